@@ -1,0 +1,1 @@
+"""A gym for research agents over a dated paper corpus."""

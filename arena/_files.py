@@ -1,0 +1,119 @@
+"""Writing files whole or not at all, and naming their content by SHA-256."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import stat
+from pathlib import Path
+
+from arena.errors import DataError
+
+
+def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
+    r"""Write `data` to `path`, replacing an old file in one step.
+
+    A reader sees the old content or the new one, never a part, also after a crash: the data goes
+    to a temporary file in the same directory, is synced, and is renamed. Symbolic links are
+    followed, the mode of an old file is kept. Text is written as UTF-8 with ``\n`` unchanged.
+
+    Args:
+        path: Where to write. Its directory must exist.
+        data: The complete content.
+
+    Raises:
+        DataError: The directory is missing, `path` is a directory or a device, or the text holds
+            lone surrogates. OSError (disk full, no permission) passes through.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        content = data.encode("utf-8") if isinstance(data, str) else data
+    except UnicodeEncodeError as error:
+        raise DataError(f"{path}: text cannot be written as UTF-8: {error}") from error
+    if not target.parent.is_dir():
+        raise DataError(f"{path}: there is no directory {str(target.parent)!r}; create it first.")
+    old = target.stat() if target.exists() else None
+    # Renaming over a device would replace the device itself.
+    if old is not None and not stat.S_ISREG(old.st_mode):
+        raise DataError(f"{path}: is not a regular file, so it cannot be replaced.")
+
+    temporary = target.parent / f".{secrets.token_hex(8)}.tmp"
+    try:
+        # Unlike the tempfile module, "x" gives the permissions of any new file (0o666 & ~umask).
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if old is not None:
+            temporary.chmod(stat.S_IMODE(old.st_mode))
+        temporary.replace(target)
+    finally:
+        pass
+    _sync_directory(target.parent)
+
+
+def write_json(path: str | os.PathLike[str], obj: object) -> None:
+    """Write `obj` atomically as indented JSON: sorted keys, ASCII, a final newline.
+
+    Raises:
+        DataError: `obj` holds NaN, an infinity or itself; or as `atomic_write`.
+        TypeError: `obj` holds something that JSON cannot.
+    """
+    try:
+        text = json.dumps(obj, indent=2, sort_keys=True, allow_nan=False)
+    except ValueError as error:
+        raise DataError(f"{path}: cannot be written as JSON: {error}") from error
+    atomic_write(path, text + "\n")
+
+
+def sha256_file(path: str | os.PathLike[str]) -> str:
+    """Return the SHA-256 of a file's bytes as 64 hexadecimal digits.
+
+    Raises:
+        DataError: `path` is missing or a directory.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError as error:
+        raise DataError(f"{path}: no such file.") from error
+    except IsADirectoryError as error:
+        raise DataError(f"{path}: is a directory, expected a file.") from error
+
+
+def sha256_json(obj: object) -> str:
+    """Return the SHA-256 of `obj` as canonical JSON, as 64 hexadecimal digits.
+
+    Canonical: sorted keys, no white space, ASCII. As in JSON, tuples equal lists and the key 1
+    equals the key "1".
+
+    Raises:
+        DataError: `obj` holds NaN, an infinity or itself.
+        TypeError: `obj` holds something that JSON cannot.
+
+    >>> sha256_json({"b": 1, "a": (2,)}) == sha256_json({"a": [2], "b": 1})
+    True
+    """
+    try:
+        text = json.dumps(
+            obj, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+        )
+    except ValueError as error:
+        raise DataError(f"cannot be hashed as JSON: {error}") from error
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _sync_directory(directory: Path) -> None:
+    # Without it a power failure may undo the rename. Some systems cannot open a directory.
+    try:
+        descriptor = os.open(directory, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        pass  # some network file systems refuse; the rename itself has succeeded
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,16 @@
+"""Progress bars: on a terminal only, and only for what takes longer than two seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+
+def progress(iterable: Iterable[Any] | None = None, **options: Any) -> Any:
+    """Return a `tqdm.tqdm` bar on standard error with the project's settings.
+
+    Options are tqdm's: ``desc``, ``total``, ``unit``. It shows the rate and the time left.
+    """
+    from tqdm import tqdm
+
+    return tqdm(iterable, delay=2, disable=None, dynamic_ncols=True, leave=False, **options)

@@ -1,0 +1,72 @@
+"""Many strings in two files, memory-mapped: random access without loading them.
+
+Raw UTF-8 and int64 offsets rather than a container format, so that the bytes, and with them the
+hashes of a corpus and its indexes, do not change with the release of a library.
+"""
+
+from __future__ import annotations
+
+import mmap
+from array import array
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena._arrays import load_array
+
+
+class StringTable:
+    """A read-only sequence of strings stored as ``<path>.bin`` and ``<path>.offsets.npy``."""
+
+    def __init__(self, path: Path) -> None:
+        self._offsets: NDArray[np.int64] = load_array(Path(f"{path}.offsets.npy"))
+        with Path(f"{path}.bin").open("rb") as file:
+            empty = file.seek(0, 2) == 0  # an empty file cannot be mapped
+            self._blob: mmap.mmap | bytes = (
+                b"" if empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            )
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def bytes_at(self, index: int) -> bytes:
+        """Return the UTF-8 bytes of string number `index`."""
+        return self._blob[self._offsets.item(index) : self._offsets.item(index + 1)]
+
+    def __getitem__(self, index: int) -> str:
+        return self.bytes_at(index).decode("utf-8")
+
+    def find_sorted(self, key: bytes) -> int:
+        """Return the index of `key` in a table sorted by bytes, or -1."""
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self.bytes_at(middle) < key:
+                low = middle + 1
+            else:
+                high = middle
+        return low if low < len(self) and self.bytes_at(low) == key else -1
+
+
+class StringTableWriter:
+    """Write a `StringTable` one string at a time; only the lengths stay in memory."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = Path(f"{path}.bin").open("wb", buffering=1 << 20)  # noqa: SIM115
+        self._lengths = array("q", [0])
+
+    def add(self, value: bytes) -> None:
+        """Append a string, given as UTF-8."""
+        self._file.write(value)
+        self._lengths.append(len(value))
+
+    def __enter__(self) -> StringTableWriter:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self._file.close()
+        if kind is None:
+            np.save(f"{self._path}.offsets.npy", np.cumsum(np.frombuffer(self._lengths, np.int64)))

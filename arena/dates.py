@@ -1,0 +1,74 @@
+"""Dates of papers and cutoffs, resolved so that an imprecise date never reaches into the past.
+
+ResearchArena, section 3.2: a date that names only a year counts as the last day of that year;
+by the same rule a month counts as its last day.
+"""
+
+from __future__ import annotations
+
+import calendar
+import datetime as dt
+import re
+from typing import NamedTuple
+
+from arena.errors import DataError, clip
+
+_EPOCH = dt.date(1970, 1, 1).toordinal()
+_PATTERN = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?", re.ASCII)
+
+PRECISIONS = ("year", "month", "day")
+
+
+class ResolvedDate(NamedTuple):
+    """A date resolved to one day.
+
+    Attributes:
+        day: days since 1970-01-01 (negative before it).
+        precision: ``"year"``, ``"month"`` or ``"day"``: how much the source said.
+    """
+
+    day: int
+    precision: str
+
+    def __str__(self) -> str:
+        return format_day(self.day)
+
+
+def parse_date(value: object) -> ResolvedDate:
+    """Resolve ``YYYY``, ``YYYY-MM`` or ``YYYY-MM-DD`` (or a `datetime.date`) to a day.
+
+    A year stands for its 31 December, a month for its last day.
+
+    Raises:
+        DataError: if `value` is not such a date.
+
+    >>> str(parse_date("2021")), str(parse_date("2020-02"))
+    ('2021-12-31', '2020-02-29')
+    """
+    if isinstance(value, dt.date):  # a datetime is a date as well; its time of day is dropped
+        return ResolvedDate(value.toordinal() - _EPOCH, "day")
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    match = _PATTERN.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
+        raise DataError(f"{clip(value)} is no date. Write YYYY, YYYY-MM or YYYY-MM-DD.")
+    year, month, day = (int(part) if part else 0 for part in match.groups())
+    precision = PRECISIONS[sum(part is not None for part in match.groups()) - 1]
+    try:
+        if precision == "year":
+            month, day = 12, 31
+        elif precision == "month":
+            day = calendar.monthrange(year, month)[1]
+        return ResolvedDate(dt.date(year, month, day).toordinal() - _EPOCH, precision)
+    except (ValueError, calendar.IllegalMonthError):
+        raise DataError(
+            f"{clip(value)} is no day of the calendar. Write YYYY, YYYY-MM or YYYY-MM-DD."
+        ) from None
+
+
+def format_day(day: int) -> str:
+    """Return days since 1970-01-01 as ``YYYY-MM-DD``.
+
+    >>> format_day(0)
+    '1970-01-01'
+    """
+    return dt.date.fromordinal(int(day) + _EPOCH).isoformat()

@@ -1,0 +1,56 @@
+"""Errors a person reads: what happened, the offending value, the nearest valid names, what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class ArenaError(Exception):
+    """A mistake in the input, told in one line. The command line prints it and exits with 2."""
+
+
+class UnknownNameError(ArenaError, KeyError):
+    """A name that no registry, task set or table holds."""
+
+    __str__ = Exception.__str__  # KeyError would show the repr of the message
+
+
+class UnknownPaperError(UnknownNameError):
+    """An id that is not visible: unknown, too late, undated, a survey, or excluded.
+
+    The message is the same for all of these, so that asking reveals nothing.
+    """
+
+
+class DataError(ArenaError, ValueError):
+    """Input data that cannot be what it claims to be."""
+
+
+class CorpusError(ArenaError):
+    """A directory that is no usable built corpus or index."""
+
+
+def clip(value: object, limit: int = 80) -> str:
+    """Return ``repr(value)`` cut to `limit` characters, for use in a message."""
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def did_you_mean(name: object, known: Iterable[str], limit: int = 3) -> str:
+    """Return a hint such as ``" Did you mean 'bm25'?"``, or the known names when none is near.
+
+    >>> did_you_mean("bm52", ["bm25", "dense"])
+    " Did you mean 'bm25'?"
+    >>> did_you_mean("zzz", ["bm25", "dense"])
+    ' Known: bm25, dense.'
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(str(name)[:200], names, n=limit, cutoff=0.5)
+    if near:
+        return " Did you mean " + " or ".join(repr(n) for n in near) + "?"
+    if not names:
+        return " None is registered."
+    shown = ", ".join(names[:12])
+    more = f" and {len(names) - 12} more" if len(names) > 12 else ""
+    return f" Known: {shown}{more}."

@@ -1,0 +1,87 @@
+"""The on-disk format of a built corpus: all that `corpus_builder` and `arena` share.
+
+A built corpus is a directory that is written once and only read afterwards::
+
+    manifest.json              what it is, how it was made, sha256 and size of every file
+    papers.parquet             one row a paper, in document order (publication day, then id)
+    sections.parquet           one row a section of full text, in document order
+    references.parquet         one row a citation between two searchable papers
+    lookup/                    memory-mapped copies of what every step needs
+    tasks/surveys.parquet      the survey topics and their dates (no labels)
+    tasks/gold.parquet         what each survey cites: for the scorer alone
+    tasks/mind_maps.parquet    the surveys' own mind-maps: for the scorer alone
+    index/<engine>/            one directory an index, with a manifest of its own
+
+The row number in papers.parquet is the document number. Undated papers come last. A paper is
+*searchable* when it is dated and no survey; only searchable papers have texts, postings,
+references or citations. See docs/corpus-format.md for the columns.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from arena.errors import CorpusError, clip
+
+FORMAT_VERSION = 1
+
+MANIFEST = "manifest.json"
+PAPERS = "papers.parquet"
+SECTIONS = "sections.parquet"
+REFERENCES = "references.parquet"
+SURVEYS = "tasks/surveys.parquet"
+GOLD = "tasks/gold.parquet"
+MIND_MAPS = "tasks/mind_maps.parquet"
+
+IDS = "lookup/ids"
+TITLES = "lookup/titles"
+DAYS = "lookup/days.npy"
+SEARCHABLE_BEFORE = "lookup/searchable_before.npy"
+ID_HASHES = "lookup/id_hashes.npy"
+ID_DOCUMENTS = "lookup/id_documents.npy"
+SECTION_STARTS = "lookup/section_starts.npy"
+CITED_STARTS = "lookup/cited_starts.npy"
+CITED = "lookup/cited.npy"
+CITING_STARTS = "lookup/citing_starts.npy"
+CITING = "lookup/citing.npy"
+
+UNDATED = 2**31 - 1
+"""Stored as the day of an undated paper: later than every cutoff there can be."""
+
+
+def index_directory(corpus: Path, engine: str) -> Path:
+    """Return where the index of `engine` lies in the corpus directory."""
+    return corpus / "index" / engine
+
+
+def read_manifest(directory: Path, what: str = "built corpus") -> dict[str, Any]:
+    """Read and check a manifest: there, JSON, of this format version, every file of its size.
+
+    Raises:
+        CorpusError: naming the directory or file, and what to do.
+    """
+    path = directory / MANIFEST
+    rebuild = "Build it again with `arena-corpus build`."
+    if not directory.exists():
+        raise CorpusError(f"there is no directory {str(directory)!r}. {rebuild}")
+    if not path.is_file():
+        raise CorpusError(f"{str(directory)!r} holds no {what} (no {MANIFEST}). {rebuild}")
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        version, files = manifest["format_version"], manifest["files"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise CorpusError(f"{str(path)!r} is no manifest: {clip(str(error))}. {rebuild}") from None
+    if version != FORMAT_VERSION:
+        raise CorpusError(
+            f"{str(directory)!r} is of format version {clip(version)}; this release reads "
+            f"version {FORMAT_VERSION}. {rebuild}"
+        )
+    for name, entry in files.items():
+        file = directory / name
+        size = file.stat().st_size if file.is_file() else None
+        if size != entry["bytes"]:
+            found = "is missing" if size is None else f"has {size} bytes, not {entry['bytes']}"
+            raise CorpusError(f"{str(file)!r} {found}. {rebuild}")
+    return manifest  # type: ignore[no-any-return]

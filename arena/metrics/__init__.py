@@ -1,0 +1,20 @@
+"""Ranking metrics: recall, precision, nDCG and reciprocal rank, one a module.
+
+A name is a metric with an optional cutoff: ``recall@10``, ``ndcg@30``, ``mrr``. Without a cutoff
+the whole ranking counts. To add a metric, add a module to this package:
+
+    @METRICS.register("hits")
+    def hits(ranking, gains, k=None): ...
+
+or declare an entry point of the group ``arena.metrics``.
+
+Example:
+    >>> from arena import metrics
+    >>> metrics.evaluate(["a", "x", "b"], {"a": 2, "b": 1}, ["recall@1", "precision@2", "mrr"])
+    {'recall@1': 0.5, 'precision@2': 0.5, 'mrr': 1.0}
+"""
+
+from arena.metrics._registry import METRICS, Metric
+from arena.metrics._scoring import evaluate, get, mean, parse
+
+__all__ = ["METRICS", "Metric", "evaluate", "get", "mean", "parse"]

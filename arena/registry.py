@@ -1,0 +1,192 @@
+"""One way to plug in everything that has a name: metrics, retrievers, agents, task sets.
+
+A plug-in is one public module in one of the registry's packages that registers itself with the
+decorator, or an object that an installed distribution declares as an entry point.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import threading
+from collections.abc import Callable, Sequence
+from importlib import metadata
+from typing import Generic, TypeVar
+
+from arena.errors import DataError, UnknownNameError, clip, did_you_mean
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Named plug-ins of one kind, found when the first name is asked for.
+
+    Nothing is imported at construction, so that a registry costs nothing until it is used and a
+    plug-in may import the module that holds it. At the first `get`, `names` or `describe` every
+    public module (no leading underscore) of `packages` is imported, then the entry points of the
+    group `entry_points` are listed; the object of an entry point is loaded only when it is asked
+    for.
+
+    Args:
+        kind: What the plug-ins are, in the singular, for messages: ``"metric"``.
+        packages: Dotted names of packages whose public modules hold plug-ins. A package that is
+            not installed is skipped; any error raised inside one surfaces at the first use.
+        entry_points: Entry point group of plug-ins from other distributions, or None for none.
+
+    Example:
+        >>> colours: Registry[type] = Registry("colour")
+        >>> @colours.register("red")
+        ... class Red:
+        ...     '''Warm.'''
+        >>> colours.get("red").__name__, colours.names(), colours.describe()
+        ('Red', ['red'], {'red': 'Warm.'})
+        >>> colours.get("rde")
+        Traceback (most recent call last):
+        arena.errors.UnknownNameError: no colour named 'rde'. Did you mean 'red'?
+    """
+
+    def __init__(
+        self, kind: str, packages: Sequence[str] = (), entry_points: str | None = None
+    ) -> None:
+        if isinstance(packages, str):  # would be searched letter by letter, and found empty
+            raise TypeError(f"packages must be a sequence of names, not the string {packages!r}")
+        self.kind = kind
+        self._packages = tuple(packages)
+        self._group = entry_points
+        self._items: dict[str, T] = {}
+        self._installed: dict[str, list[metadata.EntryPoint]] = {}
+        self._discovered = self._discovering = False
+        # Two locks: a module imported by another thread during discovery must be able to register.
+        self._items_lock = threading.Lock()
+        self._discovery_lock = threading.RLock()
+
+    def register(self, name: str) -> Callable[[T], T]:
+        """Return a decorator that registers its object as `name` and returns it unchanged.
+
+        Executing the same top-level definition again (a reloaded module, a notebook cell)
+        replaces the object.
+
+        Args:
+            name: Non-empty, no white space.
+
+        Raises:
+            DataError: `name` is malformed, or (when decorating) another object has it.
+        """
+        if not isinstance(name, str) or name.split() != [name]:
+            raise DataError(
+                f"{clip(name)} cannot name a {self.kind}: use a non-empty string, no white space."
+            )
+
+        def decorate(item: T) -> T:
+            with self._items_lock:
+                known = self._items.get(name, item)
+                if known is not item and not _same_definition(known, item):
+                    raise self._duplicate(name, known, item)
+                self._items[name] = item
+            return item
+
+        return decorate
+
+    def get(self, name: str) -> T:
+        """Return the plug-in registered as `name`.
+
+        Raises:
+            UnknownNameError: There is none; the message suggests the nearest names.
+            DataError: An entry point and another plug-in share the name.
+        """
+        self._discover()
+        if isinstance(name, str):
+            self._load(name)
+            if name in self._items:
+                return self._items[name]
+        raise UnknownNameError(
+            f"no {self.kind} named {clip(name)}.{did_you_mean(name, self.names())}"
+        )
+
+    def names(self) -> list[str]:
+        """Return all names, sorted by code point."""
+        self._discover()
+        with self._items_lock:
+            return sorted(self._items.keys() | self._installed.keys())
+
+    def describe(self) -> dict[str, str]:
+        """Return the first docstring line of every plug-in (empty if none), in name order.
+
+        Loads all entry points of the group.
+        """
+        lines = {}
+        for name in self.names():
+            text = (inspect.getdoc(self.get(name)) or "").strip()
+            lines[name] = text.splitlines()[0] if text else ""
+        return lines
+
+    def _discover(self) -> None:
+        if self._discovered:
+            return
+        with self._discovery_lock:
+            # A plug-in that looks up another one while it is imported sees those found so far.
+            if self._discovered or self._discovering:
+                return
+            self._discovering = True
+            try:
+                for package in self._packages:
+                    _import_modules(package)
+                installed: dict[str, list[metadata.EntryPoint]] = {}
+                if self._group is not None:
+                    for entry in metadata.entry_points(group=self._group):
+                        installed.setdefault(entry.name, []).append(entry)
+                self._installed = installed
+                self._discovered = True
+            finally:
+                self._discovering = False
+
+    def _load(self, name: str) -> None:
+        if name not in self._installed:
+            return
+        with self._discovery_lock:
+            for entry in self._installed.get(name, []):
+                item = entry.load()
+                with self._items_lock:
+                    # The entry's module may have registered the same object by the decorator.
+                    known = self._items.setdefault(name, item)
+                if known is not item:
+                    raise self._duplicate(name, known, item)
+            with self._items_lock:
+                self._installed.pop(name, None)
+
+    def _duplicate(self, name: str, first: object, second: object) -> DataError:
+        return DataError(
+            f"{self.kind} {name!r} is registered twice, as {_where(first)} and as "
+            f"{_where(second)}; rename or remove one of them."
+        )
+
+
+def _import_modules(package: str) -> None:
+    try:
+        module = importlib.import_module(package)
+    except ModuleNotFoundError as error:
+        # Absent is the package or a parent of it; a missing dependency of it is an error.
+        if error.name is not None and f"{package}.".startswith(f"{error.name}."):
+            return
+        raise
+    for found in sorted(
+        info.name for info in pkgutil.iter_modules(getattr(module, "__path__", ()))
+    ):
+        if not found.startswith("_"):
+            importlib.import_module(f"{package}.{found}")
+
+
+def _same_definition(first: object, second: object) -> bool:
+    names = [
+        (getattr(item, "__module__", None), getattr(item, "__qualname__", None))
+        for item in (first, second)
+    ]
+    qualified = names[0][1]
+    # Lambdas and local definitions ("f.<locals>.g") may share a name without being the same.
+    return names[0] == names[1] and qualified is not None and "<" not in qualified
+
+
+def _where(item: object) -> str:
+    module = getattr(item, "__module__", type(item).__module__)
+    return f"{module}.{getattr(item, '__qualname__', type(item).__qualname__)}"

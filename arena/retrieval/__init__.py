@@ -1,0 +1,9 @@
+"""Search engines behind one protocol, found by name.
+
+A retriever knows documents by number and never sees an episode. It gets a `Scope`, the documents
+that exist for the one who asks, and returns a `Ranking` inside it.
+"""
+
+from arena.retrieval.base import RETRIEVERS, Ranking, Retriever, Scope
+
+__all__ = ["RETRIEVERS", "Ranking", "Retriever", "Scope"]

@@ -1,0 +1,193 @@
+"""The only door to the papers: a corpus as it was before a day."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from arena.dates import format_day
+from arena.errors import DataError, UnknownPaperError, clip
+from arena.retrieval import Scope
+
+if TYPE_CHECKING:
+    from arena._store import Store
+    from arena.retrieval import Retriever
+
+
+class Hit(NamedTuple):
+    """One search result. `date` is the resolved day, ``YYYY-MM-DD``."""
+
+    id: str
+    title: str
+    date: str
+    score: float
+
+
+class Paper(NamedTuple):
+    """What is known of a paper besides its full text.
+
+    `date` is the resolved day; `date_precision` says how much of it the source named
+    (``"year"``, ``"month"`` or ``"day"``).
+    """
+
+    id: str
+    title: str
+    abstract: str
+    date: str
+    date_precision: str
+    venue: str | None
+    authors: tuple[str, ...]
+    fields: tuple[str, ...]
+
+
+class Section(NamedTuple):
+    """A section of a paper's full text."""
+
+    heading: str
+    text: str
+
+
+class CorpusView:
+    """The papers that existed before a cutoff; made by `Corpus.at`.
+
+    A paper dated on or after the cutoff, an undated one, a survey and an excluded one do not
+    exist here: not in a search, not by id, not among references, citations or counts. Asking
+    for one raises the same `UnknownPaperError` as asking for an id that was never given.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        day: int,
+        exclude: Iterable[str],
+        retriever: str | Retriever,
+        open_retriever: Callable[[str], Retriever],
+    ) -> None:
+        if isinstance(exclude, str):
+            raise DataError(f"exclude={clip(exclude)} is one string; give a list of ids.")
+        self._store = store
+        self._day = day
+        end = store.end(day)
+        found = {store.document(paper_id) for paper_id in exclude}
+        self._excluded = frozenset(
+            d for d in found if d is not None and d < end and store.is_searchable(d)
+        )
+        self._scope = Scope(end, tuple(sorted(self._excluded)))
+        self._retriever = retriever
+        self._open_retriever = open_retriever
+
+    @property
+    def cutoff(self) -> str:
+        """The first day out of reach, ``YYYY-MM-DD``."""
+        return format_day(self._day)
+
+    def search(self, query: str, k: int = 10) -> list[Hit]:
+        """Return the best `k` papers for `query`: higher score, then earlier in the corpus.
+
+        A query without any known term finds nothing; fewer than `k` hits mean that no more match.
+
+        Raises:
+            DataError: if `query` is no string or `k` no integer >= 0.
+        """
+        if not isinstance(query, str):
+            raise DataError(f"query={clip(query)} is no string.")
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 0:
+            raise DataError(f"k={clip(k)}: give an integer >= 0.")
+        if isinstance(self._retriever, str):
+            self._retriever = self._open_retriever(self._retriever)
+        documents, scores = self._retriever.search(query, int(k), self._scope)
+        ids, titles, days = self._store.ids, self._store.titles, self._store.days
+        return [
+            Hit(ids[d], titles[d], format_day(days.item(d)), score)
+            for d, score in zip(documents.tolist(), scores.tolist(), strict=True)
+        ]
+
+    def paper(self, paper_id: str) -> Paper:
+        """Return the paper with this id.
+
+        Raises:
+            UnknownPaperError: if it does not exist in this view.
+        """
+        row = self._store.row(self._document(paper_id))
+        return Paper(
+            row["id"],
+            row["title"],
+            row["abstract"],
+            row["date"].isoformat(),
+            row["date_precision"],
+            row["venue"],
+            tuple(row["authors"]),
+            tuple(row["fields"]),
+        )
+
+    def sections(self, paper_id: str) -> list[Section]:
+        """Return the full text in order; empty if the corpus has none of this paper.
+
+        Raises:
+            UnknownPaperError: if it does not exist in this view.
+        """
+        rows = self._store.sections(self._document(paper_id))
+        return [Section(row["heading"], row["text"]) for row in rows]
+
+    def references(self, paper_id: str) -> list[str]:
+        """Return the ids of the papers it cites, in document order.
+
+        Raises:
+            UnknownPaperError: if it does not exist in this view.
+        """
+        document = self._document(paper_id)
+        return self._linked(self._store.cited_starts, self._store.cited, document)
+
+    def citations(self, paper_id: str) -> list[str]:
+        """Return the ids of the papers that cite it, in document order.
+
+        Raises:
+            UnknownPaperError: if it does not exist in this view.
+        """
+        document = self._document(paper_id)
+        return self._linked(self._store.citing_starts, self._store.citing, document)
+
+    def citation_count(self, paper_id: str) -> int:
+        """Return the number of papers of this view that cite it.
+
+        Raises:
+            UnknownPaperError: if it does not exist in this view.
+        """
+        return len(self.citations(paper_id))
+
+    def __len__(self) -> int:
+        return self._store.searchable_before.item(self._scope.end) - len(self._excluded)
+
+    def __contains__(self, paper_id: object) -> bool:
+        return isinstance(paper_id, str) and self._visible(paper_id) is not None
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} papers before {self.cutoff}>"
+
+    def _visible(self, paper_id: str) -> int | None:
+        document = self._store.document(paper_id)
+        if (
+            document is None
+            or document >= self._scope.end
+            or document in self._excluded
+            or not self._store.is_searchable(document)
+        ):
+            return None
+        return document
+
+    def _document(self, paper_id: str) -> int:
+        document = self._visible(paper_id) if isinstance(paper_id, str) else None
+        if document is None:
+            raise UnknownPaperError(
+                f"no paper {clip(paper_id)} here. Use an id that a search returned."
+            )
+        return document
+
+    def _linked(self, starts: np.ndarray, targets: np.ndarray, document: int) -> list[str]:
+        """Return the ids at the far ends of the links; only searchable papers have any."""
+        low, high = starts.item(document), starts.item(document + 1)
+        linked = targets[low:high].tolist()  # ascending document numbers
+        end, ids = self._scope.end, self._store.ids
+        return [ids[d] for d in linked if d < end and d not in self._excluded]

@@ -1,0 +1,1 @@
+"""Builds a searchable, dated paper corpus from raw records."""

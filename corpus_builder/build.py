@@ -1,0 +1,126 @@
+"""Build a corpus directory from a source."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from arena import layout
+from arena._files import sha256_json, write_json
+from arena.dates import format_day
+from arena.errors import DataError
+from corpus_builder._index import build_index, check_fields, list_files
+from corpus_builder._links import write_links
+from corpus_builder._order import count, database
+from corpus_builder._output import check_output, whole_directory
+from corpus_builder._papers import write_papers
+from corpus_builder._stage import stage
+from corpus_builder._tasks import write_tasks
+from corpus_builder.sources import Source
+
+
+def build(
+    source: Source,
+    output: str | Path,
+    *,
+    engines: tuple[str, ...] = ("bm25",),
+    fields: tuple[str, ...] = ("title", "abstract", "fulltext"),
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Build a corpus from `source` into the directory `output`, with its indexes.
+
+    The directory appears whole or not at all. The same records in any order give the same files
+    and hashes; only ``source`` in the manifest says in which files they came. Memory stays
+    bounded: texts pass through DuckDB's external sort.
+
+    Args:
+        source: where the records come from.
+        output: a directory that does not exist yet, or is empty.
+        engines: the retrievers to build an index for, by name.
+        fields: what is indexed, of ``title``, ``abstract``, ``fulltext``.
+        overwrite: replace a corpus that `output` holds already.
+
+    Returns:
+        The manifest.
+
+    Raises:
+        DataError: at the first unusable record.
+        CorpusError: if `output` cannot be taken.
+        OSError: if the disk is full or not writable; nothing is left behind.
+    """
+    output = Path(output)
+    check_fields(fields)
+    check_output(output, overwrite)
+    with whole_directory(output, overwrite) as directory:
+        staging = directory / "staging"
+        staging.mkdir()
+        stage(source, staging)
+        try:
+            manifest = _write(source, staging, directory)
+        except duckdb.Error as error:
+            raise _from_duckdb(error) from error
+        shutil.rmtree(staging)
+        manifest["indexes"] = {
+            engine: build_index(directory, engine, fields, manifest["content_sha256"])
+            for engine in engines
+        }
+        manifest["files"] = list_files(directory)
+        # Last of all: a directory without it does not open.
+        write_json(directory / layout.MANIFEST, manifest)
+    return manifest
+
+
+def _write(source: Source, staging: Path, directory: Path) -> dict[str, Any]:
+    with database(staging) as connection:
+        hashes = {"papers": write_papers(connection, directory)}
+        hashes["references"], link_counts = write_links(connection, directory)
+        hashes["tasks"], task_counts = write_tasks(connection, directory)
+        counts = {
+            "papers": count(connection, "SELECT count(*) FROM documents"),
+            "searchable": count(connection, "SELECT count(*) FROM documents WHERE searchable"),
+            "undated": count(connection, "SELECT count(*) FROM documents WHERE day IS NULL"),
+            "survey_papers": count(connection, "SELECT count(*) FROM documents WHERE survey"),
+            "survey_papers_by_title": count(
+                connection,
+                "SELECT count(*) FROM documents d JOIN staged_papers p USING (id) "
+                "WHERE d.survey AND NOT p.is_survey",
+            ),
+            "unflagged_survey_titles": count(
+                connection,
+                "SELECT count(*) FROM documents d JOIN staged_papers p USING (id) "
+                "WHERE d.searchable AND p.title ILIKE '%survey%'",
+            ),
+            "sections": count(
+                connection,
+                "SELECT coalesce(sum(len(sections)), 0) FROM staged_papers "
+                "JOIN documents d USING (id) WHERE NOT d.survey",
+            ),
+            **link_counts,
+            **task_counts,
+        }
+        days = connection.execute(
+            "SELECT min(day), max(day) FROM documents WHERE searchable"
+        ).fetchone()
+    first, last = days or (None, None)
+    return {
+        "format_version": layout.FORMAT_VERSION,
+        "content_sha256": sha256_json({"format_version": layout.FORMAT_VERSION, **hashes}),
+        "tasks_sha256": hashes["tasks"],
+        "source": source.describe(),
+        "counts": counts,
+        "dates": {
+            "first": None if first is None else format_day(first),
+            "last": None if last is None else format_day(last),
+        },
+    }
+
+
+def _from_duckdb(error: duckdb.Error) -> Exception:
+    """Return an error of ours for what a user can mend; DuckDB reports a full disk as its own."""
+    text = str(error).splitlines()[0]
+    if isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException):
+        return OSError(f"{text} Free some disk space and build again.")
+    return DataError(text)

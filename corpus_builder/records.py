@@ -1,0 +1,216 @@
+"""Raw records (what a source yields) checked and brought into one shape."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from arena.dates import ResolvedDate, parse_date
+from arena.errors import DataError, clip
+
+_MAX_ID = 256
+
+
+class Reference(NamedTuple):
+    """A cited id, and whether the citation is influential."""
+
+    id: str
+    influential: bool
+
+
+class PaperRecord(NamedTuple):
+    """A checked paper."""
+
+    id: str
+    title: str
+    abstract: str
+    date: ResolvedDate | None
+    is_survey: bool
+    venue: str | None
+    authors: list[str]
+    fields: list[str]
+    sections: list[tuple[str, str]]
+    references: list[Reference]
+
+
+class SurveyRecord(NamedTuple):
+    """A checked survey: a topic, its date, and the labels."""
+
+    id: str
+    title: str
+    date: ResolvedDate
+    references: list[Reference]
+    n_references_total: int
+    mind_map: str | None
+
+
+def parse_paper(raw: object) -> PaperRecord:
+    """Check one paper.
+
+    Keys: ``id, title, abstract?, date?, sections? [{heading, text}], references? [id or
+    {id, influential}], is_survey? (or is_survey_title), fields?, venue?, authors?``; others are
+    ignored, and null counts as absent.
+
+    Raises:
+        DataError: naming the key, the value and what is expected.
+    """
+    record = _object(raw, "a paper")
+    return PaperRecord(
+        id=_id(record),
+        title=_title(record),
+        abstract=_text(record, "abstract") or "",
+        date=None if record.get("date") is None else _date(record),
+        is_survey=_flag(record, "is_survey") or _flag(record, "is_survey_title"),
+        venue=_text(record, "venue"),
+        authors=_names(record, "authors"),
+        fields=_names(record, "fields"),
+        sections=_sections(record),
+        references=_references(record),
+    )
+
+
+def parse_survey(raw: object) -> SurveyRecord:
+    """Check one survey.
+
+    Keys: ``id, title, date, references [id or {id, influential}], influential? [ids],
+    n_references_total?, mind_map? (or taxonomy)``; others are ignored.
+
+    Raises:
+        DataError: naming the key, the value and what is expected.
+    """
+    record = _object(raw, "a survey")
+    if record.get("date") is None:
+        raise DataError("a survey needs a date: it is the cutoff of its task.")
+    references = _references(record)
+    influential = {_check_id(value) for value in _list(record, "influential")}
+    references = [Reference(r.id, r.influential or r.id in influential) for r in references]
+    distinct = len({r.id for r in references})
+    total = record.get("n_references_total")
+    if total is None:
+        total = distinct
+    if isinstance(total, bool) or not isinstance(total, int) or total < 0:
+        raise DataError(f"n_references_total={clip(total)}: give an integer >= 0.")
+    mind_map = record.get("mind_map")
+    if mind_map is None:
+        mind_map = record.get("taxonomy")
+    return SurveyRecord(
+        id=_id(record),
+        title=_title(record),
+        date=_date(record),
+        references=references,
+        n_references_total=max(total, distinct),
+        mind_map=None if mind_map is None else _clean(json.dumps(mind_map, sort_keys=True)),
+    )
+
+
+def title_key(title: str) -> str:
+    """Return what two titles of the same work have in common: letters and digits, case folded.
+
+    >>> title_key("A Survey: Deep--Learning!") == title_key("a survey deep learning")
+    True
+    """
+    folded = unicodedata.normalize("NFKC", title).casefold()
+    return "".join(c for c in folded if c.isalnum())
+
+
+def _object(raw: object, what: str) -> Mapping[str, Any]:
+    if not isinstance(raw, Mapping):
+        raise DataError(f"{clip(raw)} is no JSON object, so it is not {what}.")
+    return raw
+
+
+def _clean(text: str) -> str:
+    """Replace lone surrogates, which JSON can carry and UTF-8 cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _check_id(value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)  # Semantic Scholar's corpus ids are numbers
+    if not isinstance(value, str) or not value:
+        raise DataError(f"id={clip(value)}: every record needs an id, a string or an integer.")
+    if len(value) > _MAX_ID or any(c.isspace() or not c.isprintable() for c in value):
+        raise DataError(
+            f"id={clip(value)}: an id has at most {_MAX_ID} printable characters and no white "
+            "space, because TREC files could not carry it."
+        )
+    return value
+
+
+def _id(record: Mapping[str, Any]) -> str:
+    return _check_id(record.get("id"))
+
+
+def _title(record: Mapping[str, Any]) -> str:
+    title = record.get("title")
+    if not isinstance(title, str) or not title.strip():
+        raise DataError(f"title={clip(title)}: every record needs a title, a string.")
+    return " ".join(_clean(title).split())
+
+
+def _date(record: Mapping[str, Any]) -> ResolvedDate:
+    try:
+        return parse_date(record["date"])
+    except DataError as error:
+        raise DataError(f"date: {error}") from None
+
+
+def _text(record: Mapping[str, Any], key: str) -> str | None:
+    value = record.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise DataError(f"{key}={clip(value)}: expected a string or null.")
+    return _clean(value)
+
+
+def _flag(record: Mapping[str, Any], key: str) -> bool:
+    value = record.get(key)
+    if value is not None and not isinstance(value, bool):
+        raise DataError(f"{key}={clip(value)}: expected true, false or null.")
+    return bool(value)
+
+
+def _list(record: Mapping[str, Any], key: str) -> list[Any]:
+    value = record.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise DataError(f"{key}={clip(value)}: expected a list or null.")
+    return value
+
+
+def _names(record: Mapping[str, Any], key: str) -> list[str]:
+    names = []
+    for value in _list(record, key):
+        name = value.get("name") if isinstance(value, Mapping) else value
+        if not isinstance(name, str):
+            raise DataError(f"{key} holds {clip(value)}: expected strings.")
+        names.append(_clean(name))
+    return names
+
+
+def _sections(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+    sections = []
+    for value in _list(record, "sections"):
+        section = _object(value, "a section {heading, text}")
+        heading, text = _text(section, "heading") or "", _text(section, "text") or ""
+        if heading or text:
+            sections.append((" ".join(heading.split()), text))
+    return sections
+
+
+def _references(record: Mapping[str, Any]) -> list[Reference]:
+    references = []
+    for value in _list(record, "references"):
+        if isinstance(value, Mapping):
+            references.append(Reference(_id(value), _flag(value, "influential")))
+        else:
+            references.append(Reference(_check_id(value), False))
+    return references

@@ -1,0 +1,88 @@
+"""Who cites whom: back in time, mostly near in topic, the much-cited cited more."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_builder.world._config import WorldConfig
+from corpus_builder.world._timeline import Timeline
+from corpus_builder.world._topics import IntArray, TopicTree
+
+MAX_REFERENCES = 16
+"""Most references of a paper that is no survey."""
+
+_MIN_REFERENCES = 5
+_COPY = 0.5  # probability of taking over a reference of the paper drawn, instead of the paper
+_SAME_LEAF, _SAME_TOPIC, _NEIGHBOUR = 0.45, 0.80, 0.95  # cumulative; the rest cites anything
+_PURPOSE = 4
+
+
+def cite(config: WorldConfig, tree: TopicTree, timeline: Timeline) -> NDArray[np.int32]:
+    """Return the papers cited by each paper, as a (papers, MAX_REFERENCES) array of indices.
+
+    -1 marks an empty place; a row may repeat an index. A cited paper's resolved date lies before
+    the true day of the citing one, hence before its resolved date.
+
+    Copying references of the papers cited is preferential attachment without any counters: a paper
+    is met that way as often as it is cited already.
+    """
+    rng = config.rng(_PURPOSE)
+    count = config.papers
+    cited = np.full((count, MAX_REFERENCES), -1, dtype=np.int32)
+    wanted = rng.integers(_MIN_REFERENCES, MAX_REFERENCES + 1, count)
+    by_leaf = _Earlier(timeline, timeline.leaf)
+    by_topic = _Earlier(timeline, timeline.survey_topic)
+    by_all = _Earlier(timeline, np.zeros(count, dtype=np.int64))
+    near = np.array(
+        [
+            tree.neighbours(tree.first[tree.survey_level] + k)
+            for k in range(tree.size[tree.survey_level])
+        ]
+    )
+    for slot in range(MAX_REFERENCES):
+        # Draws for all papers, used or not, so that no knob shifts the stream.
+        kind, place, copy, which = rng.random((4, count))
+        who = np.flatnonzero((timeline.leaf >= 0) & (wanted > slot))
+        kind, place, copy, which = kind[who], place[who], copy[who], which[who]
+        topic = timeline.survey_topic[who]
+        beside = near[topic - tree.first[tree.survey_level], slot % near.shape[1]]
+        day = timeline.day[who]
+        found = np.select(
+            [kind < _SAME_LEAF, kind < _SAME_TOPIC, kind < _NEIGHBOUR],
+            [
+                by_leaf.draw(timeline.leaf[who], day, place),
+                by_topic.draw(topic, day, place),
+                by_topic.draw(beside, day, place),
+            ],
+            by_all.draw(np.zeros(len(who), dtype=np.int64), day, place),
+        )
+        if slot:
+            source = np.floor(which * slot).astype(np.int64)
+            taken = cited[found, source]
+            found = np.where((found >= 0) & (taken >= 0) & (copy < _COPY), taken, found)
+        cited[who, slot] = found
+    return cited
+
+
+class _Earlier:
+    """Draws citable papers of a group that were dated before a day."""
+
+    def __init__(self, timeline: Timeline, group: IntArray) -> None:
+        who = np.flatnonzero(timeline.citable)
+        self._start, self._days = timeline.span[0], timeline.span[1] - timeline.span[0] + 1
+        keys = self._key(group[who], timeline.resolved[who])
+        order = np.argsort(keys, kind="stable")
+        self._who, self._keys = who[order], keys[order]
+
+    def _key(self, group: IntArray, day: IntArray) -> IntArray:
+        return group * self._days + (day - self._start)
+
+    def draw(self, group: IntArray, day: IntArray, place: NDArray[np.float64]) -> IntArray:
+        """Return a paper for each group and day, -1 where there is none; `place` is in [0, 1)."""
+        if not len(self._who):
+            return np.full(len(group), -1, dtype=np.int64)
+        low = np.searchsorted(self._keys, group * self._days)
+        high = np.searchsorted(self._keys, self._key(group, day))
+        picked = low + np.floor(place * (high - low)).astype(np.int64)
+        return np.where(high > low, self._who[np.minimum(picked, len(self._who) - 1)], -1)

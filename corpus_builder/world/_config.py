@@ -1,0 +1,113 @@
+"""The knobs of a world and their valid ranges."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from arena.errors import DataError, clip
+
+PAPERS_PER_SURVEY = 10
+"""A survey needs papers to cite: a world holds at most one survey for this many papers."""
+
+_INT_RANGES = {
+    "seed": (0, 2**63 - 1),
+    "papers": (20, 5_000_000),
+    "surveys": (0, 500_000),
+    "depth": (1, 6),
+    "first_year": (1000, 9000),
+    "years": (1, 500),
+}
+_SHARES = (
+    "synonymy",
+    "distractors",
+    "reference_noise",
+    "year_only",
+    "influential",
+    "undated",
+)
+
+
+@dataclass(frozen=True)
+class WorldConfig:
+    """The knobs of a made-up field of science. The same knobs always give the same world.
+
+    Every share is in [0, 1]. What the knobs do to a search for a survey's title is measured in
+    ``tests/test_world.py``; in short, more synonymy, distractors, reference noise, papers or depth
+    never make it easier.
+
+    Args:
+        seed: Which world; 0 or more.
+        papers: Number of paper records, survey papers included; 20 or more.
+        surveys: Number of surveys with a gold mind-map; at most one for ten papers. When there are
+            more surveys than topics of their level, topics repeat: each repeat has its own cutoff
+            date, its own selection of references and its own wording of the title.
+        depth: Levels of topics below the field, 1 to 6. Surveys treat topics at level
+            ``max(1, depth // 2)``, so that a mind-map has 0, 1, 2, 2, 3 or 3 levels of topics below
+            its root. The deeper, the further above a paper's own topic lies that of the survey, the
+            less often the paper says it, and the harder the search.
+        synonymy: Probability that a paper's text says a topic it belongs to in other words than
+            its canonical term, drawn for each paper and each level of the hierarchy.
+        distractors: Share of the papers that discuss the canonical term of a neighbouring topic,
+            to which they do not belong.
+        reference_noise: Share of a survey's references that lie outside its topic.
+        year_only: Share of the dated papers, survey papers aside, with nothing but a year as date.
+            They count as the year's last day, so that survey and paper references reach fewer of
+            the latest papers, and fewer papers stand before a cutoff.
+        influential: Share of references marked influential.
+        undated: Share of the papers, survey papers aside, without any date. Nobody cites them.
+        first_year: The first year of the field, 1000 to 9000.
+        years: Length of the period in years, 1 to 500.
+
+    Raises:
+        DataError: A value has the wrong type or lies outside its range, or the world is too small
+            for its surveys.
+    """
+
+    seed: int = 7
+    papers: int = 3000
+    surveys: int = 30
+    depth: int = 3
+    synonymy: float = 0.45
+    distractors: float = 0.35
+    reference_noise: float = 0.15
+    year_only: float = 0.15
+    influential: float = 0.15
+    undated: float = 0.01
+    first_year: int = 2001
+    years: int = 20
+
+    def __post_init__(self) -> None:
+        for name, (low, high) in _INT_RANGES.items():
+            value = getattr(self, name)
+            if type(value) is not int or not low <= value <= high:
+                raise DataError(
+                    f"World knob {name} is {clip(value)}: give a whole number from {low} to {high}."
+                )
+        for name in _SHARES:
+            value = getattr(self, name)
+            if type(value) not in (int, float) or not 0.0 <= value <= 1.0:
+                raise DataError(
+                    f"World knob {name} is {clip(value)}: give a number from 0.0 to 1.0."
+                )
+            object.__setattr__(self, name, float(value))  # YAML reads a share of 0 as an int
+        if self.surveys * PAPERS_PER_SURVEY > self.papers:
+            raise DataError(
+                f"World knob surveys is {self.surveys}, too many for papers={self.papers}: at most "
+                f"{self.papers // PAPERS_PER_SURVEY} surveys (one for {PAPERS_PER_SURVEY} papers); "
+                f"lower surveys or raise papers to {self.surveys * PAPERS_PER_SURVEY}."
+            )
+
+    def to_dict(self) -> dict[str, int | float]:
+        """Return the knobs as a flat mapping; ``WorldConfig(**config.to_dict()) == config``."""
+        return dataclasses.asdict(self)
+
+    def rng(self, purpose: int, part: int = 0) -> np.random.Generator:
+        """Return the generator of one purpose; knobs other than the seed leave it as it is.
+
+        One stream per purpose keeps worlds that differ in one knob alike in all else.
+        """
+        sequence = np.random.SeedSequence([self.seed, purpose, part])
+        return np.random.Generator(np.random.PCG64(sequence))

@@ -1,0 +1,179 @@
+"""Writes titles, abstracts and full texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_builder.world import _sentences as say
+from corpus_builder.world._config import WorldConfig
+from corpus_builder.world._lexicon import FAMILY_NAMES, GIVEN_NAMES, WORDINGS
+from corpus_builder.world._topics import TopicTree, title_case
+
+DRAWS = 96
+"""Random 32-bit numbers that one paper's text may use up."""
+
+_SLOTS = 16  # a topic mentioned in a sentence is one of this many, levels in fixed proportion
+_LEAF_SLOTS = 6  # at least
+_DISTRACTOR_SLOTS = 5
+_EMPHASIS = (1, 1, 2, 2, 3, 4, 5, 7)  # slots of the survey's topic, by paper, at depth 3
+_ALIAS_SHARE = 0.3  # of the papers tell another wording of a topic they belong to
+_ALIAS_OF_SURVEY_TOPIC = 0.6  # of those, of the topic that surveys treat
+_DISTRACTOR_IN_TITLE = 0.4
+
+
+class Section(TypedDict):
+    """One section of a full text."""
+
+    heading: str
+    text: str
+
+
+class Text(TypedDict):
+    """The written part of a paper record."""
+
+    title: str
+    abstract: str
+    sections: list[Section]
+
+
+class Writer:
+    """Writes papers of one world; holds the proportions in which topics are mentioned."""
+
+    def __init__(self, config: WorldConfig, tree: TopicTree) -> None:
+        self._tree = tree
+        self._synonymy = config.synonymy
+        self._distractors = config.distractors
+        self._proportions = [_proportions(tree, emphasis) for emphasis in _EMPHASIS]
+
+    def paper(self, chain: list[int], draws: list[int], shares: list[float]) -> Text:
+        """Write a paper.
+
+        Args:
+            chain: The numbers of its topics, from the field down to the leaf.
+            draws: `DRAWS` random 32-bit numbers.
+            shares: ``len(chain) + 4`` random numbers in [0, 1).
+        """
+        tree, take = self._tree, iter(draws).__next__
+        alias, alias_level, distracts, in_title = shares[-4:]
+        wordings = [
+            1 + take() % (WORDINGS - 1) if share < self._synonymy else (take() & 0)
+            for share in shares[:-4]
+        ]
+        phrases = [tree.phrase(t, w) for t, w in zip(chain, wordings, strict=True)]
+        levels = self._proportions[take() % len(self._proportions)]
+        slots = [phrases[level] for level in levels]
+        near = tree.neighbours(chain[tree.survey_level])
+        rival = tree.phrase(near[take() % len(near)])
+        title = _title(phrases[-1], slots[take() % _SLOTS], take())
+        is_distracting = distracts < self._distractors
+        if is_distracting:
+            slots[:_DISTRACTOR_SLOTS] = [rival] * _DISTRACTOR_SLOTS
+            if in_title < _DISTRACTOR_IN_TITLE:
+                title += f" Compared with {title_case(rival)}"
+        abstract = [_sentence(say.PATTERNS, slots, take()) for _ in range(3 + take() % 3)]
+        if is_distracting:
+            abstract.append(f"We set it against {rival}, a different problem.")
+        abstract.append(say.MADE_UP)
+        sections = _sections(slots, take)
+        if alias < _ALIAS_SHARE:
+            level = tree.survey_level if alias_level < _ALIAS_OF_SURVEY_TOPIC else tree.depth
+            own = wordings[level]
+            other = 0 if own else 1 + take() % (WORDINGS - 1)
+            pattern = say.ALIASES[take() % len(say.ALIASES)]
+            told = pattern.format(phrases[level], tree.phrase(chain[level], other))
+            sections[0]["text"] += f" {told}"
+        return {"title": title, "abstract": " ".join(abstract), "sections": sections}
+
+    def survey(self, title: str, topic: int, parts: list[int], draws: list[int]) -> Text:
+        """Write a survey paper of `topic` with a section for each of up to four of its parts."""
+        tree, take = self._tree, iter(draws).__next__
+        subject = tree.phrase(topic)
+        slots = [subject] * _SLOTS
+        abstract = [_sentence(say.SURVEY_SENTENCES, slots, take()) for _ in range(3)]
+        sections: list[Section] = [_section("Introduction", slots, 5, take)]
+        for part in (parts or [topic])[:4]:
+            slots = [tree.phrase(part)] * _SLOTS
+            sections.append(_section(tree.name(part), slots, 5, take))
+        for heading in ("Comparison", "Open Problems", "Conclusion")[: max(1, 5 - len(sections))]:
+            sections.append(_section(heading, [subject] * _SLOTS, 5, take))
+        return {
+            "title": title,
+            "abstract": " ".join([*abstract, say.MADE_UP]),
+            "sections": sections,
+        }
+
+
+def authors(draw: int) -> list[str]:
+    """Return one to four made-up names, chosen by a random 32-bit number."""
+    names = []
+    for _ in range(1 + draw % 4):
+        draw = draw * 1_103_515_245 + 12_345 & 0xFFFFFFFF
+        given = GIVEN_NAMES[(draw >> 8) % len(GIVEN_NAMES)]
+        names.append(f"{given} {FAMILY_NAMES[(draw >> 16) % len(FAMILY_NAMES)]}")
+    return list(dict.fromkeys(names))
+
+
+def random_draws(rng: np.random.Generator, count: int) -> NDArray[np.uint32]:
+    """Return the random numbers for `count` texts, one row each."""
+    return rng.integers(0, 1 << 32, (count, DRAWS), dtype=np.uint32)
+
+
+def _proportions(tree: TopicTree, emphasis: int) -> list[int]:
+    """Return the level that each slot mentions.
+
+    The levels between the leaf and the survey's topic share what the leaf leaves over, so that the
+    topic of a survey fades with its distance from the leaf.
+    """
+    between = list(range(tree.survey_level + 1, tree.depth))
+    if tree.survey_level == tree.depth:
+        return [tree.depth] * _SLOTS
+    own = max(1, round(emphasis * 2 / (1 + len(between))))
+    own = min(own, _SLOTS - _LEAF_SLOTS - len(between))
+    levels = [tree.survey_level] * own
+    room = _SLOTS - _LEAF_SLOTS - own
+    if between:
+        levels += [between[k % len(between)] for k in range(min(room, 3 * len(between)))]
+    if tree.survey_level > 1 and len(levels) < _SLOTS - _LEAF_SLOTS:
+        levels.append(tree.survey_level - 1)
+    levels += [tree.depth] * (_SLOTS - len(levels))
+    # Distraction takes the first slots: spread the levels, so that it takes from each its part.
+    return [levels[7 * k % _SLOTS] for k in range(_SLOTS)]
+
+
+def _title(topic: str, other: str, draw: int) -> str:
+    patterns = say.TITLES[: len(say.TITLES) // 2] if other == topic else say.TITLES
+    pattern = patterns[(draw & 255) % len(patterns)]
+    noun = say.NOUNS[(draw >> 8 & 1023) % len(say.NOUNS)]
+    quality = say.QUALITIES[(draw >> 18) % len(say.QUALITIES)]
+    return pattern.format(title_case(topic), title_case(other), noun.title(), quality)
+
+
+def _sentence(patterns: tuple[str, ...], slots: list[str], draw: int) -> str:
+    """Fill one pattern; the bits of `draw` choose the pattern, the topic and the nouns."""
+    return patterns[(draw & 1023) % len(patterns)].format(
+        slots[draw >> 10 & 15],
+        say.NOUNS[(draw >> 14 & 511) % len(say.NOUNS)],
+        say.NOUNS[(draw >> 23) % len(say.NOUNS)],
+    )
+
+
+def _section(heading: str, slots: list[str], sentences: int, take: Callable[[], int]) -> Section:
+    text = " ".join([_sentence(say.PATTERNS, slots, take()) for _ in range(sentences)])
+    return {"heading": heading, "text": text}
+
+
+def _sections(slots: list[str], take: Callable[[], int]) -> list[Section]:
+    kept = say.KEPT_HEADINGS[4 + take() % 3]
+    return [
+        _section(
+            say.HEADINGS[k][take() % len(say.HEADINGS[k])],
+            slots,
+            4 + take() % 3 + (len(kept) == 4),
+            take,
+        )
+        for k in kept
+    ]

@@ -1,0 +1,116 @@
+"""The patterns of titles, headings and sentences that papers are written in.
+
+In a sentence pattern ``{0}`` stands for a topic and ``{1}``, ``{2}`` for general nouns. The general
+words share no stem with the vocabulary of the topics.
+"""
+
+from __future__ import annotations
+
+MADE_UP = "This paper is made up."
+"""The last sentence of every abstract."""
+
+NOUNS = tuple(
+    "accuracy stability cost yield variance latency throughput precision robustness efficiency "
+    "uncertainty bias error complexity capacity quality sensitivity consistency reliability delay "
+    "overhead contrast resolution energy demand symmetry balance density-ratio lifetime tolerance "
+    "safety regularity".replace("density-ratio", "selectivity").split()
+)
+QUALITIES = tuple(
+    "Robust Efficient Practical Adaptive Incremental Reliable Minimal General Local Global Unified "
+    "Careful Probabilistic Automatic Modular Scalable Economical Principled Direct Joint Bounded "
+    "Controlled Predictive Hierarchical".split()
+)
+
+# {0} and {1}: topics, {2}: a noun, {3}: a quality. The first half name one topic only.
+TITLES = (
+    "{3} {0}",
+    "{3} {0} with Low {2}",
+    "On the {2} of {0}",
+    "{3} Methods for {0}",
+    "The Role of {2} in {0}",
+    "Measuring {2} in {3} {0}",
+    "What Limits the {2} of {0}?",
+    "Towards {3} {0}",
+    "{3} {0} for {1}",
+    "{0} and the {2} of {1}",
+    "From {0} to {1}: A {3} Approach",
+    "{3} {1} through {0}",
+    "How {0} Shapes the {2} of {1}",
+    "{2} Limits of {0} under {1}",
+    "A {3} Model of {0} for {1}",
+    "{0} Revisited: {2} and {1}",
+)
+
+TOPICAL = (
+    "We study the {1} of {0} and relate it to {2}.",
+    "Recent interest in {0} stems from its {1}, but its {2} is poorly understood.",
+    "Our results show that {0} gains in {1} once the {2} is taken into account.",
+    "A simple account of {0} explains most of the observed {1}.",
+    "The theory of {0} rests on two assumptions about {1} and {2}.",
+    "We collected a large set of observations on {0} and report their {1}.",
+    "Practitioners of {0} often trade {1} for {2}.",
+    "It remains open whether {0} can reach the same {1} without a loss of {2}.",
+    "In the case of {0}, the {1} depends on the {2} in a way that was not expected.",
+    "Early work on {0} looked at {1} alone.",
+    "This section turns to {0} and the part that {1} plays in it.",
+    "We compare three forms of {0} under equal {1}.",
+    "The effect of {1} on {0} was confirmed by independent groups.",
+    "Without {0}, the {1} of the whole system falls below what users accept.",
+    "The connection between {0} and {1} has been noted by several authors.",
+    "A good model of {0} must respect both {1} and {2}.",
+    "Figure 2 plots the {1} that we found for {0}.",
+    "Most of the gain comes from {0}, and the rest from better {1}.",
+    "Later studies extended the argument to {0} and obtained higher {1}.",
+    "For readers new to {0}, we first recall what is meant by {1}.",
+)
+PLAIN = (
+    "The proof is short and uses only elementary facts about {1}.",
+    "We report the mean over ten runs together with the {1} and the {2}.",
+    "All differences are significant unless we say otherwise.",
+    "The procedure needs no knowledge of the {1} in advance.",
+    "Table 1 lists the settings that gave the best {1}.",
+    "We leave the question of {1} to future work.",
+    "In practice the {1} matters more than the {2}.",
+    "Removing any one component lowers the {1} by a visible amount.",
+    "The second experiment repeats the first with a stricter bound on {1}.",
+    "Our implementation is plain and makes no attempt at high {1}.",
+    "There is a clear relation between {1} and {2}.",
+    "Details are given in the appendix.",
+)
+PATTERNS = TOPICAL + PLAIN
+
+ALIASES = (
+    "We treat {0}, also known as {1}.",
+    "Some authors write {1} where we write {0}.",
+    "The subject is {0}, which parts of the literature call {1}.",
+    "Here {0} and {1} mean the same thing.",
+)
+
+HEADINGS = (
+    ("Introduction", "Motivation", "Overview"),
+    ("Background", "Related Work", "Preliminaries"),
+    ("Approach", "Method", "Model"),
+    ("Experiments", "Results", "Evaluation"),
+    ("Discussion", "Limitations", "Analysis"),
+    ("Conclusion", "Outlook", "Summary"),
+)
+KEPT_HEADINGS = {4: (0, 2, 3, 5), 5: (0, 1, 2, 3, 5), 6: (0, 1, 2, 3, 4, 5)}
+"""Which of the headings a paper of 4, 5 or 6 sections has."""
+
+SURVEY_TITLES = (
+    "A Survey of {0}",
+    "A Review of {0}",
+    "Recent Advances in {0}",
+    "{0}: A Survey",
+    "{0}: A Comprehensive Review",
+    "{0}: Progress and Open Problems",
+    "An Overview of {0}",
+    "Two Decades of {0}",
+)
+SURVEY_SENTENCES = (
+    "Work on {0} falls into several lines that we review in turn.",
+    "We summarize what is known about the {1} of {0}.",
+    "Studies of {0} differ mainly in how they weigh {1} against {2}.",
+    "Progress in {0} has been steady, with {1} as the main concern.",
+    "Open questions about {0} concern its {1} and its {2}.",
+)

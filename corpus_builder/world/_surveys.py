@@ -1,0 +1,202 @@
+"""Plans surveys: topic, cutoff, references and the gold mind-map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.errors import DataError
+from corpus_builder.world._config import WorldConfig
+from corpus_builder.world._sentences import SURVEY_TITLES
+from corpus_builder.world._timeline import Timeline
+from corpus_builder.world._topics import IntArray, TopicTree
+
+_ELIGIBLE = 62  # papers of the topic that a survey waits for before it is written
+_SHARE = (0.62, 0.88)  # of the topic's papers before the cutoff are cited
+_MOST = 90  # references
+_LEAST = 5  # references, where there are as many papers
+_PERIOD = ((0.55, 1.0), (0.4, 0.55))  # when surveys appear, as part of the period
+_EARLY = 0.1  # share of the surveys that appear in the second of these
+_NEIGHBOUR_SHARE = 0.6  # of the off-topic references; the others come from anywhere
+_ANYWHERE = 400  # papers drawn to choose those others from
+_PURPOSE = 5
+
+RELATED = "Related Areas"
+"""The branch of a mind-map under which off-topic references are filed."""
+
+
+class Node(TypedDict):
+    """A topic of a mind-map with the references filed under it itself."""
+
+    name: str
+    subtopics: list[Node]
+    papers: list[str]
+
+
+@dataclass
+class Survey:
+    """A planned survey paper; `references` maps indices of papers to whether they are influential.
+
+    `off_topic` is the part of the references that lies outside the topic.
+    """
+
+    index: int
+    topic: int
+    title: str
+    total: int = 0
+    references: dict[int, bool] = field(default_factory=dict)
+    off_topic: frozenset[int] = frozenset()
+
+
+class SurveyPlanner:
+    """Chooses what each survey treats and cites; sets its day in the timeline."""
+
+    def __init__(
+        self,
+        config: WorldConfig,
+        tree: TopicTree,
+        timeline: Timeline,
+        citations: IntArray,
+    ) -> None:
+        self._config, self._tree, self._timeline = config, tree, timeline
+        self._weight = 1.0 + citations
+        self._by_level: dict[int, tuple[IntArray, IntArray]] = {}
+        self._repeats: dict[int, int] = {}
+
+    def plan(self, count: int, others: int) -> list[Survey]:
+        """Plan `count` surveys at the survey level and `others` one level below it.
+
+        Raises:
+            DataError: No paper could be cited by some survey.
+        """
+        tree = self._tree
+        rng = self._config.rng(_PURPOSE)
+        lower = min(tree.survey_level + 1, tree.depth)
+        tasks = self._topics(rng, tree.survey_level, count)
+        tasks += self._topics(rng, lower, others)
+        return [
+            self._survey(self._config.rng(_PURPOSE, 1 + k), index, topic)
+            for k, (index, topic) in enumerate(
+                zip(self._timeline.surveys.tolist(), tasks, strict=True)
+            )
+        ]
+
+    def mind_map(self, survey: Survey) -> Node:
+        """Return the gold mind-map: each reference under the leaf topic it belongs to."""
+        tree, timeline = self._tree, self._timeline
+        level = tree.level_of(survey.topic)
+        root: Node = {"name": tree.name(survey.topic), "subtopics": [], "papers": []}
+        nodes = {survey.topic: root}
+
+        def node(topic: int, parent: Node) -> Node:
+            if topic not in nodes:
+                nodes[topic] = {"name": tree.name(topic), "subtopics": [], "papers": []}
+                parent["subtopics"].append(nodes[topic])
+            return nodes[topic]
+
+        inside = sorted(set(survey.references) - survey.off_topic, key=lambda i: timeline.leaf[i])
+        for index in inside:
+            at = root
+            for lower in range(level + 1, tree.depth + 1):
+                at = node(int(tree.ancestors(timeline.leaf[index], lower)), at)
+            at["papers"].append(timeline.paper_id(index))
+        related: Node = {"name": RELATED, "subtopics": [], "papers": []}
+        if survey.off_topic:
+            root["subtopics"].append(related)
+        for index in sorted(survey.off_topic, key=lambda i: timeline.leaf[i]):
+            at = node(int(timeline.survey_topic[index]), related)
+            at["papers"].append(timeline.paper_id(index))
+        for at in nodes.values():
+            at["papers"].sort()
+        return root
+
+    def parts(self, topic: int) -> list[int]:
+        """Return the topics one level below a topic."""
+        tree, level = self._tree, self._tree.level_of(topic)
+        if level == tree.depth:
+            return []
+        below = np.arange(tree.size[level + 1]) * tree.size[level] // tree.size[level + 1]
+        mine = np.flatnonzero(below + tree.first[level] == topic) + tree.first[level + 1]
+        return [int(part) for part in mine]
+
+    def _topics(self, rng: np.random.Generator, level: int, count: int) -> list[int]:
+        order = rng.permutation(self._tree.size[level]) + self._tree.first[level]
+        return [int(topic) for topic in np.resize(order, count)]
+
+    def _papers_of(self, topic: int) -> IntArray:
+        """Return the citable papers below a topic."""
+        level = self._tree.level_of(topic)
+        if level not in self._by_level:
+            who = np.flatnonzero(self._timeline.citable)
+            group = self._tree.ancestors(self._timeline.leaf[who], level)
+            order = np.argsort(group, kind="stable")
+            self._by_level[level] = who[order], group[order]
+        who, group = self._by_level[level]
+        return who[np.searchsorted(group, topic) : np.searchsorted(group, topic, side="right")]
+
+    def _title(self, topic: int) -> str:
+        """Return a title that no other survey has: another pattern for each survey of a topic."""
+        again = self._repeats.get(topic, 0)
+        self._repeats[topic] = again + 1
+        volume, pattern = divmod(again + topic, len(SURVEY_TITLES))
+        volume -= topic // len(SURVEY_TITLES)
+        title = SURVEY_TITLES[pattern].format(self._tree.name(topic))
+        return f"{title}, Volume {volume + 1}" if volume else title
+
+    def _survey(self, rng: np.random.Generator, index: int, topic: int) -> Survey:
+        timeline = self._timeline
+        inside = self._papers_of(topic)
+        early, place, share, noise, extra = rng.random(5)
+        start, end = timeline.span
+        low, high = _PERIOD[int(early < _EARLY)]
+        day = start + int((low + place * (high - low)) * (end - start))
+        days = np.sort(timeline.resolved[inside])
+        if len(days):  # wait until there is enough to survey
+            day = max(day, int(days[min(_ELIGIBLE, len(days)) - 1]) + 1)
+        day = min(day, end - 1)
+        timeline.day[index] = timeline.resolved[index] = day
+
+        inside = inside[timeline.resolved[inside] < day]
+        outside = self._off_topic(rng, topic, day)
+        wanted = int((_SHARE[0] + share * (_SHARE[1] - _SHARE[0])) * len(inside))
+        wanted = min(max(wanted, min(_LEAST, len(inside))), _MOST)
+        off = min(int(wanted * self._config.reference_noise + noise), wanted, len(outside))
+        chosen = self._choose(rng, inside, wanted - off)
+        astray = outside[:off]
+        references = np.sort(np.concatenate([chosen, astray]))
+        if not len(references):
+            raise DataError(
+                f"No dated paper stands before the survey of {str(np.datetime64(day, 'D'))!r} with "
+                f"papers={self._config.papers}, years={self._config.years}, "
+                f"year_only={self._config.year_only} and undated={self._config.undated}: raise "
+                "papers or years, or lower year_only or undated."
+            )
+        influential = self._choose(rng, references, round(len(references) * self._influential))
+        marked = set(influential.tolist())
+        return Survey(
+            index=index,
+            topic=topic,
+            title=self._title(topic),
+            total=len(references) + int(extra * (1 + len(references) // 8)),
+            references={i: i in marked for i in references.tolist()},
+            off_topic=frozenset(astray.tolist()),
+        )
+
+    @property
+    def _influential(self) -> float:
+        return self._config.influential
+
+    def _choose(self, rng: np.random.Generator, who: IntArray, count: int) -> IntArray:
+        """Choose without replacement, the much-cited sooner."""
+        keys: NDArray[np.float64] = rng.exponential(size=len(who)) / self._weight[who]
+        return who[np.argsort(keys, kind="stable")[:count]]
+
+    def _off_topic(self, rng: np.random.Generator, topic: int, day: int) -> IntArray:
+        """Return off-topic papers in the order in which a survey cites them."""
+        tree, timeline = self._tree, self._timeline
+        level = tree.level_of(topic)
+        home = int(tree.ancestors(np.int64(topic - tree.first[level]), tree.survey_level))
+        return home
