@@ -1,1 +1,51 @@
-"""A gym for research agents over a dated paper corpus."""
+"""ResearchArena: dated literature search as Gymnasium environments, scored exactly.
+
+    >>> import arena
+    >>> corpus = arena.Corpus.open("demo/world")           # doctest: +SKIP
+    >>> corpus.at("2015").search("lattice tempering", k=5)  # doctest: +SKIP
+
+The environments ``arena/Discovery-v0`` and ``arena/Selection-v0`` are made with
+``gymnasium.make(id, corpus=DIRECTORY)``. Everything heavy is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from arena.agents import Agent
+    from arena.corpus import Corpus
+    from arena.runs import run, score
+    from arena.view import CorpusView, Hit, Paper, Section
+
+__all__ = ["Agent", "Corpus", "CorpusView", "Hit", "Paper", "Section", "run", "score"]
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Agent": "arena.agents",
+    "Corpus": "arena.corpus",
+    "CorpusView": "arena.view",
+    "Hit": "arena.view",
+    "Paper": "arena.view",
+    "Section": "arena.view",
+    "run": "arena.runs",
+    "score": "arena.runs",
+}
+
+if "gymnasium" in sys.modules:  # otherwise its plug-in mechanism does it on import
+    from arena._register import register_all
+
+    register_all()
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

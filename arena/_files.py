@@ -50,7 +50,7 @@ def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
             temporary.chmod(stat.S_IMODE(old.st_mode))
         temporary.replace(target)
     finally:
-        pass
+        temporary.unlink(missing_ok=True)
     _sync_directory(target.parent)
 
 

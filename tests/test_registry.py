@@ -150,7 +150,10 @@ def test_lookup_during_discovery(write: Write) -> None:
     write("hub_e.py", HUB.format("plug_e"))
     write("plug_e/a.py", "from hub_e import THINGS\nTHINGS.register('a')('A')\n")
     write("plug_e/b.py", "from hub_e import THINGS\nTHINGS.register('b')(THINGS.get('a') + 'B')\n")
+    write("plug_e/c.py", "from hub_e import THINGS\nTHINGS.register('c')('C')\n")
+    write("plug_e/bb.py", "from hub_e import THINGS\nSEEN = THINGS.names()\n")
     assert __import__("hub_e").THINGS.get("b") == "AB"
+    assert sys.modules["plug_e.bb"].SEEN == ["a", "b"]  # c is imported later
 
 
 def entry_points(write: Write, dist: str, lines: str) -> None:

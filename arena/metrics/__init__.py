@@ -6,7 +6,7 @@ the whole ranking counts. To add a metric, add a module to this package:
     @METRICS.register("hits")
     def hits(ranking, gains, k=None): ...
 
-or declare an entry point of the group ``arena.metrics``.
+or declare an entry point of the group ``researcharena.metrics``.
 
 Example:
     >>> from arena import metrics

@@ -25,5 +25,5 @@ class Metric(Protocol):
 
 
 METRICS: Registry[Metric] = Registry(
-    "metric", packages=["arena.metrics"], entry_points="arena.metrics"
+    "metric", packages=["arena.metrics"], entry_points="researcharena.metrics"
 )

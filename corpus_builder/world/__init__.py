@@ -1,8 +1,8 @@
 """A made-up field of science: topics, papers, references, surveys and their gold mind-maps.
 
-    >>> world = World(WorldConfig(papers=60, surveys=2))
-    >>> len(list(world.papers())), len(list(world.surveys()))
-    (60, 2)
+>>> world = World(WorldConfig(papers=60, surveys=2))
+>>> len(list(world.papers())), len(list(world.surveys()))
+(60, 2)
 """
 
 from corpus_builder.world._config import WorldConfig

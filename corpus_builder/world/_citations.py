@@ -9,12 +9,12 @@ from corpus_builder.world._config import WorldConfig
 from corpus_builder.world._timeline import Timeline
 from corpus_builder.world._topics import IntArray, TopicTree
 
-MAX_REFERENCES = 16
+MAX_REFERENCES = 20
 """Most references of a paper that is no survey."""
 
-_MIN_REFERENCES = 5
+_MIN_REFERENCES = 6
 _COPY = 0.5  # probability of taking over a reference of the paper drawn, instead of the paper
-_SAME_LEAF, _SAME_TOPIC, _NEIGHBOUR = 0.45, 0.80, 0.95  # cumulative; the rest cites anything
+_SAME_LEAF, _SAME_TOPIC, _NEIGHBOUR = 0.45, 0.86, 0.96  # cumulative; the rest cites anything
 _PURPOSE = 4
 
 

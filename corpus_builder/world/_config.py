@@ -70,8 +70,8 @@ class WorldConfig:
     papers: int = 3000
     surveys: int = 30
     depth: int = 3
-    synonymy: float = 0.45
-    distractors: float = 0.35
+    synonymy: float = 0.5
+    distractors: float = 0.4
     reference_noise: float = 0.15
     year_only: float = 0.15
     influential: float = 0.15

@@ -18,6 +18,11 @@ def _concepts(table: str) -> tuple[Concept, ...]:
     return tuple((a, b, c, d) for a, b, c, d in rows)
 
 
+def words(text: str) -> tuple[str, ...]:
+    """Return the words of a text."""
+    return tuple(text.split())
+
+
 OBJECTS = _concepts("""
 lattice mesh grid trellis
 membrane film pellicle sheath
@@ -37,7 +42,7 @@ ledger tally inventory roster
 echo reverberation rebound ricochet
 seam suture joint weld
 kiln furnace oven hearth
-harbor port haven dock
+harbor port berth dock
 pebble stone boulder cobble
 feather plume quill barb
 corridor passage alley lane
@@ -89,7 +94,7 @@ coarse rough grainy gritty
 oblique slanted tilted skewed
 dense compact thick crowded
 sparse scattered thin scanty
-steep precipitous abrupt sheer
+steep vertiginous abrupt sheer
 curved bowed arched bent
 rotating spinning whirling gyrating
 buried sunken submerged entombed
@@ -184,15 +189,15 @@ FIELDS = (
 )
 """Names of sciences that do not exist."""
 
-GIVEN_NAMES = tuple(
-    "Ada Bruno Carla Dario Elin Farid Greta Hiro Ines Jonas Kira Lior Mina Nuno Olga Pavel Quinn "
-    "Rosa Samir Tova Uma Viktor Wanda Yusuf".split()
-)
-FAMILY_NAMES = tuple(
-    "Abelar Bronwick Castellow Durnath Eskelby Farrowin Grindal Hollomar Istvarn Jurrens Kestrow "
-    "Lindmoor Marvale Nordask Ostrelle Pellgren Quarrick Rosgard Sundewell Tarnhelm Ulvarson "
-    "Vintner Westrake Yarborn".split()
-)
+GIVEN_NAMES = words("""
+Ada Bruno Carla Dario Elin Farid Greta Hiro Ines Jonas Kira Lior Mina Nuno Olga Pavel Quinn Rosa
+Samir Tova Uma Viktor Wanda Yusuf
+""")
+FAMILY_NAMES = words("""
+Abelar Bronwick Castellow Durnath Eskelby Farrowin Grindal Hollomar Istvarn Jurrens Kestrow
+Lindmoor Marvale Nordask Ostrelle Pellgren Quarrick Rosgard Sundewell Tarnhelm Ulvarson Vintner
+Westrake Yarborn
+""")
 
 
 def plural(noun: str) -> str:

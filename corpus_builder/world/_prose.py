@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypedDict
-
-import numpy as np
-from numpy.typing import NDArray
 
 from corpus_builder.world import _sentences as say
 from corpus_builder.world._config import WorldConfig
 from corpus_builder.world._lexicon import FAMILY_NAMES, GIVEN_NAMES, WORDINGS
 from corpus_builder.world._topics import TopicTree, title_case
+
+Take = Callable[[], int]
 
 DRAWS = 96
 """Random 32-bit numbers that one paper's text may use up."""
@@ -20,8 +19,8 @@ _SLOTS = 16  # a topic mentioned in a sentence is one of this many, levels in fi
 _LEAF_SLOTS = 6  # at least
 _DISTRACTOR_SLOTS = 5
 _EMPHASIS = (1, 1, 2, 2, 3, 4, 5, 7)  # slots of the survey's topic, by paper, at depth 3
-_ALIAS_SHARE = 0.3  # of the papers tell another wording of a topic they belong to
-_ALIAS_OF_SURVEY_TOPIC = 0.6  # of those, of the topic that surveys treat
+_ALIAS_SHARE = 0.4  # of the papers tell another wording of a topic they belong to
+_ALIAS_OF_SURVEY_TOPIC = 0.65  # of those, of the topic that surveys treat
 _DISTRACTOR_IN_TITLE = 0.4
 
 
@@ -60,8 +59,7 @@ class Writer:
         tree, take = self._tree, iter(draws).__next__
         alias, alias_level, distracts, in_title = shares[-4:]
         wordings = [
-            1 + take() % (WORDINGS - 1) if share < self._synonymy else (take() & 0)
-            for share in shares[:-4]
+            1 + take() % (WORDINGS - 1) if share < self._synonymy else 0 for share in shares[:-4]
         ]
         phrases = [tree.phrase(t, w) for t, w in zip(chain, wordings, strict=True)]
         levels = self._proportions[take() % len(self._proportions)]
@@ -74,11 +72,13 @@ class Writer:
             slots[:_DISTRACTOR_SLOTS] = [rival] * _DISTRACTOR_SLOTS
             if in_title < _DISTRACTOR_IN_TITLE:
                 title += f" Compared with {title_case(rival)}"
-        abstract = [_sentence(say.PATTERNS, slots, take()) for _ in range(3 + take() % 3)]
+        patterns = _patterns(take())
+        abstract = [_fill(say.OPENINGS[take() % len(say.OPENINGS)], phrases[-1:] * _SLOTS, take())]
+        abstract += [_fill(next(patterns), slots, take()) for _ in range(2 + take() % 3)]
         if is_distracting:
             abstract.append(f"We set it against {rival}, a different problem.")
         abstract.append(say.MADE_UP)
-        sections = _sections(slots, take)
+        sections = _sections(patterns, slots, take)
         if alias < _ALIAS_SHARE:
             level = tree.survey_level if alias_level < _ALIAS_OF_SURVEY_TOPIC else tree.depth
             own = wordings[level]
@@ -88,18 +88,18 @@ class Writer:
             sections[0]["text"] += f" {told}"
         return {"title": title, "abstract": " ".join(abstract), "sections": sections}
 
-    def survey(self, title: str, topic: int, parts: list[int], draws: list[int]) -> Text:
+    def survey(self, title: str, topic: int, draws: list[int]) -> Text:
         """Write a survey paper of `topic` with a section for each of up to four of its parts."""
         tree, take = self._tree, iter(draws).__next__
-        subject = tree.phrase(topic)
-        slots = [subject] * _SLOTS
-        abstract = [_sentence(say.SURVEY_SENTENCES, slots, take()) for _ in range(3)]
-        sections: list[Section] = [_section("Introduction", slots, 5, take)]
-        for part in (parts or [topic])[:4]:
-            slots = [tree.phrase(part)] * _SLOTS
-            sections.append(_section(tree.name(part), slots, 5, take))
+        patterns = _patterns(take())
+        subject = [tree.phrase(topic)] * _SLOTS
+        abstract = [_fill(pattern, subject, take()) for pattern in say.SURVEY_ABSTRACT]
+        sections = [_section("Introduction", patterns, subject, 5, take)]
+        for part in (tree.parts(topic) or [topic])[:4]:
+            own = [tree.phrase(part)] * _SLOTS
+            sections.append(_section(tree.name(part), patterns, own, 5, take))
         for heading in ("Comparison", "Open Problems", "Conclusion")[: max(1, 5 - len(sections))]:
-            sections.append(_section(heading, [subject] * _SLOTS, 5, take))
+            sections.append(_section(heading, patterns, subject, 5, take))
         return {
             "title": title,
             "abstract": " ".join([*abstract, say.MADE_UP]),
@@ -115,11 +115,6 @@ def authors(draw: int) -> list[str]:
         given = GIVEN_NAMES[(draw >> 8) % len(GIVEN_NAMES)]
         names.append(f"{given} {FAMILY_NAMES[(draw >> 16) % len(FAMILY_NAMES)]}")
     return list(dict.fromkeys(names))
-
-
-def random_draws(rng: np.random.Generator, count: int) -> NDArray[np.uint32]:
-    """Return the random numbers for `count` texts, one row each."""
-    return rng.integers(0, 1 << 32, (count, DRAWS), dtype=np.uint32)
 
 
 def _proportions(tree: TopicTree, emphasis: int) -> list[int]:
@@ -152,27 +147,42 @@ def _title(topic: str, other: str, draw: int) -> str:
     return pattern.format(title_case(topic), title_case(other), noun.title(), quality)
 
 
-def _sentence(patterns: tuple[str, ...], slots: list[str], draw: int) -> str:
-    """Fill one pattern; the bits of `draw` choose the pattern, the topic and the nouns."""
-    return patterns[(draw & 1023) % len(patterns)].format(
-        slots[draw >> 10 & 15],
-        say.NOUNS[(draw >> 14 & 511) % len(say.NOUNS)],
-        say.NOUNS[(draw >> 23) % len(say.NOUNS)],
-    )
+def _patterns(draw: int) -> Iterator[str]:
+    """Yield the sentence patterns in an order of their own for each paper, none twice.
+
+    Steps of equal length through a prime number of patterns meet them all before any again.
+    """
+    count = len(say.PATTERNS)
+    step = 1 + draw % (count - 1)
+    for k in range(count):
+        yield say.PATTERNS[((draw >> 8) + step * k) % count]
 
 
-def _section(heading: str, slots: list[str], sentences: int, take: Callable[[], int]) -> Section:
-    text = " ".join([_sentence(say.PATTERNS, slots, take()) for _ in range(sentences)])
+def _fill(pattern: str, slots: list[str], draw: int) -> str:
+    """Fill one pattern; the bits of `draw` choose the topic and the nouns."""
+    nouns = say.NOUNS
+    first = (draw >> 14 & 511) % len(nouns)
+    second = (first + 1 + (draw >> 23) % (len(nouns) - 1)) % len(nouns)
+    return pattern.format(slots[draw >> 10 & 15], nouns[first], nouns[second])
+
+
+def _section(
+    heading: str, patterns: Iterator[str], slots: list[str], sentences: int, take: Take
+) -> Section:
+    text = " ".join([_fill(next(patterns), slots, take()) for _ in range(sentences)])
     return {"heading": heading, "text": text}
 
 
-def _sections(slots: list[str], take: Callable[[], int]) -> list[Section]:
+def _sections(patterns: Iterator[str], slots: list[str], take: Take) -> list[Section]:
     kept = say.KEPT_HEADINGS[4 + take() % 3]
+    # Short papers have longer sections; six sections hold 36 sentences at most, an abstract 4.
+    least = 4 + (len(kept) == 4)
     return [
         _section(
             say.HEADINGS[k][take() % len(say.HEADINGS[k])],
+            patterns,
             slots,
-            4 + take() % 3 + (len(kept) == 4),
+            least + take() % 3,
             take,
         )
         for k in kept

@@ -6,20 +6,22 @@ words share no stem with the vocabulary of the topics.
 
 from __future__ import annotations
 
+from corpus_builder.world._lexicon import words
+
 MADE_UP = "This paper is made up."
 """The last sentence of every abstract."""
 
-NOUNS = tuple(
-    "accuracy stability cost yield variance latency throughput precision robustness efficiency "
-    "uncertainty bias error complexity capacity quality sensitivity consistency reliability delay "
-    "overhead contrast resolution energy demand symmetry balance density-ratio lifetime tolerance "
-    "safety regularity".replace("density-ratio", "selectivity").split()
-)
-QUALITIES = tuple(
-    "Robust Efficient Practical Adaptive Incremental Reliable Minimal General Local Global Unified "
-    "Careful Probabilistic Automatic Modular Scalable Economical Principled Direct Joint Bounded "
-    "Controlled Predictive Hierarchical".split()
-)
+NOUNS = words("""
+accuracy stability cost yield variance latency throughput precision robustness efficiency
+uncertainty bias error complexity capacity quality sensitivity consistency reliability delay
+overhead contrast resolution energy demand symmetry balance selectivity lifetime tolerance safety
+regularity
+""")
+QUALITIES = words("""
+Robust Efficient Practical Adaptive Incremental Reliable Minimal General Local Global Unified
+Careful Probabilistic Automatic Modular Scalable Economical Principled Direct Simple Bounded
+Controlled Predictive Hierarchical
+""")
 
 # {0} and {1}: topics, {2}: a noun, {3}: a quality. The first half name one topic only.
 TITLES = (
@@ -41,43 +43,59 @@ TITLES = (
     "{0} Revisited: {2} and {1}",
 )
 
-TOPICAL = (
-    "We study the {1} of {0} and relate it to {2}.",
+OPENINGS = (
+    "We study {0}, with an eye to its {1}.",
+    "This paper concerns {0} and asks what limits its {1}.",
+    "We present an account of {0} that improves {1} without harm to {2}.",
+    "The {1} of {0} has received little attention so far.",
+    "We revisit {0} and find that its {1} was overestimated.",
+)
+"""The first sentence of an abstract names the paper's own topic."""
+
+PATTERNS = (
     "Recent interest in {0} stems from its {1}, but its {2} is poorly understood.",
+    "All differences are significant unless we say otherwise.",
     "Our results show that {0} gains in {1} once the {2} is taken into account.",
     "A simple account of {0} explains most of the observed {1}.",
+    "The proof is short and uses only elementary facts about {1}.",
     "The theory of {0} rests on two assumptions about {1} and {2}.",
-    "We collected a large set of observations on {0} and report their {1}.",
+    "We report the mean over ten runs together with the {1} and the {2}.",
+    "We made a large set of observations on {0} and report their {1}.",
     "Practitioners of {0} often trade {1} for {2}.",
+    "The procedure needs no knowledge of the {1} in advance.",
     "It remains open whether {0} can reach the same {1} without a loss of {2}.",
+    "Table 1 lists the settings that gave the best {1}.",
     "In the case of {0}, the {1} depends on the {2} in a way that was not expected.",
     "Early work on {0} looked at {1} alone.",
-    "This section turns to {0} and the part that {1} plays in it.",
+    "We leave the question of {1} to future work.",
+    "Next we turn to {0} and the part that {1} plays in it.",
     "We compare three forms of {0} under equal {1}.",
+    "In practice the {1} matters more than the {2}.",
     "The effect of {1} on {0} was confirmed by independent groups.",
     "Without {0}, the {1} of the whole system falls below what users accept.",
+    "Removing any one component lowers the {1} by a visible amount.",
     "The connection between {0} and {1} has been noted by several authors.",
+    "The second experiment repeats the first with a stricter demand on {1}.",
     "A good model of {0} must respect both {1} and {2}.",
     "Figure 2 plots the {1} that we found for {0}.",
+    "Our implementation is plain and makes no attempt at high {1}.",
     "Most of the gain comes from {0}, and the rest from better {1}.",
     "Later studies extended the argument to {0} and obtained higher {1}.",
-    "For readers new to {0}, we first recall what is meant by {1}.",
-)
-PLAIN = (
-    "The proof is short and uses only elementary facts about {1}.",
-    "We report the mean over ten runs together with the {1} and the {2}.",
-    "All differences are significant unless we say otherwise.",
-    "The procedure needs no knowledge of the {1} in advance.",
-    "Table 1 lists the settings that gave the best {1}.",
-    "We leave the question of {1} to future work.",
-    "In practice the {1} matters more than the {2}.",
-    "Removing any one component lowers the {1} by a visible amount.",
-    "The second experiment repeats the first with a stricter bound on {1}.",
-    "Our implementation is plain and makes no attempt at high {1}.",
     "There is a clear relation between {1} and {2}.",
+    "For readers new to {0}, we first recall what is meant by {1}.",
+    "We are not aware of earlier results on the {1} of {0}.",
     "Details are given in the appendix.",
+    "What holds for {0} need not hold for problems of lower {1}.",
+    "The best known results on {0} were obtained at the expense of {1}.",
+    "We thank the reviewers for remarks on {1}.",
+    "A closer look at {0} reveals that {1} and {2} are not independent.",
+    "Such a loss of {1} would be hard to explain otherwise.",
+    "The same data were used to estimate the {1} and, where possible, the {2}.",
+    "Two independent lines of evidence connect {0} with {1}.",
+    "No attempt was made to improve the {1} any further.",
+    "Whether {0} is worth its price in {1} depends on the application.",
 )
-PATTERNS = TOPICAL + PLAIN
+"""As many as the longest paper has sentences, a prime number: see `_prose`."""
 
 ALIASES = (
     "We treat {0}, also known as {1}.",
@@ -107,10 +125,8 @@ SURVEY_TITLES = (
     "An Overview of {0}",
     "Two Decades of {0}",
 )
-SURVEY_SENTENCES = (
+SURVEY_ABSTRACT = (
     "Work on {0} falls into several lines that we review in turn.",
-    "We summarize what is known about the {1} of {0}.",
     "Studies of {0} differ mainly in how they weigh {1} against {2}.",
-    "Progress in {0} has been steady, with {1} as the main concern.",
-    "Open questions about {0} concern its {1} and its {2}.",
+    "We end with open questions about its {1}.",
 )

@@ -1,9 +1,8 @@
-"""Plans surveys: topic, cutoff, references and the gold mind-map."""
+"""Plans surveys: topic, cutoff and references."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,17 +22,6 @@ _EARLY = 0.1  # share of the surveys that appear in the second of these
 _NEIGHBOUR_SHARE = 0.6  # of the off-topic references; the others come from anywhere
 _ANYWHERE = 400  # papers drawn to choose those others from
 _PURPOSE = 5
-
-RELATED = "Related Areas"
-"""The branch of a mind-map under which off-topic references are filed."""
-
-
-class Node(TypedDict):
-    """A topic of a mind-map with the references filed under it itself."""
-
-    name: str
-    subtopics: list[Node]
-    papers: list[str]
 
 
 @dataclass
@@ -84,44 +72,6 @@ class SurveyPlanner:
             )
         ]
 
-    def mind_map(self, survey: Survey) -> Node:
-        """Return the gold mind-map: each reference under the leaf topic it belongs to."""
-        tree, timeline = self._tree, self._timeline
-        level = tree.level_of(survey.topic)
-        root: Node = {"name": tree.name(survey.topic), "subtopics": [], "papers": []}
-        nodes = {survey.topic: root}
-
-        def node(topic: int, parent: Node) -> Node:
-            if topic not in nodes:
-                nodes[topic] = {"name": tree.name(topic), "subtopics": [], "papers": []}
-                parent["subtopics"].append(nodes[topic])
-            return nodes[topic]
-
-        inside = sorted(set(survey.references) - survey.off_topic, key=lambda i: timeline.leaf[i])
-        for index in inside:
-            at = root
-            for lower in range(level + 1, tree.depth + 1):
-                at = node(int(tree.ancestors(timeline.leaf[index], lower)), at)
-            at["papers"].append(timeline.paper_id(index))
-        related: Node = {"name": RELATED, "subtopics": [], "papers": []}
-        if survey.off_topic:
-            root["subtopics"].append(related)
-        for index in sorted(survey.off_topic, key=lambda i: timeline.leaf[i]):
-            at = node(int(timeline.survey_topic[index]), related)
-            at["papers"].append(timeline.paper_id(index))
-        for at in nodes.values():
-            at["papers"].sort()
-        return root
-
-    def parts(self, topic: int) -> list[int]:
-        """Return the topics one level below a topic."""
-        tree, level = self._tree, self._tree.level_of(topic)
-        if level == tree.depth:
-            return []
-        below = np.arange(tree.size[level + 1]) * tree.size[level] // tree.size[level + 1]
-        mine = np.flatnonzero(below + tree.first[level] == topic) + tree.first[level + 1]
-        return [int(part) for part in mine]
-
     def _topics(self, rng: np.random.Generator, level: int, count: int) -> list[int]:
         order = rng.permutation(self._tree.size[level]) + self._tree.first[level]
         return [int(topic) for topic in np.resize(order, count)]
@@ -141,9 +91,9 @@ class SurveyPlanner:
         """Return a title that no other survey has: another pattern for each survey of a topic."""
         again = self._repeats.get(topic, 0)
         self._repeats[topic] = again + 1
-        volume, pattern = divmod(again + topic, len(SURVEY_TITLES))
-        volume -= topic // len(SURVEY_TITLES)
-        title = SURVEY_TITLES[pattern].format(self._tree.name(topic))
+        pattern = SURVEY_TITLES[(again + topic) % len(SURVEY_TITLES)]
+        title = pattern.format(self._tree.name(topic))
+        volume = again // len(SURVEY_TITLES)
         return f"{title}, Volume {volume + 1}" if volume else title
 
     def _survey(self, rng: np.random.Generator, index: int, topic: int) -> Survey:
@@ -174,7 +124,9 @@ class SurveyPlanner:
                 f"year_only={self._config.year_only} and undated={self._config.undated}: raise "
                 "papers or years, or lower year_only or undated."
             )
-        influential = self._choose(rng, references, round(len(references) * self._influential))
+        influential = self._choose(
+            rng, references, round(len(references) * self._config.influential)
+        )
         marked = set(influential.tolist())
         return Survey(
             index=index,
@@ -185,10 +137,6 @@ class SurveyPlanner:
             off_topic=frozenset(astray.tolist()),
         )
 
-    @property
-    def _influential(self) -> float:
-        return self._config.influential
-
     def _choose(self, rng: np.random.Generator, who: IntArray, count: int) -> IntArray:
         """Choose without replacement, the much-cited sooner."""
         keys: NDArray[np.float64] = rng.exponential(size=len(who)) / self._weight[who]
@@ -197,6 +145,21 @@ class SurveyPlanner:
     def _off_topic(self, rng: np.random.Generator, topic: int, day: int) -> IntArray:
         """Return off-topic papers in the order in which a survey cites them."""
         tree, timeline = self._tree, self._timeline
-        level = tree.level_of(topic)
-        home = int(tree.ancestors(np.int64(topic - tree.first[level]), tree.survey_level))
-        return home
+        home = tree.above(topic, tree.survey_level)
+        near = np.concatenate([self._papers_of(beside) for beside in tree.neighbours(home)])
+        far = rng.integers(0, self._config.papers, _ANYWHERE)
+        far = far[timeline.citable[far] & (timeline.survey_topic[far] != home)]
+        near, far = (
+            self._choose(rng, who[timeline.resolved[who] < day], _MOST)
+            for who in (near, np.setdiff1d(far, near))
+        )
+        if not len(far):
+            return near
+        # Interleave the two kinds, so that any first part of the list holds both in proportion.
+        place = np.concatenate(
+            [
+                np.arange(len(near)) / _NEIGHBOUR_SHARE,
+                np.arange(len(far)) / (1 - _NEIGHBOUR_SHARE),
+            ]
+        )
+        return np.concatenate([near, far])[np.argsort(place, kind="stable")]

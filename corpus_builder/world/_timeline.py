@@ -36,10 +36,7 @@ class Timeline:
         count = config.papers
         self.ids = _unique_numbers(config, count)
         self.prefix = f"w{config.seed}-"
-        self.span = (
-            int(_first_day(config.first_year)),
-            int(_first_day(config.first_year + config.years)),
-        )
+        self.span = _first_day(config.first_year), _first_day(config.first_year + config.years)
         self.surveys = rng.permutation(count)[:surveys]
 
         share = np.cumsum(tree.leaf_weights)
@@ -75,8 +72,8 @@ class Timeline:
         return full[: (10, 7, 4)[precision]]
 
 
-def _first_day(year: int) -> IntArray:
-    return np.datetime64(f"{year:04d}-01-01", "D").astype(np.int64)
+def _first_day(year: int) -> int:
+    return int(np.datetime64(f"{year:04d}-01-01", "D").astype(np.int64))
 
 
 def _last_day(day: IntArray, precision: IntArray) -> IntArray:

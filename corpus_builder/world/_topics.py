@@ -51,10 +51,27 @@ class TopicTree:
 
     def ancestors(self, leaves: IntArray, level: int) -> IntArray:
         """Return the number of the topic at `level` above each leaf (counted from 0)."""
-        at = np.asarray(leaves, dtype=np.int64)
+        at = leaves
         for lower in range(self.depth, level, -1):
             at = at * self.size[lower - 1] // self.size[lower]
         return at + self.first[level]
+
+    def above(self, topic: int, level: int) -> int:
+        """Return the number of the topic at `level` above a topic, or the topic itself."""
+        start = self.level_of(topic)
+        at = topic - self.first[start]
+        for lower in range(start, level, -1):
+            at = at * self.size[lower - 1] // self.size[lower]
+        return at + self.first[min(start, level)]
+
+    def parts(self, topic: int) -> list[int]:
+        """Return the topics one level below a topic."""
+        lower = self.level_of(topic) + 1
+        if lower > self.depth:
+            return []
+        below = range(self.first[lower], self.first[lower] + self.size[lower])
+        at, size, total = topic - self.first[lower - 1], self.size[lower - 1], self.size[lower]
+        return list(below[-(-at * total // size) : -(-(at + 1) * total // size)])
 
     def level_of(self, topic: int) -> int:
         """Return the level of a topic number."""

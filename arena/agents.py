@@ -1,0 +1,54 @@
+"""Agents: they see observations and return actions, and that is all they ever touch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from arena.registry import Registry
+
+Observation = Mapping[str, Any]
+Action = dict[str, Any] | str
+
+
+class Agent:
+    """One agent for one episode; subclass it and write `act`.
+
+    A subclass registers itself with ``@AGENTS.register("name")``. It must act on observations
+    alone: it is given no environment, no corpus and no labels.
+
+    Args:
+        seed: for an agent that draws numbers; the same seed gives the same actions.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+
+    def act(self, observation: Observation) -> Action:
+        """Return the next action, ``{"tool": name, "arguments": {...}}`` or the same as JSON.
+
+        Args:
+            observation: ``topic``, ``cutoff``, ``result`` (JSON text) and ``budget``; see
+                docs/environments.md.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def prompts(cls) -> dict[str, str]:
+        """Return the prompt templates in use, by name; their hash goes into the run."""
+        return {}
+
+
+def result_of(observation: Observation) -> dict[str, Any]:
+    """Return the last tool's result as an object.
+
+    >>> result_of({"result": '{"hits": []}'})
+    {'hits': []}
+    """
+    return json.loads(observation["result"])  # type: ignore[no-any-return]
+
+
+AGENTS: Registry[type[Agent]] = Registry(
+    "agent", packages=["baselines"], entry_points="researcharena.agents"
+)

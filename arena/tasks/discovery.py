@@ -1,0 +1,15 @@
+"""Information Discovery (ResearchArena, section 5): find what the survey cites."""
+
+from arena.tasks.base import TASKS, Task
+
+DISCOVERY = TASKS.register("discovery")(
+    Task(
+        instruction=(
+            "Find the papers that a survey of this topic should cite. Only papers from before "
+            "the cutoff exist. Use search and read, then submit the ids, best first."
+        ),
+        metrics=("recall@10", "recall@100", "precision@10", "precision@100"),
+        headline="recall@100",
+        environment="arena/Discovery-v0",
+    )
+)

@@ -1,0 +1,16 @@
+"""Information Selection (ResearchArena, section 5): rank the papers by their importance."""
+
+from arena.tasks.base import TASKS, Task
+
+SELECTION = TASKS.register("selection")(
+    Task(
+        instruction=(
+            "Rank the papers that matter for a survey of this topic, the most influential "
+            "first. Only papers from before the cutoff exist. Use search and read, then submit "
+            "the ids in your order."
+        ),
+        metrics=("ndcg@10", "ndcg@30", "ndcg@100", "mrr"),
+        headline="ndcg@100",
+        environment="arena/Selection-v0",
+    )
+)

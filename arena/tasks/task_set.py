@@ -1,0 +1,76 @@
+"""The surveys of a corpus with their labels. Agents are never given one of these."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from arena import layout
+from arena.errors import UnknownNameError, clip, did_you_mean
+from arena.tasks.base import Gold, Survey
+
+_GAINS = {True: 2, False: 1}
+
+
+class TaskSet:
+    """The surveys of the corpus in `directory`, in order of their ids."""
+
+    def __init__(self, directory: str | Path) -> None:
+        self._directory = Path(directory)
+        self.sha256 = str(layout.read_manifest(self._directory)["tasks_sha256"])
+
+    @cached_property
+    def surveys(self) -> dict[str, Survey]:
+        """Id -> what an agent may know of the survey."""
+        rows = _read(self._directory / layout.SURVEYS)
+        return {r["id"]: Survey(r["id"], r["title"], r["date"].isoformat()) for r in rows}
+
+    def survey(self, survey_id: str) -> Survey:
+        """Return one survey.
+
+        Raises:
+            UnknownNameError: if there is none with this id; the message names the nearest.
+        """
+        if not isinstance(survey_id, str) or survey_id not in self.surveys:
+            raise UnknownNameError(
+                f"no survey {clip(survey_id)} in this corpus."
+                f"{did_you_mean(survey_id, self.surveys)}"
+            )
+        return self.surveys[survey_id]
+
+    def gold(self, survey_id: str) -> Gold:
+        """Return the labels of one survey; `Gold.gains` is empty if it cannot be scored.
+
+        Raises:
+            UnknownNameError: if there is no such survey.
+        """
+        self.survey(survey_id)
+        return self._gold[survey_id]
+
+    @cached_property
+    def scorable(self) -> list[str]:
+        """Ids of the surveys with at least one reference in reach, in order."""
+        return [survey_id for survey_id in self.surveys if self._gold[survey_id].gains]
+
+    @cached_property
+    def _gold(self) -> dict[str, Gold]:
+        totals = {
+            row["survey"]: row["n_references_total"]
+            for row in _read(self._directory / layout.MIND_MAPS, ["survey", "n_references_total"])
+        }
+        listed: dict[str, int] = dict.fromkeys(self.surveys, 0)
+        gains: dict[str, dict[str, int]] = {survey_id: {} for survey_id in self.surveys}
+        for row in _read(self._directory / layout.GOLD):
+            listed[row["survey"]] += 1
+            if row["status"] == "gold":
+                gains[row["survey"]][row["reference"]] = _GAINS[row["influential"]]
+        return {
+            survey_id: Gold(gains[survey_id], listed[survey_id], totals[survey_id])
+            for survey_id in self.surveys
+        }
+
+
+def _read(path: Path, columns: list[str] | None = None) -> list[dict[str, object]]:
+    import pyarrow.parquet as pq
+
+    return pq.read_table(path, columns=columns).to_pylist()  # type: ignore[no-any-return]

@@ -1,0 +1,1 @@
+"""Baselines: agents that act only through an environment's actions, one file each."""
