@@ -107,6 +107,10 @@ class Corpus:
             )
         return manifest
 
+    def document_number(self, paper_id: str) -> int | None:
+        """Return the document number of a paper, or None: for breaking ties, never for agents."""
+        return self._store.document(paper_id)
+
     def __reduce__(self) -> tuple[type[Corpus], tuple[str]]:
         return type(self), (str(self.directory),)
 

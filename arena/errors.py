@@ -1,4 +1,4 @@
-"""Errors a person reads: what happened, the offending value, the nearest valid names, what to do."""
+"""Errors a person reads: what happened, the value, the nearest valid names, what to do."""
 
 from __future__ import annotations
 
@@ -32,8 +32,16 @@ class CorpusError(ArenaError):
 
 
 def clip(value: object, limit: int = 80) -> str:
-    """Return ``repr(value)`` cut to `limit` characters, for use in a message."""
-    text = repr(value)
+    """Return ``repr(value)`` cut to `limit` characters, for use in a message.
+
+    The value may be anything, also something huge or something that refuses to be printed.
+    """
+    if isinstance(value, str | bytes | list | tuple):
+        value = value[:limit]
+    try:
+        text = repr(value)
+    except Exception:  # an integer of 5,000 digits, a broken __repr__
+        return f"a {type(value).__name__}"
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
@@ -46,7 +54,7 @@ def did_you_mean(name: object, known: Iterable[str], limit: int = 3) -> str:
     ' Known: bm25, dense.'
     """
     names = sorted(known)
-    near = difflib.get_close_matches(str(name)[:200], names, n=limit, cutoff=0.5)
+    near = difflib.get_close_matches(name[:100], names, limit, 0.5) if isinstance(name, str) else []
     if near:
         return " Did you mean " + " or ".join(repr(n) for n in near) + "?"
     if not names:

@@ -158,7 +158,7 @@ class CorpusView:
         return len(self.citations(paper_id))
 
     def __len__(self) -> int:
-        return self._store.searchable_before.item(self._scope.end) - len(self._excluded)
+        return int(self._store.searchable_before[self._scope.end]) - len(self._excluded)
 
     def __contains__(self, paper_id: object) -> bool:
         return isinstance(paper_id, str) and self._visible(paper_id) is not None

@@ -14,7 +14,7 @@ from arena import layout
 from arena._arrays import load_array
 from arena._files import sha256_file, write_json
 from arena._progress import progress
-from arena.errors import did_you_mean, DataError
+from arena.errors import DataError, did_you_mean
 from arena.retrieval import RETRIEVERS
 
 FIELDS = ("title", "abstract", "fulltext")
@@ -30,7 +30,9 @@ def check_fields(fields: tuple[str, ...]) -> None:
         if field not in FIELDS:
             raise DataError(f"no field {field!r} to index.{did_you_mean(field, FIELDS)}")
     if not fields or len(set(fields)) < len(fields):
-        raise DataError(f"fields={','.join(fields)!r}: name each of {', '.join(FIELDS)} at most once.")
+        raise DataError(
+            f"fields={','.join(fields)!r}: name each of {', '.join(FIELDS)} at most once."
+        )
 
 
 def build_index(corpus: Path, engine: str, fields: tuple[str, ...], content_sha256: str) -> str:

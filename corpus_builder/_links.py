@@ -50,9 +50,7 @@ def write_links(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[st
     np.save(output / layout.CITED_STARTS, np.cumsum(counts))
     counts[:] = 0
     with ArrayWriter(output / layout.CITING, np.uint32) as citing:
-        for batch in batches(
-            connection, "SELECT citing, cited FROM links ORDER BY cited, citing"
-        ):
+        for batch in batches(connection, "SELECT citing, cited FROM links ORDER BY cited, citing"):
             citing.append([row[0] for row in batch])
             for row in batch:
                 counts[row[1] + 1] += 1

@@ -46,9 +46,7 @@ def database(staging: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect(str(staging / "build.duckdb"), config=config) as connection:
         for name in _STAGED:
             path = str(staging / f"{name}.parquet").replace("'", "''")
-            connection.execute(
-                f"CREATE VIEW staged_{name} AS SELECT * FROM read_parquet('{path}')"
-            )
+            connection.execute(f"CREATE VIEW staged_{name} AS SELECT * FROM read_parquet('{path}')")
         for name in ("papers", "surveys"):
             _refuse_duplicates(connection, name)
         connection.execute(_DOCUMENTS)

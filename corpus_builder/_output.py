@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from arena import layout
+from arena._lock import only_writer
 from arena.errors import CorpusError
 
 
@@ -28,7 +28,7 @@ def whole_directory(output: Path, overwrite: bool) -> Iterator[Path]:
     check_output(output, overwrite)
     building = output.with_name(output.name + ".building")
     output.parent.mkdir(parents=True, exist_ok=True)
-    with _lock(output.with_name(output.name + ".building.lock"), output):
+    with only_writer(output.with_name(f".{output.name}.lock"), output):
         shutil.rmtree(building, ignore_errors=True)
         building.mkdir()
         try:
@@ -64,21 +64,6 @@ def check_output(output: Path, overwrite: bool) -> None:
             )
     elif any(output.iterdir()):  # never delete what is not ours
         raise CorpusError(f"{str(output)!r} holds other files. Name a new or empty directory.")
-
-
-@contextmanager
-def _lock(path: Path, output: Path) -> Iterator[None]:
-    with path.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise CorpusError(
-                f"another build is writing {str(output)!r}. Wait for it or name another directory."
-            ) from None
-        try:
-            yield
-        finally:
-            path.unlink(missing_ok=True)
 
 
 def _sync(directory: Path) -> None:

@@ -90,14 +90,15 @@ def write_papers(connection: duckdb.DuckDBPyConnection, output: Path) -> str:
             hashes[document] = hash_id(id_)
             digest.update(_canonical([*row[1:3], abstract, *row[4:11], texts]))
     order = np.argsort(hashes, kind="stable")
-    for name, array in {
+    tables: dict[str, np.ndarray] = {
         layout.DAYS: days,
         layout.SEARCHABLE_BEFORE: searchable_before,
         layout.SECTION_STARTS: section_starts,
         layout.ID_HASHES: hashes[order],
         layout.ID_DOCUMENTS: order.astype(np.uint32),
-    }.items():
-        np.save(output / name, array)
+    }
+    for name, table in tables.items():
+        np.save(output / name, table)
     return digest.hexdigest()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from arena import layout
 from arena.errors import UnknownNameError, clip, did_you_mean
@@ -70,7 +71,7 @@ class TaskSet:
         }
 
 
-def _read(path: Path, columns: list[str] | None = None) -> list[dict[str, object]]:
+def _read(path: Path, columns: list[str] | None = None) -> list[dict[str, Any]]:
     import pyarrow.parquet as pq
 
     return pq.read_table(path, columns=columns).to_pylist()  # type: ignore[no-any-return]

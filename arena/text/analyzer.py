@@ -26,10 +26,11 @@ _MAX_TOKEN = 255
 _MEMO_LIMIT = 200_000
 
 # Lucene's EnglishAnalyzer.ENGLISH_STOP_WORDS_SET.
-STOP_WORDS = frozenset(
-    "a an and are as at be but by for if in into is it no not of on or such that the their then "
-    "there these they this to was will with".split()
-)
+_ENGLISH = """
+a an and are as at be but by for if in into is it no not of on or such that the their then there
+these they this to was will with
+"""
+STOP_WORDS = frozenset(_ENGLISH.split())
 
 _ASCII_TOKEN = re.compile(r"[a-z0-9]+")
 _TOKEN = regex.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from arena.registry import Registry
 
@@ -19,6 +19,9 @@ class Located(NamedTuple):
 
 class Source(Protocol):
     """Papers and surveys as raw records; `corpus_builder.records` says which keys count."""
+
+    example: ClassVar[str]
+    """Options for the example in the help text."""
 
     @classmethod
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:

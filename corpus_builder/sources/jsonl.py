@@ -10,7 +10,7 @@ import json
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, ClassVar, cast
 
 from arena._progress import progress
 from arena.errors import DataError, clip
@@ -20,6 +20,8 @@ from corpus_builder.sources.base import SOURCES, Located, Source
 @SOURCES.register("jsonl")
 class JsonLines:
     """Papers and surveys from two files of JSON lines (plain or gzip)."""
+
+    example: ClassVar[str] = "--papers papers.jsonl.gz --surveys surveys.jsonl"
 
     def __init__(self, papers: str | Path, surveys: str | Path) -> None:
         self._papers, self._surveys = Path(papers), Path(surveys)
@@ -66,7 +68,7 @@ class JsonLines:
             packed = source.peek(2)[:2] == b"\x1f\x8b"
             stream = cast(BinaryIO, gzip.GzipFile(fileobj=source)) if packed else source
             try:
-                for line, text in enumerate(stream, start=1):  # noqa: B007 - told below
+                for line, text in enumerate(stream, start=1):
                     if line == 1:
                         text = text.removeprefix(b"\xef\xbb\xbf")
                     if line % 1000 == 0:

@@ -13,8 +13,8 @@ MAX_REFERENCES = 20
 """Most references of a paper that is no survey."""
 
 _MIN_REFERENCES = 6
-_COPY = 0.5  # probability of taking over a reference of the paper drawn, instead of the paper
-_SAME_LEAF, _SAME_TOPIC, _NEIGHBOUR = 0.45, 0.86, 0.96  # cumulative; the rest cites anything
+_COPY = 0.4  # probability of taking over a reference of the paper drawn, instead of the paper
+_SAME_LEAF, _SAME_TOPIC, _NEIGHBOUR = 0.45, 0.88, 0.97  # cumulative; the rest cites anything
 _PURPOSE = 4
 
 

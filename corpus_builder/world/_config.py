@@ -34,9 +34,9 @@ _SHARES = (
 class WorldConfig:
     """The knobs of a made-up field of science. The same knobs always give the same world.
 
-    Every share is in [0, 1]. What the knobs do to a search for a survey's title is measured in
-    ``tests/test_world.py``; in short, more synonymy, distractors, reference noise, papers or depth
-    never make it easier.
+    Every share is in [0, 1]. ``tests/test_world.py`` measures what the knobs do to a search for a
+    survey's title: more synonymy, distractors, reference noise or depth make it harder, and more
+    papers do not make it easier.
 
     Args:
         seed: Which world; 0 or more.
@@ -54,8 +54,9 @@ class WorldConfig:
             to which they do not belong.
         reference_noise: Share of a survey's references that lie outside its topic.
         year_only: Share of the dated papers, survey papers aside, with nothing but a year as date.
-            They count as the year's last day, so that survey and paper references reach fewer of
-            the latest papers, and fewer papers stand before a cutoff.
+            They count as the year's last day: fewer papers stand before a cutoff within a year,
+            and papers find fewer to cite. The part of a survey's references that its title finds
+            stays the same.
         influential: Share of references marked influential.
         undated: Share of the papers, survey papers aside, without any date. Nobody cites them.
         first_year: The first year of the field, 1000 to 9000.

@@ -24,7 +24,7 @@ def words(text: str) -> tuple[str, ...]:
 
 
 OBJECTS = _concepts("""
-lattice mesh grid trellis
+lattice mesh grid lacework
 membrane film pellicle sheath
 crystal gem prism facet
 filament thread fiber strand
@@ -63,7 +63,7 @@ bridge viaduct causeway overpass
 clock chronometer timer pendulum
 compass sextant gyroscope astrolabe
 bell chime gong cymbal
-sail canvas tarpaulin parachute
+sail awning tarpaulin parachute
 wheel disc ring hoop
 cloud mist vapor haze
 ember spark cinder flame

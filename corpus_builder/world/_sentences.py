@@ -123,7 +123,7 @@ SURVEY_TITLES = (
     "{0}: A Comprehensive Review",
     "{0}: Progress and Open Problems",
     "An Overview of {0}",
-    "Two Decades of {0}",
+    "Trends in {0}",
 )
 SURVEY_ABSTRACT = (
     "Work on {0} falls into several lines that we review in turn.",

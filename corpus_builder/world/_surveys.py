@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,19 +24,20 @@ _ANYWHERE = 400  # papers drawn to choose those others from
 _PURPOSE = 5
 
 
-@dataclass
+@dataclass(frozen=True)
 class Survey:
     """A planned survey paper; `references` maps indices of papers to whether they are influential.
 
-    `off_topic` is the part of the references that lies outside the topic.
+    `off_topic` is the part of the references that lies outside the topic, and `total` the number of
+    references including those that the corpus lacks.
     """
 
     index: int
     topic: int
     title: str
-    total: int = 0
-    references: dict[int, bool] = field(default_factory=dict)
-    off_topic: frozenset[int] = frozenset()
+    total: int
+    references: dict[int, bool]
+    off_topic: frozenset[int]
 
 
 class SurveyPlanner:
@@ -55,7 +56,7 @@ class SurveyPlanner:
         self._repeats: dict[int, int] = {}
 
     def plan(self, count: int, others: int) -> list[Survey]:
-        """Plan `count` surveys at the survey level and `others` one level below it.
+        """Plan `count` surveys at the survey level and `others` where possible one level below it.
 
         Raises:
             DataError: No paper could be cited by some survey.
@@ -64,7 +65,10 @@ class SurveyPlanner:
         rng = self._config.rng(_PURPOSE)
         lower = min(tree.survey_level + 1, tree.depth)
         tasks = self._topics(rng, tree.survey_level, count)
-        tasks += self._topics(rng, lower, others)
+        tasks += [
+            topic if len(self._papers_of(topic)) >= _LEAST else tree.above(topic, tree.survey_level)
+            for topic in self._topics(rng, lower, others)
+        ]
         return [
             self._survey(self._config.rng(_PURPOSE, 1 + k), index, topic)
             for k, (index, topic) in enumerate(
@@ -100,13 +104,7 @@ class SurveyPlanner:
         timeline = self._timeline
         inside = self._papers_of(topic)
         early, place, share, noise, extra = rng.random(5)
-        start, end = timeline.span
-        low, high = _PERIOD[int(early < _EARLY)]
-        day = start + int((low + place * (high - low)) * (end - start))
-        days = np.sort(timeline.resolved[inside])
-        if len(days):  # wait until there is enough to survey
-            day = max(day, int(days[min(_ELIGIBLE, len(days)) - 1]) + 1)
-        day = min(day, end - 1)
+        day = self._day(inside, _PERIOD[int(early < _EARLY)], place)
         timeline.day[index] = timeline.resolved[index] = day
 
         inside = inside[timeline.resolved[inside] < day]
@@ -136,6 +134,18 @@ class SurveyPlanner:
             references={i: i in marked for i in references.tolist()},
             off_topic=frozenset(astray.tolist()),
         )
+
+    def _day(self, inside: IntArray, period: tuple[float, float], place: float) -> int:
+        """Return when a survey appears: in the period, or later if there is too little to cite."""
+        start, end = self._timeline.span
+        low, high = period
+        day = start + int((low + place * (high - low)) * (end - start))
+        days = np.sort(self._timeline.resolved[inside])
+        if len(days):
+            enough = int(days[min(_ELIGIBLE, len(days)) - 1]) + 1
+            if day < enough:  # wait, but not to the same day for each survey of the topic
+                day = enough + int(place * (end - enough) / 2)
+        return min(day, end - 1)
 
     def _choose(self, rng: np.random.Generator, who: IntArray, count: int) -> IntArray:
         """Choose without replacement, the much-cited sooner."""

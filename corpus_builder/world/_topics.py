@@ -27,6 +27,8 @@ class TopicTree:
         survey_level: The level of the topics that surveys treat.
         first: Number of the first topic of each level.
         size: Number of topics of each level.
+        field: The name of the field.
+        leaf_weights: How popular each leaf topic is.
     """
 
     def __init__(self, config: WorldConfig) -> None:
@@ -47,7 +49,9 @@ class TopicTree:
         self._second_object = (self._concepts[:, 1] + shift) % len(OBJECTS)
         self._turns = rng.integers(0, WORDINGS, (total, 4))
         self.field = FIELDS[int(rng.integers(len(FIELDS)))]
-        self.leaf_weights = rng.uniform(0.6, 1.4, self.size[-1])
+        middle = self.size[self.survey_level]
+        popular = np.repeat(rng.uniform(0.75, 1.25, middle), self.size[-1] // middle)
+        self.leaf_weights = popular * rng.uniform(0.4, 1.6, self.size[-1])
 
     def ancestors(self, leaves: IntArray, level: int) -> IntArray:
         """Return the number of the topic at `level` above each leaf (counted from 0)."""
@@ -118,5 +122,6 @@ def _level_sizes(papers: int, depth: int, survey_level: int) -> list[int]:
     fan = min(_LEAVES_PER_SURVEY_TOPIC, max(1, papers // (middle * _PAPERS_PER_LEAF)))
     below = depth - survey_level
     above = [max(1, round(middle ** (level / survey_level))) for level in range(survey_level)]
-    under = [round(middle * fan ** (step / below)) for step in range(1, below + 1)]
+    # Multiples, so that every survey topic has the same number of leaves, and papers in any world.
+    under = [middle * max(1, round(fan ** (step / below))) for step in range(1, below + 1)]
     return [*above, middle, *under]

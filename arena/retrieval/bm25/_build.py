@@ -6,6 +6,7 @@ The blocks come in document order, so the list of a term is the concatenation of
 from __future__ import annotations
 
 import heapq
+import itertools
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -117,7 +118,7 @@ def _parts(path: Path, block: int) -> Iterator[_Part]:
     starts = np.load(path / "starts.npy")
     docs, tfs = load_array(path / "docs.npy"), load_array(path / "tfs.npy")
     terms = StringTable(path / "terms")
-    for number, (low, high) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+    for number, (low, high) in enumerate(itertools.pairwise(starts)):
         yield _Part(terms.bytes_at(number), block, docs[low:high], tfs[low:high])
 
 

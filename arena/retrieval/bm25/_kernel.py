@@ -35,8 +35,8 @@ class Accumulators:
             self._free.append(array)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def search(  # type: ignore[no-untyped-def]  # noqa: PLR0913
+@njit(cache=True, nogil=True)
+def search(  # type: ignore[no-untyped-def]
     terms, weights, starts, docs, tfs, lengths, k1, b, average, end, excluded, k, accumulator
 ) -> Any:
     """Return the k best (documents, scores) in no particular order.

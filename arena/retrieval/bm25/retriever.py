@@ -112,7 +112,10 @@ class BM25Retriever:
     def _weights(
         self, query: str, end: int, excluded: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
-        """Return term numbers (ascending, so that sums do not depend on word order), weights, avgdl."""
+        """Return term numbers, their weights, and the average length.
+
+        The numbers ascend, so that a score does not depend on the order of the words.
+        """
         counts = Counter(analyze(query))
         found = sorted(
             (number, qtf)

@@ -1,0 +1,50 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := demo
+
+.PHONY: help demo test lint bench install clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make demo     install the core, build a made-up world, run the baselines, print tables"
+	@echo "make test     install everything, run all tests"
+	@echo "make lint     ruff and mypy"
+	@echo "make bench    time build, search, environment steps and runs"
+	@echo "make install  install the core into $(VENV)"
+	@echo "make clean    remove $(VENV), $(DEMO) and caches"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "error: $$($(PYTHON) --version) is too old; give 3.11 or newer: make PYTHON=python3.11" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+# The stamps make a repeated call instant; a changed pin or dependency installs again.
+$(VENV)/.core: requirements/core.txt pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/core.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+	@touch $@
+
+install: $(VENV)/.core
+
+demo: install
+	@$(BIN)/python -m baselines.demo --output $(DEMO)
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -q
+
+lint: $(VENV)/.dev
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m arena.bench --corpus $(DEMO)/world
+
+clean:
+	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,22 @@
+"""The command ``arena``: search, run, score, list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arena.cli import list as list_command
+from arena.cli import run, score, search
+from arena.cli._common import add_command, command_line, run_command
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit status."""
+    parser, commands = command_line(
+        "arena",
+        "A gym for research agents: search a dated corpus, run agents on survey tasks, score them.",
+    )
+    add_command(commands, "search", search)
+    add_command(commands, "run", run)
+    add_command(commands, "score", score)
+    add_command(commands, "list", list_command)
+    return run_command(parser, argv)

@@ -1,0 +1,74 @@
+"""``arena list``."""
+
+from __future__ import annotations
+
+import argparse
+
+from arena.cli import _common
+from arena.errors import ArenaError
+
+SUMMARY = "List what is registered, or the surveys of a corpus."
+EXAMPLE = "arena list surveys --corpus demo/world"
+
+KINDS = ("agents", "environments", "metrics", "retrievers", "surveys", "tasks")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument(
+        "kind", nargs="?", choices=KINDS, metavar="KIND", help=f"one of {', '.join(KINDS)}"
+    )
+    _common.add_corpus_argument(parser, required=False)
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Print names and descriptions."""
+    if arguments.kind == "surveys" or (arguments.kind is None and arguments.corpus):
+        _list_surveys(arguments)
+        return
+    found = _registered()
+    if arguments.kind:
+        found = {arguments.kind: found[arguments.kind]}
+    if arguments.json:
+        _common.print_json(found[arguments.kind] if arguments.kind else found)
+        return
+    rows = [(kind, name, text) for kind, entries in found.items() for name, text in entries.items()]
+    _common.print_table(rows, ("kind", "name", "description"))
+
+
+def _registered() -> dict[str, dict[str, str]]:
+    from arena._register import ENVIRONMENTS
+    from arena.agents import AGENTS
+    from arena.metrics import METRICS
+    from arena.retrieval import RETRIEVERS
+    from arena.tasks import TASKS
+
+    tasks = {name: TASKS.get(name) for name in TASKS.names()}
+    return {
+        "agents": AGENTS.describe()
+        | {"oracle": "Submits the reachable references: the ceiling. It knows the labels."},
+        "environments": {
+            name: next((key for key, task in tasks.items() if task.environment == name), "")
+            for name in ENVIRONMENTS
+        },
+        "metrics": METRICS.describe(),
+        "retrievers": RETRIEVERS.describe(),
+        "tasks": {name: ", ".join(task.metrics) for name, task in tasks.items()},
+    }
+
+
+def _list_surveys(arguments: argparse.Namespace) -> None:
+    from pathlib import Path
+
+    from arena.tasks import TaskSet
+
+    if not arguments.corpus:
+        raise ArenaError("`arena list surveys` needs --corpus DIR.")
+    surveys = TaskSet(Path(arguments.corpus)).surveys.values()
+    if arguments.json:
+        _common.print_json([survey._asdict() for survey in surveys])
+    else:
+        _common.print_table(
+            [(s.id, s.date, _common.printable(s.title, 90)) for s in surveys],
+            ("id", "date", "title"),
+        )

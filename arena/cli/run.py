@@ -1,0 +1,81 @@
+"""``arena run``."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from arena.cli import _common
+
+SUMMARY = "Let an agent play every survey of a corpus; the same command goes on after a break."
+EXAMPLE = "arena run --corpus demo/world --task discovery --agent title --output runs/title"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    _common.add_corpus_argument(parser)
+    parser.add_argument("--task", required=True, metavar="NAME", help="discovery or selection")
+    parser.add_argument(
+        "--agent", required=True, metavar="NAME", help="an agent (`arena list agents`), or oracle"
+    )
+    parser.add_argument("--output", required=True, metavar="RUN", help="directory for the run")
+    parser.add_argument(
+        "--surveys", metavar="IDS|N", help="survey ids with commas, or the first N (default: all)"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="default: 0")
+    parser.add_argument("--overwrite", action="store_true", help="replace a run in RUN")
+    _common.add_retriever_arguments(parser)
+
+
+def parse_surveys(text: str | None, known: Any) -> list[str] | int | None:
+    """Return ids, a number, or None, from the option's text."""
+    if text is None:
+        return None
+    if text.isascii() and text.isdigit() and text not in known:
+        return int(text)
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Run and print the summary."""
+    from arena.corpus import Corpus
+    from arena.runs import run
+    from arena.tasks import TaskSet
+
+    started = time.monotonic()
+    corpus = Corpus.open(arguments.corpus)
+    summary = run(
+        corpus,
+        arguments.task,
+        arguments.agent,
+        arguments.output,
+        retriever=arguments.retriever,
+        retriever_options=_common.retriever_options(arguments),
+        surveys=parse_surveys(arguments.surveys, TaskSet(corpus.directory).surveys),
+        seed=arguments.seed,
+        overwrite=arguments.overwrite,
+    )
+    if arguments.json:
+        _common.print_json(summary)
+        return
+    print_summary(summary, arguments.agent)
+    print(f"{time.monotonic() - started:.1f} s; files in {arguments.output}")
+
+
+def print_summary(summary: dict[str, Any], name: str) -> None:
+    """Print mean and ceiling of every metric, and what they are the mean of."""
+    _common.print_table(
+        [(metric, value, summary["ceiling"][metric]) for metric, value in summary["mean"].items()],
+        (summary["task"], name, "ceiling"),
+    )
+    counts = summary["counts"]
+    print(
+        f"Mean over {counts['scored']} of {counts['surveys']} surveys "
+        f"({counts['not_scored']} without a reference in reach). "
+        f"In reach: {counts['gold']} of {counts['references_total']} references."
+    )
+    if counts.get("missing"):
+        print(f"The run leaves out {counts['missing']} surveys; they score 0.")
+    if counts.get("not_visible"):
+        print(f"{counts['not_visible']} ranked papers are not visible at their survey's cutoff.")

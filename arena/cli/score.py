@@ -1,0 +1,36 @@
+"""``arena score``."""
+
+from __future__ import annotations
+
+import argparse
+
+from arena.cli import _common
+from arena.cli.run import parse_surveys, print_summary
+
+SUMMARY = "Score a TREC run of any system (survey Q0 paper rank score tag)."
+EXAMPLE = "arena score --corpus demo/world --task selection runs/title/run.trec"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    _common.add_corpus_argument(parser)
+    parser.add_argument("--task", required=True, metavar="NAME", help="discovery or selection")
+    parser.add_argument("run_file", metavar="RUN.trec", help="a TREC run, or a run's directory")
+    parser.add_argument(
+        "--surveys", metavar="IDS|N", help="survey ids with commas, or the first N (default: all)"
+    )
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Print the scores."""
+    from arena.runs import score
+    from arena.runs.runner import choose_surveys
+    from arena.tasks import TaskSet
+
+    tasks = TaskSet(arguments.corpus)
+    surveys = choose_surveys(tasks, parse_surveys(arguments.surveys, tasks.surveys))
+    summary = score(arguments.corpus, arguments.task, arguments.run_file, surveys)
+    if arguments.json:
+        _common.print_json(summary)
+    else:
+        print_summary(summary, "run")

@@ -1,0 +1,19 @@
+"""The command ``arena-corpus``: build, info, verify."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arena.cli._common import add_command, command_line, run_command
+from corpus_builder.cli import build, info, verify
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit status."""
+    parser, commands = command_line(
+        "arena-corpus", "Build corpora for the arena, describe and verify them."
+    )
+    build.add_group(commands)
+    add_command(commands, "info", info)
+    add_command(commands, "verify", verify)
+    return run_command(parser, argv)

@@ -1,0 +1,63 @@
+"""``arena-corpus info``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from arena import layout
+from arena.cli import _common
+
+SUMMARY = "Describe a corpus: what it holds and how it was made."
+EXAMPLE = "arena-corpus info demo/world"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("directory", metavar="DIR", help="a built corpus")
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Print the card."""
+    manifest = layout.read_manifest(Path(arguments.directory))
+    if arguments.json:
+        _common.print_json(manifest)
+    else:
+        print_card(manifest, arguments.directory)
+
+
+def print_card(manifest: dict[str, Any], directory: str) -> None:
+    """Print a corpus' manifest for a person to read."""
+    counts, source = manifest["counts"], manifest["source"]
+    size = sum(entry["bytes"] for entry in manifest["files"].values())
+    listed = sum(n for key, n in counts.items() if key.startswith("survey_references_"))
+    indexed = ", ".join(manifest["indexes"])
+    rows = [
+        ("corpus", directory),
+        ("source", source["source"]),
+        ("papers", f"{counts['papers']:,} ({counts['searchable']:,} searchable, "
+                   f"{counts['undated']:,} undated, {counts['survey_papers']:,} surveys)"),
+        ("dates", f"{manifest['dates']['first']} to {manifest['dates']['last']}"),
+        ("full text", f"{counts['sections']:,} sections"),
+        ("citations", f"{counts['references']:,} between searchable papers "
+                      f"({counts['dangling_references']:,} to unknown papers left out)"),
+        ("survey tasks", f"{counts['surveys']:,} ({counts['surveys_with_gold']:,} can be scored, "
+                         f"{counts['mind_maps']:,} with a mind-map)"),
+        ("their references", f"{listed:,} listed: {counts['survey_references_gold']:,} in reach, "
+                             f"{counts['survey_references_unknown']:,} unknown, "
+                             f"{counts['survey_references_undated']:,} undated, "
+                             f"{counts['survey_references_survey']:,} surveys, "
+                             f"{counts['survey_references_not_before']:,} not before their survey"),
+        ("indexes", indexed),
+        ("size", f"{size / 1e6:,.1f} MB without indexes"),
+        ("sha256", manifest["content_sha256"]),
+    ]  # fmt: skip
+    if counts["unflagged_survey_titles"]:
+        rows.append(("note", f"{counts['unflagged_survey_titles']:,} searchable papers have "
+                             "'survey' in the title but are not flagged is_survey"))  # fmt: skip
+    if source.get("note"):
+        rows.append(("note", source["note"]))
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        print(f"{name:{width}}  {value}")

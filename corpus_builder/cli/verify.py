@@ -1,0 +1,35 @@
+"""``arena-corpus verify``."""
+
+from __future__ import annotations
+
+import argparse
+
+from arena.cli import _common
+from arena.errors import CorpusError
+
+SUMMARY = "Hash every file of a corpus again and name what differs."
+EXAMPLE = "arena-corpus verify demo/world"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("directory", metavar="DIR", help="a built corpus")
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Print what differs; fail if anything does."""
+    from corpus_builder.verify import verify
+
+    report = verify(arguments.directory)
+    if arguments.json:
+        _common.print_json(report)
+    else:
+        for name, problem in report["problems"].items():
+            print(f"{name}: {problem}")
+    if report["problems"]:
+        raise CorpusError(
+            f"{len(report['problems'])} files of {arguments.directory!r} differ from the "
+            "manifest. Build the corpus again."
+        )
+    if not arguments.json:
+        print(f"{report['files']} files are as built.")

@@ -1,0 +1,103 @@
+"""A made-up field of science: the source named ``world``."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+from arena._progress import progress
+from arena.errors import DataError, clip, did_you_mean
+from corpus_builder.sources.base import SOURCES, Located, Source
+from corpus_builder.world import World, WorldConfig
+
+_HELP = {
+    "seed": "which world",
+    "papers": "number of papers",
+    "surveys": "number of survey tasks",
+    "depth": "levels of topics below the field",
+    "synonymy": "how often a paper says its topic in other words than the survey's title",
+    "distractors": "share of papers that discuss a neighbouring topic too",
+    "reference_noise": "share of a survey's references outside its topic",
+    "year_only": "share of papers with only a year as date",
+    "influential": "share of references that are influential",
+    "undated": "share of papers without a date",
+    "first_year": "first year of the field",
+    "years": "length of the period",
+}
+
+
+@SOURCES.register("world")
+class WorldSource:
+    """A made-up field of science: topics, papers, references, surveys with gold mind-maps."""
+
+    example: ClassVar[str] = "--seed 7 --papers 3000 --surveys 30"
+
+    def __init__(self, config: WorldConfig) -> None:
+        self._config = config
+        self._world = World(config)
+
+    @classmethod
+    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
+        """Add ``--config`` and one option a knob."""
+        parser.add_argument(
+            "--config", metavar="FILE", help="knobs as YAML, see configs/world.yaml; options win"
+        )
+        for field in dataclasses.fields(WorldConfig):
+            parser.add_argument(
+                f"--{field.name.replace('_', '-')}",
+                type=type(field.default),
+                metavar="N" if isinstance(field.default, int) else "SHARE",
+                help=f"{_HELP[field.name]} (default: {field.default})",
+            )
+
+    @classmethod
+    def from_arguments(cls, arguments: argparse.Namespace) -> Source:
+        """Make the source from ``--config``, overridden by the single options."""
+        knobs = _read_config(Path(arguments.config)) if arguments.config else {}
+        for field in dataclasses.fields(WorldConfig):
+            value = getattr(arguments, field.name)
+            if value is not None:
+                knobs[field.name] = value
+        return cls(WorldConfig(**knobs))
+
+    def papers(self) -> Iterator[Located]:
+        """Yield every paper with its number."""
+        papers = progress(
+            self._world.papers(), total=self._config.papers, desc="world", unit="paper"
+        )
+        for number, paper in enumerate(papers, 1):
+            yield Located(paper, "world papers", number)
+
+    def surveys(self) -> Iterator[Located]:
+        """Yield every survey with its number."""
+        for number, survey in enumerate(self._world.surveys(), 1):
+            yield Located(survey, "world surveys", number)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the knobs."""
+        return {
+            "source": "world",
+            "config": self._config.to_dict(),
+            "note": "every text is made up by a program; nothing in it is true",
+        }
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        knobs = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(f"{str(path)!r} does not exist. Name a YAML file of knobs.") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise DataError(f"{str(path)!r} is no YAML: {clip(' '.join(str(error).split()))}") from None
+    if not isinstance(knobs, dict):
+        raise DataError(f"{str(path)!r} holds no knobs. Write `name: value`, one a line.")
+    known = [field.name for field in dataclasses.fields(WorldConfig)]
+    for name in knobs:
+        if name not in known:
+            raise DataError(f"{str(path)!r}: no knob {clip(name)}.{did_you_mean(name, known)}")
+    return knobs
