@@ -55,8 +55,11 @@ class BM25Retriever:
             raise DataError(
                 f"no statistics named {clip(statistics)}.{did_you_mean(statistics, STATISTICS)}"
             )
-        if not (math.isfinite(k1) and k1 >= 0 and 0 <= b <= 1):
-            raise DataError(f"k1={k1!r}, b={b!r}: give k1 >= 0 and b in [0, 1].")
+        for name, value, most in (("k1", k1, math.inf), ("b", b, 1)):
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise DataError(f"{name}={clip(value)} is no number.")
+            if not (0 <= value <= most and math.isfinite(value)):
+                raise DataError(f"{name}={value}: give a number from 0 to {most}.")
         self.config = {"statistics": statistics, "k1": float(k1), "b": float(b)}
         self._kernel = _kernel
         self._terms = StringTable(directory / "terms")

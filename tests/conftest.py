@@ -1,0 +1,227 @@
+"""Corpora that many tests read; each is built once per session and must not be changed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class Records(NamedTuple):
+    """Raw records, as they stand in the lines of two files."""
+
+    papers: list[dict[str, Any]]
+    surveys: list[dict[str, Any]]
+
+    def write(self, directory: Path) -> tuple[Path, Path]:
+        """Write both files; return their paths."""
+        papers, surveys = directory / "papers.jsonl", directory / "surveys.jsonl"
+        for path, records in ((papers, self.papers), (surveys, self.surveys)):
+            path.write_text("".join(json.dumps(r) + "\n" for r in records), encoding="utf-8")
+        return papers, surveys
+
+
+class RealData(NamedTuple):
+    """The real papers and surveys outside the repository."""
+
+    directory: Path
+    papers: Path
+    surveys: Path
+
+    def read(self) -> Records:
+        """Read both files without any code of the project."""
+        with gzip.open(self.papers, "rt", encoding="utf-8") as file:
+            papers = [json.loads(line) for line in file]
+        with self.surveys.open(encoding="utf-8") as file:
+            return Records(papers, [json.loads(line) for line in file])
+
+
+# Document order, by day and then by the bytes of the id:
+#   0 p:old       1969-12-31
+#   1 s:flag      2019-12-31  survey by its flag
+#   2 p:leap      2020-02-29
+#   3 p:day       2020-03-05
+#   4 Z:tie       2020-03-31
+#   5 p:month     2020-03-31
+#   6 é:tie       2020-03-31
+#   7 p:year      2020-12-31
+#   8 12345       2021-01-01
+#   9 p:twin      2021-05-01  survey by the title of sv:2
+#  10 sv:1        2021-12-31  survey by its id
+#  11 p:last      2022-06-14
+#  12 p:same      2022-06-15
+#  13 p:later     2023-01-31
+#  14 p:nodate    undated
+#  15 p:null      undated
+#  16 s:undated   undated, survey by its flag
+MINI = Records(
+    papers=[
+        {
+            "id": "p:later",
+            "title": "Later Work on Dense Retrieval",
+            "date": "2023-01",
+            "references": ["p:same", "p:later", "nowhere:1", "p:same"],
+        },
+        {
+            "id": "p:day",
+            "title": "Dense  Retrieval\twith Encoders",
+            "abstract": "We train encoders for passages.",
+            "date": "2020-03-05",
+            "venue": "Journal of Search",
+            "authors": ["Ada Meyer", {"name": "Bo Lind"}],
+            "fields": ["Computer Science"],
+            "sections": [
+                {"heading": "1  Introduction", "text": "Passages matter."},
+                {"heading": None, "text": ""},
+                {"heading": "2 Method", "text": "Two towers.\nOne loss."},
+            ],
+            "references": [{"id": "p:leap", "influential": True}, "p:old", "p:leap"],
+            "unknown_key": {"anything": [1, 2]},
+        },
+        {"id": "p:null", "title": "An Undated Draft", "date": None, "references": ["p:day"]},
+        {"id": "p:nodate", "title": "Another Undated Draft", "abstract": "Tantalum."},
+        {"id": "p:year", "title": "Sparse Models in Practice", "date": "2020"},
+        {"id": "p:month", "title": "Passage Ranking", "date": "2020-03"},
+        {"id": "p:leap", "title": "Encoders in a Leap Year", "date": "2020-02", "abstract": None},
+        {"id": "p:old", "title": "Early Indexing", "date": "1969-12-31"},
+        {"id": "é:tie", "title": "Étude des index", "date": "2020-03-31"},
+        {"id": "Z:tie", "title": "Index Compression", "date": "2020-03-31", "is_survey": False},
+        {
+            "id": 12345,
+            "title": "A Paper with a Number",
+            "date": "2021-01-01",
+            "references": ["p:day", "s:flag", "sv:1", "p:null", "nowhere:2"],
+        },
+        {
+            "id": "s:flag",
+            "title": "Indexing, Reviewed",
+            "abstract": "Zirconium abstract of a survey.",
+            "date": "2019",
+            "is_survey": True,
+            "sections": [{"heading": "Zirconium", "text": "Zirconium text of a survey."}],
+            "references": ["p:old"],
+        },
+        {
+            "id": "s:undated",
+            "title": "Undated Overview",
+            "abstract": "Zirconium again.",
+            "is_survey_title": True,
+        },
+        {
+            "id": "p:twin",
+            "title": "SPARSE models—a review!",
+            "abstract": "Hafnium abstract of a preprint.",
+            "date": "2021-05-01",
+            "is_survey": False,
+            "references": ["p:year"],
+        },
+        {
+            "id": "sv:1",
+            "title": "Dense Retrieval Surveyed (Preprint)",
+            "abstract": "Niobium abstract of a task.",
+            "date": "2021",
+            "sections": [{"heading": "Niobium", "text": "Niobium text of a task."}],
+        },
+        {"id": "p:last", "title": "The Day Before", "date": "2022-06-14"},
+        {"id": "p:same", "title": "The Same Day", "date": "2022-06-15", "references": [12345]},
+    ],
+    surveys=[
+        {
+            "id": "sv:2",
+            "title": "Sparse Models: A Review",
+            "abstract": "Rhenium abstract of a task.",
+            "date": "2021",
+            "references": [{"id": "p:year", "influential": True}, {"id": "p:month"}, 12345],
+            "taxonomy": {"name": "Sparse", "subtopics": ["Rhenium topic"]},
+        },
+        {
+            "id": "sv:1",
+            "title": "Dense Retrieval: A Survey",
+            "date": "2022-06-15",
+            "references": [
+                "p:day",
+                "p:leap",
+                "p:day",
+                "p:last",
+                "p:same",
+                "p:later",
+                "p:null",
+                "s:flag",
+                "s:undated",
+                "p:twin",
+                "sv:1",
+                "nowhere:3",
+                "12345",
+            ],
+            "influential": ["p:leap", "nowhere:3", "p:year"],
+            "n_references_total": 40,
+            "mind_map": {"name": "Dense", "subtopics": [{"name": "Rhenium", "papers": ["p:day"]}]},
+        },
+        {"id": "sv:3", "title": "Nothing before 1960", "date": "1960", "references": ["p:old"]},
+    ],
+)
+
+
+@pytest.fixture
+def mini_records() -> Records:
+    """A copy of the records behind `mini`, to be changed at will."""
+    copy = json.loads(json.dumps(MINI))
+    return Records(*copy)
+
+
+@pytest.fixture(scope="session")
+def mini(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A corpus of 17 papers and 3 surveys with every kind of date, reference and survey.
+
+    `MINI` above lists the document order; tests/test_build.py holds all that follows from it.
+    """
+    from corpus_builder.build import build
+    from corpus_builder.sources.jsonl import JsonLines
+
+    directory = tmp_path_factory.mktemp("mini")
+    build(JsonLines(*MINI.write(directory)), directory / "corpus")
+    return directory / "corpus"
+
+
+@pytest.fixture(scope="session")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A made-up world: seed 7, 600 papers, 8 surveys."""
+    from corpus_builder.build import build
+    from corpus_builder.sources.world import WorldSource
+    from corpus_builder.world import WorldConfig
+
+    directory = tmp_path_factory.mktemp("world") / "corpus"
+    build(WorldSource(WorldConfig(seed=7, papers=600, surveys=8)), directory)
+    return directory
+
+
+@pytest.fixture(scope="session")
+def real_data() -> RealData:
+    """The real papers and surveys; skips where they are absent.
+
+    They lie in ``../shared/data`` beside the repository, or in the directory that the
+    environment variable ARENA_SHARED names.
+    """
+    directory = Path(os.environ.get("ARENA_SHARED") or ROOT.parent / "shared" / "data")
+    data = RealData(directory, directory / "papers.jsonl.gz", directory / "surveys.jsonl")
+    for path in (data.papers, data.surveys):
+        if not path.is_file():
+            pytest.skip(f"the real data is not here: {str(path)!r} is missing")
+    return data
+
+
+@pytest.fixture(scope="session")
+def real_corpus(real_data: RealData, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The corpus of `real_data`, which takes about half a minute to build."""
+    from corpus_builder.build import build
+    from corpus_builder.sources.jsonl import JsonLines
+
+    directory = tmp_path_factory.mktemp("real") / "corpus"
+    build(JsonLines(real_data.papers, real_data.surveys), directory)
+    return directory

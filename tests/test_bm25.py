@@ -1,0 +1,201 @@
+"""BM25 against a brute-force oracle in plain Python floats, written from the formula alone."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.errors import DataError
+from arena.retrieval import RETRIEVERS, Scope
+from arena.retrieval.bm25 import BM25Retriever, _build
+from arena.text import analyze
+
+# Words that stem together, a stop word, other scripts.
+WORDS = ["graph", "graphs", "neural", "network", "the", "survey", "naïve", "深度", "x"]
+texts = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
+
+
+class Papers:
+    """An index input made of texts; None is a paper that is not searchable."""
+
+    def __init__(self, papers: list[str | None]) -> None:
+        self.papers = papers
+        searchable = [paper is not None for paper in papers]
+        self.searchable_before = np.concatenate([[0], np.cumsum(searchable)]).astype(np.int64)
+
+    def texts(self, fields: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+        for number, paper in enumerate(self.papers):
+            if paper is not None:
+                yield number, paper
+
+
+def oracle(
+    papers: list[str | None],
+    query: str,
+    k: int,
+    end: int,
+    excluded: set[int],
+    statistics: str = "cutoff",
+    k1: float = 0.9,
+    b: float = 0.4,
+) -> list[tuple[int, float]]:
+    """Score every visible document from scratch; ties by document number."""
+    bags = {n: Counter(analyze(p)) for n, p in enumerate(papers) if p is not None}
+    visible = {n: bag for n, bag in bags.items() if n < end and n not in excluded}
+    counted = visible if statistics == "cutoff" else bags
+    if not counted:
+        return []
+    average = sum(bag.total() for bag in counted.values()) / len(counted)
+    scored = []
+    for number, bag in visible.items():
+        score, matches = 0.0, False
+        for term, qtf in sorted(Counter(analyze(query)).items(), key=lambda item: item[0].encode()):
+            if tf := bag[term]:
+                matches = True
+                df = sum(term in other for other in counted.values())
+                idf = math.log(1 + (len(counted) - df + 0.5) / (df + 0.5))
+                score += qtf * idf * tf / (tf + k1 * (1 - b + b * bag.total() / average))
+        if matches:
+            scored.append((number, score))
+    return sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:k]
+
+
+def build(papers: list[str | None], directory: Path, **options: object) -> BM25Retriever:
+    BM25Retriever.build(Papers(papers), directory, ("title",), lambda iterable: iterable)
+    return BM25Retriever.open(directory, **options)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    papers=st.lists(st.none() | texts, max_size=25),
+    query=texts | st.just("") | st.just("unknown words only"),
+    k=st.integers(1, 40),
+    data=st.data(),
+    statistics=st.sampled_from(["cutoff", "corpus"]),
+    parameters=st.sampled_from([(0.9, 0.4), (1.2, 0.75), (0.0, 0.0), (2.0, 1.0)]),
+)
+def test_equals_the_oracle(papers, query, k, data, statistics, parameters):
+    end = data.draw(st.integers(0, len(papers)))
+    candidates = [n for n, paper in enumerate(papers[:end]) if paper is not None]
+    excluded = data.draw(st.sets(st.sampled_from(candidates), max_size=4)) if candidates else set()
+    k1, b = parameters
+    with tempfile.TemporaryDirectory() as directory:
+        engine = build(papers, Path(directory), statistics=statistics, k1=k1, b=b)
+        documents, scores = engine.search(query, k, Scope(end, tuple(sorted(excluded))))
+        expected = oracle(papers, query, k, end, excluded, statistics, k1, b)
+        assert documents.tolist() == [number for number, _ in expected]
+        np.testing.assert_allclose(scores, [score for _, score in expected], rtol=1e-12)
+        # The accumulator is clean again: the same search gives the same bytes.
+        again = engine.search(query, k, Scope(end, tuple(sorted(excluded))))
+        assert again.documents.tolist() == documents.tolist()
+        assert again.scores.tobytes() == scores.tobytes()
+
+
+@settings(max_examples=100, deadline=None)
+@given(papers=st.lists(st.none() | texts, max_size=25), query=texts, data=st.data())
+def test_a_cutoff_equals_a_corpus_that_ends_there(papers, query, data):
+    end = data.draw(st.integers(0, len(papers)))
+    with tempfile.TemporaryDirectory() as directory:
+        whole = build(papers, Path(directory) / "whole").search(query, 100, Scope(end))
+        prefix = build(papers[:end], Path(directory) / "prefix").search(query, 100, Scope(end))
+        assert whole.documents.tolist() == prefix.documents.tolist()
+        assert whole.scores.tobytes() == prefix.scores.tobytes()
+
+
+@settings(max_examples=60, deadline=None)
+@given(papers=st.lists(st.none() | texts, max_size=30), block=st.integers(1, 40))
+def test_the_size_of_a_block_leaves_no_trace(papers, block):
+    with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
+        build(papers, Path(directory) / "whole")
+        patch.setattr(_build, "_BLOCK_TOKENS", block)
+        build(papers, Path(directory) / "blocks")
+        whole, blocks = (
+            {path.name: path.read_bytes() for path in (Path(directory) / name).iterdir()}
+            for name in ("whole", "blocks")
+        )
+        assert whole == blocks
+
+
+def test_by_hand(tmp_path):
+    # N = 3, avgdl = (2 + 1 + 3) / 3 = 2; "graph" is in documents 0 and 2, "x" only in 2.
+    engine = build(["graph net", "net", "graph graph x"], tmp_path)
+    documents, scores = engine.search("graph x", 10, Scope(3))
+    idf_graph, idf_x = math.log(1 + 1.5 / 2.5), math.log(1 + 2.5 / 1.5)
+    first = idf_graph * 2 / (2 + 0.9 * (0.6 + 0.4 * 1.5)) + idf_x / (1 + 0.9 * (0.6 + 0.4 * 1.5))
+    second = idf_graph * 1 / (1 + 0.9 * 1.0)
+    assert documents.tolist() == [2, 0]
+    assert scores.tolist() == pytest.approx([first, second], rel=1e-14)
+
+
+def test_a_term_frequency_over_a_byte_is_exact(tmp_path):
+    papers = ["x " * 70_000 + "y", "y x", "y"]
+    engine = build(papers, tmp_path)
+    documents, scores = engine.search("x", 3, Scope(3))
+    expected = oracle(papers, "x", 3, 3, set())
+    assert documents.tolist() == [number for number, _ in expected]
+    np.testing.assert_allclose(scores, [score for _, score in expected], rtol=1e-12)
+
+
+def test_threads_share_an_index(tmp_path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    papers = [f"graph {'net ' * (n % 7)} {'x ' * (n % 3)}" for n in range(500)]
+    engine = build(papers, tmp_path)
+    jobs = [(query, end) for query in ("graph", "net x", "x") for end in range(0, 501, 50)]
+    alone = [engine.search(query, 20, Scope(end)) for query, end in jobs]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda job: engine.search(job[0], 20, Scope(job[1])), jobs * 5))
+    for number, ranking in enumerate(together):
+        assert ranking.documents.tolist() == alone[number % len(jobs)].documents.tolist()
+        assert ranking.scores.tobytes() == alone[number % len(jobs)].scores.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"statistics": "cutof"}, "Did you mean 'cutoff'"),
+        ({"k1": -1.0}, "k1=-1.0"),
+        ({"k1": math.nan}, "k1=nan"),
+        ({"b": 1.5}, "b=1.5"),
+        ({"slope": 1}, "It takes statistics, k1 and b"),
+        ({"k1": "high"}, "k1='high'"),
+    ],
+)
+def test_bad_options(tmp_path, options, message):
+    build(["graph"], tmp_path)
+    with pytest.raises(DataError, match=message):
+        BM25Retriever.open(tmp_path, **options)
+
+
+def test_registered_by_name():
+    assert RETRIEVERS.get("bm25") is BM25Retriever
+
+
+def test_equals_bm25s(tmp_path):
+    """Another implementation, over random documents, with the statistics of the whole corpus."""
+    bm25s = pytest.importorskip("bm25s")
+    rng = np.random.default_rng(0)
+    vocabulary = [f"w{n}" for n in range(300)]
+    weights = 1 / np.arange(1, 301)
+    papers = [
+        " ".join(rng.choice(vocabulary, rng.integers(5, 60), p=weights / weights.sum()))
+        for _ in range(400)
+    ]
+    engine = build(papers, tmp_path, statistics="corpus")
+    other = bm25s.BM25(method="lucene", k1=0.9, b=0.4, dtype="float64")
+    other.index([analyze(paper) for paper in papers], show_progress=False)
+    for _ in range(50):
+        query = " ".join(rng.choice(vocabulary, 6))
+        documents, scores = engine.search(query, 400, Scope(400))
+        # bm25s keeps its scores in single precision, so ranks are compared through scores.
+        expected = other.get_scores(analyze(query))
+        np.testing.assert_allclose(scores, expected[documents], rtol=1e-5)
+        assert set(np.flatnonzero(expected > 0)) == set(documents.tolist())

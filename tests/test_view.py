@@ -1,0 +1,213 @@
+"""The view at a cutoff against a model in plain Python that filters first and looks up later."""
+
+from __future__ import annotations
+
+import datetime as dt
+import pickle
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import arena
+from arena.errors import CorpusError, DataError, UnknownNameError, UnknownPaperError
+from corpus_builder.build import build
+from corpus_builder.sources import Located
+
+
+class Memory:
+    """A source that holds its records."""
+
+    example = ""
+
+    def __init__(self, papers: list[dict[str, Any]], surveys: list[dict[str, Any]]) -> None:
+        self._papers, self._surveys = papers, surveys
+
+    def papers(self) -> Iterator[Located]:
+        return (Located(p, "papers", n) for n, p in enumerate(self._papers, 1))
+
+    def surveys(self) -> Iterator[Located]:
+        return (Located(s, "surveys", n) for n, s in enumerate(self._surveys, 1))
+
+    def describe(self) -> dict[str, Any]:
+        return {"source": "memory"}
+
+
+DATES = [None, "2019", "2020", "2020-02", "2020-02-28", "2020-02-29", "2020-03-01", "2020-12-31"]
+# Worked out by hand: a year is its 31 December, a month its last day (2020 is a leap year).
+RESOLVED = {
+    "2019": "2019-12-31",
+    "2020": "2020-12-31",
+    "2020-02": "2020-02-29",
+    **{date: date for date in DATES if date and len(date) == 10},
+}
+CUTOFFS = ["2018-01-01", "2019-12-31", "2020-01-01", "2020-02-29", "2020-02", "2020-03-02", "2021"]
+SURVEY = {"id": "S", "title": "The survey", "date": "2020-03-01", "references": ["p0", "p1"]}
+
+
+@st.composite
+def corpora(draw: st.DrawFn) -> list[dict[str, Any]]:
+    count = draw(st.integers(1, 9))
+    ids = [f"p{n}" for n in range(count)]
+    return [
+        {
+            "id": id_,
+            "title": draw(st.sampled_from(["graph", "neural graph", "network", "the survey"])),
+            "abstract": draw(st.sampled_from(["", "graph", "network graph", "neural"])),
+            "date": draw(st.sampled_from(DATES)),
+            "is_survey": draw(st.booleans()) and draw(st.booleans()),
+            "references": draw(st.lists(st.sampled_from([*ids, "unknown"]), max_size=4)),
+            "sections": draw(st.sampled_from([[], [{"heading": "Intro", "text": "network"}]])),
+        }
+        for id_ in ids
+    ]
+
+
+def visible(papers: list[dict[str, Any]], cutoff: str, excluded: set[str]) -> dict[str, Any]:
+    """The papers that exist before the cutoff, by ISO strings: no code of the project."""
+    before = {"2020-02": "2020-02-29", "2021": "2021-12-31"}.get(cutoff, cutoff)
+    return {
+        p["id"]: p
+        for p in papers
+        if p["date"] is not None
+        and RESOLVED[p["date"]] < before
+        and not p["is_survey"]
+        and p["title"] != "the survey"  # the title of the survey task
+        and p["id"] not in excluded
+    }
+
+
+@settings(max_examples=60, deadline=None)
+@given(papers=corpora(), cutoff=st.sampled_from(CUTOFFS), data=st.data())
+def test_nothing_else_exists(papers, cutoff, data):
+    excluded = data.draw(st.sets(st.sampled_from([*(p["id"] for p in papers), "other"])))
+    with tempfile.TemporaryDirectory() as directory:
+        build(Memory(papers, [SURVEY]), Path(directory) / "corpus")
+        view = arena.Corpus.open(Path(directory) / "corpus").at(cutoff, exclude=excluded)
+        seen = visible(papers, cutoff, excluded)
+        assert len(view) == len(seen)
+        assert {p["id"] for p in papers if p["id"] in view} == set(seen)
+        number = {
+            p["id"]: n
+            for n, p in enumerate(
+                sorted(papers, key=lambda p: (RESOLVED.get(p["date"], "9999"), p["id"]))
+            )
+        }
+        for paper in papers:
+            id_ = paper["id"]
+            if id_ not in seen:
+                for ask in (view.paper, view.sections, view.references, view.citations):
+                    with pytest.raises(UnknownPaperError) as future:
+                        ask(id_)
+                    with pytest.raises(UnknownPaperError) as unknown:
+                        ask("zz")
+                    # word for word the answer to an id that never was
+                    assert str(future.value) == str(unknown.value).replace("zz", id_)
+                with pytest.raises(UnknownPaperError):
+                    view.citation_count(id_)
+                continue
+            found = view.paper(id_)
+            assert (found.title, found.abstract) == (paper["title"], paper["abstract"])
+            assert found.date == RESOLVED[paper["date"]]
+            cites = sorted({r for r in paper["references"] if r in seen and r != id_}, key=number.get)
+            assert view.references(id_) == cites
+            cited_by = [q for q in seen if id_ in seen[q]["references"] and q != id_]
+            assert view.citations(id_) == sorted(cited_by, key=number.get)
+            assert view.citation_count(id_) == len(cited_by)
+            assert [s._asdict() for s in view.sections(id_)] == paper["sections"]
+        for query in ("graph", "network neural", "survey"):
+            hits = view.search(query, 100)
+            words = {w for w in query.split()}
+            matching = {
+                id_
+                for id_, p in seen.items()
+                if words
+                & set(
+                    f"{p['title']} {p['abstract']} "
+                    f"{' '.join(s['text'] for s in p['sections'])}".split()
+                )
+            }
+            assert {hit.id for hit in hits} == matching
+            assert all(hit.date == RESOLVED[seen[hit.id]["date"]] for hit in hits)
+            order = [(-hit.score, number[hit.id]) for hit in hits]
+            assert order == sorted(order)
+
+
+@settings(max_examples=25, deadline=None)
+@given(papers=corpora(), cutoff=st.sampled_from(CUTOFFS), data=st.data())
+def test_scores_are_those_of_a_corpus_without_the_rest(papers, cutoff, data):
+    """What does not exist leaves no trace in a score: no statistic knows of it."""
+    excluded = data.draw(st.sets(st.sampled_from([p["id"] for p in papers]), max_size=3))
+    seen = visible(papers, cutoff, excluded)
+    if not seen:
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        build(Memory(papers, [SURVEY]), Path(directory) / "all")
+        build(Memory(list(seen.values()), [SURVEY]), Path(directory) / "seen")
+        whole = arena.Corpus.open(Path(directory) / "all").at(cutoff, exclude=excluded)
+        alone = arena.Corpus.open(Path(directory) / "seen").at("2030")
+        for query in ("graph", "network neural", "neural graph graph"):
+            assert whole.search(query, 50) == alone.search(query, 50)
+
+
+def test_the_view_says_what_it_is(world):
+    view = arena.Corpus.open(world).at("2010-06")
+    assert view.cutoff == "2010-06-30"
+    assert repr(view) == f"<{len(view)} papers before 2010-06-30>"
+    assert 0 < len(view) < len(arena.Corpus.open(world).at("2030"))
+
+
+def test_a_cutoff_before_everything_and_after_everything(world):
+    corpus = arena.Corpus.open(world)
+    before = corpus.at("0001-01-01")
+    assert len(before) == 0
+    assert before.search("membrane", 10) == []
+    after = corpus.at(dt.date.max)
+    assert len(after) == corpus.manifest["counts"]["searchable"]
+
+
+@pytest.mark.parametrize("query", ["", "   ", "the of and", "zzzzunknown", "\ud800", "\x00", "🜁"])
+def test_queries_that_find_nothing(world, query):
+    assert arena.Corpus.open(world).at("2030").search(query, 10) == []
+
+
+def test_a_long_query(world):
+    view = arena.Corpus.open(world).at("2030")
+    assert view.search("membrane " * 20_000, 5)[0].id == view.search("membrane", 5)[0].id
+
+
+@pytest.mark.parametrize("k", [-1, 1.0, "3", None, True])
+def test_bad_k(world, k):
+    with pytest.raises(DataError, match="give an integer >= 0"):
+        arena.Corpus.open(world).at("2030").search("membrane", k)
+
+
+def test_k_beyond_the_matches(world):
+    view = arena.Corpus.open(world).at("2030")
+    assert view.search("membrane", 0) == []
+    every = view.search("membrane", 10**9)
+    assert every[:7] == view.search("membrane", 7)
+
+
+def test_errors_say_what_to_do(world, tmp_path):
+    corpus = arena.Corpus.open(world)
+    with pytest.raises(DataError, match="'yesterday' is no date"):
+        corpus.at("yesterday")
+    with pytest.raises(DataError, match="give a list of ids"):
+        corpus.at("2030", exclude="w7-1")
+    with pytest.raises(UnknownNameError, match="no retriever named 'bm52'. Did you mean 'bm25'"):
+        corpus.at("2030", retriever="bm52").search("membrane", 1)
+    with pytest.raises(CorpusError, match="no directory"):
+        arena.Corpus.open(tmp_path / "missing")
+    with pytest.raises(CorpusError, match="holds no built corpus"):
+        arena.Corpus.open(tmp_path)
+
+
+def test_a_corpus_can_be_sent_to_another_process(world):
+    corpus = arena.Corpus.open(world)
+    copy = pickle.loads(pickle.dumps(corpus))
+    assert copy.at("2015").search("membrane", 5) == corpus.at("2015").search("membrane", 5)
