@@ -5,13 +5,15 @@
     >>> corpus.at("2015").search("lattice tempering", k=5)  # doctest: +SKIP
 
 The environments ``arena/Discovery-v0`` and ``arena/Selection-v0`` are made with
-``gymnasium.make(id, corpus=DIRECTORY)``. Everything heavy is imported when it is first used.
+``gymnasium.make(id, corpus=DIRECTORY)`` after ``import arena``. Everything heavy is imported when
+it is first used.
 """
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
+
+from arena._register import register_all
 
 if TYPE_CHECKING:
     from arena.agents import Agent
@@ -33,10 +35,7 @@ _HOMES = {
     "score": "arena.runs",
 }
 
-if "gymnasium" in sys.modules:  # otherwise its plug-in mechanism does it on import
-    from arena._register import register_all
-
-    register_all()
+register_all()  # so that gymnasium.make() knows the ids after `import arena`
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,8 @@
-"""Tell Gymnasium the environments' ids; Gymnasium calls this itself when it is imported."""
+"""Tell Gymnasium the environments' ids; ``import arena`` does it."""
 
 from __future__ import annotations
+
+from gymnasium.envs.registration import register, registry
 
 ENVIRONMENTS = {
     "arena/Discovery-v0": "arena.envs.discovery:DiscoveryEnv",
@@ -10,9 +12,6 @@ ENVIRONMENTS = {
 
 def register_all() -> None:
     """Register every environment that is not registered yet."""
-    # While Gymnasium calls this, its package is only half imported: take no more than this.
-    from gymnasium.envs.registration import register, registry
-
     for name, entry_point in ENVIRONMENTS.items():
         if name not in registry:
             register(id=name, entry_point=entry_point)

@@ -113,7 +113,9 @@ def test_nothing_else_exists(papers, cutoff, data):
             found = view.paper(id_)
             assert (found.title, found.abstract) == (paper["title"], paper["abstract"])
             assert found.date == RESOLVED[paper["date"]]
-            cites = sorted({r for r in paper["references"] if r in seen and r != id_}, key=number.get)
+            cites = sorted(
+                {r for r in paper["references"] if r in seen and r != id_}, key=number.get
+            )
             assert view.references(id_) == cites
             cited_by = [q for q in seen if id_ in seen[q]["references"] and q != id_]
             assert view.citations(id_) == sorted(cited_by, key=number.get)

@@ -1,4 +1,4 @@
-"""Who cites whom: back in time, mostly near in topic, the much-cited cited more."""
+"""Who cites whom: back in time, mostly near in topic, the typical and the much-cited more."""
 
 from __future__ import annotations
 
@@ -42,20 +42,21 @@ def cite(config: WorldConfig, tree: TopicTree, timeline: Timeline) -> NDArray[np
     )
     for slot in range(MAX_REFERENCES):
         # Draws for all papers, used or not, so that no knob shifts the stream.
-        kind, place, copy, which = rng.random((4, count))
+        draws = rng.random((5, count))
         who = np.flatnonzero((timeline.leaf >= 0) & (wanted > slot))
-        kind, place, copy, which = kind[who], place[who], copy[who], which[who]
+        kind, copy, which = draws[:3, who]
+        places = draws[3:, who]
         topic = timeline.survey_topic[who]
         beside = near[topic - tree.first[tree.survey_level], slot % near.shape[1]]
         day = timeline.day[who]
         found = np.select(
             [kind < _SAME_LEAF, kind < _SAME_TOPIC, kind < _NEIGHBOUR],
             [
-                by_leaf.draw(timeline.leaf[who], day, place),
-                by_topic.draw(topic, day, place),
-                by_topic.draw(beside, day, place),
+                by_leaf.draw(timeline.leaf[who], day, places),
+                by_topic.draw(topic, day, places),
+                by_topic.draw(beside, day, places),
             ],
-            by_all.draw(np.zeros(len(who), dtype=np.int64), day, place),
+            by_all.draw(np.zeros(len(who), dtype=np.int64), day, places),
         )
         if slot:
             source = np.floor(which * slot).astype(np.int64)
@@ -74,15 +75,21 @@ class _Earlier:
         keys = self._key(group[who], timeline.resolved[who])
         order = np.argsort(keys, kind="stable")
         self._who, self._keys = who[order], keys[order]
+        self._typical = timeline.typical
 
     def _key(self, group: IntArray, day: IntArray) -> IntArray:
         return group * self._days + (day - self._start)
 
-    def draw(self, group: IntArray, day: IntArray, place: NDArray[np.float64]) -> IntArray:
-        """Return a paper for each group and day, -1 where there is none; `place` is in [0, 1)."""
+    def draw(self, group: IntArray, day: IntArray, places: NDArray[np.float64]) -> IntArray:
+        """Return the more typical of two papers for each group and day, -1 where there is none.
+
+        `places` holds two rows of numbers in [0, 1).
+        """
         if not len(self._who):
             return np.full(len(group), -1, dtype=np.int64)
         low = np.searchsorted(self._keys, group * self._days)
         high = np.searchsorted(self._keys, self._key(group, day))
-        picked = low + np.floor(place * (high - low)).astype(np.int64)
-        return np.where(high > low, self._who[np.minimum(picked, len(self._who) - 1)], -1)
+        picked = low + np.floor(places * (high - low)).astype(np.int64)
+        one, other = self._who[np.minimum(picked, len(self._who) - 1)]
+        better = np.where(self._typical[other] > self._typical[one], other, one)
+        return np.where(high > low, better, -1)

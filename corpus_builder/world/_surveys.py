@@ -19,6 +19,8 @@ _MOST = 90  # references
 _LEAST = 5  # references, where there are as many papers
 _PERIOD = ((0.55, 1.0), (0.4, 0.55))  # when surveys appear, as part of the period
 _EARLY = 0.1  # share of the surveys that appear in the second of these
+_LEAST_TYPICAL = 0.2  # what the least typical papers weigh beside 1 for the most typical
+_OFF_TOPIC_WEIGHT = 0.3  # off-topic references are seldom influential
 _NEIGHBOUR_SHARE = 0.6  # of the off-topic references; the others come from anywhere
 _ANYWHERE = 400  # papers drawn to choose those others from
 _PURPOSE = 5
@@ -51,7 +53,7 @@ class SurveyPlanner:
         citations: IntArray,
     ) -> None:
         self._config, self._tree, self._timeline = config, tree, timeline
-        self._weight = 1.0 + citations
+        self._weight = (1.0 + citations) * (_LEAST_TYPICAL + timeline.typical)
         self._by_level: dict[int, tuple[IntArray, IntArray]] = {}
         self._repeats: dict[int, int] = {}
 
@@ -122,10 +124,9 @@ class SurveyPlanner:
                 f"year_only={self._config.year_only} and undated={self._config.undated}: raise "
                 "papers or years, or lower year_only or undated."
             )
-        influential = self._choose(
-            rng, references, round(len(references) * self._config.influential)
-        )
-        marked = set(influential.tolist())
+        wanted = round(len(references) * self._config.influential)
+        factor = np.where(np.isin(references, astray), _OFF_TOPIC_WEIGHT, 1.0)
+        marked = set(self._choose(rng, references, wanted, factor).tolist())
         return Survey(
             index=index,
             topic=topic,
@@ -147,9 +148,15 @@ class SurveyPlanner:
                 day = enough + int(place * (end - enough) / 2)
         return min(day, end - 1)
 
-    def _choose(self, rng: np.random.Generator, who: IntArray, count: int) -> IntArray:
-        """Choose without replacement, the much-cited sooner."""
-        keys: NDArray[np.float64] = rng.exponential(size=len(who)) / self._weight[who]
+    def _choose(
+        self,
+        rng: np.random.Generator,
+        who: IntArray,
+        count: int,
+        factor: NDArray[np.float64] | float = 1.0,
+    ) -> IntArray:
+        """Choose without replacement, the typical and the much-cited sooner."""
+        keys: NDArray[np.float64] = rng.exponential(size=len(who)) / (self._weight[who] * factor)
         return who[np.argsort(keys, kind="stable")[:count]]
 
     def _off_topic(self, rng: np.random.Generator, topic: int, day: int) -> IntArray:

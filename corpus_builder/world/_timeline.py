@@ -15,6 +15,7 @@ _MONTH_SHARE = 0.2  # of the dates that tell more than a year
 _GROWTH = 2.0  # the last year has about 1 + growth times the papers of the first
 _PURPOSE = 2
 _ID_PURPOSE = 3
+_TYPICAL_PURPOSE = 7
 
 
 class Timeline:
@@ -24,6 +25,8 @@ class Timeline:
         ids: Random numbers of 40 bits, all different.
         leaf: Leaf topic counted from 0; -1 for a survey paper.
         survey_topic: Topic number at the survey level; -1 for a survey paper.
+        typical: How typical a paper is of its survey topic, evenly spread over [0, 1): typical
+            papers say the topic's term more often and are cited sooner.
         day: The true day as days since 1970-01-01.
         precision: `DAY`, `MONTH`, `YEAR` or `UNDATED`.
         resolved: The last day that the told date can mean.
@@ -45,6 +48,8 @@ class Timeline:
         self.survey_topic = np.where(
             self.leaf < 0, -1, tree.ancestors(self.leaf, tree.survey_level)
         )
+
+        self.typical = config.rng(_TYPICAL_PURPOSE).random(count)
 
         # The inverse of a distribution whose density rises linearly over the period.
         rise = rng.random(count) * (_GROWTH + _GROWTH**2 / 2)

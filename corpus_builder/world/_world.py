@@ -63,11 +63,12 @@ class World:
             who = range(start, min(start + _BLOCK, config.papers))
             leaves = self._timeline.leaf[start : start + _BLOCK]
             chains = np.stack([tree.ancestors(leaves, k) for k in range(tree.depth + 1)], axis=1)
+            typical = self._timeline.typical[start : start + _BLOCK].tolist()
             cited = self._cited[start : start + _BLOCK].tolist()
             for row, (index, chain) in enumerate(zip(who, chains.tolist(), strict=True)):
                 survey = planned.get(index)
                 if survey is None:
-                    text = writer.paper(chain, draws[row], shares[row])
+                    text = writer.paper(chain, typical[row], draws[row], shares[row])
                     references = dict(zip(cited[row], marks[row], strict=True))
                     references.pop(-1, None)
                 else:
