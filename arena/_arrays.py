@@ -9,15 +9,37 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.errors import CorpusError
+
 _HEADER = 128
 
 
 def load_array(path: Path) -> NDArray[Any]:
-    """Return the array in a ``.npy`` file, memory-mapped and read-only."""
-    if path.stat().st_size == _HEADER:  # an array without elements cannot be mapped
-        return np.load(path)  # type: ignore[no-any-return]
-    # A plain array over the map: numpy and numba handle it faster than an np.memmap.
-    return np.load(path, mmap_mode="r").view(np.ndarray)  # type: ignore[no-any-return]
+    """Return the array in a ``.npy`` file, memory-mapped and read-only.
+
+    Raises:
+        CorpusError: if it is no such file, or is cut off.
+    """
+    try:
+        if path.stat().st_size == _HEADER:  # an array without elements cannot be mapped
+            with path.open("rb") as file:
+                return np.lib.format.read_array(file, allow_pickle=False)
+        # A plain array over the map: numpy and numba handle it faster than an np.memmap.
+        return np.lib.format.open_memmap(path, mode="r").view(np.ndarray)
+    except (ValueError, EOFError) as error:
+        raise CorpusError(
+            f"{str(path)!r} is damaged: {error}. Build the corpus again, or copy it again."
+        ) from None
+
+
+def save_array(path: Path, array: NDArray[Any]) -> None:
+    """Write a one-dimensional array.
+
+    `numpy.save` must not be used for this: when the disk fills up with the last few kilobytes,
+    it drops them and reports nothing.
+    """
+    with ArrayWriter(path, array.dtype) as writer:
+        writer.append(array)
 
 
 class ArrayWriter:
@@ -32,8 +54,8 @@ class ArrayWriter:
 
     def append(self, values: Any) -> None:
         """Add `values`, converted to the type of the array."""
-        array = np.asarray(values).astype(self._dtype, copy=False)
-        self._file.write(array.tobytes())
+        array = np.ascontiguousarray(values, self._dtype)
+        self._file.write(array.data)
         self.length += len(array)
 
     def __enter__(self) -> ArrayWriter:

@@ -19,10 +19,10 @@ def only_writer(lock: Path, output: Path) -> Iterator[None]:
         ArenaError: if another process holds it.
     """
     while True:
-        with lock.open("w") as file:
+        with lock.open("a") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+            except BlockingIOError:
                 raise ArenaError(
                     f"another process is writing {str(output)!r}. Wait for it or name another "
                     "directory."

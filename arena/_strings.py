@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._arrays import load_array
+from arena._arrays import load_array, save_array
 
 
 class StringTable:
@@ -69,4 +69,5 @@ class StringTableWriter:
     def __exit__(self, kind: object, *_: object) -> None:
         self._file.close()
         if kind is None:
-            np.save(f"{self._path}.offsets.npy", np.cumsum(np.frombuffer(self._lengths, np.int64)))
+            offsets = np.cumsum(np.frombuffer(self._lengths, np.int64))
+            save_array(Path(f"{self._path}.offsets.npy"), offsets)

@@ -47,8 +47,9 @@ def parse_date(value: object) -> ResolvedDate:
     """
     if isinstance(value, dt.date):  # a datetime is a date as well; its time of day is dropped
         return ResolvedDate(value.toordinal() - _EPOCH, "day")
-    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-    match = _PATTERN.fullmatch(text) if isinstance(text, str) else None
+    if isinstance(value, int) and not isinstance(value, bool) and 1000 <= value <= 9999:
+        value = str(value)
+    match = _PATTERN.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise DataError(f"{clip(value)} is no date. Write YYYY, YYYY-MM or YYYY-MM-DD.")
     year, month, day = (int(part) if part else 0 for part in match.groups())

@@ -13,8 +13,9 @@ A built corpus is a directory that is written once and only read afterwards::
     index/<engine>/            one directory an index, with a manifest of its own
 
 The row number in papers.parquet is the document number. Undated papers come last. A paper is
-*searchable* when it is dated and no survey; only searchable papers have texts, postings,
-references or citations. See docs/corpus-format.md for the columns.
+*searchable* when it is dated and no survey; only searchable papers have postings, references or
+citations. Of a survey neither abstract nor full text is stored. See docs/corpus-format.md for
+the columns.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from arena.errors import CorpusError, clip
 FORMAT_VERSION = 1
 
 MANIFEST = "manifest.json"
+INDEXES = "index"
 PAPERS = "papers.parquet"
 SECTIONS = "sections.parquet"
 REFERENCES = "references.parquet"
@@ -53,17 +55,33 @@ UNDATED = 2**31 - 1
 
 def index_directory(corpus: Path, engine: str) -> Path:
     """Return where the index of `engine` lies in the corpus directory."""
-    return corpus / "index" / engine
+    return corpus / INDEXES / engine
+
+
+_CORPUS = "built corpus"
+_REQUIRED = {
+    _CORPUS: (
+        "content_sha256",
+        "tasks_sha256",
+        "manifest_sha256",
+        "configuration",
+        "counts",
+        "dates",
+        "indexes",
+        "source",
+    ),  # fmt: skip
+    "index": ("engine", "corpus"),
+}
 
 
 def read_manifest(
-    directory: Path, what: str = "built corpus", *, check_files: bool = True
+    directory: Path, what: str = _CORPUS, *, check_files: bool = True
 ) -> dict[str, Any]:
     """Read a manifest and check that it is one, of this format version.
 
     Args:
         directory: of the corpus or the index.
-        what: for messages.
+        what: ``"built corpus"``, or for an index any other name to use in messages.
         check_files: also check that every file is there and has its size, which is quick and
             finds a copy that was cut off; ``arena-corpus verify`` compares the hashes too.
 
@@ -77,19 +95,25 @@ def read_manifest(
     if not path.is_file():
         raise CorpusError(f"{str(directory)!r} holds no {what} (no {MANIFEST}). {rebuild}")
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        version, files = manifest["format_version"], manifest["files"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise CorpusError(f"{str(path)!r} is no manifest: {clip(str(error))}. {rebuild}") from None
+        manifest = json.loads(path.read_bytes())
+        version = manifest["format_version"]
+        if version == FORMAT_VERSION:
+            for key in _REQUIRED.get(what, _REQUIRED["index"]):
+                manifest[key]
+            sizes = {name: int(entry["bytes"]) for name, entry in manifest["files"].items()}
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise CorpusError(
+            f"{str(path)!r} is no manifest of a {what}: {clip(str(error))}. {rebuild}"
+        ) from None
     if version != FORMAT_VERSION:
         raise CorpusError(
             f"{str(directory)!r} is of format version {clip(version)}; this release reads "
             f"version {FORMAT_VERSION}. {rebuild}"
         )
-    for name, entry in files.items() if check_files else ():
+    for name, expected in sizes.items() if check_files else ():
         file = directory / name
         size = file.stat().st_size if file.is_file() else None
-        if size != entry["bytes"]:
-            found = "is missing" if size is None else f"has {size} bytes, not {entry['bytes']}"
+        if size != expected:
+            found = "is missing" if size is None else f"has {size} bytes, not {expected}"
             raise CorpusError(f"{str(file)!r} {found}. {rebuild}")
     return manifest  # type: ignore[no-any-return]

@@ -67,7 +67,7 @@ def list_files(directory: Path) -> dict[str, dict[str, Any]]:
             "sha256": sha256_file(path),
         }
         for path in sorted(directory.rglob("*"))
-        if path.is_file() and path.relative_to(directory).parts[0] != "index"
+        if path.is_file() and path.relative_to(directory).parts[0] != layout.INDEXES
     }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from arena import layout
-from arena._arrays import ArrayWriter
+from arena._arrays import ArrayWriter, save_array
 from corpus_builder._order import batches, count
 from corpus_builder._parquet import RowWriter
 
@@ -47,14 +47,14 @@ def write_links(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[st
                 table.add(row)
                 counts[row[0] + 1] += 1
                 digest.update(b"%d %d %d\n" % row)
-    np.save(output / layout.CITED_STARTS, np.cumsum(counts))
+    save_array(output / layout.CITED_STARTS, np.cumsum(counts))
     counts[:] = 0
     with ArrayWriter(output / layout.CITING, np.uint32) as citing:
         for batch in batches(connection, "SELECT citing, cited FROM links ORDER BY cited, citing"):
             citing.append([row[0] for row in batch])
             for row in batch:
                 counts[row[1] + 1] += 1
-    np.save(output / layout.CITING_STARTS, np.cumsum(counts))
+    save_array(output / layout.CITING_STARTS, np.cumsum(counts))
     return digest.hexdigest(), {
         "references": citing.length,
         "dangling_references": count(

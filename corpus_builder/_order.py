@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,10 +44,12 @@ def database(staging: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
     }
-    with duckdb.connect(str(staging / "build.duckdb"), config=config) as connection:
+    with duckdb.connect(config=config) as connection:  # in memory, what exceeds it in spill
         for name in _STAGED:
-            path = str(staging / f"{name}.parquet").replace("'", "''")
-            connection.execute(f"CREATE VIEW staged_{name} AS SELECT * FROM read_parquet('{path}')")
+            connection.execute(
+                f"CREATE VIEW staged_{name} AS "
+                f"SELECT * FROM read_parquet({_literal(staging / f'{name}.parquet')})"
+            )
         for name in ("papers", "surveys"):
             _refuse_duplicates(connection, name)
         connection.execute(_DOCUMENTS)
@@ -72,13 +75,18 @@ def count(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
     return int(row[0]) if row else 0
 
 
+def _literal(path: Path) -> str:
+    """Return a path as an SQL string that stands for this file alone, not for a pattern."""
+    return "'" + re.sub(r"([*?\[])", r"[\1]", str(path)).replace("'", "''") + "'"
+
+
 def _refuse_duplicates(connection: duckdb.DuckDBPyConnection, name: str) -> None:
     twice = connection.execute(
-        f"SELECT id, min(file), min(line), max(line) FROM staged_{name} "
-        "GROUP BY id HAVING count(*) > 1 ORDER BY max(line), id LIMIT 1"
+        f"SELECT id, min(file), min(line, 2) AS lines FROM staged_{name} "
+        "GROUP BY id HAVING count(*) > 1 ORDER BY lines[2], id LIMIT 1"
     ).fetchone()
     if twice:
-        identifier, file, first, second = twice
+        identifier, file, (first, second) = twice
         raise DataError(
             f"{file} lines {first} and {second}: both have id {clip(identifier)}. "
             "Ids are unique; remove or rename one."

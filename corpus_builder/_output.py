@@ -2,73 +2,166 @@
 
 from __future__ import annotations
 
+import ctypes
+import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
 
 from arena import layout
 from arena._lock import only_writer
-from arena.errors import CorpusError
+from arena.errors import CorpusError, clip
+
+_NEW, _REPLACED = "corpus", "replaced"
 
 
 @contextmanager
 def whole_directory(output: Path, overwrite: bool) -> Iterator[Path]:
-    """Lend an empty directory beside `output` that becomes `output` when the block succeeds.
+    """Lend an empty directory that becomes `output` when the block succeeds.
 
-    A build that fails or is interrupted removes it; one that is killed leaves
-    ``<output>.building`` behind, which holds no manifest, never opens, and is cleared by the
-    next build.
+    It lies in ``.<name>.building`` beside `output`. A build that fails or is interrupted removes
+    that; one that is killed leaves it behind, and the next build clears it.
 
     Raises:
         CorpusError: if `output` exists and may not be replaced, or another build writes it now.
     """
-    output = output.absolute()
-    check_output(output, overwrite)
-    building = output.with_name(output.name + ".building")
+    output = Path(os.path.realpath(output))
     output.parent.mkdir(parents=True, exist_ok=True)
-    with only_writer(output.with_name(f".{output.name}.lock"), output):
-        shutil.rmtree(building, ignore_errors=True)
-        building.mkdir()
+    building = output.with_name(f".{output.name}.building")
+    with only_writer(output.with_name(f"{building.name}.lock"), output):
+        _restore(building, output)
+        check_output(output, overwrite)
+        _clear(building)
+        new = building / _NEW
+        new.mkdir(parents=True)
         try:
-            yield building
-            _sync(building)
-            if output.exists():
-                replaced = output.with_name(output.name + ".building.replaced")
-                shutil.rmtree(replaced, ignore_errors=True)
-                output.rename(replaced)
-                building.rename(output)
-                shutil.rmtree(replaced)
-            else:
-                building.rename(output)
+            yield new
+            _sync(new)
+            check_output(output, overwrite)  # something else may have come there meanwhile
+            _put(new, output)
         finally:
-            shutil.rmtree(building, ignore_errors=True)
+            _clear(building)
 
 
 def check_output(output: Path, overwrite: bool) -> None:
     """Refuse, before any work, an output that a build would have to destroy.
 
     Raises:
-        CorpusError: if `output` is a file, holds a corpus and `overwrite` is false, or holds
-            anything else.
+        CorpusError: if `output` is a file, holds a corpus and `overwrite` is false, holds
+            anything else, or has a name that DuckDB cannot take.
     """
+    path = os.path.realpath(output)
+    if "\\" in path or not _is_unicode(path):
+        raise CorpusError(
+            f"{ascii(path)}: a corpus cannot be built below a name with a backslash or with bytes "
+            "that are no UTF-8. Name another directory."
+        )
     if not output.exists():
         return
     if not output.is_dir():
         raise CorpusError(f"{str(output)!r} is a file. Name a new directory.")
-    if (output / layout.MANIFEST).is_file():
-        if not overwrite:
-            raise CorpusError(
-                f"{str(output)!r} already holds a corpus. Pass --overwrite to replace it."
-            )
-    elif any(output.iterdir()):  # never delete what is not ours
-        raise CorpusError(f"{str(output)!r} holds other files. Name a new or empty directory.")
+    corpus = _corpus_names(output)
+    if corpus and not overwrite:
+        raise CorpusError(
+            f"{str(output)!r} already holds a corpus. Pass --overwrite to replace it."
+        )
+    others = sorted({path.name for path in output.iterdir()} - corpus)
+    if others:  # never delete what is not ours
+        raise CorpusError(
+            f"{str(output)!r} holds other files, {clip(others[0])} for one. "
+            "Name a new or empty directory."
+        )
+
+
+def _corpus_names(directory: Path) -> set[str]:
+    """Return what may stand in the corpus in `directory`; nothing if it holds none."""
+    try:
+        manifest = json.loads((directory / layout.MANIFEST).read_bytes())
+        if "content_sha256" not in manifest:
+            return set()
+        return {
+            layout.MANIFEST,
+            layout.INDEXES,
+            *(PurePosixPath(name).parts[0] for name in manifest["files"]),
+        }
+    except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):
+        return set()
+
+
+def _is_unicode(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _put(new: Path, output: Path) -> None:
+    """Move the directory `new` to `output`, in the place of a corpus that is there."""
+    if not output.exists() or not any(output.iterdir()):
+        new.rename(output)  # the system refuses if there is more than an empty directory by now
+    elif not _exchange(new, output):
+        replaced = new.with_name(_REPLACED)
+        output.rename(replaced)
+        try:
+            new.rename(output)
+        except BaseException:
+            replaced.rename(output)
+            raise
+    _sync_one(output.parent)
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Swap two directories in one step, where the system can: Linux, most file systems."""
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError):
+        return False
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    return bool(renameat2(here, os.fsencode(first), here, os.fsencode(second), exchange) == 0)
+
+
+def _restore(building: Path, output: Path) -> None:
+    """Put back a corpus that a killed build had just moved away."""
+    replaced = building / _REPLACED
+    if (replaced / layout.MANIFEST).is_file() and not output.exists():
+        replaced.rename(output)
+
+
+def _clear(building: Path) -> None:
+    """Remove what a build has left.
+
+    Raises:
+        CorpusError: if anything else is there.
+    """
+    if not building.exists():
+        return
+    others = sorted({path.name for path in building.iterdir()} - {_NEW, _REPLACED})
+    if others:
+        raise CorpusError(
+            f"{str(building)!r} holds other files, {clip(others[0])} for one; a build needs that "
+            "name. Move them or name another directory."
+        )
+    for name in (_NEW, _REPLACED):
+        # First what makes it open: a kill halfway leaves nothing that passes for a corpus.
+        (building / name / layout.MANIFEST).unlink(missing_ok=True)
+        shutil.rmtree(building / name, ignore_errors=True)
+    with suppress(OSError):
+        building.rmdir()
 
 
 def _sync(directory: Path) -> None:
-    """Make the files reach the disk before the rename does."""
+    """Make all files and names reach the disk before the rename does."""
     for path in directory.rglob("*"):
-        if path.is_file():
-            with path.open("rb") as file:
-                os.fsync(file.fileno())
+        _sync_one(path)
+    _sync_one(directory)
+
+
+def _sync_one(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from arena import layout
+from arena._arrays import save_array
 from arena._progress import progress
 from arena._store import hash_id
 from arena._strings import StringTableWriter
@@ -75,12 +76,10 @@ def write_papers(connection: duckdb.DuckDBPyConnection, output: Path) -> str:
                 abstract, texts = "", []
             date = None if day is None else _EPOCH + dt.timedelta(days=day)
             papers.add(
-                (id_, title, abstract, date, precision, survey, searchable, venue, authors, fields),
-                len(abstract),
+                (id_, title, abstract, date, precision, survey, searchable, venue, authors, fields)
             )
             for position, section in enumerate(texts):
-                heading, text = section["heading"], section["text"]
-                sections.add((document, position, heading, text), len(text))
+                sections.add((document, position, section["heading"], section["text"]))
             ids.add(id_.encode())
             titles.add(title.encode())
             if day is not None:
@@ -98,7 +97,7 @@ def write_papers(connection: duckdb.DuckDBPyConnection, output: Path) -> str:
         layout.ID_DOCUMENTS: order.astype(np.uint32),
     }
     for name, table in tables.items():
-        np.save(output / name, table)
+        save_array(output / name, table)
     return digest.hexdigest()
 
 

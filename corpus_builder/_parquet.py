@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 _ROWS = 4096
-_BYTES = 1 << 20  # small enough that reading one paper at random stays quick
+_CHARACTERS = 1 << 20  # small enough that reading one paper at random stays quick
 
 
 class RowWriter:
@@ -23,12 +24,12 @@ class RowWriter:
         self._size = 0
         self.count = 0
 
-    def add(self, row: tuple[Any, ...], size: int = 0) -> None:
-        """Add one row; `size` is the number of characters of its long texts."""
+    def add(self, row: tuple[Any, ...]) -> None:
+        """Add one row."""
         self._rows.append(row)
-        self._size += size
+        self._size += _characters(row)
         self.count += 1
-        if len(self._rows) >= _ROWS or self._size >= _BYTES:
+        if len(self._rows) >= _ROWS or self._size >= _CHARACTERS:
             self._flush()
 
     def _flush(self) -> None:
@@ -44,6 +45,24 @@ class RowWriter:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None and self._rows:
+        if kind is not None:
+            with suppress(Exception):  # the file is lost anyway; tell the first error
+                self._writer.close()
+            return
+        if self._rows:
             self._flush()
         self._writer.close()
+
+
+def _characters(values: Any) -> int:
+    """Return the length of all texts among `values`, at any depth."""
+    size = 0
+    for value in values:
+        kind = type(value)
+        if kind is str:
+            size += len(value)
+        elif kind is list or kind is tuple:
+            size += _characters(value)
+        elif kind is dict:
+            size += _characters(value.values())
+    return size

@@ -62,12 +62,10 @@ def stage(source: Source, directory: Path) -> None:
         for place, paper in _parsed(source.papers(), parse_paper):
             day, precision = paper.date or (None, None)
             sections = [{"heading": heading, "text": text} for heading, text in paper.sections]
-            size = len(paper.abstract) + sum(len(section["text"]) for section in sections)
             papers.add(
                 (paper.id, paper.title, title_key(paper.title), paper.abstract, day, precision,
                  paper.is_survey, paper.venue, paper.authors, paper.fields, sections,
-                 place.file, place.line),
-                size,
+                 place.file, place.line)
             )  # fmt: skip
             _add_references(references, paper.id, paper.references)
     with (
@@ -78,8 +76,7 @@ def stage(source: Source, directory: Path) -> None:
             surveys.add(
                 (survey.id, survey.title, title_key(survey.title), survey.date.day,
                  survey.date.precision, survey.n_references_total, survey.mind_map,
-                 place.file, place.line),
-                len(survey.mind_map or ""),
+                 place.file, place.line)
             )  # fmt: skip
             _add_references(references, survey.id, survey.references)
     for what, count in (("papers", papers.count), ("surveys", surveys.count)):

@@ -68,7 +68,7 @@ def write_tasks(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[st
         ):
             id_, title, day, precision, total, mind_map = row
             surveys.add((id_, title, _EPOCH + dt.timedelta(days=day), precision))
-            labels.add((id_, total, mind_map), len(mind_map or ""))
+            labels.add((id_, total, mind_map))
             counts["surveys"] += 1
             counts["mind_maps"] += mind_map is not None
             digest.update(json.dumps(row, separators=(",", ":")).encode() + b"\n")

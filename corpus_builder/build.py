@@ -9,9 +9,11 @@ from typing import Any
 import duckdb
 
 from arena import layout
+from arena._arrays import load_array
 from arena._files import sha256_json, write_json
 from arena.dates import format_day
 from arena.errors import DataError
+from arena.retrieval import RETRIEVERS
 from corpus_builder._index import build_index, check_fields, list_files
 from corpus_builder._links import write_links
 from corpus_builder._order import count, database
@@ -41,35 +43,52 @@ def build(
         output: a directory that does not exist yet, or is empty.
         engines: the retrievers to build an index for, by name.
         fields: what is indexed, of ``title``, ``abstract``, ``fulltext``.
-        overwrite: replace a corpus that `output` holds already.
+        overwrite: replace a corpus that `output` holds already; it stays until the new one is
+            complete.
 
     Returns:
         The manifest.
 
     Raises:
         DataError: at the first unusable record.
+        UnknownNameError: if no retriever has one of the names in `engines`.
         CorpusError: if `output` cannot be taken.
         OSError: if the disk is full or not writable; nothing is left behind.
     """
     output = Path(output)
     check_fields(fields)
+    engines = tuple(dict.fromkeys(engines))
+    for engine in engines:
+        RETRIEVERS.get(engine)
     check_output(output, overwrite)
-    with whole_directory(output, overwrite) as directory:
-        staging = directory / "staging"
-        staging.mkdir()
-        stage(source, staging)
-        try:
-            manifest = _write(source, staging, directory)
-        except duckdb.Error as error:
-            raise _from_duckdb(error) from error
-        shutil.rmtree(staging)
-        manifest["indexes"] = {
-            engine: build_index(directory, engine, fields, manifest["content_sha256"])
-            for engine in engines
-        }
-        manifest["files"] = list_files(directory)
-        # Last of all: a directory without it does not open.
-        write_json(directory / layout.MANIFEST, manifest)
+    try:
+        with whole_directory(output, overwrite) as directory:
+            return _build(source, directory, engines, fields)
+    except duckdb.Error as error:
+        raise _from_duckdb(error, output) from error
+    except OSError as error:
+        raise _not_written(output, error.strerror or str(error)) from error
+
+
+def _build(
+    source: Source, directory: Path, engines: tuple[str, ...], fields: tuple[str, ...]
+) -> dict[str, Any]:
+    staging = directory / "staging"
+    staging.mkdir()
+    stage(source, staging)
+    manifest = _write(source, staging, directory)
+    shutil.rmtree(staging)
+    manifest["configuration"] = {"engines": list(engines), "fields": list(fields)}
+    manifest["indexes"] = {
+        engine: build_index(directory, engine, fields, manifest["content_sha256"])
+        for engine in engines
+    }
+    for path in directory.rglob("*.npy"):
+        load_array(path)  # numpy.save, in an engine, may have lost the end on a full disk
+    manifest["files"] = list_files(directory)
+    manifest["manifest_sha256"] = sha256_json(manifest)
+    # Last of all: a directory without it does not open.
+    write_json(directory / layout.MANIFEST, manifest)
     return manifest
 
 
@@ -118,9 +137,16 @@ def _write(source: Source, staging: Path, directory: Path) -> dict[str, Any]:
     }
 
 
-def _from_duckdb(error: duckdb.Error) -> Exception:
+def _not_written(output: Path, reason: str) -> OSError:
+    return OSError(
+        f"cannot write {str(output)!r}: {reason.rstrip('.')}. Nothing is left of it; free some "
+        "disk space, or name another directory."
+    )
+
+
+def _from_duckdb(error: duckdb.Error, output: Path) -> Exception:
     """Return an error of ours for what a user can mend; DuckDB reports a full disk as its own."""
     text = str(error).splitlines()[0]
     if isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException):
-        return OSError(f"{text} Free some disk space and build again.")
+        return _not_written(output, text)
     return DataError(text)

@@ -90,8 +90,8 @@ def parse_survey(raw: object) -> SurveyRecord:
     total = record.get("n_references_total")
     if total is None:
         total = distinct
-    if isinstance(total, bool) or not isinstance(total, int) or total < 0:
-        raise DataError(f"n_references_total={clip(total)}: give an integer >= 0.")
+    if isinstance(total, bool) or not isinstance(total, int) or not 0 <= total < 2**63:
+        raise DataError(f"n_references_total={clip(total)}: give an integer >= 0 (and < 2**63).")
     mind_map = record.get("mind_map")
     if mind_map is None:
         mind_map = record.get("taxonomy")
@@ -101,7 +101,7 @@ def parse_survey(raw: object) -> SurveyRecord:
         date=_date(record),
         references=references,
         n_references_total=max(total, distinct),
-        mind_map=None if mind_map is None else _clean(json.dumps(mind_map, sort_keys=True)),
+        mind_map=None if mind_map is None else _json(mind_map),
     )
 
 
@@ -117,7 +117,7 @@ def title_key(title: str) -> str:
 
 def _object(raw: object, what: str) -> Mapping[str, Any]:
     if not isinstance(raw, Mapping):
-        raise DataError(f"{clip(raw)} is no JSON object, so it is not {what}.")
+        raise DataError(f"{clip(raw)} is no JSON object, so it is not {what}. Write {{...}}.")
     return raw
 
 
@@ -130,8 +130,13 @@ def _clean(text: str) -> str:
     return text
 
 
+def _json(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return json.dumps(json.loads(_clean(text)))  # ASCII, and no lone surrogate behind an escape
+
+
 def _check_id(value: object) -> str:
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**100:
         return str(value)  # Semantic Scholar's corpus ids are numbers
     if not isinstance(value, str) or not value:
         raise DataError(f"id={clip(value)}: every record needs an id, a string or an integer.")

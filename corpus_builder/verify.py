@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from arena import layout
-from arena._files import sha256_file
+from arena._files import sha256_file, sha256_json
 from arena._progress import progress
 
 
@@ -22,25 +23,40 @@ def verify(directory: str | Path) -> dict[str, Any]:
     """
     root = Path(directory)
     manifest = layout.read_manifest(root, check_files=False)
-    expected = {name: entry["sha256"] for name, entry in manifest["files"].items()}
     problems: dict[str, str] = {}
+    if manifest.pop("manifest_sha256") != sha256_json(manifest):
+        problems[layout.MANIFEST] = "has other content"
+    expected = _expected(manifest)
+    unknown = []  # folders of indexes whose own list of files is lost
     for engine, sha256 in manifest["indexes"].items():
         folder = layout.index_directory(Path(), engine)
         name = (folder / layout.MANIFEST).as_posix()
         expected[name] = sha256
         if (root / name).is_file() and sha256_file(root / name) == sha256:
-            index = layout.read_manifest(root / folder, check_files=False)
-            for file, entry in index["files"].items():
-                expected[(folder / file).as_posix()] = entry["sha256"]
+            index = layout.read_manifest(root / folder, f"{engine} index", check_files=False)
+            expected |= {(folder / file).as_posix(): h for file, h in _expected(index).items()}
+        else:
+            unknown.append(folder)
     for name in progress(sorted(expected), desc="verify", unit="file"):
         path = root / name
         if not path.is_file():
             problems[name] = "is missing"
         elif sha256_file(path) != expected[name]:
             problems[name] = "has other content"
-    known = expected.keys() | {layout.MANIFEST}
-    for path in sorted(root.rglob("*")):
-        name = path.relative_to(root).as_posix()
-        if path.is_file() and name not in known:
+    for file in _found(root):
+        name = file.as_posix()
+        if name not in expected and not any(file.is_relative_to(folder) for folder in unknown):
             problems[name] = "is not in the manifest"
-    return {"files": len(expected), "problems": problems}
+    return {"files": len(expected) + 1, "problems": dict(sorted(problems.items()))}
+
+
+def _expected(manifest: dict[str, Any]) -> dict[str, str]:
+    return {name: entry["sha256"] for name, entry in manifest["files"].items()}
+
+
+def _found(root: Path) -> Iterator[Path]:
+    """Yield every file, link or other thing below `root` but its manifest."""
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root)
+        if (path.is_symlink() or not path.is_dir()) and name != Path(layout.MANIFEST):
+            yield name

@@ -218,7 +218,7 @@ def real_data() -> RealData:
 
 @pytest.fixture(scope="session")
 def real_corpus(real_data: RealData, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The corpus of `real_data`, which takes about half a minute to build."""
+    """The corpus of `real_data`, which takes a few seconds to build."""
     from corpus_builder.build import build
     from corpus_builder.sources.jsonl import JsonLines
 

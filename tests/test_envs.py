@@ -203,7 +203,7 @@ def test_an_action_may_be_text(world):
 
 def test_hidden_papers_are_unknown(world):
     env = make(world)
-    observation, info = env.reset(seed=1)
+    _, info = env.reset(seed=1)
     papers = pq.read_table(world / "papers.parquet").to_pylist()
     cutoff = arena_surveys(world)[info["survey"]]["date"]
     hidden = [
@@ -310,7 +310,7 @@ def test_a_survey_may_be_chosen(world):
     assert make(world, surveys=ids[2:3]).reset(seed=9)[1]["survey"] == ids[2]
     with pytest.raises(UnknownNameError, match="no survey 'w7-' in this corpus"):
         env.reset(options={"survey": "w7-"})
-    with pytest.raises(DataError, match="no option 'surveys'. Did you mean 'survey'"):
+    with pytest.raises(DataError, match=r"no option 'surveys'. Did you mean 'survey'"):
         env.reset(options={"surveys": ids[0]})
 
 

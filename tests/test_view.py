@@ -123,7 +123,7 @@ def test_nothing_else_exists(papers, cutoff, data):
             assert [s._asdict() for s in view.sections(id_)] == paper["sections"]
         for query in ("graph", "network neural", "survey"):
             hits = view.search(query, 100)
-            words = {w for w in query.split()}
+            words = set(query.split())
             matching = {
                 id_
                 for id_, p in seen.items()
@@ -201,7 +201,7 @@ def test_errors_say_what_to_do(world, tmp_path):
         corpus.at("yesterday")
     with pytest.raises(DataError, match="give a list of ids"):
         corpus.at("2030", exclude="w7-1")
-    with pytest.raises(UnknownNameError, match="no retriever named 'bm52'. Did you mean 'bm25'"):
+    with pytest.raises(UnknownNameError, match=r"no retriever named 'bm52'. Did you mean 'bm25'"):
         corpus.at("2030", retriever="bm52").search("membrane", 1)
     with pytest.raises(CorpusError, match="no directory"):
         arena.Corpus.open(tmp_path / "missing")

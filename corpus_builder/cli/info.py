@@ -32,13 +32,13 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
     counts, source = manifest["counts"], manifest["source"]
     size = sum(entry["bytes"] for entry in manifest["files"].values())
     listed = sum(n for key, n in counts.items() if key.startswith("survey_references_"))
-    indexed = ", ".join(manifest["indexes"])
     rows = [
         ("corpus", directory),
         ("source", source["source"]),
         ("papers", f"{counts['papers']:,} ({counts['searchable']:,} searchable, "
                    f"{counts['undated']:,} undated, {counts['survey_papers']:,} surveys)"),
-        ("dates", f"{manifest['dates']['first']} to {manifest['dates']['last']}"),
+        ("dates", f"{manifest['dates']['first']} to {manifest['dates']['last']}"
+                  if counts["searchable"] else "none"),
         ("full text", f"{counts['sections']:,} sections"),
         ("citations", f"{counts['references']:,} between searchable papers "
                       f"({counts['dangling_references']:,} to unknown papers left out)"),
@@ -49,7 +49,8 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
                              f"{counts['survey_references_undated']:,} undated, "
                              f"{counts['survey_references_survey']:,} surveys, "
                              f"{counts['survey_references_not_before']:,} not before their survey"),
-        ("indexes", indexed),
+        ("indexes", f"{', '.join(manifest['indexes']) or 'none'} "
+                    f"over {', '.join(manifest['configuration']['fields'])}"),
         ("size", f"{size / 1e6:,.1f} MB without indexes"),
         ("sha256", manifest["content_sha256"]),
     ]  # fmt: skip
@@ -60,4 +61,4 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
         rows.append(("note", source["note"]))
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
-        print(f"{name:{width}}  {value}")
+        print(f"{name:{width}}  {_common.printable(str(value), 1000)}")

@@ -25,11 +25,11 @@ def execute(arguments: argparse.Namespace) -> None:
         _common.print_json(report)
     else:
         for name, problem in report["problems"].items():
-            print(f"{name}: {problem}")
+            print(_common.printable(f"{name}: {problem}", 1000))
     if report["problems"]:
         raise CorpusError(
             f"{len(report['problems'])} files of {arguments.directory!r} differ from the "
-            "manifest. Build the corpus again."
+            "manifest. Build the corpus again, or copy it again."
         )
     if not arguments.json:
         print(f"{report['files']} files are as built.")

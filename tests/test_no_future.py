@@ -1,0 +1,204 @@
+"""A fuzz of every door at thousands of cutoffs, against an independent reading of the papers."""
+
+from __future__ import annotations
+
+import bisect
+import calendar
+import json
+import random
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow.parquet as pq
+import pytest
+
+import arena
+from arena.envs.episode import TOOLS, Episode, ToolError
+from arena.errors import UnknownPaperError
+from arena.view import CorpusView
+
+PAIRS = 10_000
+
+
+class Fact(NamedTuple):
+    """What the source says of a paper; `day` is ISO text, resolved without the project's code."""
+
+    title: str
+    day: str | None
+    hidden: bool
+    references: frozenset[str]
+
+
+def resolve(date: str | None) -> str | None:
+    if date is None or len(date) == 10:
+        return date
+    if len(date) == 4:
+        return f"{date}-12-31"
+    year, month = date.split("-")
+    return f"{date}-{calendar.monthrange(int(year), int(month))[1]}"
+
+
+def fuzz(corpus: arena.Corpus, facts: dict[str, Fact], surveys: list[str], seed: int) -> dict:
+    """Act `PAIRS` times at random cutoffs; fail at the first thing that should not exist."""
+    rng = random.Random(seed)
+    ids = sorted(facts)
+    days = sorted({f.day for f in facts.values() if f.day})
+    cited_by: dict[str, set[str]] = {}
+    for paper_id, fact in facts.items():
+        for reference in fact.references:
+            cited_by.setdefault(reference, set()).add(paper_id)
+    seen = {"papers": 0, "refused": 0, "search": 0, "read": 0, "submit": 0, "links": 0}
+    for _ in range(PAIRS):
+        cutoff = rng.choice(days)
+        target = rng.choice([*surveys, rng.choice(ids)])
+        view = corpus.at(cutoff, exclude=[target])
+
+        def exists(paper_id: str, cutoff: str = cutoff, target: str = target) -> bool:
+            fact = facts.get(paper_id)
+            return bool(
+                fact and fact.day and fact.day < cutoff and not fact.hidden and paper_id != target
+            )
+
+        tool = rng.choice(["search", "search", "read", "submit", "links"])
+        seen[tool] += 1
+        paper_id = rng.choice(ids)
+        if tool == "links":
+            check_links(view, paper_id, facts, cited_by, exists)
+            continue
+        # Words of any paper: a later one, a survey, the target itself.
+        words = facts[rng.choice([paper_id, target if target in facts else paper_id])].title.split()
+        arguments: dict[str, Any] = {
+            "search": {"query": " ".join(rng.sample(words, min(4, len(words)))), "k": 20},
+            "read": {"paper_id": paper_id},
+            "submit": {"paper_ids": [paper_id]},
+        }[tool]
+        episode = Episode(view, max_k=100, searches_left=1)
+        try:
+            result = TOOLS[tool].function(episode, **arguments)
+        except UnknownPaperError as error:
+            assert not exists(paper_id)
+            with pytest.raises(UnknownPaperError) as unknown:
+                view.paper("zz")
+            assert str(error) == str(unknown.value).replace("'zz'", repr(paper_id))
+            seen["refused"] += 1
+            continue
+        except ToolError as error:
+            assert tool == "submit"
+            assert not exists(paper_id)
+            assert str(error).startswith(f"no paper {paper_id!r} here (1 of 1 ids)")
+            seen["refused"] += 1
+            continue
+        for hit in result.get("hits", []):
+            assert exists(hit["id"]), (cutoff, arguments, hit)
+            assert hit["date"] == facts[hit["id"]].day < cutoff
+            assert hit["title"] == " ".join(facts[hit["id"]].title.split())[:500]
+            seen["papers"] += 1
+        if tool != "search":
+            assert exists(paper_id)
+            seen["papers"] += 1
+        if tool == "read":
+            assert result["id"] == paper_id
+            assert result["date"] == facts[paper_id].day
+            citing = {c for c in cited_by.get(paper_id, ()) if exists(c) and c != paper_id}
+            assert result["citations"] == len(citing)
+        if tool == "submit":
+            assert episode.submitted == [paper_id]
+    return seen
+
+
+def check_links(view: CorpusView, paper_id: str, facts: dict, cited_by: dict, exists: Any) -> None:
+    if not exists(paper_id):
+        for ask in (view.references, view.citations, view.citation_count, view.sections):
+            with pytest.raises(UnknownPaperError):
+                ask(paper_id)
+        assert paper_id not in view
+        return
+    references = {r for r in facts[paper_id].references if exists(r) and r != paper_id}
+    citations = {c for c in cited_by.get(paper_id, ()) if exists(c) and c != paper_id}
+    assert set(view.references(paper_id)) == references
+    assert set(view.citations(paper_id)) == citations
+    assert view.citation_count(paper_id) == len(citations)
+
+
+def check_len(corpus: arena.Corpus, facts: Iterable[Fact]) -> None:
+    """The number of papers before each day, counted from the source."""
+    days = sorted(f.day for f in facts if f.day and not f.hidden)
+    for cutoff in sorted(set(days))[::37]:
+        assert len(corpus.at(cutoff)) == bisect.bisect_left(days, cutoff)
+
+
+def test_the_world(world):
+    # references.parquet holds searchable papers only; the view is asked about all of them
+    papers = pq.read_table(world / "papers.parquet").to_pylist()
+    references: dict[int, set[str]] = {}
+    for row in pq.read_table(world / "references.parquet").to_pylist():
+        references.setdefault(row["document"], set()).add(papers[row["cited"]]["id"])
+    facts = {
+        p["id"]: Fact(
+            p["title"],
+            p["date"].isoformat() if p["date"] else None,
+            p["is_survey"],
+            frozenset(references.get(number, ())),
+        )
+        for number, p in enumerate(papers)
+    }
+    surveys = pq.read_table(world / "tasks/surveys.parquet")["id"].to_pylist()
+    corpus = arena.Corpus.open(world)
+    seen = fuzz(corpus, facts, surveys, seed=1)
+    assert seen["papers"] > 10_000
+    assert seen["refused"] > 1_000
+    check_len(corpus, facts.values())
+
+
+def test_the_real_papers(real_data, real_corpus: Path):
+    records = real_data.read()
+    facts = {
+        p["id"]: Fact(p["title"], resolve(p["date"]), bool(p["is_survey_title"]), frozenset())
+        for p in records.papers
+    }
+    corpus = arena.Corpus.open(real_corpus)
+    seen = fuzz(corpus, facts, [s["id"] for s in records.surveys], seed=2)
+    assert seen["papers"] > 10_000
+    assert seen["refused"] > 1_000
+    check_len(corpus, facts.values())
+
+
+def test_the_fuzz_finds_a_broken_view(world, monkeypatch):
+    """A check that cannot fail is none: let one paper of the cutoff's own day through."""
+    from arena._store import Store
+
+    monkeypatch.setattr(Store, "end", lambda self, day: end(self, day + 1))
+    with pytest.raises(AssertionError):
+        test_the_world(world)
+
+
+def end(store: Any, day: int) -> int:
+    import numpy as np
+
+    return int(np.searchsorted(store.days, np.int32(day)))
+
+
+def test_no_text_of_a_survey_is_stored(world):
+    """The abstract and sections of every survey are absent from the whole directory."""
+    papers = pq.read_table(world / "papers.parquet").to_pylist()
+    surveys = {n for n, p in enumerate(papers) if p["is_survey"]}
+    assert surveys
+    assert all(papers[n]["abstract"] == "" for n in surveys)
+    sections = pq.read_table(world / "sections.parquet", columns=["document"])["document"]
+    assert not surveys & set(sections.to_pylist())
+    links = pq.read_table(world / "references.parquet").to_pylist()
+    assert not surveys & {n for row in links for n in (row["document"], row["cited"])}
+
+
+def test_results_are_json_of_known_keys(world):
+    """A new key in a result is a new door: whoever adds one has to think of it here."""
+    episode = Episode(arena.Corpus.open(world).at("2030"), max_k=10, searches_left=5)
+    hits = TOOLS["search"].function(episode, query="membrane")["hits"]
+    assert set(hits[0]) == {"id", "title", "date", "score"}
+    read = TOOLS["read"].function(episode, paper_id=hits[0]["id"])
+    assert set(read) == {
+        "id", "title", "date", "citations", "sections", "section", "heading", "page", "pages",
+        "text",
+    }  # fmt: skip
+    json.dumps(read)
