@@ -33,7 +33,7 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.core
 install: $(VENV)/.core
 
 demo: install
-	@$(BIN)/python -m baselines.demo --output $(DEMO)
+	@$(BIN)/python examples/demo.py --output $(DEMO)
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -q
@@ -44,7 +44,7 @@ lint: $(VENV)/.dev
 	$(BIN)/python -m mypy
 
 bench: $(VENV)/.dev
-	$(BIN)/python -m arena.bench --corpus $(DEMO)/world
+	$(BIN)/python benchmarks/core.py
 
 clean:
 	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis

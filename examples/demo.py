@@ -1,0 +1,76 @@
+"""The main job on the embedded default: build a made-up world, play it, print the tables.
+
+python examples/demo.py --output demo
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from tabulate import tabulate
+
+import arena
+from arena.errors import CorpusError
+from corpus_builder.build import build
+from corpus_builder.sources.world import WorldSource
+from corpus_builder.world import WorldConfig
+
+AGENTS = ("random", "title", "oracle")
+TASKS = ("discovery", "selection")
+
+
+def main() -> None:
+    """Build (once), run every baseline on both tasks, and say where to go from here."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", default="demo", help="directory for the corpus and the runs")
+    output = Path(parser.parse_args().output)
+    corpus = open_or_build(output / "world")
+    view = corpus.at("2015")
+    print(f"\nWhat existed on 2015-12-31: {view}. The best hits for 'membrane':")
+    for hit in view.search("membrane", k=3):
+        print(f"  {hit.date}  {hit.score:6.3f}  {hit.title}")
+    for task in TASKS:
+        started = time.monotonic()
+        rows = []
+        for agent in AGENTS:
+            summary = arena.run(corpus, task, agent, output / "runs" / f"{task}-{agent}",
+                                overwrite=True)  # fmt: skip
+            rows.append((agent, *summary["mean"].values()))
+        counts = summary["counts"]
+        print(f"\n{task}: mean over {counts['scored']} surveys, {counts['gold']} references in "
+              f"reach; random is the floor, oracle the ceiling "
+              f"({time.monotonic() - started:.1f} s)")  # fmt: skip
+        print(tabulate(rows, headers=(task, *summary["mean"]), floatfmt=".3f"))
+    print(f"""
+Files: the corpus is in {output / "world"}, the runs (TREC run and qrels, metrics,
+trajectories, hashes) in {output / "runs"}.
+Try next, after `source .venv/bin/activate`:
+  arena search --corpus {output / "world"} --query "membrane erosion" --before 2015 --k 5
+  arena list surveys --corpus {output / "world"}
+  arena-corpus build world --synonymy 0.9 --output {output / "harder"}
+  arena run --corpus {output / "harder"} --task discovery --agent title \\
+      --output {output / "runs/harder"}
+""")
+
+
+def open_or_build(directory: Path) -> arena.Corpus:
+    """Return the default world, built if it is not there or was made with other knobs."""
+    config = WorldConfig()
+    try:
+        corpus = arena.Corpus.open(directory)
+        if corpus.manifest["source"].get("config") == config.to_dict():
+            print(f"The made-up world in {directory} is there already.")
+            return corpus
+    except CorpusError:
+        pass  # not there yet, or of an older format
+    print(f"Building a made-up world of {config.papers} papers and {config.surveys} surveys ...")
+    started = time.monotonic()
+    build(WorldSource(config), directory, overwrite=True)
+    print(f"Built {directory} in {time.monotonic() - started:.1f} s.")
+    return arena.Corpus.open(directory)
+
+
+if __name__ == "__main__":
+    main()
