@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena import layout
-from arena._files import sha256_json
+from arena._files import sha256_file, sha256_json
 from arena._store import Store
 from arena.dates import parse_date
 from arena.errors import CorpusError
@@ -83,17 +83,22 @@ class Corpus:
         key = f"{name} {sha256_json(options)}"
         if key not in self._retrievers:
             engine = RETRIEVERS.get(name)
-            self.index_manifest(name)
-            directory = layout.index_directory(self.directory, name)
-            self._retrievers[key] = engine.open(directory, **options)
+            self._retrievers[key] = engine.open(self._checked_index(name), **options)
         return self._retrievers[key]
 
-    def index_manifest(self, name: str) -> dict[str, Any]:
-        """Return the manifest of the index of engine `name`.
+    def index_sha256(self, name: str) -> str:
+        """Return the hash of the index of engine `name`: of its manifest, which names its files.
 
         Raises:
             CorpusError: if its index is missing, damaged or was built for another corpus.
         """
+        return sha256_file(self._checked_index(name) / layout.MANIFEST)
+
+    def document_number(self, paper_id: str) -> int | None:
+        """Return the document number of a paper, or None: for breaking ties, never for agents."""
+        return self._store.document(paper_id)
+
+    def _checked_index(self, name: str) -> Path:
         directory = layout.index_directory(self.directory, name)
         if not directory.exists():
             raise CorpusError(
@@ -105,11 +110,7 @@ class Corpus:
                 f"the index in {str(directory)!r} was built for corpus {manifest['corpus'][:12]}, "
                 f"this is {self.sha256[:12]}. Build the corpus again."
             )
-        return manifest
-
-    def document_number(self, paper_id: str) -> int | None:
-        """Return the document number of a paper, or None: for breaking ties, never for agents."""
-        return self._store.document(paper_id)
+        return directory
 
     def __reduce__(self) -> tuple[type[Corpus], tuple[str]]:
         return type(self), (str(self.directory),)

@@ -69,7 +69,7 @@ _REQUIRED = {
         "dates",
         "indexes",
         "source",
-    ),  # fmt: skip
+    ),
     "index": ("engine", "corpus"),
 }
 
