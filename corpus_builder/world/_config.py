@@ -50,14 +50,17 @@ class WorldConfig:
             less often the paper says it, and the harder the search.
         synonymy: Probability that a paper's text says a topic it belongs to in other words than
             its canonical term, drawn for each paper and each level of the hierarchy.
-        distractors: Share of the papers that discuss the canonical term of a neighbouring topic,
-            to which they do not belong.
+        distractors: Share of the papers that mention the canonical term of a neighbouring topic,
+            to which they do not belong: a few times in the text, now and then in the abstract,
+            seldom in the title. They crowd out the true papers that hardly say their topic, not
+            those most typical of it, so that the first hits of a search stay the best.
         reference_noise: Share of a survey's references that lie outside its topic.
         year_only: Share of the dated papers, survey papers aside, with nothing but a year as date.
             They count as the year's last day: fewer papers stand before a cutoff within a year,
             and papers find fewer to cite. The part of a survey's references that its title finds
             stays the same.
-        influential: Share of references marked influential.
+        influential: Share of references marked influential. In surveys these are sooner papers that
+            are much cited and typical of the topic.
         undated: Share of the papers, survey papers aside, without any date. Nobody cites them.
         first_year: The first year of the field, 1000 to 9000.
         years: Length of the period in years, 1 to 500.

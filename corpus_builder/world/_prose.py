@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TypedDict
 
 from corpus_builder.world import _sentences as say
@@ -17,11 +17,13 @@ DRAWS = 96
 
 _SLOTS = 16  # a topic mentioned in a sentence is one of this many, levels in fixed proportion
 _LEAF_SLOTS = 6  # at least
-_DISTRACTOR_SLOTS = 5
-_EMPHASIS = (1, 1, 2, 2, 3, 4, 5, 7)  # slots of the survey's topic, by paper, at depth 3
+_MOST_DISTRACTOR_SLOTS = 9  # too few to outrank the papers most typical of the topic mentioned
+_EMPHASIS = (0, 1, 1, 1, 2, 4, 7, 8)  # slots of the survey's topic, by typicality, at depth 3
+_CORE_SHARE = 0.3  # of the papers, the most typical, say the survey's topic in title and abstract
 _ALIAS_SHARE = 0.4  # of the papers tell another wording of a topic they belong to
 _ALIAS_OF_SURVEY_TOPIC = 0.65  # of those, of the topic that surveys treat
-_DISTRACTOR_IN_TITLE = 0.4
+_DISTRACTOR_IN_TITLE = 0.1
+_ASIDE_ONE_IN = 3  # distractors mention their topic in the abstract
 
 
 class Section(TypedDict):
@@ -46,13 +48,20 @@ class Writer:
         self._tree = tree
         self._synonymy = config.synonymy
         self._distractors = config.distractors
+        self._core = 1 - _CORE_SHARE * min(1.0, _fading(tree))
+        self._most_mentions = min(
+            _MOST_DISTRACTOR_SLOTS, round(_MOST_DISTRACTOR_SLOTS * _fading(tree))
+        )
         self._proportions = [_proportions(tree, emphasis) for emphasis in _EMPHASIS]
 
-    def paper(self, chain: list[int], draws: list[int], shares: list[float]) -> Text:
+    def paper(
+        self, chain: list[int], typical: float, draws: list[int], shares: list[float]
+    ) -> Text:
         """Write a paper.
 
         Args:
             chain: The numbers of its topics, from the field down to the leaf.
+            typical: How typical it is of the topic that surveys treat, in [0, 1).
             draws: `DRAWS` random 32-bit numbers.
             shares: ``len(chain) + 4`` random numbers in [0, 1).
         """
@@ -62,23 +71,32 @@ class Writer:
             1 + take() % (WORDINGS - 1) if share < self._synonymy else 0 for share in shares[:-4]
         ]
         phrases = [tree.phrase(t, w) for t, w in zip(chain, wordings, strict=True)]
-        levels = self._proportions[take() % len(self._proportions)]
+        levels = self._proportions[int(typical * len(self._proportions))]
         slots = [phrases[level] for level in levels]
+        body = list(slots)  # distraction stays out of the abstract, but for one aside
+        topic = phrases[tree.survey_level]
         near = tree.neighbours(chain[tree.survey_level])
         rival = tree.phrase(near[take() % len(near)])
-        title = _title(phrases[-1], slots[take() % _SLOTS], take())
+        core = typical > self._core
+        title = _title(phrases[-1], topic if core else phrases[-1], take())
         is_distracting = distracts < self._distractors
         if is_distracting:
-            slots[:_DISTRACTOR_SLOTS] = [rival] * _DISTRACTOR_SLOTS
-            if in_title < _DISTRACTOR_IN_TITLE:
+            mentions = 1 + take() % self._most_mentions
+            body[:mentions] = [rival] * mentions
+            if in_title < _DISTRACTOR_IN_TITLE and not core:
                 title += f" Compared with {title_case(rival)}"
         patterns = _patterns(take())
-        abstract = [_fill(say.OPENINGS[take() % len(say.OPENINGS)], phrases[-1:] * _SLOTS, take())]
-        abstract += [_fill(next(patterns), slots, take()) for _ in range(2 + take() % 3)]
-        if is_distracting:
-            abstract.append(f"We set it against {rival}, a different problem.")
+        abstract = [_fill_from(say.OPENINGS, phrases[-1], take)]
+        if core:
+            abstract.append(_fill_from(say.BEARINGS, topic, take))
+        for _ in range(2 + take() % 3):
+            fit = next(k for k in patterns if say.SUMMARY[k])
+            patterns.remove(fit)
+            abstract.append(_fill(say.PATTERNS[fit], slots, take()))
+        if is_distracting and not take() % _ASIDE_ONE_IN:
+            abstract.append(_fill_from(say.ASIDES, rival, take))
         abstract.append(say.MADE_UP)
-        sections = _sections(patterns, slots, take)
+        sections = _sections(patterns, body, take)
         if alias < _ALIAS_SHARE:
             level = tree.survey_level if alias_level < _ALIAS_OF_SURVEY_TOPIC else tree.depth
             own = wordings[level]
@@ -126,8 +144,7 @@ def _proportions(tree: TopicTree, emphasis: int) -> list[int]:
     between = list(range(tree.survey_level + 1, tree.depth))
     if tree.survey_level == tree.depth:
         return [tree.depth] * _SLOTS
-    own = max(1, round(emphasis * 2 / (1 + len(between))))
-    own = min(own, _SLOTS - _LEAF_SLOTS - len(between))
+    own = min(int(emphasis * _fading(tree)), _SLOTS - _LEAF_SLOTS - len(between))
     levels = [tree.survey_level] * own
     room = _SLOTS - _LEAF_SLOTS - own
     if between:
@@ -139,41 +156,50 @@ def _proportions(tree: TopicTree, emphasis: int) -> list[int]:
     return [levels[7 * k % _SLOTS] for k in range(_SLOTS)]
 
 
+def _fading(tree: TopicTree) -> float:
+    """Return how often papers mention a survey's topic, as a multiple of that at depth 3."""
+    return 2 / max(1, tree.depth - tree.survey_level)
+
+
 def _title(topic: str, other: str, draw: int) -> str:
-    patterns = say.TITLES[: len(say.TITLES) // 2] if other == topic else say.TITLES
+    half = len(say.TITLES) // 2
+    patterns = say.TITLES[:half] if other == topic else say.TITLES[half:]
     pattern = patterns[(draw & 255) % len(patterns)]
-    noun = say.NOUNS[(draw >> 8 & 1023) % len(say.NOUNS)]
-    quality = say.QUALITIES[(draw >> 18) % len(say.QUALITIES)]
-    return pattern.format(title_case(topic), title_case(other), noun.title(), quality)
+    virtue = say.VIRTUES[(draw >> 8 & 511) % len(say.VIRTUES)].title()
+    quality = say.QUALITIES[(draw >> 17 & 511) % len(say.QUALITIES)]
+    cost = say.COSTS[(draw >> 26) % len(say.COSTS)].title()
+    return pattern.format(title_case(topic), title_case(other), virtue, quality, cost)
 
 
-def _patterns(draw: int) -> Iterator[str]:
-    """Yield the sentence patterns in an order of their own for each paper, none twice.
+def _patterns(draw: int) -> list[int]:
+    """Return the numbers of the sentence patterns in an order of their own for each paper.
 
     Steps of equal length through a prime number of patterns meet them all before any again.
     """
     count = len(say.PATTERNS)
-    step = 1 + draw % (count - 1)
-    for k in range(count):
-        yield say.PATTERNS[((draw >> 8) + step * k) % count]
+    start, step = draw >> 8, 1 + draw % (count - 1)
+    return [(start + step * k) % count for k in range(count)]
 
 
 def _fill(pattern: str, slots: list[str], draw: int) -> str:
     """Fill one pattern; the bits of `draw` choose the topic and the nouns."""
-    nouns = say.NOUNS
-    first = (draw >> 14 & 511) % len(nouns)
-    second = (first + 1 + (draw >> 23) % (len(nouns) - 1)) % len(nouns)
-    return pattern.format(slots[draw >> 10 & 15], nouns[first], nouns[second])
+    virtue = say.VIRTUES[(draw >> 14 & 511) % len(say.VIRTUES)]
+    cost = say.COSTS[(draw >> 23) % len(say.COSTS)]
+    return pattern.format(slots[draw >> 10 & 15], virtue, cost)
+
+
+def _fill_from(patterns: tuple[str, ...], topic: str, take: Take) -> str:
+    return _fill(patterns[take() % len(patterns)], [topic] * _SLOTS, take())
 
 
 def _section(
-    heading: str, patterns: Iterator[str], slots: list[str], sentences: int, take: Take
+    heading: str, patterns: list[int], slots: list[str], sentences: int, take: Take
 ) -> Section:
-    text = " ".join([_fill(next(patterns), slots, take()) for _ in range(sentences)])
+    text = " ".join([_fill(say.PATTERNS[patterns.pop()], slots, take()) for _ in range(sentences)])
     return {"heading": heading, "text": text}
 
 
-def _sections(patterns: Iterator[str], slots: list[str], take: Take) -> list[Section]:
+def _sections(patterns: list[int], slots: list[str], take: Take) -> list[Section]:
     kept = say.KEPT_HEADINGS[4 + take() % 3]
     # Short papers have longer sections; six sections hold 36 sentences at most, an abstract 4.
     least = 4 + (len(kept) == 4)

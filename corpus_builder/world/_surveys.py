@@ -125,7 +125,9 @@ class SurveyPlanner:
                 "papers or years, or lower year_only or undated."
             )
         wanted = round(len(references) * self._config.influential)
-        factor = np.where(np.isin(references, astray), _OFF_TOPIC_WEIGHT, 1.0)
+        factor = np.where(
+            np.isin(references, astray), _OFF_TOPIC_WEIGHT, timeline.typical[references]
+        )
         marked = set(self._choose(rng, references, wanted, factor).tolist())
         return Survey(
             index=index,

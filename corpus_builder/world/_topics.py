@@ -48,10 +48,39 @@ class TopicTree:
         shift = rng.integers(1, len(OBJECTS), total)
         self._second_object = (self._concepts[:, 1] + shift) % len(OBJECTS)
         self._turns = rng.integers(0, WORDINGS, (total, 4))
+        self._inherit()
+        self._tell_apart(order)
         self.field = FIELDS[int(rng.integers(len(FIELDS)))]
         middle = self.size[self.survey_level]
         popular = np.repeat(rng.uniform(0.75, 1.25, middle), self.size[-1] // middle)
         self.leaf_weights = popular * rng.uniform(0.4, 1.6, self.size[-1])
+
+    def _inherit(self) -> None:
+        """Give the topics below those of surveys one concept of their parent, so that maps cohere.
+
+        The first level takes the object in another word, so that a search for the survey's term
+        does not find all that lies below; then process and object are handed on by turns.
+        """
+        for level in range(self.survey_level + 1, self.depth + 1):
+            step = level - self.survey_level
+            at = np.arange(self.size[level])
+            child = at + self.first[level]
+            parent = at * self.size[level - 1] // self.size[level] + self.first[level - 1]
+            part = 1 if step % 2 else 2
+            self._concepts[child, part] = self._concepts[parent, part]
+            other = 1 + self._turns[child, part] % (WORDINGS - 1) if step == 1 else 0
+            self._turns[child, part] = (self._turns[parent, part] + other) % WORDINGS
+
+    def _tell_apart(self, order: IntArray) -> None:
+        """Change the adjective of each topic that equals one before it in `order`."""
+        kinds = (len(ADJECTIVES), len(OBJECTS), len(PROCESSES))
+        for _ in ADJECTIVES:
+            codes = np.ravel_multi_index(tuple(self._concepts[order].T), kinds)
+            _, where = np.unique(codes, return_index=True)
+            if len(where) == len(order):
+                break
+            again = np.delete(order, where)
+            self._concepts[again, 0] = (self._concepts[again, 0] + 1) % len(ADJECTIVES)
 
     def ancestors(self, leaves: IntArray, level: int) -> IntArray:
         """Return the number of the topic at `level` above each leaf (counted from 0)."""
