@@ -1,0 +1,216 @@
+"""Run an agent over the surveys of a corpus; stop and go on at any time, same files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from arena import trec
+from arena._code import code_sha256
+from arena._files import sha256_file, sha256_json, write_json
+from arena._lock import only_writer
+from arena._progress import progress
+from arena.agents import AGENTS, Agent
+from arena.corpus import Corpus
+from arena.errors import ArenaError, CorpusError, DataError, clip
+from arena.oracle import Oracle
+from arena.runs.episodes import make_environment, play
+from arena.runs.summary import summarize
+from arena.runs.trajectories import Trajectories
+from arena.tasks import TASKS, TaskSet
+
+_MANIFEST = "manifest.json"
+_RESULTS = ("run.trec", "qrels.trec", "metrics.json", "trajectories.jsonl")
+_VERSION = 1
+
+
+def run(
+    corpus: Corpus | str | Path,
+    task: str,
+    agent: str,
+    output: str | Path,
+    *,
+    retriever: str = "bm25",
+    retriever_options: dict[str, Any] | None = None,
+    surveys: Sequence[str] | int | None = None,
+    seed: int = 0,
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Play one episode of `task` for each survey and write a scored run.
+
+    Writes ``run.trec``, ``qrels.trec``, ``metrics.json``, ``trajectories.jsonl`` and
+    ``manifest.json`` into `output`; docs/runs.md describes them. The same arguments give the
+    same bytes. A run that was interrupted goes on after its last complete episode.
+
+    Args:
+        corpus: a built corpus, or its directory.
+        task: a registered task.
+        agent: a registered agent, or ``"oracle"``, which knows the labels.
+        output: a new directory, or one with the same run begun.
+        retriever: the engine behind ``search``, by name.
+        retriever_options: options of that engine.
+        surveys: ids, or how many of the corpus' surveys in order; by default all.
+        seed: makes each episode's own seed, together with the survey's id.
+        overwrite: begin anew if `output` holds a run.
+
+    Returns:
+        The content of ``metrics.json``.
+
+    Raises:
+        UnknownNameError: if a name is unknown.
+        CorpusError: if `output` holds something else.
+        ArenaError: if the agent fails; the episodes played so far are kept.
+    """
+    corpus = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
+    specification = TASKS.get(task)
+    kind: type[Agent] = Oracle if agent == "oracle" else AGENTS.get(agent)
+    tasks = TaskSet(corpus.directory)
+    chosen = choose_surveys(tasks, surveys)
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise DataError(f"seed={clip(seed)}: give an integer >= 0.")
+    engine = corpus.retriever(retriever, **(retriever_options or {}))
+    prompts = kind.prompts()
+    manifest = {
+        "version": _VERSION,
+        "task": task,
+        "agent": agent,
+        "retriever": retriever,
+        "retriever_options": engine.config,
+        "seed": seed,
+        "surveys": chosen,
+        "sha256": {
+            "corpus": corpus.sha256,
+            "index": corpus.index_sha256(retriever),
+            "tasks": tasks.sha256,
+            "prompts": sha256_json(prompts) if prompts else None,
+            "code": code_sha256(kind, type(engine)),
+        },
+    }
+    output = Path(output)
+    _check_output(output)
+    output.mkdir(parents=True, exist_ok=True)
+    with only_writer(output / ".lock", output):
+        _begin(output, manifest, overwrite)
+        trajectories = Trajectories(output / "trajectories.jsonl")
+        trajectories.keep(chosen)
+        rest = [survey_id for survey_id in chosen if survey_id not in trajectories.done]
+        env = make_environment(
+            specification,
+            corpus=corpus,
+            retriever=retriever,
+            retriever_options=retriever_options,
+            surveys=chosen,
+        )
+        with trajectories, closing(env):
+            for survey_id in progress(rest, desc=f"{task} {agent}", unit="survey"):
+                episode_seed = _episode_seed(seed, survey_id)
+                player = (
+                    Oracle(tasks.gold(survey_id), episode_seed)
+                    if agent == "oracle"
+                    else kind(episode_seed)
+                )
+                try:
+                    record = play(env, player, survey_id, episode_seed)
+                except Exception as error:
+                    raise ArenaError(
+                        f"agent {agent!r} failed on survey {survey_id!r}: "
+                        f"{type(error).__name__}: {clip(str(error), 200)}. The episodes before it "
+                        "are kept; the same command goes on from here."
+                    ) from error
+                trajectories.append(record)
+        return _finish(output, manifest, specification, tasks, trajectories)
+
+
+def choose_surveys(tasks: TaskSet, surveys: Sequence[str] | int | None) -> list[str]:
+    """Return survey ids in order, from ids, a number of surveys, or None for all.
+
+    Raises:
+        UnknownNameError: if an id is unknown.
+        DataError: if the number is out of range or there is no survey.
+    """
+    known = list(tasks.surveys)
+    if surveys is None:
+        return known
+    if isinstance(surveys, int):
+        if not 1 <= surveys <= len(known):
+            raise DataError(f"surveys={surveys}: the corpus has {len(known)} surveys.")
+        return known[:surveys]
+    chosen = {tasks.survey(survey_id).id for survey_id in surveys}
+    if not chosen:
+        raise DataError("no survey is named. Give ids, a number, or nothing for all.")
+    return sorted(chosen)
+
+
+def _check_output(output: Path) -> None:
+    if output.exists() and not output.is_dir():
+        raise CorpusError(f"{str(output)!r} is a file. Name a new directory.")
+    if output.is_dir() and not (output / _MANIFEST).exists():
+        others = [path.name for path in output.iterdir() if path.name != ".lock"]
+        if others:  # never write among, or delete, what is not ours
+            raise CorpusError(f"{str(output)!r} holds other files. Name a new or empty directory.")
+
+
+def _begin(output: Path, manifest: dict[str, Any], overwrite: bool) -> None:
+    """Claim the directory for this run, or find that it already holds its beginning."""
+    path = output / _MANIFEST
+    if path.exists():
+        differing = _differing(path, manifest)
+        if not differing and not overwrite:
+            return
+        if not overwrite:
+            raise CorpusError(
+                f"{str(output)!r} holds another run (it differs in {', '.join(differing)}). "
+                "Name another directory or pass --overwrite."
+            )
+        for name in (_MANIFEST, *_RESULTS):
+            (output / name).unlink(missing_ok=True)
+    write_json(path, manifest)
+
+
+def _differing(path: Path, manifest: dict[str, Any]) -> list[str]:
+    """Return in what the run that `path` describes differs from this one."""
+    try:
+        before = json.loads(path.read_text(encoding="utf-8"))
+        hashes = dict(before.pop("sha256"))
+        keys = [key for key in manifest if key != "sha256" and before.get(key) != manifest[key]]
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return ["an unreadable manifest"]
+    return keys + [
+        f"sha256 of {key}"
+        for key, sha256 in manifest["sha256"].items()
+        if hashes.get(key) != sha256
+    ]
+
+
+def _finish(
+    output: Path,
+    manifest: dict[str, Any],
+    specification: Any,
+    tasks: TaskSet,
+    trajectories: Trajectories,
+) -> dict[str, Any]:
+    records = trajectories.read()
+    rankings = {record["survey"]: record["submitted"] for record in records}
+    summary = summarize(specification, tasks, rankings)
+    for record in records:
+        entry = summary["per_survey"][record["survey"]]
+        entry |= {key: record[key] for key in ("searches", "truncated")}
+        entry["steps"] = len(record["steps"])
+    summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}
+    golds = {survey_id: tasks.gold(survey_id).gains for survey_id in rankings}
+    trec.write_run(output / "run.trec", rankings, manifest["agent"])
+    trec.write_qrels(output / "qrels.trec", {key: gains for key, gains in golds.items() if gains})
+    write_json(output / "metrics.json", summary)
+    files = {name: sha256_file(output / name) for name in _RESULTS}
+    write_json(output / _MANIFEST, manifest | {"files": files})
+    return summary
+
+
+def _episode_seed(seed: int, survey_id: str) -> int:
+    """Return a seed that does not depend on which other surveys are played."""
+    digest = hashlib.sha256(f"{seed} {survey_id}".encode()).digest()
+    return int.from_bytes(digest[:4], "little")

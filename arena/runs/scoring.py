@@ -1,0 +1,64 @@
+"""Score a TREC run that any system wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from arena import trec
+from arena.corpus import Corpus
+from arena.errors import DataError, clip, did_you_mean
+from arena.runs.summary import summarize
+from arena.tasks import TASKS, TaskSet
+
+
+def score(
+    corpus: Corpus | str | Path,
+    task: str,
+    run_file: str | Path,
+    surveys: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """Score a run file (``survey Q0 paper rank score tag``) on a task.
+
+    Papers are ranked by score, ties by document order; the rank column does not count. A survey
+    that the run leaves out scores 0, it does not leave the mean. A paper that is not visible at
+    the survey's cutoff keeps its place and is not relevant.
+
+    Args:
+        corpus: a built corpus, or its directory.
+        task: a registered task, ``discovery`` or ``selection``.
+        run_file: the run, or a directory that `run` wrote.
+        surveys: ids to score; by default all of the corpus.
+
+    Returns:
+        What `arena.runs.summary.summarize` returns, with ``missing`` (surveys not in the run)
+        and ``not_visible`` (papers in the run that are out of reach) among the counts.
+
+    Raises:
+        DataError: if the file is no run or names an unknown survey.
+        UnknownNameError: if the task or a survey is unknown.
+    """
+    corpus = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
+    specification = TASKS.get(task)
+    tasks = TaskSet(corpus.directory)
+    path = Path(run_file)
+    found = trec.read_run(path / "run.trec" if path.is_dir() else path)
+    for survey_id in found:
+        if survey_id not in tasks.surveys:
+            raise DataError(
+                f"{str(path)!r} ranks papers for survey {clip(survey_id)}, which this corpus "
+                f"does not have.{did_you_mean(survey_id, tasks.surveys)}"
+            )
+    chosen = [tasks.survey(survey_id).id for survey_id in surveys or tasks.surveys]
+    rankings, not_visible = {}, 0
+    for survey_id in chosen:
+        ranking = trec.order(found.get(survey_id, []), corpus.document_number)
+        view = corpus.at(tasks.survey(survey_id).date, exclude=[survey_id])
+        not_visible += sum(paper_id not in view for paper_id in ranking)
+        rankings[survey_id] = ranking
+    summary = summarize(specification, tasks, rankings)
+    summary["task"] = task
+    summary["counts"]["missing"] = sum(survey_id not in found for survey_id in chosen)
+    summary["counts"]["not_visible"] = not_visible
+    return summary
