@@ -25,6 +25,6 @@ def test_the_two_commands_are_targets():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in ("demo", "test", "install", "lint", "bench"):
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE)
-    assert "make demo" in TEXT.split("##")[2]
-    assert "make test" in TEXT.split("##")[2]
+    assert "make demo" in TEXT.split("\n## ")[1]
+    assert "make test" in TEXT.split("\n## ")[1]
     assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
