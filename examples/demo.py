@@ -28,7 +28,7 @@ def main() -> None:
     output = Path(parser.parse_args().output)
     corpus = open_or_build(output / "world")
     view = corpus.at("2015")
-    print(f"\nWhat existed on 2015-12-31: {view}. The best hits for 'membrane':")
+    print(f"\n{len(view):,} papers existed before {view.cutoff}. The best hits for 'membrane':")
     for hit in view.search("membrane", k=3):
         print(f"  {hit.date}  {hit.score:6.3f}  {hit.title}")
     for task in TASKS:

@@ -338,7 +338,7 @@ def test_a_survey_without_gold_can_be_played_but_not_scored(mini):
     env = make(mini)
     env.reset(options={"survey": unscored[0]})
     *_, reward, terminated, _, info = env.step(call("submit", paper_ids=[]))
-    assert (reward, terminated, info["metrics"]) == (0.0, True, None)
+    assert (reward, terminated, info["metrics"]) == (0.0, True, {})
     drawn = {env.reset(seed=seed)[1]["survey"] for seed in range(30)}
     assert not drawn & set(unscored)
 

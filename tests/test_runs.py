@@ -19,6 +19,7 @@ import arena
 from arena.agents import AGENTS, Agent
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
 from arena.runs.trajectories import Trajectories
+from arena.tasks import TaskSet
 
 FILES = {"run.trec", "qrels.trec", "metrics.json", "trajectories.jsonl", "manifest.json"}
 
@@ -257,6 +258,20 @@ def test_an_agent_that_never_submits_scores_zero(world, tmp_path, monkeypatch):
     assert set(summary["mean"].values()) == {0.0}
     assert all(entry["truncated"] for entry in summary["per_survey"].values())
     assert (tmp_path / "run/run.trec").read_bytes() == b""
+    assert arena.score(world, "discovery", tmp_path / "run")["mean"] == summary["mean"]
+
+
+def test_a_run_over_surveys_without_gold(mini, tmp_path):
+    unscored = [
+        row["survey"]
+        for row in pq.read_table(mini / "tasks/mind_maps.parquet").to_pylist()
+        if not TaskSet(mini).gold(row["survey"]).gains
+    ]
+    summary = arena.run(mini, "discovery", "title", tmp_path / "run", surveys=unscored)
+    assert summary["counts"]["scored"] == 0
+    assert summary["counts"]["not_scored"] == len(unscored) > 0
+    assert set(summary["mean"].values()) == {None}
+    assert (tmp_path / "run/qrels.trec").read_bytes() == b""
 
 
 def test_actions_that_json_cannot_hold_are_described(world, tmp_path, monkeypatch):

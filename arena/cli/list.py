@@ -37,7 +37,6 @@ def execute(arguments: argparse.Namespace) -> None:
 
 
 def _registered() -> dict[str, dict[str, str]]:
-    from arena._register import ENVIRONMENTS
     from arena.agents import AGENTS
     from arena.metrics import METRICS
     from arena.retrieval import RETRIEVERS
@@ -47,10 +46,7 @@ def _registered() -> dict[str, dict[str, str]]:
     return {
         "agents": AGENTS.describe()
         | {"oracle": "Submits the reachable references: the ceiling. It knows the labels."},
-        "environments": {
-            name: next((key for key, task in tasks.items() if task.environment == name), "")
-            for name in ENVIRONMENTS
-        },
+        "environments": {task.environment: name for name, task in tasks.items()},
         "metrics": METRICS.describe(),
         "retrievers": RETRIEVERS.describe(),
         "tasks": {name: ", ".join(task.metrics) for name, task in tasks.items()},

@@ -114,7 +114,8 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             The observation and ``{"survey": id}``.
 
         Raises:
-            UnknownNameError: if an option or the survey is unknown.
+            DataError: if an option is unknown.
+            UnknownNameError: if the survey is unknown.
         """
         super().reset(seed=seed)
         options = options or {}
@@ -146,7 +147,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         Returns:
             Observation, reward (the task's headline metric at a submission, else 0), terminated
             (submitted), truncated (budget used up), and info: ``survey``, and at the end
-            ``metrics`` (name -> value, or None for a survey that cannot be scored) and
+            ``metrics`` (name -> value, empty for a survey that cannot be scored) and
             ``submitted`` (the ids handed in).
 
         Raises:
@@ -176,8 +177,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             self._over = True
             info["submitted"] = list(episode.submitted or [])
             info["metrics"] = self._score(info["submitted"])
-            if info["metrics"] is not None:
-                reward = info["metrics"][self._task.headline]
+            reward = info["metrics"].get(self._task.headline, 0.0)
         return self._observation(), reward, terminated, truncated, info
 
     def render(self) -> str | None:
@@ -192,10 +192,10 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             f"steps left {self._steps_left}, searches left {self._episode.searches_left}\n{shown}\n"
         )
 
-    def _score(self, ranking: list[str]) -> dict[str, float] | None:
+    def _score(self, ranking: list[str]) -> dict[str, float]:
         assert self._survey is not None
         gains = self._tasks.gold(self._survey.id).gains
-        return metrics.evaluate(ranking, gains, self._task.metrics) if gains else None
+        return metrics.evaluate(ranking, gains, self._task.metrics) if gains else {}
 
     def _observation(self) -> dict[str, Any]:
         assert self._survey is not None

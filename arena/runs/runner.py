@@ -11,7 +11,7 @@ from typing import Any
 
 from arena import trec
 from arena._code import code_sha256
-from arena._files import sha256_file, sha256_json, write_json
+from arena._files import atomic_write, sha256_file, sha256_json, write_json
 from arena._lock import only_writer
 from arena._progress import progress
 from arena.agents import AGENTS, Agent
@@ -201,9 +201,12 @@ def _finish(
         entry |= {key: record[key] for key in ("searches", "truncated")}
         entry["steps"] = len(record["steps"])
     summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}
-    golds = {survey_id: tasks.gold(survey_id).gains for survey_id in rankings}
+    qrels = {s: gains for s in rankings if (gains := tasks.gold(s).gains)}
     trec.write_run(output / "run.trec", rankings, manifest["agent"])
-    trec.write_qrels(output / "qrels.trec", {key: gains for key, gains in golds.items() if gains})
+    if qrels:
+        trec.write_qrels(output / "qrels.trec", qrels)
+    else:  # no survey can be scored; the file is there all the same
+        atomic_write(output / "qrels.trec", b"")
     write_json(output / "metrics.json", summary)
     files = {name: sha256_file(output / name) for name in _RESULTS}
     write_json(output / _MANIFEST, manifest | {"files": files})

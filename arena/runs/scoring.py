@@ -43,7 +43,7 @@ def score(
     specification = TASKS.get(task)
     tasks = TaskSet(corpus.directory)
     path = Path(run_file)
-    found = trec.read_run(path / "run.trec" if path.is_dir() else path)
+    found = _read(path)
     for survey_id in found:
         if survey_id not in tasks.surveys:
             raise DataError(
@@ -62,3 +62,12 @@ def score(
     summary["counts"]["missing"] = sum(survey_id not in found for survey_id in chosen)
     summary["counts"]["not_visible"] = not_visible
     return summary
+
+
+def _read(path: Path) -> dict[str, list[tuple[str, float]]]:
+    if not path.is_dir():
+        return trec.read_run(path)
+    path = path / "run.trec"
+    if path.is_file() and not path.stat().st_size:
+        return {}  # a run of ours in which nothing was submitted; elsewhere a mistake
+    return trec.read_run(path)
