@@ -1,0 +1,223 @@
+"""The documentation: links, commands with their output, sessions, and the extensions it shows."""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import arena.cli
+import corpus_builder.cli
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [
+    page for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))] if page.is_file()
+]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMANDS = {"arena": arena.cli.main, "arena-corpus": corpus_builder.cli.main}
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """Return (language, content) of the fenced blocks."""
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors that GitHub gives the headings."""
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).strip().replace(" ", "-") for h in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_lead_somewhere(page):
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if "://" in target:
+            continue
+        file, _, anchor = target.partition("#")
+        path = page.parent / file if file else page
+        assert path.exists(), f"{name(page)} links to {target}"
+        if anchor:
+            assert anchor in anchors(path), f"{name(page)} links to {target}"
+
+
+def test_every_page_is_in_the_index():
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").glob("*.md"):
+        assert page.name == "README.md" or f"]({page.name})" in index
+
+
+def commands(text: str) -> list[tuple[str, str]]:
+    """Return (command, output) of a console block; a command may begin with a prompt."""
+    found: list[tuple[str, str]] = []
+    for line in re.sub(r"\\\n\s*", "", text).splitlines(keepends=True):
+        if line.startswith("$ ") or line.split(" ")[0] in COMMANDS:
+            found.append((line.removeprefix("$ ").strip(), ""))
+        elif found:
+            found[-1] = (found[-1][0], found[-1][1] + line)
+    return found
+
+
+def of_ours(page: Path) -> list[str]:
+    return [
+        command
+        for language, text in blocks(page)
+        if language == "console"
+        for command, _ in commands(text)
+        if command.split()[0] in COMMANDS
+    ]
+
+
+@pytest.mark.parametrize(
+    ("page", "command"), [(p, c) for p in PAGES for c in of_ours(p)], ids=lambda x: str(x)[-60:]
+)
+def test_commands_parse(page, command, monkeypatch):
+    program, *arguments = shlex.split(command, comments=True)
+    parsed = []
+    monkeypatch.setattr(
+        f"{COMMANDS[program].__module__}.run_command",
+        lambda parser, argv: parsed.append(parser.parse_args(argv)),
+    )
+    COMMANDS[program](arguments)
+    assert parsed
+
+
+def call(command: str) -> str:
+    """Run a command line in this process, where everything is imported; return what it prints."""
+    program, *arguments = shlex.split(command)
+    if program not in COMMANDS:
+        assert program in ("cat", "head")
+        return subprocess.run([program, *arguments], capture_output=True, text=True).stdout
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        COMMANDS[program](arguments)
+    return output.getvalue()
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """The corpus of the examples."""
+    from corpus_builder.build import build
+    from corpus_builder.sources.jsonl import JsonLines
+
+    directory = tmp_path_factory.mktemp("docs") / "tiny"
+    example = ROOT / "docs" / "example"
+    build(JsonLines(example / "papers.jsonl", example / "surveys.jsonl"), directory)
+    return directory
+
+
+@pytest.mark.parametrize("page", PAGES[1:], ids=name)
+def test_sessions(page, tiny, tmp_path, monkeypatch):
+    """Commands after a prompt and Python after a prompt do what the page says, in its order."""
+    monkeypatch.chdir(tmp_path)
+    for folder in ("docs", "configs"):
+        Path(folder).symlink_to(ROOT / folder)
+    Path("demo").mkdir()
+    if "--output demo/tiny" not in page.read_text(encoding="utf-8"):
+        shutil.copytree(tiny, "demo/tiny")
+    checker, names = doctest.OutputChecker(), {}
+    for language, text in blocks(page):
+        if language == "console" and text.startswith("$ "):
+            for command, expected in commands(text):
+                got = call(command)
+                assert not expected or checker.check_output(expected, got, FLAGS), (
+                    f"{command}\nexpected:\n{expected}\ngot:\n{got}"
+                )
+        elif language == "python" and text.startswith(">>> "):
+            test = doctest.DocTestParser().get_doctest(text, names, page.name, name(page), 0)
+            test.globs = names  # get_doctest copies them; later blocks use earlier names
+            told = io.StringIO()
+            failed = doctest.DocTestRunner().run(test, out=told.write, clear_globs=False).failed
+            assert not failed, told.getvalue()
+
+
+@pytest.fixture(scope="module")
+def files() -> dict[str, str]:
+    """The files of docs/extending.md by path, as their first lines tell it."""
+    found = {}
+    for language, text in blocks(ROOT / "docs" / "extending.md"):
+        if language in ("python", "toml"):
+            path = text.splitlines()[0].removeprefix("# ")
+            assert path not in found
+            found[path] = text
+    return found
+
+
+def run(directory: Path, *arguments: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(directory)}
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def test_the_extensions_work_when_dropped_in(files, tmp_path):
+    for package in ("arena", "baselines", "corpus_builder"):
+        shutil.copytree(ROOT / package, tmp_path / package)  # compiled code comes along
+    (tmp_path / "tests").mkdir()
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path / "tests")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    dropped = [path for path in files if path.endswith(".py")]
+    assert len(dropped) == 10
+    for path in dropped:
+        assert not (tmp_path / path).exists(), f"{path} exists already"
+        (tmp_path / path).write_text(files[path], encoding="utf-8")
+    assert "5 passed" in run(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
+    listed = run(tmp_path, "-m", "arena.cli", "list")
+    for line in (r"agents +words ", r"metrics +success ", r"retrievers +overlap ",
+                 r"tasks +shortlist +ndcg@10, precision@10"):  # fmt: skip
+        assert re.search(line, listed), listed
+    assert str(tmp_path) in run(tmp_path, "-c", "import arena; print(arena.__file__)")
+
+
+def test_the_extensions_work_as_entry_points(files, tmp_path, world):
+    """Modules of another distribution, installed as far as the metadata goes."""
+    declared = tomllib.loads(files["pyproject.toml"])["project"]
+    (tmp_path / "my_plugins").mkdir()
+    for path in ("arena/metrics/success.py", "baselines/words.py", "arena/retrieval/overlap.py",
+                 "corpus_builder/sources/csv_files.py", "arena/tasks/shortlist.py"):  # fmt: skip
+        (tmp_path / "my_plugins" / Path(path).name).write_text(files[path], encoding="utf-8")
+    groups = declared["entry-points"] | {
+        "researcharena.retrievers": {"overlap": "my_plugins.overlap:Overlap"},
+        "researcharena.sources": {"csv": "my_plugins.csv_files:CsvFiles"},
+        "researcharena.tasks": {"shortlist": "my_plugins.shortlist:SHORTLIST"},
+    }
+    info = tmp_path / f"{declared['name'].replace('-', '_')}-{declared['version']}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {declared['name']}\nVersion: {declared['version']}\n"
+    )
+    (info / "entry_points.txt").write_text(
+        "".join(
+            f"[{group}]\n" + "".join(f"{key} = {value}\n" for key, value in entries.items())
+            for group, entries in groups.items()
+        )
+    )
+    listed = run(tmp_path, "-m", "arena.cli", "list")
+    for kind, plugin in (("agents", "words"), ("metrics", "success"), ("retrievers", "overlap"),
+                         ("tasks", "shortlist")):  # fmt: skip
+        assert re.search(rf"{kind} +{plugin} ", listed), listed
+    assert "csv" in run(tmp_path, "-m", "corpus_builder.cli", "build", "--help")
+    out = run(
+        tmp_path, "-m", "arena.cli", "run", "--corpus", str(world), "--task", "shortlist",
+        "--agent", "words", "--surveys", "2", "--output", "run",
+    )  # fmt: skip
+    assert "precision@10" in out
