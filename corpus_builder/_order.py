@@ -40,6 +40,8 @@ def database(staging: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """
     config: dict[str, Any] = {
         "memory_limit": _MEMORY_LIMIT,
+        # With more, the main thread at times only waits, and deaf to Ctrl-C until a query is done.
+        "threads": 1,
         "temp_directory": str(staging / "spill"),
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
@@ -57,9 +59,9 @@ def database(staging: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def batches(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[list[tuple[Any, ...]]]:
-    """Yield the rows of a query a few thousand at a time, without holding them all."""
+    """Yield the rows of a query a thousand at a time, without holding them all."""
     result = connection.cursor().execute(sql)
-    while batch := result.fetchmany(4096):
+    while batch := result.fetchmany(1024):
         yield batch
 
 

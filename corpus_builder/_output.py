@@ -55,7 +55,7 @@ def check_output(output: Path, overwrite: bool) -> None:
     path = os.path.realpath(output)
     if "\\" in path or not _is_unicode(path):
         raise CorpusError(
-            f"{ascii(path)}: a corpus cannot be built below a name with a backslash or with bytes "
+            f"{path!a}: a corpus cannot be built below a name with a backslash or with bytes "
             "that are no UTF-8. Name another directory."
         )
     if not output.exists():

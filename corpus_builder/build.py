@@ -12,7 +12,7 @@ from arena import layout
 from arena._arrays import load_array
 from arena._files import sha256_json, write_json
 from arena.dates import format_day
-from arena.errors import DataError
+from arena.errors import CorpusError, DataError
 from arena.retrieval import RETRIEVERS
 from corpus_builder._index import build_index, check_fields, list_files
 from corpus_builder._links import write_links
@@ -64,7 +64,11 @@ def build(
     try:
         with whole_directory(output, overwrite) as directory:
             return _build(source, directory, engines, fields)
-    except duckdb.Error as error:
+    except (duckdb.Error, RuntimeError) as error:
+        if "interrupted" in str(error).lower():  # what DuckDB makes of Ctrl-C
+            raise KeyboardInterrupt from None
+        if not isinstance(error, duckdb.Error):
+            raise
         raise _from_duckdb(error, output) from error
     except OSError as error:
         raise _not_written(output, error.strerror or str(error)) from error
@@ -79,12 +83,15 @@ def _build(
     manifest = _write(source, staging, directory)
     shutil.rmtree(staging)
     manifest["configuration"] = {"engines": list(engines), "fields": list(fields)}
-    manifest["indexes"] = {
-        engine: build_index(directory, engine, fields, manifest["content_sha256"])
-        for engine in engines
-    }
-    for path in directory.rglob("*.npy"):
-        load_array(path)  # numpy.save, in an engine, may have lost the end on a full disk
+    manifest["indexes"] = {}
+    for engine in engines:
+        try:
+            sha256 = build_index(directory, engine, fields, manifest["content_sha256"])
+            for path in layout.index_directory(directory, engine).rglob("*.npy"):
+                load_array(path)
+        except CorpusError:  # numpy.save drops the end of a file without a word on a full disk
+            raise OSError(f"the index {engine} was cut off when it was written") from None
+        manifest["indexes"][engine] = sha256
     manifest["files"] = list_files(directory)
     manifest["manifest_sha256"] = sha256_json(manifest)
     # Last of all: a directory without it does not open.

@@ -1,0 +1,298 @@
+"""Raw records: what is taken, what is refused, and that nothing else ever happens."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.dates import parse_date
+from arena.errors import DataError, clip
+from corpus_builder.records import Reference, parse_paper, parse_survey, title_key
+
+PAPER = {"id": "p1", "title": "A title"}
+SURVEY = {"id": "s1", "title": "A survey", "date": "2020-05-06", "references": []}
+
+
+def test_the_smallest_paper() -> None:
+    paper = parse_paper(PAPER)
+    assert paper == ("p1", "A title", "", None, False, None, [], [], [], [])
+
+
+def test_every_key_of_a_paper() -> None:
+    paper = parse_paper(
+        {
+            "id": 2_004_111,
+            "title": "  A\ttitle\n over  lines ",
+            "abstract": "First line.\nSecond line.",
+            "date": "2020-02",
+            "sections": [
+                {"heading": " 1 \n Start", "text": "Body."},
+                {"heading": "", "text": None},
+                {"text": "No heading.", "figures": 3},
+            ],
+            "references": ["a", 7, {"id": "b", "influential": True}, {"id": 8, "year": 1999}],
+            "is_survey": False,
+            "is_survey_title": True,
+            "fields": ["Physics"],
+            "venue": "Journal",
+            "authors": ["Ada", {"name": "Bo", "authorId": "9"}],
+            "citation_count": 10**300,
+        }
+    )
+    assert paper.id == "2004111"
+    assert paper.title == "A title over lines"
+    assert paper.abstract == "First line.\nSecond line."
+    assert (str(paper.date), paper.date.precision) == ("2020-02-29", "month")
+    assert paper.sections == [("1 Start", "Body."), ("", "No heading.")]
+    assert paper.references == [
+        Reference("a", False),
+        Reference("7", False),
+        Reference("b", True),
+        Reference("8", False),
+    ]
+    assert paper.is_survey is True
+    assert (paper.fields, paper.venue, paper.authors) == (["Physics"], "Journal", ["Ada", "Bo"])
+
+
+OPTIONAL = ["abstract", "date", "sections", "references", "is_survey", "fields", "venue", "authors"]
+
+
+@pytest.mark.parametrize("key", OPTIONAL)
+def test_null_counts_as_absent(key: str) -> None:
+    assert parse_paper({**PAPER, key: None}) == parse_paper(PAPER)
+
+
+@pytest.mark.parametrize(
+    ("date", "day", "precision"),
+    [
+        ("1970-01-01", 0, "day"),
+        ("1969-12-31", -1, "day"),
+        ("1970", 364, "year"),  # 31 December of a year of 365 days
+        ("1972", 365 + 365 + 366 - 1, "year"),
+        (1972, 365 + 365 + 366 - 1, "year"),
+        ("1970-01", 30, "month"),
+        ("1970-02", 30 + 28, "month"),
+        ("1972-02", 365 + 365 + 31 + 29 - 1, "month"),
+        ("1900-02", -25_509 + 0, "month"),  # no leap year: 1900-02-28
+        ("2000-02-29", 11_016, "day"),
+        ("9999", 2_932_896, "year"),
+        ("0001-01-01", -719_162, "day"),
+    ],
+)
+def test_dates(date: object, day: int, precision: str) -> None:
+    assert parse_paper({**PAPER, "date": date}).date == (day, precision)
+
+
+@pytest.mark.parametrize(
+    "date",
+    ["", " ", "2020-13", "2020-00", "2020-02-30", "1900-02-29", "20", "20200305", "2020-3-5",
+     "2020-03-05T00:00:00", "05.03.2020", "0000", "-2020", "２０２０", "2020\n", "unknown", True,
+     False, 2020.0, 0, 20_200_305, -1, 10**5000, [], ["2020"], {"year": 2020}, "2" * 100_000],
+    ids=clip,
+)  # fmt: skip
+def test_a_date_that_is_none(date: object) -> None:
+    with pytest.raises(DataError, match=r"date: .* no (date|day of the calendar)\. Write YYYY"):
+        parse_paper({**PAPER, "date": date})
+    with pytest.raises(DataError) as caught:
+        parse_date(date)
+    assert len(str(caught.value)) < 300
+
+
+BAD_IDS = [None, "", " ", "a b", "a\tb", "a\nb", "a\u00a0b", "a\0b", "\ud800", "\u200b", "\x1b[31m",
+           "x" * 257, True, 1.5, [], {}, 10**256]  # fmt: skip
+
+
+@pytest.mark.parametrize("bad", BAD_IDS, ids=clip)
+def test_an_id_that_is_none(bad: object) -> None:
+    for record in ({**PAPER, "id": bad}, {**PAPER, "references": [bad or ""]}):
+        with pytest.raises(DataError) as caught:
+            parse_paper(record)
+        message = str(caught.value)
+        assert re.match("id=.*: (every record needs an id|an id has at most 256)", message), message
+        assert message.isprintable()
+        assert len(message) < 300
+
+
+def test_an_id_is_missing() -> None:
+    with pytest.raises(DataError, match="id=None: every record needs an id"):
+        parse_paper({"title": "A title"})
+
+
+@pytest.mark.parametrize(
+    "good", ["x" * 256, "10.1000/182", "é", "a'b\"c", "日本", "-1", "#1"], ids=clip
+)
+def test_ids_are_kept_as_they_are(good: str) -> None:
+    assert parse_paper({**PAPER, "id": good}).id == good
+
+
+@pytest.mark.parametrize("title", [None, "", " \n", 5, ["A title"], {"en": "A title"}, False])
+def test_a_title_that_is_none(title: object) -> None:
+    for parse, record in ((parse_paper, PAPER), (parse_survey, SURVEY)):
+        with pytest.raises(DataError, match=r"title=.*: every record needs a title, a string"):
+            parse({**record, "title": title})
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("abstract", 5, "abstract=5: expected a string or null"),
+        ("abstract", ["a"], "abstract=.*: expected a string or null"),
+        ("venue", {"name": "x"}, "venue=.*: expected a string or null"),
+        ("is_survey", 1, "is_survey=1: expected true, false or null"),
+        ("is_survey_title", "yes", "is_survey_title='yes': expected true"),
+        ("authors", "Ada", "authors='Ada': expected a list or null"),
+        ("authors", [1], "authors holds 1: expected strings"),
+        ("authors", [None], "authors holds None: expected strings"),
+        ("authors", [{"first": "Ada"}], "authors holds .*: expected strings"),
+        ("fields", {"a": 1}, "fields=.*: expected a list or null"),
+        ("sections", {"heading": "a"}, "sections=.*: expected a list or null"),
+        ("sections", ["text"], "'text' is no JSON object, so it is not a section"),
+        ("sections", [{"heading": 1}], "heading=1: expected a string"),
+        ("sections", [{"text": ["a"]}], "text=.*: expected a string"),
+        ("references", "p1", "references='p1': expected a list or null"),
+        ("references", [None], "id=None: every record needs an id"),
+        ("references", [["a"]], "id=.*: every record needs an id"),
+        ("references", [{"id": "a", "influential": 1}], "influential=1: expected true"),
+        ("references", [{"influential": True}], "id=None: every record needs an id"),
+    ],
+)
+def test_wrong_types(key: str, value: object, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        parse_paper({**PAPER, key: value})
+
+
+@pytest.mark.parametrize("raw", [None, 1, "p1", [], ["p1", "title"], True])
+def test_not_an_object(raw: object) -> None:
+    with pytest.raises(DataError, match="is no JSON object, so it is not a paper"):
+        parse_paper(raw)
+    with pytest.raises(DataError, match="is no JSON object, so it is not a survey"):
+        parse_survey(raw)
+
+
+def test_labels_of_a_survey() -> None:
+    survey = parse_survey(
+        {
+            **SURVEY,
+            "references": ["a", {"id": "b", "influential": True}, "a", {"id": "c"}],
+            "influential": ["c", "elsewhere"],
+            "taxonomy": {"b": [], "a": "é\ud800"},
+        }
+    )
+    assert survey.references == [("a", False), ("b", True), ("a", False), ("c", True)]
+    assert survey.n_references_total == 3  # distinct ones
+    assert survey.mind_map == r'{"a": "\u00e9\ufffd", "b": []}'
+
+
+@pytest.mark.parametrize(("given_total", "total"), [(None, 2), (0, 2), (2, 2), (90, 90)])
+def test_the_total_is_never_below_the_list(given_total: int | None, total: int) -> None:
+    survey = parse_survey({**SURVEY, "references": ["a", "b"], "n_references_total": given_total})
+    assert survey.n_references_total == total
+
+
+@pytest.mark.parametrize("total", [-1, "40", 40.0, True, [], 2**63])
+def test_a_total_that_is_none(total: object) -> None:
+    with pytest.raises(DataError, match=r"n_references_total=.*: give an integer"):
+        parse_survey({**SURVEY, "n_references_total": total})
+
+
+def test_mind_map_comes_before_taxonomy() -> None:
+    both = {**SURVEY, "mind_map": {"name": "x"}, "taxonomy": {"name": "y"}}
+    assert parse_survey(both).mind_map == '{"name": "x"}'
+    assert parse_survey({**both, "mind_map": None}).mind_map == '{"name": "y"}'
+    assert parse_survey(SURVEY).mind_map is None
+
+
+@pytest.mark.parametrize("record", [{**SURVEY, "date": None}, {"id": "s", "title": "t"}])
+def test_a_survey_needs_a_date(record: dict[str, Any]) -> None:
+    with pytest.raises(DataError, match="a survey needs a date"):
+        parse_survey(record)
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["a survey of deep learning", "A Survey of Deep-Learning.", "«A SURVEY» of deep—learning!?",
+     "Ａ survey of deep learning", "A survey of deep\u00a0learning"],
+)  # fmt: skip
+def test_titles_of_one_work(other: str) -> None:
+    assert title_key(other) == title_key("A Survey of Deep Learning")
+
+
+def test_titles_of_two_works() -> None:
+    assert title_key("A Survey of Deep Learning 2") != title_key("A Survey of Deep Learning")
+    assert title_key("?!") == ""
+
+
+@given(st.text(st.characters(codec=None), min_size=1).map(lambda text: "x" + text))
+def test_lone_surrogates_are_replaced_and_nothing_else_changes(text: str) -> None:
+    pairs = re.sub(
+        "[\ud800-\udbff][\udc00-\udfff]",
+        lambda pair: chr(0x10000 + (ord(pair[0][0]) - 0xD800) * 0x400 + ord(pair[0][1]) - 0xDC00),
+        text,
+    )
+    if re.search("[\ud800-\udfff]", pairs) is None:
+        pairs = text
+    assert parse_paper({**PAPER, "abstract": text}).abstract == re.sub(
+        "[\ud800-\udfff]", "\ufffd", pairs
+    )
+
+
+def texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list | tuple):
+        return [text for item in value for text in texts(item)]
+    return []
+
+
+strings = st.text(st.characters(codec=None), max_size=8)
+scalars = st.none() | st.booleans() | st.integers() | st.floats() | strings
+keys = st.sampled_from(
+    ["id", "title", "date", "heading", "text", "name", "influential", *OPTIONAL, "mind_map",
+     "taxonomy", "n_references_total", "is_survey_title"]
+)  # fmt: skip
+values = st.recursive(
+    scalars, lambda v: st.lists(v, max_size=4) | st.dictionaries(keys, v, max_size=5), max_leaves=12
+)
+
+
+@given(values | st.dictionaries(keys, values))
+def test_anything_is_taken_or_refused_in_one_printable_line(raw: Any) -> None:
+    base = raw if isinstance(raw, dict) else {"title": raw}
+    for parse, record in (
+        (parse_paper, raw),
+        (parse_survey, raw),
+        (parse_paper, {**PAPER, **base}),
+        (parse_survey, {**SURVEY, **base}),
+    ):
+        try:
+            parsed = parse(record)
+        except DataError as error:
+            message = str(error)
+            assert "\n" not in message and len(message) < 400
+            assert message.encode()
+        else:
+            assert parsed.id and parsed.title.strip() == parsed.title != ""
+            for text in texts(parsed):
+                text.encode()
+
+
+@given(st.recursive(scalars, lambda v: st.lists(v) | st.dictionaries(strings, v), max_leaves=9))
+def test_a_mind_map_is_kept(mind_map: Any) -> None:
+    stored = parse_survey({**SURVEY, "mind_map": mind_map}).mind_map
+    if mind_map is None:
+        assert stored is None
+        return
+    assert stored is not None and stored.isascii()
+    if not re.search(r"\\ud[89a-f]", json.dumps(mind_map)):
+        assert repr(sort(json.loads(stored))) == repr(sort(json.loads(json.dumps(mind_map))))
+
+
+def sort(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: sort(value[key]) for key in sorted(value)}
+    return [sort(item) for item in value] if isinstance(value, list) else value
