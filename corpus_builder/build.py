@@ -109,7 +109,7 @@ def _write(source: Source, staging: Path, directory: Path) -> dict[str, Any]:
             "searchable": count(connection, "SELECT count(*) FROM documents WHERE searchable"),
             "undated": count(connection, "SELECT count(*) FROM documents WHERE day IS NULL"),
             "survey_papers": count(connection, "SELECT count(*) FROM documents WHERE survey"),
-            "survey_papers_by_title": count(
+            "survey_papers_unflagged": count(
                 connection,
                 "SELECT count(*) FROM documents d JOIN staged_papers p USING (id) "
                 "WHERE d.survey AND NOT p.is_survey",

@@ -221,7 +221,7 @@ def test_manifest(mini: Path) -> None:
         "searchable": 11,
         "undated": 3,
         "survey_papers": 4,
-        "survey_papers_by_title": 2,
+        "survey_papers_unflagged": 2,
         "unflagged_survey_titles": 0,
         "sections": 2,
         "references": 5,

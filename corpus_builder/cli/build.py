@@ -42,6 +42,12 @@ def _add_arguments(parser: argparse.ArgumentParser, source: Any) -> None:
         metavar="NAMES",
         help="what is indexed (default: title,abstract,fulltext)",
     )
+    parser.add_argument(
+        "--engines",
+        default="bm25",
+        metavar="NAMES",
+        help="retrievers to index for, with commas (default: bm25)",
+    )
     parser.add_argument("--overwrite", action="store_true", help="replace a corpus in DIR")
 
 
@@ -52,7 +58,8 @@ def _execute(arguments: argparse.Namespace, source: Any) -> None:
     manifest = build(
         source.from_arguments(arguments),
         arguments.output,
-        fields=tuple(name.strip() for name in arguments.fields.split(",") if name.strip()),
+        engines=_names(arguments.engines),
+        fields=_names(arguments.fields),
         overwrite=arguments.overwrite,
     )
     if arguments.json:
@@ -60,3 +67,7 @@ def _execute(arguments: argparse.Namespace, source: Any) -> None:
         return
     print_card(manifest, arguments.output)
     print(f"built in {time.monotonic() - started:.1f} s")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())

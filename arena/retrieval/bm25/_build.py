@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._arrays import ArrayWriter, load_array
+from arena._arrays import ArrayWriter, load_array, save_array
 from arena._strings import StringTable, StringTableWriter
 from arena.retrieval.base import IndexInput
 from arena.text import analyze
@@ -57,9 +57,9 @@ def build(
         max_tf = max(max_tf, block.write(blocks[-1]))
         del block
         terms, postings = _merge(blocks, directory, np.min_scalar_type(max_tf))
-    np.save(directory / "lengths.npy", lengths)
-    np.save(directory / "documents_before.npy", searchable_before)
-    np.save(
+    save_array(directory / "lengths.npy", lengths)
+    save_array(directory / "documents_before.npy", searchable_before)
+    save_array(
         directory / "length_before.npy",
         np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)]),
     )
@@ -104,10 +104,10 @@ class _Block:
         keys = rank[tokens] << 32
         keys |= np.repeat(np.array(self._documents, np.int64), counts)
         keys, tfs = np.unique(keys, return_counts=True)
-        np.save(path / "docs.npy", (keys & 0xFFFFFFFF).astype(np.uint32))
-        np.save(path / "tfs.npy", tfs.astype(np.uint32))
+        save_array(path / "docs.npy", (keys & 0xFFFFFFFF).astype(np.uint32))
+        save_array(path / "tfs.npy", tfs.astype(np.uint32))
         starts = np.searchsorted(keys >> 32, np.arange(len(vocabulary) + 1))
-        np.save(path / "starts.npy", starts.astype(np.int64))
+        save_array(path / "starts.npy", starts.astype(np.int64))
         with StringTableWriter(path / "terms") as writer:
             for i in order:
                 writer.add(vocabulary[i])
@@ -142,5 +142,5 @@ def _merge(blocks: list[Path], directory: Path, tf_type: np.dtype[Any]) -> tuple
             docs.append(part.docs)
             tfs.append(part.tfs)
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.array(sizes, np.int64))])
-    np.save(directory / "starts.npy", starts)
+    save_array(directory / "starts.npy", starts)
     return len(sizes), int(starts[-1])
