@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import inspect
 from pathlib import Path
+from typing import Any
 
 _SUFFIXES = (".py", ".yaml", ".txt", ".md", ".j2")
 
 
-def code_sha256(*extra: type) -> str:
+def code_sha256(*extra: Any) -> str:
     """Return the hash of the packages `arena` and `baselines`, and of the modules of `extra`.
 
     Args:
-        extra: classes from elsewhere, such as a user's own agent or retriever.
+        extra: classes and functions, of which some may come from elsewhere, such as a user's own
+            agent or retriever.
     """
     root = Path(__file__).parent
     files = {}

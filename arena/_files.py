@@ -11,6 +11,9 @@ from pathlib import Path
 
 from arena.errors import DataError
 
+TEMPORARY_SUFFIX = ".atomic-write.tmp"
+"""Ends the names of files that a killed `atomic_write` may leave behind; each starts with a dot."""
+
 
 def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
     r"""Write `data` to `path`, replacing an old file in one step.
@@ -39,7 +42,7 @@ def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
     if old is not None and not stat.S_ISREG(old.st_mode):
         raise DataError(f"{path}: is not a regular file, so it cannot be replaced.")
 
-    temporary = target.parent / f".{secrets.token_hex(8)}.tmp"
+    temporary = target.parent / f".{secrets.token_hex(8)}{TEMPORARY_SUFFIX}"
     try:
         # Unlike the tempfile module, "x" gives the permissions of any new file (0o666 & ~umask).
         with temporary.open("xb") as file:

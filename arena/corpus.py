@@ -59,12 +59,18 @@ class Corpus:
             cutoff: the first day that is out of reach. A year stands for its 31 December, a
                 month for its last day.
             exclude: ids of papers that shall not exist in the view.
-            retriever: the engine behind ``search``, by name or opened by `retriever()`.
+            retriever: the engine behind ``search``, by name or opened by `retriever()` of this
+                corpus.
 
         Raises:
             DataError: if `cutoff` is no date.
-            CorpusError: if the corpus has no index for that engine.
+            CorpusError: if the corpus has no index for that engine, or another corpus opened it.
         """
+        if not isinstance(retriever, str) and retriever not in self._retrievers.values():
+            raise CorpusError(
+                f"the retriever {type(retriever).__name__} was not opened by this corpus. "
+                "Pass corpus.retriever(name)."
+            )
         return CorpusView(self._store, parse_date(cutoff).day, exclude, retriever, self.retriever)
 
     def retriever(self, name: str = "bm25", **options: Any) -> Retriever:

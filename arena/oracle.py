@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena.agents import Action, Agent, Observation
-from arena.tasks import Gold
+from arena.tasks import MAX_SUBMITTED, Gold
 
 
 class Oracle(Agent):
@@ -20,4 +20,4 @@ class Oracle(Agent):
 
 def ideal_ranking(gold: Gold) -> list[str]:
     """Return the best possible submission: by gain, then in document order."""
-    return sorted(gold.gains, key=lambda paper_id: -gold.gains[paper_id])
+    return sorted(gold.gains, key=lambda paper_id: -gold.gains[paper_id])[:MAX_SUBMITTED]

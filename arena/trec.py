@@ -196,9 +196,7 @@ def _raw_lines(path: str | os.PathLike[str]) -> Iterator[bytes]:
     name = os.fspath(path)
     try:
         with Path(path).open("rb") as file:
-            zipped = file.read(2) == b"\x1f\x8b"
-            file.seek(0)
-            if not zipped:
+            if file.peek(2)[:2] != b"\x1f\x8b":  # not read: a pipe cannot be set back
                 yield from file
                 return
             with gzip.open(file) as unzipped:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arena.dates import format_day
-from arena.errors import DataError, UnknownPaperError, clip
+from arena.errors import CorpusError, DataError, UnknownPaperError, clip
 from arena.retrieval import Scope
 
 if TYPE_CHECKING:
@@ -65,12 +66,12 @@ class CorpusView:
         retriever: str | Retriever,
         open_retriever: Callable[[str], Retriever],
     ) -> None:
-        if isinstance(exclude, str):
-            raise DataError(f"exclude={clip(exclude)} is one string; give a list of ids.")
+        if isinstance(exclude, str | bytes) or not isinstance(exclude, Iterable):
+            raise DataError(f"exclude={clip(exclude)}: give a list of ids.")
         self._store = store
         self._day = day
         end = store.end(day)
-        found = {store.document(paper_id) for paper_id in exclude}
+        found = {store.document(_id(paper_id)) for paper_id in exclude}
         self._excluded = frozenset(
             d for d in found if d is not None and d < end and store.is_searchable(d)
         )
@@ -98,6 +99,7 @@ class CorpusView:
         if isinstance(self._retriever, str):
             self._retriever = self._open_retriever(self._retriever)
         documents, scores = self._retriever.search(query, int(k), self._scope)
+        self._check(documents, int(k))
         ids, titles, days = self._store.ids, self._store.titles, self._store.days
         return [
             Hit(ids[d], titles[d], format_day(days.item(d)), score)
@@ -166,6 +168,21 @@ class CorpusView:
     def __repr__(self) -> str:
         return f"<{len(self)} papers before {self.cutoff}>"
 
+    def _check(self, documents: NDArray[np.int64], k: int) -> None:
+        """Trust no engine, least of all one from elsewhere, with what may be seen."""
+        before = self._store.searchable_before
+        inside = (documents >= 0) & (documents < self._scope.end)
+        if (
+            len(documents) > k
+            or not inside.all()
+            or (before[documents + 1] == before[documents]).any()
+            or not self._excluded.isdisjoint(documents.tolist())
+        ):
+            raise CorpusError(
+                f"the retriever {type(self._retriever).__name__} returned papers that do not exist "
+                f"before {self.cutoff}, or more than {k}. Its search() must keep to the scope."
+            )
+
     def _visible(self, paper_id: str) -> int | None:
         document = self._store.document(paper_id)
         if (
@@ -185,9 +202,17 @@ class CorpusView:
             )
         return document
 
-    def _linked(self, starts: np.ndarray, targets: np.ndarray, document: int) -> list[str]:
+    def _linked(self, starts: NDArray[Any], targets: NDArray[Any], document: int) -> list[str]:
         """Return the ids at the far ends of the links; only searchable papers have any."""
         low, high = starts.item(document), starts.item(document + 1)
         linked = targets[low:high].tolist()  # ascending document numbers
         end, ids = self._scope.end, self._store.ids
         return [ids[d] for d in linked if d < end and d not in self._excluded]
+
+
+def _id(value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)  # as the builder reads Semantic Scholar's numbers
+    if not isinstance(value, str):
+        raise DataError(f"exclude holds {clip(value)}: ids are strings.")
+    return value

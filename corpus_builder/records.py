@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import unicodedata
 from collections.abc import Mapping
@@ -106,13 +107,15 @@ def parse_survey(raw: object) -> SurveyRecord:
 
 
 def title_key(title: str) -> str:
-    """Return what two titles of the same work have in common: letters and digits, case folded.
+    """Return what two titles of the same work have in common: letters, marks and digits.
+
+    Case is folded and HTML entities are read; ``(v2)`` and the like do count.
 
     >>> title_key("A Survey: Deep--Learning!") == title_key("a survey deep learning")
     True
     """
-    folded = unicodedata.normalize("NFKC", title).casefold()
-    return "".join(c for c in folded if c.isalnum())
+    folded = unicodedata.normalize("NFKC", html.unescape(title)).casefold()
+    return "".join(c for c in folded if c.isalnum() or unicodedata.category(c)[0] == "M")
 
 
 def _object(raw: object, what: str) -> Mapping[str, Any]:

@@ -268,6 +268,25 @@ def test_a_repeated_id_counts_once(world):
     assert info["submitted"] == ids
 
 
+class Forged(str):
+    """A string that is equal to nothing but itself, and to anything it is asked about."""
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        return self is other if isinstance(other, Forged) else str.__eq__(self, other)
+
+
+def test_ids_with_an_equality_of_their_own_count_once(world):
+    env = make(world)
+    env.reset(seed=1)
+    hit = result(env.step(call("search", query="membrane", k=1)))["hits"][0]
+    info = env.step(call("submit", paper_ids=[Forged(hit["id"]) for _ in range(900)]))[4]
+    assert info["submitted"] == [hit["id"]]
+    assert type(info["submitted"][0]) is str
+    assert max(info["metrics"].values()) <= 1
+
+
 def test_reading_gives_the_whole_text_in_pages(world, monkeypatch):
     monkeypatch.setattr("arena.envs.episode.PAGE", 100)
     env = make(world, max_steps=1000)
@@ -320,6 +339,7 @@ def test_a_survey_may_be_chosen(world):
         ({"max_steps": 0}, "max_steps=0"),
         ({"max_searches": -1}, "max_searches=-1"),
         ({"max_k": "9"}, "max_k='9'"),
+        ({"max_k": 1001}, "max_k=1001: give an integer from 1 to 1000"),
         ({"surveys": ["nope"]}, "no survey 'nope'"),
         ({"surveys": []}, "no survey to play"),
         ({"retriever": "bm52"}, "Did you mean 'bm25'"),

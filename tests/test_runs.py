@@ -119,7 +119,9 @@ def test_the_oracle_reaches_the_ceiling_and_random_does_not(world, tmp_path):
         assert all(floor["mean"][name] < best["mean"][name] / 2 for name in best["mean"])
 
 
-@pytest.mark.parametrize("cut", [0, 1, -1, -40, "half a line", "junk"])
+@pytest.mark.parametrize(
+    "cut", [0, 1, -1, -40, "half a line", "junk", "a field is missing", "an id stands twice"]
+)
 def test_a_run_cut_off_anywhere_goes_on_to_the_same_files(world, title, tmp_path, cut):
     """What a kill leaves: a manifest, some lines, perhaps part of one, no result files."""
     output = tmp_path / "run"
@@ -128,9 +130,13 @@ def test_a_run_cut_off_anywhere_goes_on_to_the_same_files(world, title, tmp_path
     lines = path.read_bytes().splitlines(keepends=True)
     kept = b"".join(lines[:3])
     path.write_bytes(
-        {"half a line": kept + lines[3][:50], "junk": kept + b"{]\n"}.get(
-            str(cut), path.read_bytes()[: cut if isinstance(cut, int) else 0]
-        )
+        {
+            "half a line": kept + lines[3][:50],
+            "junk": kept + b"{]\n",
+            "a field is missing": kept + lines[3].replace(b'"submitted"', b'"sbmtd"'),
+            "an id stands twice": kept
+            + lines[3].replace(b'"submitted":[', b'"submitted":["x","x",'),
+        }.get(str(cut), path.read_bytes()[: cut if isinstance(cut, int) else 0])
     )
     for name in ("run.trec", "qrels.trec", "metrics.json"):
         (output / name).unlink()
@@ -179,7 +185,7 @@ def test_another_run_is_not_overwritten(world, title, tmp_path):
     output = tmp_path / "run"
     arena.run(world, "discovery", "title", output, surveys=2)
     before = contents(output)
-    with pytest.raises(CorpusError, match=r"differs in agent, sha256 of code|differs in agent"):
+    with pytest.raises(CorpusError, match=r"differs in agent"):
         arena.run(world, "discovery", "random", output, surveys=2)
     with pytest.raises(CorpusError, match="differs in surveys"):
         arena.run(world, "discovery", "title", output)
@@ -195,6 +201,23 @@ def test_a_directory_of_something_else_is_left_alone(world, tmp_path):
     with pytest.raises(CorpusError, match="is a file"):
         arena.run(world, "discovery", "title", tmp_path / "thesis.tex")
     assert contents(tmp_path) == {"thesis.tex": b"years of work"}
+
+
+def test_what_a_kill_inside_a_write_leaves_is_cleared(world, title, tmp_path):
+    from arena._files import TEMPORARY_SUFFIX
+
+    output = tmp_path / "run"
+    output.mkdir()
+    (output / f".0123{TEMPORARY_SUFFIX}").write_text("half a manif")
+    (output / ".lock").write_text("")
+    arena.run(world, "discovery", "title", output)
+    assert contents(output) == contents(title)
+    # --overwrite, killed after the results are gone and before the manifest is
+    for name in FILES - {"manifest.json"}:
+        (output / name).unlink()
+    (output / f".4567{TEMPORARY_SUFFIX}").write_text("half a line")
+    arena.run(world, "discovery", "title", output)
+    assert contents(output) == contents(title)
 
 
 def test_two_processes_do_not_write_one_run(world, tmp_path):
@@ -350,13 +373,46 @@ def test_bad_run_files(world, tmp_path, text, message):
 def test_trajectories_of_other_surveys_are_cut_off(tmp_path):
     path = tmp_path / "trajectories.jsonl"
     trajectories = Trajectories(path)
+    record = {"steps": [], "searches": 0, "submitted": [], "truncated": False}
     with trajectories:
         for survey in "abc":
-            trajectories.append({"survey": survey})
+            trajectories.append({"survey": survey, **record})
+    first = path.read_text().splitlines(keepends=True)[0]
     again = Trajectories(path)
     again.keep(["a", "x", "c"])
     assert again.done == {"a"}
-    assert path.read_text() == '{"survey":"a"}\n'
+    assert path.read_text() == first
+
+
+def test_score_refuses_a_run_over_another_corpus(world, mini, title):
+    with pytest.raises(CorpusError, match="is a run over corpus"):
+        arena.score(mini, "discovery", title)
+
+
+def test_what_lies_below_the_thousandth_place_does_not_count(world, tmp_path):
+    survey = min(pq.read_table(world / "tasks/surveys.parquet")["id"].to_pylist())
+    gold = next(
+        row["reference"]
+        for row in pq.read_table(world / "tasks/gold.parquet").to_pylist()
+        if row["survey"] == survey and row["status"] == "gold"
+    )
+    for place, expected in ((1000, 1 / 1000), (1001, 0.0)):
+        lines = [f"{survey} Q0 x{n} 0 {-n} t" for n in range(1, place)]
+        lines.append(f"{survey} Q0 {gold} 0 {-place} t")
+        (tmp_path / "run.trec").write_text("\n".join(lines))
+        scored = arena.score(world, "selection", tmp_path / "run.trec", [survey, survey])
+        assert scored["per_survey"][survey]["mrr"] == expected
+        assert scored["counts"]["not_visible"] == place - 1 - (place > 1000) + (place > 1000)
+
+
+def test_the_oracle_submits_no_more_than_counts():
+    from arena.oracle import Oracle
+    from arena.tasks import Gold
+
+    gold = Gold({f"p{n}": 1 + (n == 1500) for n in range(2000)}, 2000, 2000)
+    submitted = Oracle(gold).act({})["arguments"]["paper_ids"]
+    assert len(submitted) == 1000
+    assert submitted[:2] == ["p1500", "p0"]
 
 
 def test_the_code_hash_sees_a_users_own_agent(tmp_path):

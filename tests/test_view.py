@@ -7,14 +7,16 @@ import pickle
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import arena
 from arena.errors import CorpusError, DataError, UnknownNameError, UnknownPaperError
+from arena.retrieval import Ranking, Scope
 from corpus_builder.build import build
 from corpus_builder.sources import Located
 
@@ -70,13 +72,14 @@ def corpora(draw: st.DrawFn) -> list[dict[str, Any]]:
 def visible(papers: list[dict[str, Any]], cutoff: str, excluded: set[str]) -> dict[str, Any]:
     """The papers that exist before the cutoff, by ISO strings: no code of the project."""
     before = {"2020-02": "2020-02-29", "2021": "2021-12-31"}.get(cutoff, cutoff)
+    # the title of the survey task, and of any paper that says it is a survey
+    titles = {"the survey", *(p["title"] for p in papers if p["is_survey"])}
     return {
         p["id"]: p
         for p in papers
         if p["date"] is not None
         and RESOLVED[p["date"]] < before
-        and not p["is_survey"]
-        and p["title"] != "the survey"  # the title of the survey task
+        and p["title"] not in titles
         and p["id"] not in excluded
     }
 
@@ -199,14 +202,62 @@ def test_errors_say_what_to_do(world, tmp_path):
     corpus = arena.Corpus.open(world)
     with pytest.raises(DataError, match="'yesterday' is no date"):
         corpus.at("yesterday")
-    with pytest.raises(DataError, match="give a list of ids"):
-        corpus.at("2030", exclude="w7-1")
     with pytest.raises(UnknownNameError, match=r"no retriever named 'bm52'. Did you mean 'bm25'"):
         corpus.at("2030", retriever="bm52").search("membrane", 1)
     with pytest.raises(CorpusError, match="no directory"):
         arena.Corpus.open(tmp_path / "missing")
     with pytest.raises(CorpusError, match="holds no built corpus"):
         arena.Corpus.open(tmp_path)
+
+
+@pytest.mark.parametrize("exclude", ["w7-1", b"w7-1", None, 5, [None], [b"x"], [1.5]])
+def test_bad_exclusions(world, exclude):
+    with pytest.raises(DataError, match="ids"):
+        arena.Corpus.open(world).at("2030", exclude=exclude)
+
+
+def test_exclusions_may_be_numbers_and_any_iterable(mini):
+    view = arena.Corpus.open(mini).at("2030", exclude=(n for n in (12345, 12345)))
+    assert "12345" not in view
+    assert "12345" in arena.Corpus.open(mini).at("2030")
+
+
+class Careless:
+    """An engine that does not look at its scope."""
+
+    config: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, documents: list[int]) -> None:
+        self.documents = documents
+
+    def search(self, query: str, k: int, scope: Scope) -> Ranking:
+        return Ranking(np.array(self.documents, np.int64), np.ones(len(self.documents)))
+
+
+def test_a_view_does_not_trust_an_engine(mini):
+    """Document numbers of the mini corpus: see conftest.py. The cutoff lies before document 7."""
+    corpus = arena.Corpus.open(mini)
+    for documents in ([7], [-1], [14], [1], [10**6], [3], [0, 2, 4]):
+        careless = Careless(documents)
+        corpus._retrievers["careless"] = careless
+        view = corpus.at("2020-12-31", exclude=["p:day"], retriever=careless)
+        with pytest.raises(CorpusError, match="Careless returned papers that do not exist"):
+            view.search("x", 2)
+    corpus._retrievers["careless"] = fine = Careless([0, 2])
+    hits = corpus.at("2020-12-31", retriever=fine).search("x", 2)
+    assert [hit.id for hit in hits] == ["p:old", "p:leap"]
+
+
+def test_an_engine_of_another_corpus_is_refused(mini, world):
+    other = arena.Corpus.open(world).retriever()
+    with pytest.raises(CorpusError, match="was not opened by this corpus"):
+        arena.Corpus.open(mini).at("2030", retriever=other)
+
+
+def test_the_options_of_an_engine_cannot_be_changed_from_outside(world):
+    engine = arena.Corpus.open(world).retriever()
+    engine.config["statistics"] = "corpus"
+    assert engine.config["statistics"] == "cutoff"
 
 
 def test_a_corpus_can_be_sent_to_another_process(world):

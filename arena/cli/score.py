@@ -24,11 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> None:
     """Print the scores."""
     from arena.runs import score
-    from arena.runs.runner import choose_surveys
     from arena.tasks import TaskSet
 
-    tasks = TaskSet(arguments.corpus)
-    surveys = choose_surveys(tasks, parse_surveys(arguments.surveys, tasks.surveys))
+    surveys = parse_surveys(arguments.surveys, TaskSet(arguments.corpus).surveys)
     summary = score(arguments.corpus, arguments.task, arguments.run_file, surveys)
     if arguments.json:
         _common.print_json(summary)

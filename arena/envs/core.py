@@ -14,13 +14,13 @@ from gymnasium.utils import EzPickle
 
 from arena import metrics
 from arena.corpus import Corpus
-from arena.envs.episode import TOOLS, BudgetError, Episode, ToolError
+from arena.envs.episode import MAX_QUERY, TOOLS, BudgetError, Episode, ToolError
 from arena.envs.spaces import TextSpace, ToolCallSpace
 from arena.envs.tools import parse_action
 from arena.errors import DataError, UnknownPaperError, clip, did_you_mean
 from arena.tasks import TASKS, Survey, TaskSet
 
-_MAX_TEXT = 1_000_000
+_MAX_TEXT = 4_000_000  # 1000 hits with titles and ids of the greatest length, all escaped
 
 
 class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
@@ -35,7 +35,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         surveys: ids to draw episodes from; by default every survey that can be scored.
         max_steps: actions after which the episode is truncated, >= 1.
         max_searches: searches that may be made; one more truncates the episode. >= 0.
-        max_k: most hits a search may ask for, >= 1.
+        max_k: most hits a search may ask for, from 1 to 1000.
         render_mode: ``"ansi"`` or None.
 
     Raises:
@@ -64,13 +64,13 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             render_mode,
         )  # fmt: skip
         limits = {
-            "max_steps": (max_steps, 1),
-            "max_searches": (max_searches, 0),
-            "max_k": (max_k, 1),
+            "max_steps": (max_steps, 1, 10**6),
+            "max_searches": (max_searches, 0, 10**6),
+            "max_k": (max_k, 1, 1000),
         }
-        for name, (value, least) in limits.items():
-            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= 10**6:
-                raise DataError(f"{name}={clip(value)}: give an integer from {least} to 1000000.")
+        for name, (value, least, most) in limits.items():
+            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+                raise DataError(f"{name}={clip(value)}: give an integer from {least} to {most}.")
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise DataError(f"render_mode={clip(render_mode)}: give 'ansi' or None.")
         self.render_mode = render_mode
@@ -87,7 +87,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         self.action_space = ToolCallSpace(TOOLS)
         self.observation_space = Dict(
             {
-                "topic": TextSpace(_MAX_TEXT),
+                "topic": TextSpace(MAX_QUERY),
                 "cutoff": TextSpace(10),
                 "result": TextSpace(_MAX_TEXT),
                 "budget": Dict(
@@ -201,7 +201,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         assert self._survey is not None
         assert self._episode is not None
         return {
-            "topic": self._survey.title.lower(),
+            "topic": self._survey.title.lower()[:MAX_QUERY],
             "cutoff": self._survey.date,
             "result": self._result,
             "budget": {"steps": self._steps_left, "searches": self._episode.searches_left},

@@ -8,12 +8,11 @@ from typing import Any
 
 from arena.envs.tools import Tool
 from arena.errors import ArenaError, clip
+from arena.tasks import MAX_SUBMITTED
 from arena.view import CorpusView
 
 MAX_QUERY = 10_000
 """Longest query in characters."""
-MAX_SUBMITTED = 1_000
-"""Most ids in a submission."""
 PAGE = 8_000
 """Characters of full text in one page of `read`."""
 _MAX_TITLE = 500

@@ -70,8 +70,8 @@ class ToolCallSpace(Space[Any]):
         names = list(self.tools)
         tool = self.tools[names[int(self.np_random.integers(len(names)))]]
         arguments = {
-            name: self._value(parameter.kind)
-            for name, parameter in tool.parameters.items()
+            parameter.name: self._value(parameter.kind)
+            for parameter in tool.parameters
             if parameter.required or self.np_random.integers(2)
         }
         return {"tool": tool.name, "arguments": arguments}

@@ -19,6 +19,7 @@ _FORM = 'Write {"tool": "search", "arguments": {"query": "..."}}.'
 class Parameter(NamedTuple):
     """One argument of a tool: its kind (string, integer, strings) and whether it must be given."""
 
+    name: str
     kind: str
     required: bool
 
@@ -29,12 +30,12 @@ class Tool(NamedTuple):
     Attributes:
         name: as agents call it.
         function: called as ``function(episode, **arguments)``; returns the result.
-        parameters: name -> `Parameter`, in the order of the signature.
+        parameters: in the order of the signature.
     """
 
     name: str
     function: Callable[..., dict[str, Any]]
-    parameters: dict[str, Parameter]
+    parameters: tuple[Parameter, ...]
 
     @classmethod
     def of(cls, function: Callable[..., dict[str, Any]]) -> Tool:
@@ -43,15 +44,15 @@ class Tool(NamedTuple):
         return cls(
             function.__name__,
             function,
-            {
-                p.name: Parameter(_KINDS[p.annotation], p.default is inspect.Parameter.empty)
+            tuple(
+                Parameter(p.name, _KINDS[p.annotation], p.default is inspect.Parameter.empty)
                 for p in parameters
-            },
+            ),
         )
 
     def usage(self) -> str:
         """Return how to call it: ``search(query, k?)``."""
-        names = [name + "?" * (not p.required) for name, p in self.parameters.items()]
+        names = [p.name + "?" * (not p.required) for p in self.parameters]
         return f"{self.name}({', '.join(names)})"
 
 
@@ -78,29 +79,42 @@ def parse_action(action: object, tools: Mapping[str, Tool]) -> Call | str:
         return f"the action {clip(action)} is no object. {_FORM}"
     if extra := [key for key in action if key not in ("tool", "arguments")]:
         return f"an action has no key {clip(extra[0])}. {_FORM}"
-    name, arguments = action.get("tool"), action.get("arguments", {})
+    name, arguments = _plain(action.get("tool")), action.get("arguments", {})
     if not isinstance(name, str) or name not in tools:
         return f"no tool {clip(name)}.{did_you_mean(name, tools)}"
     tool = tools[name]
     if not isinstance(arguments, Mapping):
         return f"arguments={clip(arguments)} is no object. Call {tool.usage()}."
+    given = {_plain(key): value for key, value in arguments.items()}
     checked = {}
-    for key, value in arguments.items():
-        if not isinstance(key, str) or key not in tool.parameters:
-            return f"{name} takes no argument {clip(key)}. Call {tool.usage()}."
-        kind = tool.parameters[key].kind
-        if not _fits(value, kind):
-            return f"{key}={clip(value)} is not {_EXPECTED[kind]}. Call {tool.usage()}."
-        checked[key] = int(value) if kind == "integer" else value
-    for key, parameter in tool.parameters.items():
-        if parameter.required and key not in checked:
-            return f"{name} needs the argument {key!r}. Call {tool.usage()}."
+    for parameter in tool.parameters:
+        if parameter.name in given:
+            value = given.pop(parameter.name)
+            checked[parameter.name] = converted = _converted(value, parameter.kind)
+            if converted is None:
+                return (
+                    f"{parameter.name}={clip(value)} is not {_EXPECTED[parameter.kind]}. "
+                    f"Call {tool.usage()}."
+                )
+        elif parameter.required:
+            return f"{name} needs the argument {parameter.name!r}. Call {tool.usage()}."
+    if given:
+        return f"{name} takes no argument {clip(next(iter(given)))}. Call {tool.usage()}."
     return Call(tool, checked)
 
 
-def _fits(value: object, kind: str) -> bool:
+def _converted(value: object, kind: str) -> Any:
+    """Return `value` as exactly the type that `kind` names, or None if it is none."""
     if kind == "string":
-        return isinstance(value, str)
+        return _plain(value) if isinstance(value, str) else None
     if kind == "integer":
-        return isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
+        number = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        return int(value) if number else None  # type: ignore[call-overload]
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        return [_plain(item) for item in value]
+    return None
+
+
+def _plain(value: object) -> Any:
+    """Return a string as a `str` itself: a subclass may bring an equality of its own."""
+    return str.__str__(value) if isinstance(value, str) else value

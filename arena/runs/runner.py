@@ -9,9 +9,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from arena import trec
+from arena import metrics, trec
 from arena._code import code_sha256
-from arena._files import atomic_write, sha256_file, sha256_json, write_json
+from arena._files import TEMPORARY_SUFFIX, atomic_write, sha256_file, sha256_json, write_json
 from arena._lock import only_writer
 from arena._progress import progress
 from arena.agents import AGENTS, Agent
@@ -20,10 +20,12 @@ from arena.errors import ArenaError, CorpusError, DataError, clip
 from arena.oracle import Oracle
 from arena.runs.episodes import make_environment, play
 from arena.runs.summary import summarize
+from arena.runs.surveys import choose_surveys
 from arena.runs.trajectories import Trajectories
 from arena.tasks import TASKS, TaskSet
 
 _MANIFEST = "manifest.json"
+_LOCK = ".lock"
 _RESULTS = ("run.trec", "qrels.trec", "metrics.json", "trajectories.jsonl")
 _VERSION = 1
 
@@ -74,9 +76,11 @@ def run(
         raise DataError(f"seed={clip(seed)}: give an integer >= 0.")
     engine = corpus.retriever(retriever, **(retriever_options or {}))
     prompts = kind.prompts()
+    measures = [metrics.parse(name)[0] for name in specification.metrics]
     manifest = {
         "version": _VERSION,
         "task": task,
+        "definition": specification._asdict() | {"metrics": list(specification.metrics)},
         "agent": agent,
         "retriever": retriever,
         "retriever_options": engine.config,
@@ -87,13 +91,15 @@ def run(
             "index": corpus.index_sha256(retriever),
             "tasks": tasks.sha256,
             "prompts": sha256_json(prompts) if prompts else None,
-            "code": code_sha256(kind, type(engine)),
+            "code": code_sha256(kind, type(engine), *measures),
         },
     }
     output = Path(output)
-    _check_output(output)
+    if output.exists() and not output.is_dir():
+        raise CorpusError(f"{str(output)!r} is a file. Name a new directory.")
     output.mkdir(parents=True, exist_ok=True)
-    with only_writer(output / ".lock", output):
+    with only_writer(output / _LOCK, output):
+        _check_output(output)
         _begin(output, manifest, overwrite)
         trajectories = Trajectories(output / "trajectories.jsonl")
         trajectories.keep(chosen)
@@ -115,6 +121,8 @@ def run(
                 )
                 try:
                     record = play(env, player, survey_id, episode_seed)
+                except CorpusError:
+                    raise
                 except Exception as error:
                     raise ArenaError(
                         f"agent {agent!r} failed on survey {survey_id!r}: "
@@ -125,33 +133,13 @@ def run(
         return _finish(output, manifest, specification, tasks, trajectories)
 
 
-def choose_surveys(tasks: TaskSet, surveys: Sequence[str] | int | None) -> list[str]:
-    """Return survey ids in order, from ids, a number of surveys, or None for all.
-
-    Raises:
-        UnknownNameError: if an id is unknown.
-        DataError: if the number is out of range or there is no survey.
-    """
-    known = list(tasks.surveys)
-    if surveys is None:
-        return known
-    if isinstance(surveys, int):
-        if not 1 <= surveys <= len(known):
-            raise DataError(f"surveys={surveys}: the corpus has {len(known)} surveys.")
-        return known[:surveys]
-    chosen = {tasks.survey(survey_id).id for survey_id in surveys}
-    if not chosen:
-        raise DataError("no survey is named. Give ids, a number, or nothing for all.")
-    return sorted(chosen)
-
-
 def _check_output(output: Path) -> None:
-    if output.exists() and not output.is_dir():
-        raise CorpusError(f"{str(output)!r} is a file. Name a new directory.")
-    if output.is_dir() and not (output / _MANIFEST).exists():
-        others = [path.name for path in output.iterdir() if path.name != ".lock"]
-        if others:  # never write among, or delete, what is not ours
-            raise CorpusError(f"{str(output)!r} holds other files. Name a new or empty directory.")
+    """Clear what a kill left of an atomic write; refuse a directory of something else."""
+    for path in output.glob(f".*{TEMPORARY_SUFFIX}"):
+        path.unlink()
+    others = {path.name for path in output.iterdir()} - {_LOCK}
+    if others and _MANIFEST not in others:  # never write among, or delete, what is not ours
+        raise CorpusError(f"{str(output)!r} holds other files. Name a new or empty directory.")
 
 
 def _begin(output: Path, manifest: dict[str, Any], overwrite: bool) -> None:
@@ -166,7 +154,7 @@ def _begin(output: Path, manifest: dict[str, Any], overwrite: bool) -> None:
                 f"{str(output)!r} holds another run (it differs in {', '.join(differing)}). "
                 "Name another directory or pass --overwrite."
             )
-        for name in (_MANIFEST, *_RESULTS):
+        for name in (*_RESULTS, _MANIFEST):  # the manifest last: it tells whose files these are
             (output / name).unlink(missing_ok=True)
     write_json(path, manifest)
 

@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from arena import trec
 from arena.corpus import Corpus
-from arena.errors import DataError, clip, did_you_mean
+from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.runs.summary import summarize
-from arena.tasks import TASKS, TaskSet
+from arena.runs.surveys import choose_surveys
+from arena.tasks import MAX_SUBMITTED, TASKS, TaskSet
 
 
 def score(
     corpus: Corpus | str | Path,
     task: str,
     run_file: str | Path,
-    surveys: Sequence[str] | None = None,
+    surveys: Sequence[str] | int | None = None,
 ) -> dict[str, Any]:
     """Score a run file (``survey Q0 paper rank score tag``) on a task.
 
-    Papers are ranked by score, ties by document order; the rank column does not count. A survey
-    that the run leaves out scores 0, it does not leave the mean. A paper that is not visible at
-    the survey's cutoff keeps its place and is not relevant.
+    Papers are ranked by score, ties by document order; the rank column does not count, nor does
+    what lies below the first `MAX_SUBMITTED`. A survey that the run leaves out scores 0, it does
+    not leave the mean. A paper that is not visible at the survey's cutoff keeps its place and is
+    not relevant.
 
     Args:
         corpus: a built corpus, or its directory.
         task: a registered task, ``discovery`` or ``selection``.
         run_file: the run, or a directory that `run` wrote.
-        surveys: ids to score; by default all of the corpus.
+        surveys: ids to score, or how many in order; by default all of the corpus.
 
     Returns:
         What `arena.runs.summary.summarize` returns, with ``missing`` (surveys not in the run)
@@ -37,23 +40,24 @@ def score(
 
     Raises:
         DataError: if the file is no run or names an unknown survey.
+        CorpusError: if it is a directory with a run over another corpus.
         UnknownNameError: if the task or a survey is unknown.
     """
     corpus = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
     specification = TASKS.get(task)
     tasks = TaskSet(corpus.directory)
     path = Path(run_file)
-    found = _read(path)
+    found = _read(path, corpus)
     for survey_id in found:
         if survey_id not in tasks.surveys:
             raise DataError(
                 f"{str(path)!r} ranks papers for survey {clip(survey_id)}, which this corpus "
                 f"does not have.{did_you_mean(survey_id, tasks.surveys)}"
             )
-    chosen = [tasks.survey(survey_id).id for survey_id in surveys or tasks.surveys]
+    chosen = choose_surveys(tasks, surveys)
     rankings, not_visible = {}, 0
     for survey_id in chosen:
-        ranking = trec.order(found.get(survey_id, []), corpus.document_number)
+        ranking = trec.order(found.get(survey_id, []), corpus.document_number)[:MAX_SUBMITTED]
         view = corpus.at(tasks.survey(survey_id).date, exclude=[survey_id])
         not_visible += sum(paper_id not in view for paper_id in ranking)
         rankings[survey_id] = ranking
@@ -64,9 +68,18 @@ def score(
     return summary
 
 
-def _read(path: Path) -> dict[str, list[tuple[str, float]]]:
+def _read(path: Path, corpus: Corpus) -> dict[str, list[tuple[str, float]]]:
     if not path.is_dir():
         return trec.read_run(path)
+    try:
+        made_on = json.loads((path / "manifest.json").read_bytes())["sha256"]["corpus"]
+    except (OSError, ValueError, LookupError, TypeError):
+        made_on = corpus.sha256  # no run of ours, so it does not say
+    if made_on != corpus.sha256:
+        raise CorpusError(
+            f"{str(path)!r} is a run over corpus {clip(made_on)}, this is {corpus.sha256!r}. "
+            "Score its run.trec if that is meant."
+        )
     path = path / "run.trec"
     if path.is_file() and not path.stat().st_size:
         return {}  # a run of ours in which nothing was submitted; elsewhere a mistake

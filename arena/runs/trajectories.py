@@ -34,7 +34,7 @@ class Trajectories:
                     record = json.loads(line)
                 except ValueError:
                     break
-                if not isinstance(record, dict) or record.get("survey") != survey_id:
+                if not _usable(record) or record["survey"] != survey_id:
                     break
                 kept += len(line)
                 self.done.add(survey_id)
@@ -61,3 +61,16 @@ class Trajectories:
         """Return all episodes."""
         with self._path.open("rb") as file:
             return [json.loads(line) for line in file]
+
+
+_TYPES = {"survey": str, "steps": list, "searches": int, "submitted": list, "truncated": bool}
+
+
+def _usable(record: object) -> bool:
+    """Return whether a line holds what the results are made from."""
+    return (
+        isinstance(record, dict)
+        and all(isinstance(record.get(key), kind) for key, kind in _TYPES.items())
+        and all(isinstance(paper_id, str) for paper_id in record["submitted"])
+        and len(set(record["submitted"])) == len(record["submitted"])
+    )

@@ -4,7 +4,7 @@
 no observation, tool or agent ever gets one.
 """
 
-from arena.tasks.base import TASKS, Gold, Survey, Task
+from arena.tasks.base import MAX_SUBMITTED, TASKS, Gold, Survey, Task
 from arena.tasks.task_set import TaskSet
 
-__all__ = ["TASKS", "Gold", "Survey", "Task", "TaskSet"]
+__all__ = ["MAX_SUBMITTED", "TASKS", "Gold", "Survey", "Task", "TaskSet"]

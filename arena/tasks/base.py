@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 from arena.registry import Registry
 
+MAX_SUBMITTED = 1_000
+"""Most ids in a ranking, the usual depth of a TREC run; what lies deeper does not count."""
+
 
 class Task(NamedTuple):
     """A task: what the agent is told and what its submission is measured by.

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from arena import layout
-from arena.errors import UnknownNameError, clip, did_you_mean
+from arena._files import sha256_file
+from arena.errors import CorpusError, UnknownNameError, clip, did_you_mean
 from arena.tasks.base import Gold, Survey
 
 _GAINS = {True: 2, False: 1}
@@ -18,12 +19,14 @@ class TaskSet:
 
     def __init__(self, directory: str | Path) -> None:
         self._directory = Path(directory)
-        self.sha256 = str(layout.read_manifest(self._directory)["tasks_sha256"])
+        manifest = layout.read_manifest(self._directory)
+        self._files = manifest["files"]
+        self.sha256 = str(manifest["tasks_sha256"])
 
     @cached_property
     def surveys(self) -> dict[str, Survey]:
         """Id -> what an agent may know of the survey."""
-        rows = _read(self._directory / layout.SURVEYS)
+        rows = self._read(layout.SURVEYS)
         return {r["id"]: Survey(r["id"], r["title"], r["date"].isoformat()) for r in rows}
 
     def survey(self, survey_id: str) -> Survey:
@@ -55,13 +58,10 @@ class TaskSet:
 
     @cached_property
     def _gold(self) -> dict[str, Gold]:
-        totals = {
-            row["survey"]: row["n_references_total"]
-            for row in _read(self._directory / layout.MIND_MAPS, ["survey", "n_references_total"])
-        }
+        totals = {row["survey"]: row["n_references_total"] for row in self._read(layout.MIND_MAPS)}
         listed: dict[str, int] = dict.fromkeys(self.surveys, 0)
         gains: dict[str, dict[str, int]] = {survey_id: {} for survey_id in self.surveys}
-        for row in _read(self._directory / layout.GOLD):
+        for row in self._read(layout.GOLD):
             listed[row["survey"]] += 1
             if row["status"] == "gold":
                 gains[row["survey"]][row["reference"]] = _GAINS[row["influential"]]
@@ -70,8 +70,12 @@ class TaskSet:
             for survey_id in self.surveys
         }
 
+    def _read(self, name: str) -> list[dict[str, Any]]:
+        import pyarrow.parquet as pq
 
-def _read(path: Path, columns: list[str] | None = None) -> list[dict[str, Any]]:
-    import pyarrow.parquet as pq
-
-    return pq.read_table(path, columns=columns).to_pylist()  # type: ignore[no-any-return]
+        path = self._directory / name
+        if sha256_file(path) != self._files[name]["sha256"]:  # a score must be what it says
+            raise CorpusError(
+                f"{str(path)!r} is not as it was built. See `arena-corpus verify`; build it again."
+            )
+        return pq.read_table(path).to_pylist()  # type: ignore[no-any-return]

@@ -43,7 +43,7 @@ class BM25Retriever:
         Args:
             directory: where `build` wrote.
             statistics: ``"cutoff"`` or ``"corpus"``, see the module.
-            k1: saturation of the term frequency, >= 0.
+            k1: saturation of the term frequency, in [0, 1e6].
             b: weight of the document length, in [0, 1].
 
         Raises:
@@ -55,12 +55,12 @@ class BM25Retriever:
             raise DataError(
                 f"no statistics named {clip(statistics)}.{did_you_mean(statistics, STATISTICS)}"
             )
-        for name, value, most in (("k1", k1, math.inf), ("b", b, 1)):
+        for name, value, most in (("k1", k1, 1e6), ("b", b, 1.0)):
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise DataError(f"{name}={clip(value)} is no number.")
-            if not (0 <= value <= most and math.isfinite(value)):
-                raise DataError(f"{name}={value}: give a number from 0 to {most}.")
-        self.config = {"statistics": statistics, "k1": float(k1), "b": float(b)}
+            if not (0 <= value <= most):
+                raise DataError(f"{name}={clip(value)}: give a number from 0 to {most:g}.")
+        self._statistics, self._k1, self._b = statistics, float(k1), float(b)
         self._kernel = _kernel
         self._terms = StringTable(directory / "terms")
 
@@ -70,6 +70,11 @@ class BM25Retriever:
         self._documents_before = load_array(directory / "documents_before.npy")
         self._length_before = load_array(directory / "length_before.npy")
         self._accumulators = _kernel.Accumulators(len(self._lengths))
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The options that shape a ranking."""
+        return {"statistics": self._statistics, "k1": self._k1, "b": self._b}
 
     @classmethod
     def build(
@@ -108,7 +113,7 @@ class BM25Retriever:
         with self._accumulators.borrow() as accumulator:
             documents, scores = self._kernel.search(
                 terms, weights, self._starts, self._docs, self._tfs, self._lengths,
-                self.config["k1"], self.config["b"], average, end, excluded, k, accumulator,
+                self._k1, self._b, average, end, excluded, k, accumulator,
             )  # fmt: skip
         return _ranking(documents, scores)
 
@@ -125,7 +130,7 @@ class BM25Retriever:
             for term, qtf in counts.items()
             if (number := self._terms.find_sorted(term.encode("utf-8", "surrogatepass"))) >= 0
         )
-        at_cutoff = self.config["statistics"] == "cutoff"
+        at_cutoff = self._statistics == "cutoff"
         horizon = end if at_cutoff else len(self._lengths)
         documents = self._documents_before.item(horizon)
         length = self._length_before.item(horizon)

@@ -1,0 +1,28 @@
+"""Which surveys to play or score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arena.errors import DataError
+from arena.tasks import TaskSet
+
+
+def choose_surveys(tasks: TaskSet, surveys: Sequence[str] | int | None) -> list[str]:
+    """Return survey ids in order, from ids, a number of surveys, or None for all.
+
+    Raises:
+        UnknownNameError: if an id is unknown.
+        DataError: if the number is out of range or there is no survey.
+    """
+    known = list(tasks.surveys)
+    if surveys is None:
+        return known
+    if isinstance(surveys, int):
+        if not 1 <= surveys <= len(known):
+            raise DataError(f"surveys={surveys}: the corpus has {len(known)} surveys.")
+        return known[:surveys]
+    chosen = {tasks.survey(survey_id).id for survey_id in surveys}
+    if not chosen:
+        raise DataError("no survey is named. Give ids, a number, or nothing for all.")
+    return sorted(chosen)
