@@ -2,7 +2,7 @@
 
     >>> import arena
     >>> corpus = arena.Corpus.open("demo/world")           # doctest: +SKIP
-    >>> corpus.at("2015").search("lattice tempering", k=5)  # doctest: +SKIP
+    >>> corpus.at("2015-01-01").search("membrane", k=5)  # doctest: +SKIP
 
 The environments ``arena/Discovery-v0`` and ``arena/Selection-v0`` are made with
 ``gymnasium.make(id, corpus=DIRECTORY)`` after ``import arena``. Everything heavy is imported when

@@ -17,7 +17,7 @@ from arena import layout
 from arena._arrays import load_array
 from arena._strings import StringTable
 
-_CACHED_ROW_GROUPS = 128
+_CACHED_ROW_GROUPS = 128  # of about a megabyte of text each, for each of two files
 
 
 def hash_id(paper_id: str) -> int:

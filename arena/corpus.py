@@ -58,13 +58,15 @@ class Corpus:
         Args:
             cutoff: the first day that is out of reach. A year stands for its 31 December, a
                 month for its last day.
-            exclude: ids of papers that shall not exist in the view.
+            exclude: ids of papers that shall not exist in the view. An id that the corpus does
+                not know is passed over, since a survey need not be among the papers.
             retriever: the engine behind ``search``, by name or opened by `retriever()` of this
                 corpus.
 
         Raises:
-            DataError: if `cutoff` is no date.
-            CorpusError: if the corpus has no index for that engine, or another corpus opened it.
+            DataError: if `cutoff` is no date or `exclude` no list of ids.
+            CorpusError: if another corpus opened the retriever. What `retriever()` raises for a
+                name comes with the first search, which opens it.
         """
         if not isinstance(retriever, str) and retriever not in self._retrievers.values():
             raise CorpusError(
@@ -100,8 +102,8 @@ class Corpus:
         """
         return sha256_file(self._checked_index(name) / layout.MANIFEST)
 
-    def document_number(self, paper_id: str) -> int | None:
-        """Return the document number of a paper, or None: for breaking ties, never for agents."""
+    def _document_number(self, paper_id: str) -> int | None:
+        """Return a document number whatever the date, to break ties in foreign runs."""
         return self._store.document(paper_id)
 
     def _checked_index(self, name: str) -> Path:

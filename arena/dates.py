@@ -35,8 +35,9 @@ class ResolvedDate(NamedTuple):
 
 
 def parse_date(value: object) -> ResolvedDate:
-    """Resolve ``YYYY``, ``YYYY-MM`` or ``YYYY-MM-DD`` (or a `datetime.date`) to a day.
+    """Resolve ``YYYY``, ``YYYY-MM`` or ``YYYY-MM-DD`` to a day.
 
+    A `datetime.date` and a year as an integer are taken, too.
     A year stands for its 31 December, a month for its last day.
 
     Raises:

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 
 class Hit(NamedTuple):
-    """One search result. `date` is the resolved day, ``YYYY-MM-DD``."""
+    """One search result.
+
+    `date` is the resolved day, ``YYYY-MM-DD``. `score` is the engine's own, a float64; for
+    ``bm25`` it is above 0, and comparable within one search only.
+    """
 
     id: str
     title: str
@@ -91,6 +95,8 @@ class CorpusView:
 
         Raises:
             DataError: if `query` is no string or `k` no integer >= 0.
+            UnknownNameError, CorpusError: if the engine does not exist, has no index, or returns
+                what does not exist here.
         """
         if not isinstance(query, str):
             raise DataError(f"query={clip(query)} is no string.")
@@ -173,14 +179,16 @@ class CorpusView:
         before = self._store.searchable_before
         inside = (documents >= 0) & (documents < self._scope.end)
         if (
-            len(documents) > k
+            len(np.unique(documents)) < len(documents)
+            or len(documents) > k
             or not inside.all()
             or (before[documents + 1] == before[documents]).any()
             or not self._excluded.isdisjoint(documents.tolist())
         ):
             raise CorpusError(
                 f"the retriever {type(self._retriever).__name__} returned papers that do not exist "
-                f"before {self.cutoff}, or more than {k}. Its search() must keep to the scope."
+                f"before {self.cutoff}, one twice, or more than {k}. Its search() must keep to the "
+                "scope."
             )
 
     def _visible(self, paper_id: str) -> int | None:

@@ -34,6 +34,7 @@ from corpus_builder.world import WorldConfig
 
 ROUNDS = 5
 SHARES = (0.1, 0.5, 1.0)
+FIELDS = ("title", "abstract")  # what both engines index
 
 
 def main() -> None:
@@ -59,7 +60,7 @@ def main() -> None:
 def measure(source: Source, directory: Path) -> list[tuple[str, float, str]]:
     """Return (what, value, unit) rows."""
     started = time.perf_counter()
-    manifest = build(source, directory / "corpus")
+    manifest = build(source, directory / "corpus", fields=FIELDS)
     seconds = time.perf_counter() - started
     papers = manifest["counts"]["papers"]
     rows = [("build", seconds, "s"), ("build rate", papers / seconds, "papers/s")]
@@ -79,7 +80,7 @@ def search_rows(corpus: arena.Corpus) -> list[tuple[str, float, str]]:
     papers = pq.read_table(corpus.directory / "papers.parquet").to_pylist()
     days = sorted(p["date"] for p in papers if p["searchable"])
     other = bm25s.BM25(method="lucene", k1=0.9, b=0.4, backend="numba")
-    texts = [f"{p['title']}\n{p['abstract']}" if p["searchable"] else "" for p in papers]
+    texts = ["\n".join(p[field] for field in FIELDS) if p["searchable"] else "" for p in papers]
     other.index([analyze(text) for text in texts], show_progress=False)
     tokens = [[term for term in analyze(t) if term in other.vocab_dict] for t in titles]
     rows = []
@@ -94,7 +95,7 @@ def search_rows(corpus: arena.Corpus) -> list[tuple[str, float, str]]:
         )
         percent = f"{share:.0%} of the papers before the cutoff"
         rows.append((f"search, k=100, {percent}", mine * 1e3, "ms (median)"))
-        rows.append((f"bm25s with a mask, title and abstract, {percent}", its * 1e3, "ms (median)"))
+        rows.append((f"bm25s with a mask, k=100, {percent}", its * 1e3, "ms (median)"))
         rows.append((f"bm25s / ours, {percent}", its / mine, "ratio"))
     return rows
 

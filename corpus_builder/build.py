@@ -89,7 +89,7 @@ def _build(
             sha256 = build_index(directory, engine, fields, manifest["content_sha256"])
             for path in layout.index_directory(directory, engine).rglob("*.npy"):
                 load_array(path)
-        except CorpusError:  # numpy.save drops the end of a file without a word on a full disk
+        except CorpusError:  # an engine that uses numpy.save, which drops what a full disk refuses
             raise OSError(f"the index {engine} was cut off when it was written") from None
         manifest["indexes"][engine] = sha256
     manifest["files"] = list_files(directory)

@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--output", default="demo", help="directory for the corpus and the runs")
     output = Path(parser.parse_args().output)
     corpus = open_or_build(output / "world")
-    view = corpus.at("2015")
+    view = corpus.at("2015-01-01")
     print(f"\n{len(view):,} papers existed before {view.cutoff}. The best hits for 'membrane':")
     for hit in view.search("membrane", k=3):
         print(f"  {hit.date}  {hit.score:6.3f}  {hit.title}")
@@ -47,7 +47,7 @@ def main() -> None:
 Files: the corpus is in {output / "world"}, the runs (TREC run and qrels, metrics,
 trajectories, hashes) in {output / "runs"}.
 Try next, after `source .venv/bin/activate`:
-  arena search --corpus {output / "world"} --query "membrane erosion" --before 2015 --k 5
+  arena search --corpus {output / "world"} --query "membrane erosion" --before 2015-01-01 --k 5
   arena list surveys --corpus {output / "world"}
   arena-corpus build world --synonymy 0.9 --output {output / "harder"}
   arena run --corpus {output / "harder"} --task discovery --agent title \\

@@ -165,7 +165,7 @@ def test_threads_share_an_index(tmp_path):
         ({"k1": -1.0}, "k1=-1.0"),
         ({"k1": math.nan}, "k1=nan"),
         ({"b": 1.5}, "b=1.5"),
-        ({"slope": 1}, "It takes statistics, k1 and b"),
+        ({"slope": 1}, "no option 'slope'. Known: b, k1, statistics"),
         ({"k1": "high"}, "k1='high'"),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
+from importlib.metadata import entry_points
 
 import pytest
 
@@ -73,6 +73,20 @@ def test_tables(world, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["mean"] == summary["mean"]
     assert main(score) == 0
     assert "recall@100" in capsys.readouterr().out
+
+
+def test_ids_that_look_like_numbers_stay_as_they_are(capsys):
+    from arena.command_line import print_table
+
+    print_table([("2101.01507", 1.0), ("1e5", 0.25), ("nan", None)], ("id", "score"))
+    lines = capsys.readouterr().out.splitlines()[2:]
+    assert [line.split() for line in lines] == [
+        ["2101.01507", "1.0000"],
+        ["1e5", "0.2500"],
+        ["nan"],
+    ]
+    print_table([], ("id", "score"))
+    assert "score" in capsys.readouterr().out
 
 
 def test_list(world, capsys):
@@ -149,7 +163,7 @@ def test_a_bug_is_one_line_too(world, capsys, monkeypatch):
 
 
 def test_titles_cannot_write_to_the_terminal():
-    from arena.cli._common import printable
+    from arena.command_line import printable
 
     assert printable("red \x1b[31m\r\n title\x9b", 40) == "red  [31m   title "
     assert printable("x" * 50, 10) == "x" * 9 + "…"
@@ -175,7 +189,6 @@ def test_every_help_has_an_example(command, capsys):
         assert "--json" in text
 
 
-def test_console_scripts_are_declared():
-    text = (Path(arena.__file__).parent.parent / "pyproject.toml").read_text()
-    assert 'arena = "arena.cli:main"' in text
-    assert 'arena-corpus = "corpus_builder.cli:main"' in text
+def test_console_scripts():
+    scripts = {e.name: e.load() for e in entry_points(group="console_scripts", module="arena.cli")}
+    assert scripts == {"arena": main}

@@ -74,8 +74,8 @@ def test_empty_ranking_scores_zero() -> None:
 
 
 def test_gains_below_one_are_not_relevant() -> None:
-    judged = GAINS | {"x": 0, "y": -1}
-    assert metrics.evaluate(RANKING, judged, NAMES) == metrics.evaluate(RANKING, GAINS, NAMES)
+    relevant = GAINS | {"x": 0, "y": -1}
+    assert metrics.evaluate(RANKING, relevant, NAMES) == metrics.evaluate(RANKING, GAINS, NAMES)
 
 
 def test_evaluate_keeps_the_order_of_names() -> None:
@@ -216,9 +216,9 @@ def test_equals_ranx() -> None:
     qrels: dict[str, dict[str, int]] = {}
     for number in range(300):
         depth = rng.choice([1, 2, 5, 10, 60, 200])
-        judged = rng.sample(pool, rng.choice([2, 4, 20, 150]))
-        gains = {document: rng.choice([0, 1, 1, 2, 3]) for document in judged}
-        gains[judged[0]] = 2  # at least one is relevant
+        relevant = rng.sample(pool, rng.choice([2, 4, 20, 150]))
+        gains = {document: rng.choice([0, 1, 1, 2, 3]) for document in relevant}
+        gains[relevant[0]] = 2  # at least one is relevant
         qrels[f"q{number}"] = gains
         rankings[f"q{number}"] = rng.sample(pool, depth)
 

@@ -17,6 +17,7 @@ import arena
 from arena.envs.episode import TOOLS, Episode, ToolError
 from arena.errors import UnknownPaperError
 from arena.view import CorpusView
+from corpus_builder.world import World, WorldConfig
 
 PAIRS = 10_000
 
@@ -128,22 +129,23 @@ def check_len(corpus: arena.Corpus, facts: Iterable[Fact]) -> None:
         assert len(corpus.at(cutoff)) == bisect.bisect_left(days, cutoff)
 
 
-def test_the_world(world):
-    # references.parquet holds searchable papers only; the view is asked about all of them
-    papers = pq.read_table(world / "papers.parquet").to_pylist()
-    references: dict[int, set[str]] = {}
-    for row in pq.read_table(world / "references.parquet").to_pylist():
-        references.setdefault(row["document"], set()).add(papers[row["cited"]]["id"])
+def world_facts() -> tuple[dict[str, Fact], list[str]]:
+    """The world of conftest.py as its generator says it, before any builder saw it."""
+    made = World(WorldConfig(seed=7, papers=600, surveys=8))
     facts = {
         p["id"]: Fact(
             p["title"],
-            p["date"].isoformat() if p["date"] else None,
+            resolve(p["date"]),
             p["is_survey"],
-            frozenset(references.get(number, ())),
+            frozenset(r["id"] for r in p["references"]),
         )
-        for number, p in enumerate(papers)
+        for p in made.papers()
     }
-    surveys = pq.read_table(world / "tasks/surveys.parquet")["id"].to_pylist()
+    return facts, [survey["id"] for survey in made.surveys()]
+
+
+def test_the_world(world):
+    facts, surveys = world_facts()
     corpus = arena.Corpus.open(world)
     seen = fuzz(corpus, facts, surveys, seed=1)
     assert seen["papers"] > 10_000

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -21,10 +23,22 @@ def test_the_episode_runs(world, tmp_path):
     assert "'recall@100': " in done.stdout
 
 
-def test_the_two_commands_are_targets():
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for target in ("demo", "test", "install", "lint", "bench"):
-        assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE)
-    assert "make demo" in TEXT.split("\n## ")[1]
-    assert "make test" in TEXT.split("\n## ")[1]
-    assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+def test_the_demo_prints_what_is_shown(tmp_path):
+    shown = re.findall(r"```text\n(Building.*?)```", TEXT, flags=re.DOTALL)[0]
+    command = [sys.executable, str(ROOT / "examples" / "demo.py"), "--output", "demo"]
+    for first in (True, False):
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        printed, expected = ([without_seconds(line) for line in text.split("\n")]
+                             for text in (done.stdout.strip(), shown.strip()))  # fmt: skip
+        # The second time the world is there already; all else is the same.
+        assert printed[2 if first else 1 :] == expected[2:]
+
+
+def without_seconds(line: str) -> str:
+    return re.sub(r"\d+\.\d s\b", "... s", line)
+
+
+@pytest.mark.parametrize("target", ["demo", "test", "install", "lint", "bench", "help"])
+def test_the_targets_are_there(target):
+    done = subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

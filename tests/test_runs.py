@@ -310,6 +310,57 @@ def test_actions_that_json_cannot_hold_are_described(world, tmp_path, monkeypatc
     assert kinds == ["list", "set", "dict", "object"]
 
 
+class Deep(Agent):
+    """Title with an option."""
+
+    def __init__(self, seed: int = 0, depth: int = 100) -> None:
+        super().__init__(seed)
+        self.depth = depth
+
+    def act(self, observation: Any) -> Any:
+        hits = json.loads(observation["result"]).get("hits")
+        if hits is None:
+            query = {"query": observation["topic"], "k": self.depth}
+            return {"tool": "search", "arguments": query}
+        return {"tool": "submit", "arguments": {"paper_ids": [hit["id"] for hit in hits]}}
+
+
+def test_an_agent_of_ones_own(world, title, tmp_path):
+    mine = arena.run(world, "discovery", Deep, tmp_path / "mine")
+    assert mine["mean"] == json.loads((title / "metrics.json").read_text())["mean"]
+    shallow = arena.run(world, "discovery", Deep, tmp_path / "7", agent_options={"depth": 7})
+    assert {entry["submitted"] for entry in shallow["per_survey"].values()} == {7}
+    manifests = [json.loads((tmp_path / n / "manifest.json").read_text()) for n in ("mine", "7")]
+    assert [m["agent_options"] for m in manifests] == [{}, {"depth": 7}]
+    assert manifests[0]["agent"] == "Deep"
+    with pytest.raises(DataError, match=r"'Deep' does not take the options {'width': 1}"):
+        arena.run(world, "discovery", Deep, tmp_path / "x", agent_options={"width": 1})
+    for nonsense in (int, 7, Deep(0)):
+        with pytest.raises(DataError, match="a registered name or a subclass of Agent"):
+            arena.run(world, "discovery", nonsense, tmp_path / "x")
+    with pytest.raises(DataError, match="the oracle takes no options"):
+        arena.run(world, "discovery", "oracle", tmp_path / "x", agent_options={"a": 1})
+    assert not (tmp_path / "x").exists()
+
+
+def test_the_budget_of_a_run(world, tmp_path):
+    summary = arena.run(world, "discovery", "title", tmp_path / "run", budget={"max_searches": 0})
+    assert all(entry["truncated"] for entry in summary["per_survey"].values())
+    manifest = json.loads((tmp_path / "run/manifest.json").read_text())
+    assert manifest["budget"] == {"max_steps": 100, "max_searches": 0, "max_k": 100}
+    with pytest.raises(CorpusError, match="differs in budget"):
+        arena.run(world, "discovery", "title", tmp_path / "run")
+    with pytest.raises(DataError, match="max_steps=0"):
+        arena.run(world, "discovery", "title", tmp_path / "x", budget={"max_steps": 0})
+    with pytest.raises(DataError, match=r"no limit 'max_step'. Did you mean 'max_steps'"):
+        arena.run(world, "discovery", "title", tmp_path / "x", budget={"max_step": 1})
+
+
+def test_a_run_over_some_surveys_is_scored_over_those(world, tmp_path):
+    summary = arena.run(world, "discovery", "title", tmp_path / "run", surveys=2)
+    assert arena.score(world, "discovery", tmp_path / "run")["mean"] == summary["mean"]
+
+
 def test_score_equals_run(world, title):
     summary = json.loads((title / "metrics.json").read_text())
     for path in (title, title / "run.trec"):
@@ -413,6 +464,22 @@ def test_the_oracle_submits_no_more_than_counts():
     submitted = Oracle(gold).act({})["arguments"]["paper_ids"]
     assert len(submitted) == 1000
     assert submitted[:2] == ["p1500", "p0"]
+
+
+def test_code_that_cannot_be_found_is_refused(world, tmp_path):
+    """As in `python -`: the run could not name the code that made it."""
+    code = """
+import sys, arena
+class Mine(arena.Agent):
+    def act(self, observation): return {}
+try:
+    arena.run(sys.argv[1], "discovery", Mine, sys.argv[2])
+except arena.errors.DataError as error:
+    print(error)
+"""
+    command = [sys.executable, "-", str(world), str(tmp_path / "run")]
+    done = subprocess.run(command, input=code, capture_output=True, text=True, check=True)
+    assert "the code of Mine cannot be found" in done.stdout
 
 
 def test_the_code_hash_sees_a_users_own_agent(tmp_path):

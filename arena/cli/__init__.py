@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from arena.cli import list as list_command
 from arena.cli import run, score, search
-from arena.cli._common import add_command, command_line, run_command
+from arena.command_line import add_command, command_line, run_command
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from arena.cli import _common
+from arena import command_line
 from arena.errors import ArenaError
 
 SUMMARY = "List what is registered, or the surveys of a corpus."
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "kind", nargs="?", choices=KINDS, metavar="KIND", help=f"one of {', '.join(KINDS)}"
     )
-    _common.add_corpus_argument(parser, required=False)
+    command_line.add_corpus_argument(parser, required=False)
 
 
 def execute(arguments: argparse.Namespace) -> None:
@@ -30,22 +30,24 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.kind:
         found = {arguments.kind: found[arguments.kind]}
     if arguments.json:
-        _common.print_json(found[arguments.kind] if arguments.kind else found)
+        command_line.print_json(found[arguments.kind] if arguments.kind else found)
         return
     rows = [(kind, name, text) for kind, entries in found.items() for name, text in entries.items()]
-    _common.print_table(rows, ("kind", "name", "description"))
+    command_line.print_table(rows, ("kind", "name", "description"))
 
 
 def _registered() -> dict[str, dict[str, str]]:
     from arena.agents import AGENTS
     from arena.metrics import METRICS
+    from arena.oracle import Oracle
     from arena.retrieval import RETRIEVERS
+    from arena.runs.players import ORACLE
     from arena.tasks import TASKS
 
     tasks = {name: TASKS.get(name) for name in TASKS.names()}
     return {
         "agents": AGENTS.describe()
-        | {"oracle": "Submits the reachable references: the ceiling. It knows the labels."},
+        | {ORACLE: f"{(Oracle.__doc__ or '').splitlines()[0]} It knows the labels: the ceiling."},
         "environments": {task.environment: name for name, task in tasks.items()},
         "metrics": METRICS.describe(),
         "retrievers": RETRIEVERS.describe(),
@@ -62,9 +64,9 @@ def _list_surveys(arguments: argparse.Namespace) -> None:
         raise ArenaError("`arena list surveys` needs --corpus DIR.")
     surveys = TaskSet(Path(arguments.corpus)).surveys.values()
     if arguments.json:
-        _common.print_json([survey._asdict() for survey in surveys])
+        command_line.print_json([survey._asdict() for survey in surveys])
     else:
-        _common.print_table(
-            [(s.id, s.date, _common.printable(s.title, 90)) for s in surveys],
+        command_line.print_table(
+            [(s.id, s.date, command_line.printable(s.title, 90)) for s in surveys],
             ("id", "date", "title"),
         )

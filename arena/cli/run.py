@@ -6,7 +6,8 @@ import argparse
 import time
 from typing import Any
 
-from arena.cli import _common
+from arena import command_line
+from arena.tasks import DEFAULT_BUDGET
 
 SUMMARY = "Let an agent play every survey of a corpus; the same command goes on after a break."
 EXAMPLE = "arena run --corpus demo/world --task discovery --agent title --output runs/title"
@@ -14,7 +15,7 @@ EXAMPLE = "arena run --corpus demo/world --task discovery --agent title --output
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    _common.add_corpus_argument(parser)
+    command_line.add_corpus_argument(parser)
     parser.add_argument("--task", required=True, metavar="NAME", help="discovery or selection")
     parser.add_argument(
         "--agent", required=True, metavar="NAME", help="an agent (`arena list agents`), or oracle"
@@ -24,8 +25,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--surveys", metavar="IDS|N", help="survey ids with commas, or the first N (default: all)"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="default: 0")
+    parser.add_argument(
+        "--agent-option",
+        action="append",
+        metavar="NAME=VALUE",
+        help="an option of the agent; may be repeated",
+    )
+    for name, default in DEFAULT_BUDGET.items():
+        parser.add_argument(
+            f"--{name.replace('_', '-')}", type=int, metavar="N", help=f"default: {default}"
+        )
     parser.add_argument("--overwrite", action="store_true", help="replace a run in RUN")
-    _common.add_retriever_arguments(parser)
+    command_line.add_retriever_arguments(parser)
 
 
 def parse_surveys(text: str | None, known: Any) -> list[str] | int | None:
@@ -51,13 +62,19 @@ def execute(arguments: argparse.Namespace) -> None:
         arguments.agent,
         arguments.output,
         retriever=arguments.retriever,
-        retriever_options=_common.retriever_options(arguments),
+        retriever_options=command_line.retriever_options(arguments),
+        agent_options=command_line.parse_options("--agent-option", arguments.agent_option),
+        budget={
+            name: value
+            for name in DEFAULT_BUDGET
+            if (value := getattr(arguments, name)) is not None
+        },
         surveys=parse_surveys(arguments.surveys, TaskSet(corpus.directory).surveys),
         seed=arguments.seed,
         overwrite=arguments.overwrite,
     )
     if arguments.json:
-        _common.print_json(summary)
+        command_line.print_json(summary)
         return
     print_summary(summary, arguments.agent)
     print(f"{time.monotonic() - started:.1f} s; files in {arguments.output}")
@@ -65,7 +82,7 @@ def execute(arguments: argparse.Namespace) -> None:
 
 def print_summary(summary: dict[str, Any], name: str) -> None:
     """Print mean and ceiling of every metric, and what they are the mean of."""
-    _common.print_table(
+    command_line.print_table(
         [(metric, value, summary["ceiling"][metric]) for metric, value in summary["mean"].items()],
         (summary["task"], name, "ceiling"),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from arena.cli import _common
+from arena import command_line
 from arena.cli.run import parse_surveys, print_summary
 
 SUMMARY = "Score a TREC run of any system (survey Q0 paper rank score tag)."
@@ -13,7 +13,7 @@ EXAMPLE = "arena score --corpus demo/world --task selection runs/title/run.trec"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    _common.add_corpus_argument(parser)
+    command_line.add_corpus_argument(parser)
     parser.add_argument("--task", required=True, metavar="NAME", help="discovery or selection")
     parser.add_argument("run_file", metavar="RUN.trec", help="a TREC run, or a run's directory")
     parser.add_argument(
@@ -29,6 +29,6 @@ def execute(arguments: argparse.Namespace) -> None:
     surveys = parse_surveys(arguments.surveys, TaskSet(arguments.corpus).surveys)
     summary = score(arguments.corpus, arguments.task, arguments.run_file, surveys)
     if arguments.json:
-        _common.print_json(summary)
+        command_line.print_json(summary)
     else:
         print_summary(summary, "run")

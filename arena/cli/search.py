@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from arena.cli import _common
+from arena import command_line
 
 SUMMARY = "Search a corpus as it was before a date."
-EXAMPLE = 'arena search --corpus demo/world --query "membrane erosion" --before 2015 --k 5'
+EXAMPLE = 'arena search --corpus demo/world --query "membrane erosion" --before 2015-01-01 --k 5'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    _common.add_corpus_argument(parser)
+    command_line.add_corpus_argument(parser)
     parser.add_argument("--query", required=True, metavar="TEXT", help="what to search for")
     parser.add_argument(
         "--before",
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--exclude", action="append", default=[], metavar="ID", help="a paper to leave out"
     )
-    _common.add_retriever_arguments(parser)
+    command_line.add_retriever_arguments(parser)
 
 
 def execute(arguments: argparse.Namespace) -> None:
@@ -32,15 +32,15 @@ def execute(arguments: argparse.Namespace) -> None:
     from arena.corpus import Corpus
 
     corpus = Corpus.open(arguments.corpus)
-    retriever = corpus.retriever(arguments.retriever, **_common.retriever_options(arguments))
+    retriever = corpus.retriever(arguments.retriever, **command_line.retriever_options(arguments))
     view = corpus.at(arguments.before, exclude=arguments.exclude, retriever=retriever)
     hits = view.search(arguments.query, arguments.k)
     if arguments.json:
-        _common.print_json([hit._asdict() for hit in hits])
+        command_line.print_json([hit._asdict() for hit in hits])
     elif hits:
-        _common.print_table(
+        command_line.print_table(
             [
-                (rank, hit.score, hit.date, hit.id, _common.printable(hit.title, 80))
+                (rank, hit.score, hit.date, hit.id, command_line.printable(hit.title, 80))
                 for rank, hit in enumerate(hits, 1)
             ],
             ("rank", "score", "date", "id", "title"),

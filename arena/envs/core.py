@@ -18,7 +18,7 @@ from arena.envs.episode import MAX_QUERY, TOOLS, BudgetError, Episode, ToolError
 from arena.envs.spaces import TextSpace, ToolCallSpace
 from arena.envs.tools import parse_action
 from arena.errors import DataError, UnknownPaperError, clip, did_you_mean
-from arena.tasks import TASKS, Survey, TaskSet
+from arena.tasks import DEFAULT_BUDGET, TASKS, Survey, TaskSet, choose_surveys
 
 _MAX_TEXT = 4_000_000  # 1000 hits with titles and ids of the greatest length, all escaped
 
@@ -54,9 +54,9 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         retriever: str = "bm25",
         retriever_options: dict[str, Any] | None = None,
         surveys: Sequence[str] | None = None,
-        max_steps: int = 100,
-        max_searches: int = 50,
-        max_k: int = 100,
+        max_steps: int = DEFAULT_BUDGET["max_steps"],
+        max_searches: int = DEFAULT_BUDGET["max_searches"],
+        max_k: int = DEFAULT_BUDGET["max_k"],
         render_mode: str | None = None,
     ) -> None:
         EzPickle.__init__(
@@ -78,11 +78,11 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         self._retriever = self._corpus.retriever(retriever, **(retriever_options or {}))
         self._tasks = TaskSet(self._corpus.directory)
         self._task = TASKS.get(self.task_name)
-        if surveys is not None:
-            surveys = [self._tasks.survey(survey_id).id for survey_id in surveys]
-        self._pool = surveys if surveys is not None else self._tasks.scorable
+        self._pool = (
+            self._tasks.scorable if surveys is None else choose_surveys(self._tasks, surveys)
+        )
         if not self._pool:
-            raise DataError("no survey to play: none has a reference in reach.")
+            raise DataError("no survey of this corpus has a reference in reach. Name `surveys`.")
         self._max_steps, self._max_searches, self._max_k = max_steps, max_searches, max_k
         self.action_space = ToolCallSpace(TOOLS)
         self.observation_space = Dict(

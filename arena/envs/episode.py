@@ -34,7 +34,6 @@ class Episode:
     view: CorpusView
     max_k: int
     searches_left: int
-    searches: int = 0
     submitted: list[str] | None = field(default=None)
 
 
@@ -53,7 +52,6 @@ def search(episode: Episode, query: str, k: int = 10) -> dict[str, Any]:
     if episode.searches_left <= 0:
         raise BudgetError("no searches are left, so the episode is over.")
     episode.searches_left -= 1
-    episode.searches += 1
     hits = episode.view.search(query, k)
     found = [
         {"id": hit.id, "title": hit.title[:_MAX_TITLE], "date": hit.date, "score": hit.score}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from arena.metrics._judged import judged
+from arena.metrics._checked import checked
 from arena.metrics._registry import METRICS
 
 
@@ -31,5 +31,5 @@ def mrr(ranking: Sequence[str], gains: Mapping[str, int], k: int | None = None) 
     >>> mrr(["x", "b", "a"], {"a": 2, "b": 1})
     0.5
     """
-    top, gold = judged(ranking, gains, k)
+    top, gold = checked(ranking, gains, k)
     return next((1 / rank for rank, document in enumerate(top, 1) if document in gold), 0.0)

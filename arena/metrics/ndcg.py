@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from arena.metrics._judged import judged
+from arena.metrics._checked import checked
 from arena.metrics._registry import METRICS
 
 
@@ -34,7 +34,7 @@ def ndcg(ranking: Sequence[str], gains: Mapping[str, int], k: int | None = None)
     >>> ndcg(["x", "y", "a"], {"a": 2}, k=10)
     0.5
     """
-    top, gold = judged(ranking, gains, k)
+    top, gold = checked(ranking, gains, k)
     ideal = sorted(gold.values(), reverse=True)[:k]
     return _dcg(gold.get(document, 0) for document in top) / _dcg(ideal)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from arena.metrics._judged import judged
+from arena.metrics._checked import checked
 from arena.metrics._registry import METRICS
 
 
@@ -32,6 +32,6 @@ def precision(ranking: Sequence[str], gains: Mapping[str, int], k: int | None = 
     >>> precision(["a", "x", "b"], {"a": 2, "b": 1, "c": 1}, k=4)
     0.5
     """
-    top, gold = judged(ranking, gains, k)
+    top, gold = checked(ranking, gains, k)
     places = len(top) if k is None else k
     return sum(document in gold for document in top) / places if places else 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from arena.metrics._judged import judged
+from arena.metrics._checked import checked
 from arena.metrics._registry import METRICS
 
 
@@ -31,5 +31,5 @@ def recall(ranking: Sequence[str], gains: Mapping[str, int], k: int | None = Non
     >>> recall(["a", "x", "b", "c"], {"a": 2, "b": 1, "c": 1, "d": 1}, k=3)
     0.5
     """
-    top, gold = judged(ranking, gains, k)
+    top, gold = checked(ranking, gains, k)
     return sum(document in gold for document in top) / len(gold)

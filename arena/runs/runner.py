@@ -14,15 +14,14 @@ from arena._code import code_sha256
 from arena._files import TEMPORARY_SUFFIX, atomic_write, sha256_file, sha256_json, write_json
 from arena._lock import only_writer
 from arena._progress import progress
-from arena.agents import AGENTS, Agent
+from arena.agents import Agent
 from arena.corpus import Corpus
-from arena.errors import ArenaError, CorpusError, DataError, clip
-from arena.oracle import Oracle
+from arena.errors import ArenaError, CorpusError, DataError, clip, did_you_mean
 from arena.runs.episodes import make_environment, play
+from arena.runs.players import players
 from arena.runs.summary import summarize
-from arena.runs.surveys import choose_surveys
 from arena.runs.trajectories import Trajectories
-from arena.tasks import TASKS, TaskSet
+from arena.tasks import DEFAULT_BUDGET, TASKS, TaskSet, choose_surveys
 
 _MANIFEST = "manifest.json"
 _LOCK = ".lock"
@@ -33,11 +32,13 @@ _VERSION = 1
 def run(
     corpus: Corpus | str | Path,
     task: str,
-    agent: str,
+    agent: str | type[Agent],
     output: str | Path,
     *,
     retriever: str = "bm25",
     retriever_options: dict[str, Any] | None = None,
+    agent_options: dict[str, Any] | None = None,
+    budget: dict[str, int] | None = None,
     surveys: Sequence[str] | int | None = None,
     seed: int = 0,
     overwrite: bool = False,
@@ -51,10 +52,13 @@ def run(
     Args:
         corpus: a built corpus, or its directory.
         task: a registered task.
-        agent: a registered agent, or ``"oracle"``, which knows the labels.
+        agent: a registered agent, a subclass of `arena.Agent`, or ``"oracle"``, which knows the
+            labels.
         output: a new directory, or one with the same run begun.
         retriever: the engine behind ``search``, by name.
         retriever_options: options of that engine.
+        agent_options: keyword arguments for the agent.
+        budget: any of ``max_steps``, ``max_searches`` and ``max_k`` of the environment.
         surveys: ids, or how many of the corpus' surveys in order; by default all.
         seed: makes each episode's own seed, together with the survey's id.
         overwrite: begin anew if `output` holds a run.
@@ -64,24 +68,33 @@ def run(
 
     Raises:
         UnknownNameError: if a name is unknown.
-        CorpusError: if `output` holds something else.
-        ArenaError: if the agent fails; the episodes played so far are kept.
+        DataError: if an option or a number is out of its range.
+        CorpusError: if `output` holds something else, or the corpus is damaged.
+        ArenaError: if another process writes `output`, or the agent fails; the episodes played so
+            far are kept.
     """
     corpus = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
     specification = TASKS.get(task)
-    kind: type[Agent] = Oracle if agent == "oracle" else AGENTS.get(agent)
     tasks = TaskSet(corpus.directory)
     chosen = choose_surveys(tasks, surveys)
+    agent_options = agent_options or {}
+    team = players(agent, agent_options, tasks)
+    for name in budget or {}:
+        if name not in DEFAULT_BUDGET:
+            raise DataError(f"no limit {clip(name)}.{did_you_mean(name, DEFAULT_BUDGET)}")
+    budget = DEFAULT_BUDGET | (budget or {})
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise DataError(f"seed={clip(seed)}: give an integer >= 0.")
     engine = corpus.retriever(retriever, **(retriever_options or {}))
-    prompts = kind.prompts()
+    prompts = team.kind.prompts()
     measures = [metrics.parse(name)[0] for name in specification.metrics]
     manifest = {
         "version": _VERSION,
         "task": task,
         "definition": specification._asdict() | {"metrics": list(specification.metrics)},
-        "agent": agent,
+        "agent": team.name,
+        "agent_options": agent_options,
+        "budget": budget,
         "retriever": retriever,
         "retriever_options": engine.config,
         "seed": seed,
@@ -91,41 +104,38 @@ def run(
             "index": corpus.index_sha256(retriever),
             "tasks": tasks.sha256,
             "prompts": sha256_json(prompts) if prompts else None,
-            "code": code_sha256(kind, type(engine), *measures),
+            "code": code_sha256(team.kind, type(engine), *measures),
         },
     }
+    env = make_environment(
+        specification,
+        corpus=corpus,
+        retriever=retriever,
+        retriever_options=retriever_options,
+        surveys=chosen,
+        **budget,
+    )
     output = Path(output)
     if output.exists() and not output.is_dir():
         raise CorpusError(f"{str(output)!r} is a file. Name a new directory.")
     output.mkdir(parents=True, exist_ok=True)
-    with only_writer(output / _LOCK, output):
+    with only_writer(output / _LOCK, output), closing(env):
         _check_output(output)
         _begin(output, manifest, overwrite)
         trajectories = Trajectories(output / "trajectories.jsonl")
         trajectories.keep(chosen)
         rest = [survey_id for survey_id in chosen if survey_id not in trajectories.done]
-        env = make_environment(
-            specification,
-            corpus=corpus,
-            retriever=retriever,
-            retriever_options=retriever_options,
-            surveys=chosen,
-        )
-        with trajectories, closing(env):
-            for survey_id in progress(rest, desc=f"{task} {agent}", unit="survey"):
+        with trajectories:
+            for survey_id in progress(rest, desc=f"{task} {team.name}", unit="survey"):
                 episode_seed = _episode_seed(seed, survey_id)
-                player = (
-                    Oracle(tasks.gold(survey_id), episode_seed)
-                    if agent == "oracle"
-                    else kind(episode_seed)
-                )
                 try:
+                    player = team.make(survey_id, episode_seed)
                     record = play(env, player, survey_id, episode_seed)
                 except CorpusError:
                     raise
                 except Exception as error:
                     raise ArenaError(
-                        f"agent {agent!r} failed on survey {survey_id!r}: "
+                        f"agent {team.name!r} failed on survey {survey_id!r}: "
                         f"{type(error).__name__}: {clip(str(error), 200)}. The episodes before it "
                         "are kept; the same command goes on from here."
                     ) from error

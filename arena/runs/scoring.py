@@ -11,8 +11,7 @@ from arena import trec
 from arena.corpus import Corpus
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.runs.summary import summarize
-from arena.runs.surveys import choose_surveys
-from arena.tasks import MAX_SUBMITTED, TASKS, TaskSet
+from arena.tasks import MAX_SUBMITTED, TASKS, TaskSet, choose_surveys
 
 
 def score(
@@ -32,7 +31,8 @@ def score(
         corpus: a built corpus, or its directory.
         task: a registered task, ``discovery`` or ``selection``.
         run_file: the run, or a directory that `run` wrote.
-        surveys: ids to score, or how many in order; by default all of the corpus.
+        surveys: ids to score, or how many in order; by default those that a run's directory
+            names, or all of the corpus.
 
     Returns:
         What `arena.runs.summary.summarize` returns, with ``missing`` (surveys not in the run)
@@ -47,7 +47,8 @@ def score(
     specification = TASKS.get(task)
     tasks = TaskSet(corpus.directory)
     path = Path(run_file)
-    found = _read(path, corpus)
+    found, played = _read(path, corpus)
+    surveys = played if surveys is None else surveys
     for survey_id in found:
         if survey_id not in tasks.surveys:
             raise DataError(
@@ -57,7 +58,7 @@ def score(
     chosen = choose_surveys(tasks, surveys)
     rankings, not_visible = {}, 0
     for survey_id in chosen:
-        ranking = trec.order(found.get(survey_id, []), corpus.document_number)[:MAX_SUBMITTED]
+        ranking = trec.order(found.get(survey_id, []), corpus._document_number)[:MAX_SUBMITTED]
         view = corpus.at(tasks.survey(survey_id).date, exclude=[survey_id])
         not_visible += sum(paper_id not in view for paper_id in ranking)
         rankings[survey_id] = ranking
@@ -68,13 +69,20 @@ def score(
     return summary
 
 
-def _read(path: Path, corpus: Corpus) -> dict[str, list[tuple[str, float]]]:
+_Found = dict[str, list[tuple[str, float]]]
+
+
+def _read(path: Path, corpus: Corpus) -> tuple[_Found, list[str] | None]:
+    """Return what a run file holds and, for a run of ours, the surveys that it played."""
     if not path.is_dir():
-        return trec.read_run(path)
+        return trec.read_run(path), None
     try:
-        made_on = json.loads((path / "manifest.json").read_bytes())["sha256"]["corpus"]
+        manifest = json.loads((path / "manifest.json").read_bytes())
+        made_on, played = manifest["sha256"]["corpus"], manifest["surveys"]
     except (OSError, ValueError, LookupError, TypeError):
-        made_on = corpus.sha256  # no run of ours, so it does not say
+        raise CorpusError(
+            f"{str(path)!r} holds no run (no readable manifest.json). Name a run.trec file."
+        ) from None
     if made_on != corpus.sha256:
         raise CorpusError(
             f"{str(path)!r} is a run over corpus {clip(made_on)}, this is {corpus.sha256!r}. "
@@ -82,5 +90,5 @@ def _read(path: Path, corpus: Corpus) -> dict[str, list[tuple[str, float]]]:
         )
     path = path / "run.trec"
     if path.is_file() and not path.stat().st_size:
-        return {}  # a run of ours in which nothing was submitted; elsewhere a mistake
-    return trec.read_run(path)
+        return {}, played  # nothing was submitted; elsewhere an empty file is a mistake
+    return trec.read_run(path), played

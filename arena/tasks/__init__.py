@@ -4,7 +4,17 @@
 no observation, tool or agent ever gets one.
 """
 
-from arena.tasks.base import MAX_SUBMITTED, TASKS, Gold, Survey, Task
+from arena.tasks.base import DEFAULT_BUDGET, MAX_SUBMITTED, TASKS, Gold, Survey, Task
+from arena.tasks.choice import choose_surveys
 from arena.tasks.task_set import TaskSet
 
-__all__ = ["MAX_SUBMITTED", "TASKS", "Gold", "Survey", "Task", "TaskSet"]
+__all__ = [
+    "DEFAULT_BUDGET",
+    "MAX_SUBMITTED",
+    "TASKS",
+    "Gold",
+    "Survey",
+    "Task",
+    "TaskSet",
+    "choose_surveys",
+]

@@ -10,6 +10,10 @@ MAX_SUBMITTED = 1_000
 """Most ids in a ranking, the usual depth of a TREC run; what lies deeper does not count."""
 
 
+DEFAULT_BUDGET = {"max_steps": 100, "max_searches": 50, "max_k": 100}
+"""What an episode may use up, unless it is told otherwise."""
+
+
 class Task(NamedTuple):
     """A task: what the agent is told and what its submission is measured by.
 

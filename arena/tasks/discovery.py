@@ -2,7 +2,7 @@
 
 from arena.tasks.base import TASKS, Task
 
-DISCOVERY = TASKS.register("discovery")(
+TASKS.register("discovery")(
     Task(
         instruction=(
             "Find the papers that a survey of this topic should cite. Only papers from before "

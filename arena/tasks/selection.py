@@ -2,7 +2,7 @@
 
 from arena.tasks.base import TASKS, Task
 
-SELECTION = TASKS.register("selection")(
+TASKS.register("selection")(
     Task(
         instruction=(
             "Rank the papers that matter for a survey of this topic, the most influential "

@@ -58,7 +58,10 @@ class TaskSet:
 
     @cached_property
     def _gold(self) -> dict[str, Gold]:
-        totals = {row["survey"]: row["n_references_total"] for row in self._read(layout.MIND_MAPS)}
+        totals = {
+            row["survey"]: row["n_references_total"]
+            for row in self._read(layout.MIND_MAPS, ["survey", "n_references_total"])
+        }
         listed: dict[str, int] = dict.fromkeys(self.surveys, 0)
         gains: dict[str, dict[str, int]] = {survey_id: {} for survey_id in self.surveys}
         for row in self._read(layout.GOLD):
@@ -70,7 +73,7 @@ class TaskSet:
             for survey_id in self.surveys
         }
 
-    def _read(self, name: str) -> list[dict[str, Any]]:
+    def _read(self, name: str, columns: list[str] | None = None) -> list[dict[str, Any]]:
         import pyarrow.parquet as pq
 
         path = self._directory / name
@@ -78,4 +81,4 @@ class TaskSet:
             raise CorpusError(
                 f"{str(path)!r} is not as it was built. See `arena-corpus verify`; build it again."
             )
-        return pq.read_table(path).to_pylist()  # type: ignore[no-any-return]
+        return pq.read_table(path, columns=columns).to_pylist()  # type: ignore[no-any-return]

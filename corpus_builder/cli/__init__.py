@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.cli._common import add_command, command_line, run_command
+from arena.command_line import add_command, command_line, run_command
 from corpus_builder.cli import build, info, verify
 
 

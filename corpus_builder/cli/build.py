@@ -8,7 +8,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from arena.cli import _common
+from arena import command_line
 from corpus_builder.cli.info import print_card
 
 
@@ -21,7 +21,7 @@ def add_group(commands: Any) -> None:
         help="Build a corpus from a source; the directory appears whole or not at all.",
         allow_abbrev=False,
     )
-    sources = _common.add_group(parser, "SOURCE")
+    sources = command_line.add_group(parser, "SOURCE")
     for name, summary in SOURCES.describe().items():
         source = SOURCES.get(name)
         command = SimpleNamespace(
@@ -30,7 +30,7 @@ def add_group(commands: Any) -> None:
             add_arguments=partial(_add_arguments, source=source),
             execute=partial(_execute, source=source),
         )
-        _common.add_command(sources, name, command)
+        command_line.add_command(sources, name, command)
 
 
 def _add_arguments(parser: argparse.ArgumentParser, source: Any) -> None:
@@ -63,7 +63,7 @@ def _execute(arguments: argparse.Namespace, source: Any) -> None:
         overwrite=arguments.overwrite,
     )
     if arguments.json:
-        _common.print_json(manifest)
+        command_line.print_json(manifest)
         return
     print_card(manifest, arguments.output)
     print(f"built in {time.monotonic() - started:.1f} s")

@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from arena import layout
-from arena.cli import _common
+from arena import command_line, layout
 
 SUMMARY = "Describe a corpus: what it holds and how it was made."
 EXAMPLE = "arena-corpus info demo/world"
@@ -22,7 +21,7 @@ def execute(arguments: argparse.Namespace) -> None:
     """Print the card."""
     manifest = layout.read_manifest(Path(arguments.directory))
     if arguments.json:
-        _common.print_json(manifest)
+        command_line.print_json(manifest)
     else:
         print_card(manifest, arguments.directory)
 
@@ -61,4 +60,4 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
         rows.append(("note", source["note"]))
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
-        print(f"{name:{width}}  {_common.printable(str(value), 1000)}")
+        print(f"{name:{width}}  {command_line.printable(str(value), 1000)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from arena.cli import _common
+from arena import command_line
 from arena.errors import CorpusError
 
 SUMMARY = "Hash every file of a corpus again and name what differs."
@@ -22,10 +22,10 @@ def execute(arguments: argparse.Namespace) -> None:
 
     report = verify(arguments.directory)
     if arguments.json:
-        _common.print_json(report)
+        command_line.print_json(report)
     else:
         for name, problem in report["problems"].items():
-            print(_common.printable(f"{name}: {problem}", 1000))
+            print(command_line.printable(f"{name}: {problem}", 1000))
     if report["problems"]:
         raise CorpusError(
             f"{len(report['problems'])} files of {arguments.directory!r} differ from the "

@@ -43,7 +43,7 @@ class WorldSource:
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
         """Add ``--config`` and one option a knob."""
         parser.add_argument(
-            "--config", metavar="FILE", help="knobs as YAML, see configs/world.yaml; options win"
+            "--config", metavar="FILE", help="knobs as YAML, `name: value` a line; options win"
         )
         for field in dataclasses.fields(WorldConfig):
             parser.add_argument(

@@ -92,10 +92,11 @@ class BM25Retriever:
     @classmethod
     def open(cls, directory: Path, **options: Any) -> BM25Retriever:
         """Open an index that `build` wrote; for the options see `__init__`."""
-        try:
-            return cls(directory, **options)
-        except TypeError as error:
-            raise DataError(f"bm25: {error}. It takes statistics, k1 and b.") from None
+        known = ("statistics", "k1", "b")
+        for name in options:
+            if name not in known:
+                raise DataError(f"bm25 has no option {clip(name)}.{did_you_mean(name, known)}")
+        return cls(directory, **options)
 
     def search(self, query: str, k: int, scope: Scope) -> Ranking:
         """Return the `k` best documents of `scope` that hold a term of `query`.

@@ -1,4 +1,4 @@
-"""What every command shares: one-line errors, ``--json``, tables."""
+"""What the commands ``arena`` and ``arena-corpus`` share: one-line errors, ``--json``, tables."""
 
 from __future__ import annotations
 
@@ -8,26 +8,9 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
-from arena.errors import ArenaError, did_you_mean
-
-
-class Command(Protocol):
-    """A command: in practice a module with these names."""
-
-    SUMMARY: str
-    EXAMPLE: str
-
-    @staticmethod
-    def add_arguments(parser: argparse.ArgumentParser) -> None:
-        """Add the command's options."""
-        ...
-
-    @staticmethod
-    def execute(arguments: argparse.Namespace) -> None:
-        """Do it."""
-        ...
+from arena.errors import ArenaError, DataError, did_you_mean
 
 
 class Parser(argparse.ArgumentParser):
@@ -57,7 +40,14 @@ def add_group(parser: argparse.ArgumentParser, metavar: str) -> Any:
 
 
 def add_command(commands: Any, name: str, command: Any) -> None:
-    """Add a `Command` as `name` to subparsers, with its example in the help text."""
+    """Add a command as `name` to subparsers, with its example in the help text.
+
+    Args:
+        commands: made by `add_group` or `command_line`.
+        name: as it is typed.
+        command: in practice a module, with ``SUMMARY``, ``EXAMPLE``, ``add_arguments(parser)`` and
+            ``execute(arguments)``.
+    """
     parser = commands.add_parser(
         name,
         help=command.SUMMARY,
@@ -110,10 +100,15 @@ def print_json(value: Any) -> None:
 
 
 def print_table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> None:
-    """Print a plain table; numbers are right-aligned."""
+    """Print a plain table: floats with four decimals, numbers to the right, text as it is."""
     from tabulate import tabulate
 
-    print(tabulate(rows, headers=headers, floatfmt=".4f", disable_numparse=False))
+    columns = list(zip(*rows, strict=True)) or [()] * len(headers)
+    numeric = [all(isinstance(v, int | float | None) for v in column) for column in columns]
+    cells = [[f"{v:.4f}" if isinstance(v, float) else v for v in row] for row in rows]
+    # tabulate would take an id such as 2101.01507 for a number, and round it.
+    align = ["right" if number else "left" for number in numeric]
+    print(tabulate(cells, headers=headers, disable_numparse=True, colalign=align))
 
 
 def printable(text: str, width: int) -> str:
@@ -125,18 +120,27 @@ def printable(text: str, width: int) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
-def retriever_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the engine options given as ``--retriever-option NAME=VALUE``."""
+def parse_options(option: str, items: Sequence[str] | None) -> dict[str, Any]:
+    """Return the ``NAME=VALUE`` items of a repeated option; a value is JSON or else a string.
+
+    Raises:
+        DataError: if an item has no ``=``.
+    """
     options = {}
-    for item in arguments.retriever_option or []:
+    for item in items or ():
         name, equals, value = item.partition("=")
         if not equals:
-            raise ArenaError(f"--retriever-option {item!r}: write NAME=VALUE.")
+            raise DataError(f"{option} {item!r}: write NAME=VALUE.")
         try:
             options[name] = json.loads(value)
         except ValueError:
             options[name] = value
     return options
+
+
+def retriever_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the engine options given as ``--retriever-option NAME=VALUE``."""
+    return parse_options("--retriever-option", arguments.retriever_option)
 
 
 def add_retriever_arguments(parser: argparse.ArgumentParser) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.errors import DataError
-from arena.tasks import TaskSet
+from arena.errors import DataError, clip
+from arena.tasks.task_set import TaskSet
 
 
 def choose_surveys(tasks: TaskSet, surveys: Sequence[str] | int | None) -> list[str]:
@@ -18,6 +18,8 @@ def choose_surveys(tasks: TaskSet, surveys: Sequence[str] | int | None) -> list[
     known = list(tasks.surveys)
     if surveys is None:
         return known
+    if isinstance(surveys, str):
+        raise DataError(f"surveys={clip(surveys)} is one string; give a list of ids.")
     if isinstance(surveys, int):
         if not 1 <= surveys <= len(known):
             raise DataError(f"surveys={surveys}: the corpus has {len(known)} surveys.")

@@ -9,7 +9,7 @@ from numbers import Integral
 from arena.errors import DataError, clip
 
 
-def judged(
+def checked(
     ranking: Sequence[str], gains: Mapping[str, int], k: int | None
 ) -> tuple[Sequence[str], dict[str, int]]:
     """Return the first `k` ids of `ranking`, and the entries of `gains` that are relevant.

@@ -1,0 +1,59 @@
+"""Make the agent of each episode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from arena.agents import AGENTS, Agent
+from arena.errors import DataError, clip
+from arena.oracle import Oracle
+from arena.tasks import TaskSet
+
+ORACLE = "oracle"
+"""The one name that is no registered agent: it is given the labels."""
+
+
+class Players(NamedTuple):
+    """The agents of one run.
+
+    Attributes:
+        name: for the records of the run.
+        kind: their class.
+        make: (survey id, seed of the episode) -> a fresh agent.
+    """
+
+    name: str
+    kind: type[Agent]
+    make: Callable[[str, int], Agent]
+
+
+def players(agent: str | type[Agent], options: dict[str, Any], tasks: TaskSet) -> Players:
+    """Return what makes the agents of a run.
+
+    Args:
+        agent: a registered name, ``"oracle"``, or a subclass of `Agent`.
+        options: keyword arguments for the agent, besides its seed.
+        tasks: where the oracle, and nobody else, gets its labels.
+
+    Raises:
+        UnknownNameError: if no agent has that name.
+        DataError: if `agent` is neither, or takes no such options.
+    """
+    if agent == ORACLE:
+        if options:
+            raise DataError(f"the oracle takes no options, but got {clip(options)}.")
+        return Players(
+            ORACLE, Oracle, lambda survey_id, seed: Oracle(tasks.gold(survey_id), seed=seed)
+        )
+    kind = AGENTS.get(agent) if isinstance(agent, str) else agent
+    if not (isinstance(kind, type) and issubclass(kind, Agent)):
+        raise DataError(f"agent={clip(agent)}: give a registered name or a subclass of Agent.")
+    name = agent if isinstance(agent, str) else kind.__qualname__
+    try:
+        kind(seed=0, **options)
+    except TypeError as error:
+        raise DataError(
+            f"agent {name!r} does not take the options {clip(options)}: {error}."
+        ) from None
+    return Players(name, kind, lambda _, seed: kind(seed=seed, **options))
