@@ -19,14 +19,15 @@ REFERENCES = pa.schema(
 )
 
 # A survey's reference list is a gold label and an undated paper is out of reach, so a link counts
-# only between two searchable papers.
+# only between two searchable papers. The ids are compared before the joins: comparing documents
+# after them makes DuckDB pair every document with every other one first.
 _LINKS = """
 CREATE TABLE links AS
 SELECT a.document AS citing, b.document AS cited, bool_or(r.influential) AS influential
 FROM staged_references r
 JOIN documents a ON a.id = r.citing
 JOIN documents b ON b.id = r.cited
-WHERE a.searchable AND b.searchable AND a.document <> b.document
+WHERE a.searchable AND b.searchable AND r.citing <> r.cited
 GROUP BY ALL
 """
 
