@@ -179,7 +179,8 @@ def mini_records() -> Records:
 def mini(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A corpus of 17 papers and 3 surveys with every kind of date, reference and survey.
 
-    `MINI` above lists the document order; tests/test_build.py holds all that follows from it.
+    `MINI` above lists the document order; tests/test_build_content.py holds all that follows
+    from it.
     """
     from corpus_builder.build import build
     from corpus_builder.sources.jsonl import JsonLines
@@ -199,6 +200,16 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("world") / "corpus"
     build(WorldSource(WorldConfig(seed=7, papers=600, surveys=8)), directory)
     return directory
+
+
+@pytest.fixture(scope="session")
+def title_run(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run of the agent "title" on discovery in `world`."""
+    import arena
+
+    output = tmp_path_factory.mktemp("runs") / "title"
+    arena.run(world, "discovery", "title", output)
+    return output
 
 
 @pytest.fixture(scope="session")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import pickle
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from helpers import Memory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,26 +18,6 @@ import arena
 from arena.errors import CorpusError, DataError, UnknownNameError, UnknownPaperError
 from arena.retrieval import Ranking, Scope
 from corpus_builder.build import build
-from corpus_builder.sources import Located
-
-
-class Memory:
-    """A source that holds its records."""
-
-    example = ""
-
-    def __init__(self, papers: list[dict[str, Any]], surveys: list[dict[str, Any]]) -> None:
-        self._papers, self._surveys = papers, surveys
-
-    def papers(self) -> Iterator[Located]:
-        return (Located(p, "papers", n) for n, p in enumerate(self._papers, 1))
-
-    def surveys(self) -> Iterator[Located]:
-        return (Located(s, "surveys", n) for n, s in enumerate(self._surveys, 1))
-
-    def describe(self) -> dict[str, Any]:
-        return {"source": "memory"}
-
 
 DATES = [None, "2019", "2020", "2020-02", "2020-02-28", "2020-02-29", "2020-03-01", "2020-12-31"]
 # Worked out by hand: a year is its 31 December, a month its last day (2020 is a leap year).

@@ -34,9 +34,9 @@ _SHARES = (
 class WorldConfig:
     """The knobs of a made-up field of science. The same knobs always give the same world.
 
-    Every share is in [0, 1]. ``tests/test_world.py`` measures what the knobs do to a search for a
-    survey's title: more synonymy, distractors, reference noise or depth make it harder, and more
-    papers do not make it easier.
+    Every share is in [0, 1]. ``tests/test_world_difficulty.py`` measures what the knobs do to a
+    search for a survey's title: more synonymy, distractors, reference noise or depth make it
+    harder, and more papers do not make it easier.
 
     Args:
         seed: Which world; 0 or more.

@@ -1,0 +1,149 @@
+"""What several test files share; corpora that they only read are fixtures in conftest.py."""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import pyarrow.parquet as pq
+
+from arena._strings import StringTable
+from corpus_builder.sources import Located
+from corpus_builder.world import _sentences
+
+# Corpora of a few records.
+
+
+class Memory:
+    """A source that holds its records."""
+
+    example = ""
+
+    def __init__(self, papers: list[Any], surveys: list[Any]) -> None:
+        self._papers, self._surveys = papers, surveys
+
+    def papers(self) -> Iterator[Located]:
+        return (Located(p, "papers", n) for n, p in enumerate(self._papers, 1))
+
+    def surveys(self) -> Iterator[Located]:
+        return (Located(s, "surveys", n) for n, s in enumerate(self._surveys, 1))
+
+    def describe(self) -> dict[str, Any]:
+        return {"source": "memory"}
+
+
+SURVEY = {"id": "s", "title": "The survey", "date": "2020-06", "references": ["a"]}
+SMALL = Memory([{"id": "a", "title": "Alpha", "date": "2019", "abstract": "beta"}], [SURVEY])
+
+
+# What files and directories hold.
+
+
+def table(path: Path) -> list[tuple[Any, ...]]:
+    return [tuple(row.values()) for row in pq.read_table(path).to_pylist()]
+
+
+def strings(path: Path) -> list[str]:
+    found = StringTable(path)
+    return [found[i] for i in range(len(found))]
+
+
+def names(directory: Path) -> list[str]:
+    return sorted(path.name for path in directory.iterdir())
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(directory).as_posix(): path.read_bytes()
+        for path in directory.rglob("*")
+        if path.is_file()
+    }
+
+
+RUN_FILES = {"run.trec", "qrels.trec", "metrics.json", "trajectories.jsonl", "manifest.json"}
+
+
+def run_contents(directory: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in directory.iterdir()}
+
+
+# Building in a process of its own.
+
+MAIN = "import sys; from corpus_builder.cli import main; sys.exit(main())"
+WORLD = ["world", "--seed", "7", "--papers", "400", "--surveys", "4"]
+
+
+def command(*arguments: object, code: str = MAIN) -> list[str]:
+    return [sys.executable, "-c", code, "build", *map(str, arguments)]
+
+
+def arena_corpus(*arguments: object, code: str = MAIN, **options: Any) -> Any:
+    return subprocess.run(
+        command(*arguments, code=code), capture_output=True, text=True, timeout=60, **options
+    )
+
+
+# Environments.
+
+
+def make_env(world: Path, name: str = "arena/Discovery-v0", **options: Any) -> gymnasium.Env:
+    return gymnasium.make(name, corpus=world, **options)
+
+
+def call(tool: str, **arguments: Any) -> dict[str, Any]:
+    return {"tool": tool, "arguments": arguments}
+
+
+def result(step: tuple[Any, ...]) -> dict[str, Any]:
+    return json.loads(step[0]["result"])
+
+
+def arena_surveys(world: Path) -> dict[str, dict[str, Any]]:
+    return {row["id"]: row for row in pq.read_table(world / "tasks/surveys.parquet").to_pylist()}
+
+
+def gold_of(world: Path, survey: str) -> set[str]:
+    """The reachable references, from the Parquet files alone."""
+    papers = pq.read_table(world / "papers.parquet").to_pylist()
+    date = arena_surveys(world)[survey]["date"]
+    reachable = {p["id"] for p in papers if p["date"] and p["date"] < date and not p["is_survey"]}
+    rows = pq.read_table(world / "tasks/gold.parquet").to_pylist()
+    return {r["reference"] for r in rows if r["survey"] == survey} & reachable
+
+
+# Records of made-up worlds.
+
+NEVER = datetime.date.max
+
+
+def resolve(date: str | None) -> datetime.date:
+    """The last day a date can mean; far in the future when it is missing."""
+    if date is None:
+        return NEVER
+    parts = [int(part) for part in date.split("-")]
+    year, month = parts[0], parts[1] if len(parts) > 1 else 12
+    day = parts[2] if len(parts) > 2 else calendar.monthrange(year, month)[1]
+    return datetime.date(year, month, day)
+
+
+def full_text(paper):
+    sections = [f"{section['heading']} {section['text']}" for section in paper["sections"]]
+    return " ".join([paper["title"], paper["abstract"], *sections])
+
+
+def other_words(term, text):
+    """The names that a text gives as another name of a term."""
+    told = set()
+    for pattern in _sentences.ALIASES:
+        for blank, other in (("{0}", "{1}"), ("{1}", "{0}")):
+            regex = re.escape(pattern).replace(re.escape(blank), term)
+            told.update(re.findall(regex.replace(re.escape(other), "([a-z ]+)"), text))
+    return sorted(told)

@@ -1,0 +1,167 @@
+"""Runs that are killed, interrupted or fail go on to the same files, and spoil no others."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+from helpers import RUN_FILES, run_contents
+
+import arena
+from arena.agents import AGENTS, Agent
+from arena.errors import ArenaError, CorpusError
+from arena.runs.trajectories import Trajectories
+
+
+@pytest.mark.parametrize(
+    "cut", [0, 1, -1, -40, "half a line", "junk", "a field is missing", "an id stands twice"]
+)
+def test_a_run_cut_off_anywhere_goes_on_to_the_same_files(world, title_run, tmp_path, cut):
+    """What a kill leaves: a manifest, some lines, perhaps part of one, no result files."""
+    output = tmp_path / "run"
+    arena.run(world, "discovery", "title", output)
+    path = output / "trajectories.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    kept = b"".join(lines[:3])
+    path.write_bytes(
+        {
+            "half a line": kept + lines[3][:50],
+            "junk": kept + b"{]\n",
+            "a field is missing": kept + lines[3].replace(b'"submitted"', b'"sbmtd"'),
+            "an id stands twice": kept
+            + lines[3].replace(b'"submitted":[', b'"submitted":["x","x",'),
+        }.get(str(cut), path.read_bytes()[: cut if isinstance(cut, int) else 0])
+    )
+    for name in ("run.trec", "qrels.trec", "metrics.json"):
+        (output / name).unlink()
+    manifest = json.loads((output / "manifest.json").read_text())
+    del manifest["files"]
+    (output / "manifest.json").write_text(json.dumps(manifest))
+    arena.run(world, "discovery", "title", output)
+    assert run_contents(output) == run_contents(title_run)
+
+
+SLOW = """
+import sys, time
+import arena
+from arena.agents import AGENTS
+Title = AGENTS.get("title")
+act = Title.act
+def slowly(self, observation):
+    time.sleep(0.1)
+    return act(self, observation)
+Title.act = slowly
+arena.run(sys.argv[1], "discovery", "title", sys.argv[2])
+"""
+
+
+@pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_process(world, title_run, tmp_path, kind):
+    output = tmp_path / "run"
+    command = [sys.executable, "-c", SLOW, str(world), str(output)]
+    for _ in range(2):
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+            deadline = time.monotonic() + 60
+            path = output / "trajectories.jsonl"
+            size = path.stat().st_size if path.exists() else 0
+            while not (path.exists() and path.stat().st_size > size):
+                assert time.monotonic() < deadline
+                assert process.poll() is None
+                time.sleep(0.01)
+            process.send_signal(kind)
+    assert 1 <= len(path.read_bytes().splitlines()) < 8
+    assert not (output / "metrics.json").exists()
+    arena.run(world, "discovery", "title", output)
+    assert run_contents(output) == run_contents(title_run)
+
+
+def test_another_run_is_not_overwritten(world, title_run, tmp_path):
+    output = tmp_path / "run"
+    arena.run(world, "discovery", "title", output, surveys=2)
+    before = run_contents(output)
+    with pytest.raises(CorpusError, match=r"differs in agent"):
+        arena.run(world, "discovery", "random", output, surveys=2)
+    with pytest.raises(CorpusError, match="differs in surveys"):
+        arena.run(world, "discovery", "title", output)
+    assert run_contents(output) == before
+    arena.run(world, "discovery", "title", output, overwrite=True)
+    assert run_contents(output) == run_contents(title_run)
+
+
+def test_a_directory_of_something_else_is_left_alone(world, tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(CorpusError, match="holds other files"):
+        arena.run(world, "discovery", "title", tmp_path, overwrite=True)
+    with pytest.raises(CorpusError, match="is a file"):
+        arena.run(world, "discovery", "title", tmp_path / "thesis.tex")
+    assert run_contents(tmp_path) == {"thesis.tex": b"years of work"}
+
+
+def test_what_a_kill_inside_a_write_leaves_is_cleared(world, title_run, tmp_path):
+    from arena._files import TEMPORARY_SUFFIX
+
+    output = tmp_path / "run"
+    output.mkdir()
+    (output / f".0123{TEMPORARY_SUFFIX}").write_text("half a manif")
+    (output / ".lock").write_text("")
+    arena.run(world, "discovery", "title", output)
+    assert run_contents(output) == run_contents(title_run)
+    # --overwrite, killed after the results are gone and before the manifest is
+    for name in RUN_FILES - {"manifest.json"}:
+        (output / name).unlink()
+    (output / f".4567{TEMPORARY_SUFFIX}").write_text("half a line")
+    arena.run(world, "discovery", "title", output)
+    assert run_contents(output) == run_contents(title_run)
+
+
+def test_two_processes_do_not_write_one_run(world, tmp_path):
+    from arena._lock import only_writer
+
+    output = tmp_path / "run"
+    output.mkdir()
+    with (
+        only_writer(output / ".lock", output),
+        pytest.raises(ArenaError, match="another process is writing"),
+    ):
+        arena.run(world, "discovery", "title", output)
+    arena.run(world, "discovery", "title", output, surveys=1)
+
+
+def test_a_failing_agent_keeps_the_episodes_before(world, title_run, tmp_path, monkeypatch):
+    title_class = AGENTS.get("title")
+    act, played = title_class.act, []
+
+    def fails(self: Agent, observation: Any) -> Any:
+        played.append(observation["topic"])
+        if len(played) == 6:
+            raise ZeroDivisionError("oops")
+        return act(self, observation)
+
+    monkeypatch.setattr(title_class, "act", fails)
+    with pytest.raises(
+        ArenaError, match=r"'title' failed on survey '.*': ZeroDivisionError: 'oops'"
+    ):
+        arena.run(world, "discovery", "title", tmp_path / "run")
+    monkeypatch.undo()
+    assert len((tmp_path / "run/trajectories.jsonl").read_bytes().splitlines()) == 2
+    arena.run(world, "discovery", "title", tmp_path / "run")
+    assert run_contents(tmp_path / "run") == run_contents(title_run)
+
+
+def test_trajectories_of_other_surveys_are_cut_off(tmp_path):
+    path = tmp_path / "trajectories.jsonl"
+    trajectories = Trajectories(path)
+    record = {"steps": [], "searches": 0, "submitted": [], "truncated": False}
+    with trajectories:
+        for survey in "abc":
+            trajectories.append({"survey": survey, **record})
+    first = path.read_text().splitlines(keepends=True)[0]
+    again = Trajectories(path)
+    again.keep(["a", "x", "c"])
+    assert again.done == {"a"}
+    assert path.read_text() == first

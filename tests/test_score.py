@@ -1,0 +1,97 @@
+"""Scoring: the means of a run again from outside, and runs that others made."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+import arena
+from arena.errors import CorpusError, DataError
+
+
+def test_a_run_over_some_surveys_is_scored_over_those(world, tmp_path):
+    summary = arena.run(world, "discovery", "title", tmp_path / "run", surveys=2)
+    assert arena.score(world, "discovery", tmp_path / "run")["mean"] == summary["mean"]
+
+
+def test_score_equals_run(world, title_run):
+    summary = json.loads((title_run / "metrics.json").read_text())
+    for path in (title_run, title_run / "run.trec"):
+        scored = arena.score(world, "discovery", path)
+        assert scored["mean"] == summary["mean"]
+        assert scored["ceiling"] == summary["ceiling"]
+        assert (scored["counts"]["missing"], scored["counts"]["not_visible"]) == (0, 0)
+
+
+def test_score_of_a_foreign_run(mini, tmp_path):
+    """Worked out by hand on the mini corpus, see conftest.py for its documents."""
+    gold = {
+        row["reference"]: 2 if row["influential"] else 1
+        for row in pq.read_table(mini / "tasks/gold.parquet").to_pylist()
+        if row["survey"] == "sv:1" and row["status"] == "gold"
+    }
+    assert gold, "sv:1 has gold"
+    first = min(gold)
+    run = tmp_path / "run.trec"
+    # The rank column lies, scores decide; 'future' is unknown and holds rank 1.
+    run.write_text(f"sv:1 Q0 {first} 1 0.5 other\nsv:1 Q0 future:1 2 0.9 other\n", encoding="utf-8")
+    scored = arena.score(mini, "selection", run)
+    assert scored["per_survey"]["sv:1"]["mrr"] == 0.5
+    assert scored["counts"]["not_visible"] == 1
+    others = [s for s, entry in scored["per_survey"].items() if s != "sv:1" and entry["gold"]]
+    assert scored["counts"]["missing"] == len(scored["per_survey"]) - 1
+    assert all(scored["per_survey"][s]["mrr"] == 0.0 for s in others)
+    assert scored["mean"]["mrr"] == pytest.approx(0.5 / (1 + len(others)))
+
+
+def test_ties_are_broken_by_document_order(world, tmp_path):
+    corpus = arena.Corpus.open(world)
+    survey = sorted(pq.read_table(world / "tasks/surveys.parquet")["id"].to_pylist())[0]
+    papers = pq.read_table(world / "papers.parquet", columns=["id", "searchable"]).to_pylist()
+    ids = [p["id"] for p in papers if p["searchable"]][:50]
+    summaries = []
+    for order in (ids, ids[::-1]):
+        run = tmp_path / "run.trec"
+        run.write_text("".join(f"{survey} Q0 {i} {n} 1.0 x\n" for n, i in enumerate(order, 1)))
+        summaries.append(arena.score(corpus, "selection", run, [survey]))
+    assert summaries[0] == summaries[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "empty"),
+        ("nope Q0 a 1 1.0 t\n", "survey 'nope', which this corpus does not have"),
+        ("a b c\n", "run.trec:1"),
+        ("s Q0 a 1 nan t\n", "run.trec:1"),
+    ],
+)
+def test_bad_run_files(world, tmp_path, text, message):
+    (tmp_path / "run.trec").write_text(text)
+    with pytest.raises(DataError, match=message):
+        arena.score(world, "discovery", tmp_path / "run.trec")
+    with pytest.raises(DataError, match="no such file"):
+        arena.score(world, "discovery", tmp_path / "missing.trec")
+
+
+def test_score_refuses_a_run_over_another_corpus(world, mini, title_run):
+    with pytest.raises(CorpusError, match="is a run over corpus"):
+        arena.score(mini, "discovery", title_run)
+
+
+def test_what_lies_below_the_thousandth_place_does_not_count(world, tmp_path):
+    survey = min(pq.read_table(world / "tasks/surveys.parquet")["id"].to_pylist())
+    gold = next(
+        row["reference"]
+        for row in pq.read_table(world / "tasks/gold.parquet").to_pylist()
+        if row["survey"] == survey and row["status"] == "gold"
+    )
+    for place, expected in ((1000, 1 / 1000), (1001, 0.0)):
+        lines = [f"{survey} Q0 x{n} 0 {-n} t" for n in range(1, place)]
+        lines.append(f"{survey} Q0 {gold} 0 {-place} t")
+        (tmp_path / "run.trec").write_text("\n".join(lines))
+        scored = arena.score(world, "selection", tmp_path / "run.trec", [survey, survey])
+        assert scored["per_survey"][survey]["mrr"] == expected
+        assert scored["counts"]["not_visible"] == place - 1 - (place > 1000) + (place > 1000)
