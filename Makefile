@@ -23,7 +23,8 @@ $(BIN)/python:
 # The stamps make a repeated call instant; a changed pin or dependency installs again.
 $(VENV)/.core: requirements/core.txt pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/core.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		--config-settings editable_mode=compat -e .
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.core

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import inspect
 from pathlib import Path
+from types import CodeType
 from typing import Any
-
-from arena.errors import DataError
 
 
 def code_sha256(*extra: Any) -> str:
@@ -16,9 +15,6 @@ def code_sha256(*extra: Any) -> str:
     Args:
         extra: classes and functions, of which some may come from elsewhere, such as a user's own
             agent or retriever.
-
-    Raises:
-        DataError: if the source of one of them cannot be found.
     """
     root = Path(__file__).parent
     files = {}
@@ -36,14 +32,30 @@ def code_sha256(*extra: Any) -> str:
 
 
 def _source(item: Any) -> bytes:
-    """Return the module that defines `item`, or, in a notebook, its own lines."""
+    """Return the module that defines `item`, or, for one typed into a session, its bytecode."""
     try:
         path = inspect.getsourcefile(item)
-        if path and Path(path).is_file():
-            return Path(path).read_bytes()
-        return inspect.getsource(item).encode()
-    except (OSError, TypeError):
-        raise DataError(
-            f"the code of {item.__qualname__} cannot be found, so a run could not name it. "
-            "Define it in a file."
-        ) from None
+    except (OSError, TypeError):  # a class of a notebook, for one
+        path = None
+    if path and Path(path).is_file():
+        return Path(path).read_bytes()
+    functions = vars(item) if inspect.isclass(item) else {item.__name__: item}
+    return repr(
+        [
+            (name, _bytecode(function.__code__))
+            for name, function in sorted(functions.items())
+            if inspect.isfunction(function)
+        ]
+    ).encode()
+
+
+def _bytecode(code: CodeType) -> list[str]:
+    constants = []
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            constants += _bytecode(constant)
+        else:  # the order of a set differs from process to process
+            constants.append(
+                repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant)
+            )
+    return [code.co_code.hex(), repr(code.co_names), *constants]

@@ -14,4 +14,6 @@ def register_all() -> None:
     """Register every environment that is not registered yet."""
     for name, entry_point in ENVIRONMENTS.items():
         if name not in registry:
-            register(id=name, entry_point=entry_point)
+            # Gymnasium's own wrapper around every make() checks what the tests here have checked,
+            # and stays broken when a first reset() is refused.
+            register(id=name, entry_point=entry_point, disable_env_checker=True)

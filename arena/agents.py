@@ -32,7 +32,7 @@ class Agent:
             observation: ``topic``, ``cutoff``, ``result`` (JSON text) and ``budget``; see
                 docs/environments.md.
         """
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} does not define act(observation)")
 
     @classmethod
     def prompts(cls) -> dict[str, str]:

@@ -16,13 +16,33 @@ from arena.errors import ArenaError, DataError, did_you_mean
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line and name the nearest choice."""
 
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Refuse an unknown option before argparse misses the one that was meant."""
+        given = sys.argv[1:] if args is None else list(args)
+        is_leaf = self._subparsers is None
+        for word in given if is_leaf else ():
+            name = word.partition("=")[0]
+            if re.fullmatch("--[a-z][a-z-]*", name) and name not in self._option_string_actions:
+                self.error(
+                    f"unknown option {name!r}.{did_you_mean(name, self._option_string_actions)}"
+                )
+        found, extra = super().parse_known_args(given, namespace)
+        if extra and is_leaf:
+            self.error(f"too many words: {' '.join(extra)!r}. Put a text with spaces in quotes.")
+        return found, extra
+
     def error(self, message: str) -> NoReturn:
         """Print one line and exit with 2."""
         choice = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        number = re.search(r"argument (\S+): invalid (?:int|float) value: (.*)", message)
         if choice:
             known = [name.strip(" '") for name in choice[2].split(",")]
             message = f"unknown {choice[1]!r}.{did_you_mean(choice[1], known)}"
-        self.exit(2, f"{self.prog}: error: {message} See `{self.prog} --help`.\n")
+        elif number:
+            message = f"{number[1]}: {number[2]} is no number of the kind it takes."
+        self.exit(2, f"{self.prog}: error: {message.rstrip('.')}. See `{self.prog} --help`.\n")
 
 
 def command_line(prog: str, description: str) -> tuple[Parser, Any]:
@@ -77,8 +97,8 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
         return 0
     except (ArenaError, OSError) as error:
         return _fail(parser, error, 2)
-    except KeyboardInterrupt:
-        print(f"{parser.prog}: interrupted.", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        print(f"{parser.prog}: interrupted.{' '.join(['', *map(str, stop.args)])}", file=sys.stderr)
         return 130
     except Exception as error:
         return _fail(parser, error, 1)
@@ -88,6 +108,8 @@ def _fail(parser: argparse.ArgumentParser, error: Exception, status: int) -> int
     if os.environ.get("ARENA_DEBUG"):
         raise error
     message = str(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        message = f"{str(error.filename)!r}: {error.strerror}. Name another path, or mend this one."
     if status == 1:
         message = f"{type(error).__name__}: {message} (a bug; ARENA_DEBUG=1 shows where)"
     print(f"{parser.prog}: error: {' '.join(message.split())}", file=sys.stderr)

@@ -90,10 +90,13 @@ def read_manifest(
     """
     path = directory / MANIFEST
     rebuild = "Build it again with `arena-corpus build`."
+    check = "Check the path, or build one with `arena-corpus build`."
     if not directory.exists():
-        raise CorpusError(f"there is no directory {str(directory)!r}. {rebuild}")
+        raise CorpusError(f"there is no directory {str(directory)!r}. {check}")
+    if not directory.is_dir():
+        raise CorpusError(f"{str(directory)!r} is a file, no {what}. {check}")
     if not path.is_file():
-        raise CorpusError(f"{str(directory)!r} holds no {what} (no {MANIFEST}). {rebuild}")
+        raise CorpusError(f"{str(directory)!r} holds no {what} (no {MANIFEST}). {check}")
     try:
         manifest = json.loads(path.read_bytes())
         version = manifest["format_version"]

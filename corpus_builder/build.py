@@ -146,8 +146,8 @@ def _write(source: Source, staging: Path, directory: Path) -> dict[str, Any]:
 
 def _not_written(output: Path, reason: str) -> OSError:
     return OSError(
-        f"cannot write {str(output)!r}: {reason.rstrip('.')}. Nothing is left of it; free some "
-        "disk space, or name another directory."
+        f"cannot write {str(output)!r}: {reason.rstrip('.')}. Nothing half-built is left behind; "
+        "free some disk space, mend the permissions, or name another directory."
     )
 
 

@@ -6,13 +6,14 @@ python examples/demo.py --output demo
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from pathlib import Path
 
 from tabulate import tabulate
 
 import arena
-from arena.errors import CorpusError
+from arena.errors import ArenaError, CorpusError
 from corpus_builder.build import build
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
@@ -73,4 +74,9 @@ def open_or_build(directory: Path) -> arena.Corpus:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except ArenaError as error:
+        sys.exit(f"error: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)

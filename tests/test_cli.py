@@ -89,6 +89,55 @@ def test_ids_that_look_like_numbers_stay_as_they_are(capsys):
     assert "score" in capsys.readouterr().out
 
 
+AGENT = """
+from arena import Agent
+from arena.agents import result_of
+
+class Mine(Agent):
+    def act(self, observation):
+        hits = result_of(observation).get("hits")
+        if hits is None:
+            return {"tool": "search", "arguments": {"query": observation["topic"], "k": 50}}
+        return {"tool": "submit", "arguments": {"paper_ids": [hit["id"] for hit in hits]}}
+
+class Junk(Agent):
+    def act(self, observation):
+        return "search foo"
+"""
+
+
+def test_an_agent_in_a_file(world, tmp_path, capsys):
+    (tmp_path / "json.py").write_text(AGENT)  # the name of a library must not matter
+    base = ["run", "--corpus", str(world), "--task", "discovery"]
+    file = str(tmp_path / "json.py")
+    assert main([*base, "--agent", f"{file}:Mine", "--output", str(tmp_path / "run")]) == 0
+    assert "Mine" in capsys.readouterr().out
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert manifest["agent"] == "Mine"
+    for agent, message in (
+        (f"{file}:Mime", "Did you mean 'Mine'"),
+        (f"{file}:", "Known: Junk, Mine"),
+        (f"{tmp_path}/none.py:Mine", "there is no file"),
+        (f"{tmp_path}/broken.py:Mine", "does not import: SyntaxError"),
+    ):
+        (tmp_path / "broken.py").write_text("def")
+        assert main([*base, "--agent", agent, "--output", str(tmp_path / "x")]) == 2
+        assert message in capsys.readouterr().err
+    assert main([*base, "--agent", f"{file}:Junk", "--output", str(tmp_path / "junk")]) == 0
+    assert "8 episodes were cut off by the budget" in capsys.readouterr().out
+    line = (tmp_path / "junk" / "trajectories.jsonl").read_text().splitlines()[0]
+    assert "is no JSON" in json.loads(line)["steps"][0]["error"]
+
+
+def test_score_with_other_metrics(world, title_run, capsys):
+    base = ["score", "--corpus", str(world), "--task", "discovery", str(title_run), "--json"]
+    assert main([*base, "--metrics", "recall@20,mrr"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert list(found["mean"]) == ["recall@20", "mrr"]
+    assert main([*base, "--metrics", "recal@20"]) == 2
+    assert "Did you mean 'recall'" in capsys.readouterr().err
+
+
 def test_list(world, capsys):
     assert main(["list", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -106,7 +155,7 @@ def test_list(world, capsys):
 
 WORLD = "--corpus WORLD"
 BAD = [
-    ("", "the following arguments are required: COMMAND"),
+    ("", "the following arguments are required: COMMAND. See `arena --help`."),
     ("serach", "Did you mean 'search'"),
     ("search --corpus /nowhere --query x --before 2020", "no directory '/nowhere'"),
     ("search --corpus . --query x --before 2020", "holds no built corpus"),
@@ -114,8 +163,10 @@ BAD = [
     (f"search {WORLD} --query x --before 2020-13", "'2020-13' is no day of the calendar"),
     (f"search {WORLD} --query x --before soon", "'soon' is no date"),
     (f"search {WORLD} --query x --before 2020 --k -1", "k=-1: give an integer >= 0"),
-    (f"search {WORLD} --query x --before 2020 --k many", "invalid int value: 'many'"),
+    (f"search {WORLD} --query x --before 2020 --k many", "--k: 'many' is no number"),
     (f"search {WORLD} --query x --before 2020 --retriever bm52", "Did you mean 'bm25'"),
+    (f"search {WORLD} --qurey x --before 2020", "unknown option '--qurey'. Did you mean '--query'"),
+    (f"search {WORLD} x --before 2020 --query y", "too many words: 'x'"),
     (f"run {WORLD} --task discovry --agent title --output OUT", "Did you mean 'discovery'"),
     (f"run {WORLD} --task discovery --agent titel --output OUT", "Did you mean 'title'"),
     (f"run {WORLD} --task discovery --agent title --output OUT --surveys x", "no survey 'x'"),

@@ -151,7 +151,7 @@ def test_not_a_corpus(capsys: Any, copy: Path, tmp_path: Path) -> None:
     for name, message in (
         ("absent", "there is no directory"),
         ("empty", r"holds no built corpus \(no manifest.json\)"),
-        ("file", r"holds no built corpus \(no manifest.json\)"),
+        ("file", "is a file, no built corpus"),
         ("corpus/index/bm25", "is no manifest of a built corpus: .*'content_sha256'"),
     ):
         for command in ("info", "verify"):
@@ -303,3 +303,15 @@ def test_python_m_and_broken_pipe(mini: Path) -> None:
     with os.fdopen(write, "w") as closed:
         done = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_corpus_in_which_nothing_can_be_found_is_warned_of(mini_records, tmp_path, capsys):
+    papers, surveys = mini_records.write(tmp_path)
+    base = ["build", "jsonl", "--output", str(tmp_path / "out"), "--overwrite"]
+    assert main([*base, "--papers", str(surveys), "--surveys", str(surveys)]) == 0
+    text = capsys.readouterr().out
+    assert "warning           nothing can be found" in text
+    assert "warning           no survey can be scored" in text
+    assert "are the two files swapped?" in text
+    assert main([*base, "--papers", str(papers), "--surveys", str(surveys)]) == 0
+    assert "warning" not in capsys.readouterr().out

@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import arena
+from arena.cli import main
+
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
+BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
+
+
+def test_the_agent_runs(world, tmp_path, capsys):
+    (tmp_path / "mine.py").write_text(BLOCKS[1], encoding="utf-8")
+    (line,) = re.findall(r"^arena (run .*mine.py:Twice.*)$", TEXT, flags=re.MULTILINE)
+    arguments = shlex.split(
+        line.replace("demo/world", str(world))
+        .replace("mine.py", str(tmp_path / "mine.py"))
+        .replace("runs/twice", str(tmp_path / "twice"))
+    )
+    assert main([*arguments, "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert {entry["searches"] for entry in summary["per_survey"].values()} == {2}
+    title = arena.run(world, "discovery", "title", tmp_path / "title")
+    assert summary["mean"]["recall@100"] >= title["mean"]["recall@100"]
+
 
 def test_the_episode_runs(world, tmp_path):
-    (code,) = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
+    code = BLOCKS[0]
     (tmp_path / "demo").mkdir()
     (tmp_path / "demo" / "world").symlink_to(world)
     done = subprocess.run(

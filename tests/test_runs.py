@@ -182,7 +182,9 @@ def test_an_agent_of_ones_own(world, title_run, tmp_path):
     manifests = [json.loads((tmp_path / n / "manifest.json").read_text()) for n in ("mine", "7")]
     assert [m["agent_options"] for m in manifests] == [{}, {"depth": 7}]
     assert manifests[0]["agent"] == "Deep"
-    with pytest.raises(DataError, match=r"'Deep' does not take the options {'width': 1}"):
+    with pytest.raises(
+        DataError, match=r"'Deep' does not take seed=0 and the options {'width': 1}"
+    ):
         arena.run(world, "discovery", Deep, tmp_path / "x", agent_options={"width": 1})
     for nonsense in (int, 7, Deep(0)):
         with pytest.raises(DataError, match="a registered name or a subclass of Agent"):
@@ -215,20 +217,24 @@ def test_the_oracle_submits_no_more_than_counts():
     assert submitted[:2] == ["p1500", "p0"]
 
 
-def test_code_that_cannot_be_found_is_refused(world, tmp_path):
-    """As in `python -`: the run could not name the code that made it."""
+def test_an_agent_typed_into_a_session(world, tmp_path):
+    """As in a notebook or `python -`: there is no file, so its bytecode names the code."""
     code = """
-import sys, arena
+import sys, json, arena
 class Mine(arena.Agent):
-    def act(self, observation): return {}
-try:
-    arena.run(sys.argv[1], "discovery", Mine, sys.argv[2])
-except arena.errors.DataError as error:
-    print(error)
+    def act(self, observation):
+        return {"tool": "submit", "arguments": {"paper_ids": []}} if %s else "x"
+summary = arena.run(sys.argv[1], "discovery", Mine, sys.argv[2], surveys=1)
+print(summary["sha256"]["code"])
 """
-    command = [sys.executable, "-", str(world), str(tmp_path / "run")]
-    done = subprocess.run(command, input=code, capture_output=True, text=True, check=True)
-    assert "the code of Mine cannot be found" in done.stdout
+    hashes = []
+    for number, condition in enumerate(("True", "True", "observation['topic'] in {'a', 'b', 'c'}")):
+        command = [sys.executable, "-", str(world), str(tmp_path / str(number))]
+        done = subprocess.run(
+            command, input=code % condition, capture_output=True, text=True, check=True
+        )
+        hashes.append(done.stdout)
+    assert hashes[0] == hashes[1] != hashes[2]
 
 
 def test_the_code_hash_sees_a_users_own_agent(tmp_path):

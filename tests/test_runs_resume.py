@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import arena
 from arena.agents import AGENTS, Agent
 from arena.errors import ArenaError, CorpusError
 from arena.runs.trajectories import Trajectories
+from corpus_builder.verify import verify
 
 
 @pytest.mark.parametrize(
@@ -100,6 +102,16 @@ def test_a_directory_of_something_else_is_left_alone(world, tmp_path):
     with pytest.raises(CorpusError, match="is a file"):
         arena.run(world, "discovery", "title", tmp_path / "thesis.tex")
     assert run_contents(tmp_path) == {"thesis.tex": b"years of work"}
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_corpus_is_left_alone(mini, tmp_path, overwrite):
+    """A corpus has a manifest.json, too."""
+    corpus = tmp_path / "corpus"
+    shutil.copytree(mini, corpus)
+    with pytest.raises(CorpusError, match="holds other files, no run"):
+        arena.run(mini, "discovery", "title", corpus, overwrite=overwrite)
+    assert not verify(corpus)["problems"]
 
 
 def test_what_a_kill_inside_a_write_leaves_is_cleared(world, title_run, tmp_path):

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from arena import command_line
+from arena.cli._agent_file import load_agent
 from arena.tasks import DEFAULT_BUDGET
 
 SUMMARY = "Let an agent play every survey of a corpus; the same command goes on after a break."
@@ -18,7 +19,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     command_line.add_corpus_argument(parser)
     parser.add_argument("--task", required=True, metavar="NAME", help="discovery or selection")
     parser.add_argument(
-        "--agent", required=True, metavar="NAME", help="an agent (`arena list agents`), or oracle"
+        "--agent",
+        required=True,
+        metavar="NAME",
+        help="an agent (`arena list agents`), oracle, or your own as FILE.py:CLASS",
     )
     parser.add_argument("--output", required=True, metavar="RUN", help="directory for the run")
     parser.add_argument(
@@ -56,27 +60,30 @@ def execute(arguments: argparse.Namespace) -> None:
 
     started = time.monotonic()
     corpus = Corpus.open(arguments.corpus)
-    summary = run(
-        corpus,
-        arguments.task,
-        arguments.agent,
-        arguments.output,
-        retriever=arguments.retriever,
-        retriever_options=command_line.retriever_options(arguments),
-        agent_options=command_line.parse_options("--agent-option", arguments.agent_option),
-        budget={
-            name: value
-            for name in DEFAULT_BUDGET
-            if (value := getattr(arguments, name)) is not None
-        },
-        surveys=parse_surveys(arguments.surveys, TaskSet(corpus.directory).surveys),
-        seed=arguments.seed,
-        overwrite=arguments.overwrite,
-    )
+    try:
+        summary = run(
+            corpus,
+            arguments.task,
+            load_agent(arguments.agent),
+            arguments.output,
+            retriever=arguments.retriever,
+            retriever_options=command_line.retriever_options(arguments),
+            agent_options=command_line.parse_options("--agent-option", arguments.agent_option),
+            budget={
+                name: value
+                for name in DEFAULT_BUDGET
+                if (value := getattr(arguments, name)) is not None
+            },
+            surveys=parse_surveys(arguments.surveys, TaskSet(corpus.directory).surveys),
+            seed=arguments.seed,
+            overwrite=arguments.overwrite,
+        )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("The same command goes on from here.") from None
     if arguments.json:
         command_line.print_json(summary)
         return
-    print_summary(summary, arguments.agent)
+    print_summary(summary, summary["agent"])
     print(f"{time.monotonic() - started:.1f} s; files in {arguments.output}")
 
 
@@ -92,6 +99,14 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
         f"({counts['not_scored']} without a reference in reach). "
         f"In reach: {counts['gold']} of {counts['references_total']} references."
     )
+    cut_off = sum(entry.get("truncated", False) for entry in summary["per_survey"].values())
+    if cut_off:
+        print(
+            f"{cut_off} episodes were cut off by the budget before anything was submitted; "
+            "trajectories.jsonl holds every action and its error."
+        )
+    if not counts["scored"]:
+        print("No survey can be scored: none has a reference in reach. See `arena-corpus info`.")
     if counts.get("missing"):
         print(f"The run leaves out {counts['missing']} surveys; they score 0.")
     if counts.get("not_visible"):

@@ -19,6 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--surveys", metavar="IDS|N", help="survey ids with commas, or the first N (default: all)"
     )
+    parser.add_argument(
+        "--metrics",
+        metavar="NAMES",
+        help="with commas, such as recall@20,mrr (default: the task's)",
+    )
 
 
 def execute(arguments: argparse.Namespace) -> None:
@@ -27,7 +32,8 @@ def execute(arguments: argparse.Namespace) -> None:
     from arena.tasks import TaskSet
 
     surveys = parse_surveys(arguments.surveys, TaskSet(arguments.corpus).surveys)
-    summary = score(arguments.corpus, arguments.task, arguments.run_file, surveys)
+    names = arguments.metrics.split(",") if arguments.metrics else None
+    summary = score(arguments.corpus, arguments.task, arguments.run_file, surveys, names)
     if arguments.json:
         command_line.print_json(summary)
     else:

@@ -17,7 +17,7 @@ VERSION = 1
 
 def make_environment(task: Task, **arguments: Any) -> gymnasium.Env[Any, Any]:
     """Return the environment of a task; `arguments` are those of `SurveyEnv`."""
-    return gymnasium.make(task.environment, disable_env_checker=True, **arguments)
+    return gymnasium.make(task.environment, **arguments)
 
 
 def play(env: gymnasium.Env[Any, Any], agent: Agent, survey_id: str, seed: int) -> dict[str, Any]:
@@ -39,9 +39,14 @@ def play(env: gymnasium.Env[Any, Any], agent: Agent, survey_id: str, seed: int) 
         action = agent.act(observation)
         recorded = _recorded(action)
         observation, reward, terminated, truncated, info = env.step(action)
-        steps.append(
-            {"action": recorded, "observation_sha256": sha256_json(observation), "reward": reward}
-        )
+        step = {
+            "action": recorded,
+            "observation_sha256": sha256_json(observation),
+            "reward": reward,
+        }
+        if observation["result"].startswith('{"error":'):
+            step |= json.loads(observation["result"])
+        steps.append(step)
     return {
         "version": VERSION,
         "survey": survey_id,

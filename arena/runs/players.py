@@ -54,6 +54,6 @@ def players(agent: str | type[Agent], options: dict[str, Any], tasks: TaskSet) -
         kind(seed=0, **options)
     except TypeError as error:
         raise DataError(
-            f"agent {name!r} does not take the options {clip(options)}: {error}."
+            f"agent {name!r} does not take seed=0 and the options {clip(options)}: {error}."
         ) from None
     return Players(name, kind, lambda _, seed: kind(seed=seed, **options))

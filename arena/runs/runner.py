@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
+import traceback
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -11,21 +11,18 @@ from typing import Any
 
 from arena import metrics, trec
 from arena._code import code_sha256
-from arena._files import TEMPORARY_SUFFIX, atomic_write, sha256_file, sha256_json, write_json
-from arena._lock import only_writer
+from arena._files import atomic_write, sha256_file, sha256_json, write_json
 from arena._progress import progress
 from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.errors import ArenaError, CorpusError, DataError, clip, did_you_mean
+from arena.runs.directory import MANIFEST, RESULTS, run_directory
 from arena.runs.episodes import make_environment, play
 from arena.runs.players import players
 from arena.runs.summary import summarize
 from arena.runs.trajectories import Trajectories
 from arena.tasks import DEFAULT_BUDGET, TASKS, TaskSet, choose_surveys
 
-_MANIFEST = "manifest.json"
-_LOCK = ".lock"
-_RESULTS = ("run.trec", "qrels.trec", "metrics.json", "trajectories.jsonl")
 _VERSION = 1
 
 
@@ -116,12 +113,7 @@ def run(
         **budget,
     )
     output = Path(output)
-    if output.exists() and not output.is_dir():
-        raise CorpusError(f"{str(output)!r} is a file. Name a new directory.")
-    output.mkdir(parents=True, exist_ok=True)
-    with only_writer(output / _LOCK, output), closing(env):
-        _check_output(output)
-        _begin(output, manifest, overwrite)
+    with run_directory(output, manifest, overwrite), closing(env):
         trajectories = Trajectories(output / "trajectories.jsonl")
         trajectories.keep(chosen)
         rest = [survey_id for survey_id in chosen if survey_id not in trajectories.done]
@@ -136,52 +128,11 @@ def run(
                 except Exception as error:
                     raise ArenaError(
                         f"agent {team.name!r} failed on survey {survey_id!r}: "
-                        f"{type(error).__name__}: {clip(str(error), 200)}. The episodes before it "
-                        "are kept; the same command goes on from here."
+                        f"{type(error).__name__}: {clip(str(error), 200)} ({_place(error)}). The "
+                        "episodes before it are kept; the same command goes on from here."
                     ) from error
                 trajectories.append(record)
         return _finish(output, manifest, specification, tasks, trajectories)
-
-
-def _check_output(output: Path) -> None:
-    """Clear what a kill left of an atomic write; refuse a directory of something else."""
-    for path in output.glob(f".*{TEMPORARY_SUFFIX}"):
-        path.unlink()
-    others = {path.name for path in output.iterdir()} - {_LOCK}
-    if others and _MANIFEST not in others:  # never write among, or delete, what is not ours
-        raise CorpusError(f"{str(output)!r} holds other files. Name a new or empty directory.")
-
-
-def _begin(output: Path, manifest: dict[str, Any], overwrite: bool) -> None:
-    """Claim the directory for this run, or find that it already holds its beginning."""
-    path = output / _MANIFEST
-    if path.exists():
-        differing = _differing(path, manifest)
-        if not differing and not overwrite:
-            return
-        if not overwrite:
-            raise CorpusError(
-                f"{str(output)!r} holds another run (it differs in {', '.join(differing)}). "
-                "Name another directory or pass --overwrite."
-            )
-        for name in (*_RESULTS, _MANIFEST):  # the manifest last: it tells whose files these are
-            (output / name).unlink(missing_ok=True)
-    write_json(path, manifest)
-
-
-def _differing(path: Path, manifest: dict[str, Any]) -> list[str]:
-    """Return in what the run that `path` describes differs from this one."""
-    try:
-        before = json.loads(path.read_text(encoding="utf-8"))
-        hashes = dict(before.pop("sha256"))
-        keys = [key for key in manifest if key != "sha256" and before.get(key) != manifest[key]]
-    except (ValueError, LookupError, TypeError, AttributeError):
-        return ["an unreadable manifest"]
-    return keys + [
-        f"sha256 of {key}"
-        for key, sha256 in manifest["sha256"].items()
-        if hashes.get(key) != sha256
-    ]
 
 
 def _finish(
@@ -206,9 +157,14 @@ def _finish(
     else:  # no survey can be scored; the file is there all the same
         atomic_write(output / "qrels.trec", b"")
     write_json(output / "metrics.json", summary)
-    files = {name: sha256_file(output / name) for name in _RESULTS}
-    write_json(output / _MANIFEST, manifest | {"files": files})
+    files = {name: sha256_file(output / name) for name in RESULTS}
+    write_json(output / MANIFEST, manifest | {"files": files})
     return summary
+
+
+def _place(error: Exception) -> str:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{Path(frame.filename).name} line {frame.lineno}"
 
 
 def _episode_seed(seed: int, survey_id: str) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 from arena import trec
 from arena.corpus import Corpus
 from arena.errors import CorpusError, DataError, clip, did_you_mean
+from arena.metrics import parse
 from arena.runs.summary import summarize
 from arena.tasks import MAX_SUBMITTED, TASKS, TaskSet, choose_surveys
 
@@ -19,6 +20,7 @@ def score(
     task: str,
     run_file: str | Path,
     surveys: Sequence[str] | int | None = None,
+    metrics: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Score a run file (``survey Q0 paper rank score tag``) on a task.
 
@@ -33,6 +35,7 @@ def score(
         run_file: the run, or a directory that `run` wrote.
         surveys: ids to score, or how many in order; by default those that a run's directory
             names, or all of the corpus.
+        metrics: names of metrics; by default those of the task.
 
     Returns:
         What `arena.runs.summary.summarize` returns, with ``missing`` (surveys not in the run)
@@ -45,6 +48,12 @@ def score(
     """
     corpus = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
     specification = TASKS.get(task)
+    if metrics is not None:
+        if not metrics or isinstance(metrics, str):
+            raise DataError(f"metrics={clip(metrics)}: give a list of names such as 'recall@10'.")
+        for name in metrics:
+            parse(name)
+        specification = specification._replace(metrics=tuple(dict.fromkeys(metrics)))
     tasks = TaskSet(corpus.directory)
     path = Path(run_file)
     found, played = _read(path, corpus)

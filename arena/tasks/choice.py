@@ -22,7 +22,9 @@ def choose_surveys(tasks: TaskSet, surveys: Sequence[str] | int | None) -> list[
         raise DataError(f"surveys={clip(surveys)} is one string; give a list of ids.")
     if isinstance(surveys, int):
         if not 1 <= surveys <= len(known):
-            raise DataError(f"surveys={surveys}: the corpus has {len(known)} surveys.")
+            raise DataError(
+                f"surveys={surveys}: the corpus has {len(known)} surveys. Give 1 to {len(known)}."
+            )
         return known[:surveys]
     chosen = {tasks.survey(survey_id).id for survey_id in surveys}
     if not chosen:

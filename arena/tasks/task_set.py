@@ -38,7 +38,7 @@ class TaskSet:
         if not isinstance(survey_id, str) or survey_id not in self.surveys:
             raise UnknownNameError(
                 f"no survey {clip(survey_id)} in this corpus."
-                f"{did_you_mean(survey_id, self.surveys)}"
+                f"{did_you_mean(survey_id, self.surveys)} `arena list surveys` shows all."
             )
         return self.surveys[survey_id]
 

@@ -53,6 +53,16 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
         ("size", f"{size / 1e6:,.1f} MB without indexes"),
         ("sha256", manifest["content_sha256"]),
     ]  # fmt: skip
+    if not counts["searchable"]:
+        why = (
+            "undated (key `date`)"
+            if counts["undated"] == counts["papers"]
+            else "undated or surveys"
+        )
+        rows.append(("warning", f"nothing can be found: all {counts['papers']:,} papers are {why}"))
+    if not counts["surveys_with_gold"]:
+        why = "none lists a paper of this corpus from before its date (key `references`)"
+        rows.append(("warning", f"no survey can be scored: {why}; are the two files swapped?"))
     if counts["unflagged_survey_titles"]:
         rows.append(("note", f"{counts['unflagged_survey_titles']:,} searchable papers have "
                              "'survey' in the title but are not flagged is_survey"))  # fmt: skip

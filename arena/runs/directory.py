@@ -1,0 +1,71 @@
+"""The directory of a run: whose it is, and whether this run may go on in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from arena._files import TEMPORARY_SUFFIX, write_json
+from arena._lock import only_writer
+from arena.errors import CorpusError
+
+MANIFEST = "manifest.json"
+RESULTS = ("run.trec", "qrels.trec", "metrics.json", "trajectories.jsonl")
+_LOCK = ".lock"
+
+
+@contextmanager
+def run_directory(output: Path, manifest: dict[str, Any], overwrite: bool) -> Iterator[None]:
+    """Hold `output` for the run that `manifest` describes: new, or begun before.
+
+    Raises:
+        CorpusError: if `output` holds anything else, or another run and `overwrite` is false.
+        ArenaError: if another process writes it.
+    """
+    if output.exists() and not output.is_dir():
+        raise CorpusError(f"{str(output)!r} is a file. Name a new directory.")
+    output.mkdir(parents=True, exist_ok=True)
+    with only_writer(output / _LOCK, output):
+        before = _run_before(output)
+        if before and overwrite:
+            for name in (*RESULTS, MANIFEST):  # last the one that tells whose files these are
+                (output / name).unlink(missing_ok=True)
+            before = None
+        if before:
+            _check_same(output, before, manifest)
+        else:
+            write_json(output / MANIFEST, manifest)
+        yield
+
+
+def _run_before(output: Path) -> dict[str, Any] | None:
+    """Return the manifest of the run in `output`, if any; refuse a directory of something else."""
+    for path in output.glob(f".*{TEMPORARY_SUFFIX}"):
+        path.unlink()  # what a kill left of an atomic write
+    if not {path.name for path in output.iterdir()} - {_LOCK}:
+        return None
+    try:
+        manifest = json.loads((output / MANIFEST).read_bytes())
+        if isinstance(manifest["sha256"], dict) and "agent" in manifest:
+            return manifest  # type: ignore[no-any-return]
+    except (OSError, ValueError, LookupError, TypeError):
+        pass
+    # Never write among, or delete, what is not ours, be it a corpus.
+    raise CorpusError(f"{str(output)!r} holds other files, no run. Name a new or empty directory.")
+
+
+def _check_same(output: Path, before: dict[str, Any], manifest: dict[str, Any]) -> None:
+    hashes = before["sha256"]
+    differing = [key for key in manifest if key != "sha256" and before.get(key) != manifest[key]]
+    differing += [f"sha256 of {k}" for k, v in manifest["sha256"].items() if hashes.get(k) != v]
+    if not differing:
+        return
+    hint = ": a file of arena or baselines was changed or added"
+    raise CorpusError(
+        f"{str(output)!r} holds another run (it differs in {', '.join(differing)}"
+        f"{hint if differing == ['sha256 of code'] else ''}). Name another directory or pass "
+        "--overwrite."
+    )
