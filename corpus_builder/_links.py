@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from arena import layout
 from arena._arrays import ArrayWriter, save_array
+from arena._progress import progress
 from corpus_builder._order import batches, count
 from corpus_builder._parquet import RowWriter
 
@@ -38,9 +39,11 @@ def write_links(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[st
     n = count(connection, "SELECT count(*) FROM documents")
     digest = hashlib.sha256()
     counts = np.zeros(n + 1, np.int64)
+    total = count(connection, "SELECT count(*) FROM links")
     with (
         RowWriter(output / layout.REFERENCES, REFERENCES) as table,
         ArrayWriter(output / layout.CITED, np.uint32) as cited,
+        progress(total=total, desc="citations", unit="link") as bar,
     ):
         for batch in batches(connection, "SELECT * FROM links ORDER BY citing, cited"):
             cited.append([row[1] for row in batch])
@@ -48,6 +51,7 @@ def write_links(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[st
                 table.add(row)
                 counts[row[0] + 1] += 1
                 digest.update(b"%d %d %d\n" % row)
+            bar.update(len(batch))
     save_array(output / layout.CITED_STARTS, np.cumsum(counts))
     counts[:] = 0
     with ArrayWriter(output / layout.CITING, np.uint32) as citing:

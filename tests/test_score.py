@@ -95,3 +95,16 @@ def test_what_lies_below_the_thousandth_place_does_not_count(world, tmp_path):
         scored = arena.score(world, "selection", tmp_path / "run.trec", [survey, survey])
         assert scored["per_survey"][survey]["mrr"] == expected
         assert scored["counts"]["not_visible"] == place - 1 - (place > 1000) + (place > 1000)
+
+
+def test_a_score_names_what_made_it(world, title_run, tmp_path):
+    manifest = json.loads((title_run / "manifest.json").read_text())
+    scored = arena.score(world, "discovery", title_run)
+    for key in ("corpus", "tasks"):
+        assert scored["sha256"][key] == manifest["sha256"][key]
+    (tmp_path / "run.trec").write_bytes((title_run / "run.trec").read_bytes().replace(b" ", b"\t"))
+    assert arena.score(world, "discovery", tmp_path / "run.trec")["sha256"] == scored["sha256"]
+    lines = (title_run / "run.trec").read_bytes().splitlines(keepends=True)
+    (tmp_path / "run.trec").write_bytes(b"".join(lines[1:]))
+    other = arena.score(world, "discovery", tmp_path / "run.trec")["sha256"]
+    assert {key for key in other if other[key] != scored["sha256"][key]} == {"run"}

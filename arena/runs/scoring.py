@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from arena import trec
+from arena._code import code_sha256
+from arena._files import sha256_json
 from arena.corpus import Corpus
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.metrics import parse
@@ -39,7 +41,8 @@ def score(
 
     Returns:
         What `arena.runs.summary.summarize` returns, with ``missing`` (surveys not in the run)
-        and ``not_visible`` (papers in the run that are out of reach) among the counts.
+        and ``not_visible`` (papers in the run that are out of reach) among the counts, ``task``,
+        and ``sha256`` of corpus, tasks, run and code.
 
     Raises:
         DataError: if the file is no run or names an unknown survey.
@@ -73,6 +76,12 @@ def score(
         rankings[survey_id] = ranking
     summary = summarize(specification, tasks, rankings)
     summary["task"] = task
+    summary["sha256"] = {
+        "corpus": corpus.sha256,
+        "tasks": tasks.sha256,
+        "run": sha256_json(found),  # of what was read: the file may be a pipe
+        "code": code_sha256(*(parse(name)[0] for name in specification.metrics)),
+    }
     summary["counts"]["missing"] = sum(survey_id not in found for survey_id in chosen)
     summary["counts"]["not_visible"] = not_visible
     return summary
