@@ -79,7 +79,7 @@ def score(
     summary["sha256"] = {
         "corpus": corpus.sha256,
         "tasks": tasks.sha256,
-        "run": sha256_json(found),  # of what was read: the file may be a pipe
+        "run": sha256_json(rankings),  # as they were scored: the file may be a pipe
         "code": code_sha256(*(parse(name)[0] for name in specification.metrics)),
     }
     summary["counts"]["missing"] = sum(survey_id not in found for survey_id in chosen)
