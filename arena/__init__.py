@@ -38,12 +38,17 @@ _HOMES = {
 register_all()  # so that gymnasium.make() knows the ids after `import arena`
 
 
+_MODULES = ("agents", "envs", "errors", "metrics", "retrieval", "runs", "tasks", "trec")
+
+
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"arena.{name}")
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

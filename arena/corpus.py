@@ -50,7 +50,7 @@ class Corpus:
     def at(
         self,
         cutoff: str | dt.date,
-        exclude: Iterable[str] = (),
+        exclude: Iterable[str] | None = (),
         retriever: str | Retriever = "bm25",
     ) -> CorpusView:
         """Return the corpus as it was before `cutoff`.

@@ -66,10 +66,11 @@ class CorpusView:
         self,
         store: Store,
         day: int,
-        exclude: Iterable[str],
+        exclude: Iterable[str] | None,
         retriever: str | Retriever,
         open_retriever: Callable[[str], Retriever],
     ) -> None:
+        exclude = () if exclude is None else exclude
         if isinstance(exclude, str | bytes) or not isinstance(exclude, Iterable):
             raise DataError(f"exclude={clip(exclude)}: give a list of ids.")
         self._store = store

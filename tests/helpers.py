@@ -40,7 +40,7 @@ class Memory:
         return {"source": "memory"}
 
 
-SURVEY = {"id": "s", "title": "The survey", "date": "2020-06", "references": ["a"]}
+SURVEY = {"id": "s", "title": "The survey of graphs", "date": "2020-06", "references": ["a"]}
 SMALL = Memory([{"id": "a", "title": "Alpha", "date": "2019", "abstract": "beta"}], [SURVEY])
 
 

@@ -201,9 +201,9 @@ def test_no_posting_of_a_paper_out_of_reach(mini: Path) -> None:
     ("paper", "is_survey"),
     [
         ({"id": "s", "title": "Quite another"}, True),
-        ({"id": "x", "title": "THE  survey?"}, True),
-        ({"id": "x", "title": "The survey", "is_survey": False}, True),
-        ({"id": "x", "title": "The surveys"}, False),
+        ({"id": "x", "title": "THE  survey of: Graphs?"}, True),
+        ({"id": "x", "title": "The survey of graphs", "is_survey": False}, True),
+        ({"id": "x", "title": "The surveys of graphs"}, False),
         ({"id": "S", "title": "Other"}, False),
     ],
 )

@@ -305,6 +305,14 @@ def test_python_m_and_broken_pipe(mini: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_small_world_has_few_surveys(tmp_path, capsys):
+    base = ["build", "world", "--papers", "60", "--json", "--overwrite"]
+    assert main([*base, "--output", str(tmp_path / "c")]) == 0
+    assert json.loads(capsys.readouterr().out)["counts"]["surveys"] == 6
+    assert main([*base, "--output", str(tmp_path / "c"), "--surveys", "7"]) == 2
+    assert "surveys is 7" in capsys.readouterr().err
+
+
 def test_a_corpus_in_which_nothing_can_be_found_is_warned_of(mini_records, tmp_path, capsys):
     papers, surveys = mini_records.write(tmp_path)
     base = ["build", "jsonl", "--output", str(tmp_path / "out"), "--overwrite"]

@@ -9,6 +9,7 @@ import sys
 import warnings
 
 import gymnasium
+import pyarrow.parquet as pq
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
@@ -60,6 +61,10 @@ def test_an_episode(world):
     assert info["metrics"]["recall@100"] == pytest.approx(len(gold & set(ids)) / len(gold))
     assert info["metrics"]["precision@10"] == pytest.approx(len(gold & set(ids[:10])) / 10)
     assert reward == info["metrics"]["recall@100"] > 0
+    listed = pq.read_table(world / "tasks/gold.parquet")["survey"].to_pylist()
+    assert info["gold"] == len(gold)
+    assert info["references"] == listed.count(info["survey"])
+    assert info["references_total"] >= info["references"]
 
 
 def test_selection_rewards_the_order(world):

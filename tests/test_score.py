@@ -13,7 +13,13 @@ from arena.errors import CorpusError, DataError
 
 def test_a_run_over_some_surveys_is_scored_over_those(world, tmp_path):
     summary = arena.run(world, "discovery", "title", tmp_path / "run", surveys=2)
-    assert arena.score(world, "discovery", tmp_path / "run")["mean"] == summary["mean"]
+    for path in (tmp_path / "run", tmp_path / "run" / "run.trec"):
+        assert arena.score(world, "discovery", path)["mean"] == summary["mean"]
+    # The same file elsewhere is anybody's: what it leaves out scores 0.
+    (tmp_path / "other.trec").write_bytes((tmp_path / "run" / "run.trec").read_bytes())
+    alone = arena.score(world, "discovery", tmp_path / "other.trec")
+    assert alone["counts"]["missing"] == 6
+    assert alone["mean"]["recall@100"] == pytest.approx(summary["mean"]["recall@100"] * 2 / 8)
 
 
 def test_score_equals_run(world, title_run):

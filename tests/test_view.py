@@ -28,7 +28,12 @@ RESOLVED = {
     **{date: date for date in DATES if date and len(date) == 10},
 }
 CUTOFFS = ["2018-01-01", "2019-12-31", "2020-01-01", "2020-02-29", "2020-02", "2020-03-02", "2021"]
-SURVEY = {"id": "S", "title": "The survey", "date": "2020-03-01", "references": ["p0", "p1"]}
+SURVEY = {
+    "id": "S",
+    "title": "The survey of graphs",
+    "date": "2020-03-01",
+    "references": ["p0", "p1"],
+}
 
 
 @st.composite
@@ -38,7 +43,9 @@ def corpora(draw: st.DrawFn) -> list[dict[str, Any]]:
     return [
         {
             "id": id_,
-            "title": draw(st.sampled_from(["graph", "neural graph", "network", "the survey"])),
+            "title": draw(
+                st.sampled_from(["graph", "neural graph", "network", "the survey of graphs"])
+            ),
             "abstract": draw(st.sampled_from(["", "graph", "network graph", "neural"])),
             "date": draw(st.sampled_from(DATES)),
             "is_survey": draw(st.booleans()) and draw(st.booleans()),
@@ -52,14 +59,13 @@ def corpora(draw: st.DrawFn) -> list[dict[str, Any]]:
 def visible(papers: list[dict[str, Any]], cutoff: str, excluded: set[str]) -> dict[str, Any]:
     """The papers that exist before the cutoff, by ISO strings: no code of the project."""
     before = {"2020-02": "2020-02-29", "2021": "2021-12-31"}.get(cutoff, cutoff)
-    # the title of the survey task, and of any paper that says it is a survey
-    titles = {"the survey", *(p["title"] for p in papers if p["is_survey"])}
     return {
         p["id"]: p
         for p in papers
         if p["date"] is not None
         and RESOLVED[p["date"]] < before
-        and p["title"] not in titles
+        and not p["is_survey"]
+        and p["title"] != "the survey of graphs"  # the title of the survey task
         and p["id"] not in excluded
     }
 
@@ -190,13 +196,14 @@ def test_errors_say_what_to_do(world, tmp_path):
         arena.Corpus.open(tmp_path)
 
 
-@pytest.mark.parametrize("exclude", ["w7-1", b"w7-1", None, 5, [None], [b"x"], [1.5]])
+@pytest.mark.parametrize("exclude", ["w7-1", b"w7-1", 5, [None], [b"x"], [1.5]])
 def test_bad_exclusions(world, exclude):
     with pytest.raises(DataError, match="ids"):
         arena.Corpus.open(world).at("2030", exclude=exclude)
 
 
 def test_exclusions_may_be_numbers_and_any_iterable(mini):
+    assert len(arena.Corpus.open(mini).at("2030", exclude=None)) == 11
     view = arena.Corpus.open(mini).at("2030", exclude=(n for n in (12345, 12345)))
     assert "12345" not in view
     assert "12345" in arena.Corpus.open(mini).at("2030")

@@ -147,8 +147,9 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         Returns:
             Observation, reward (the task's headline metric at a submission, else 0), terminated
             (submitted), truncated (budget used up), and info: ``survey``, and at the end
-            ``metrics`` (name -> value, empty for a survey that cannot be scored) and
-            ``submitted`` (the ids handed in).
+            ``metrics`` (name -> value, empty for a survey that cannot be scored),
+            ``submitted`` (the ids handed in), and how many references were in reach (``gold``),
+            are listed (``references``) and does the survey have (``references_total``).
 
         Raises:
             gymnasium.error.ResetNeeded: before the first reset and after the end.
@@ -176,7 +177,11 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         if terminated or truncated:
             self._over = True
             info["submitted"] = list(episode.submitted or [])
+            gold = self._tasks.gold(self._survey.id)
             info["metrics"] = self._score(info["submitted"])
+            info["gold"] = len(gold.gains)
+            info["references"] = gold.references
+            info["references_total"] = gold.references_total
             reward = info["metrics"].get(self._task.headline, 0.0)
         return self._observation(), reward, terminated, truncated, info
 

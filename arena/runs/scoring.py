@@ -35,8 +35,8 @@ def score(
         corpus: a built corpus, or its directory.
         task: a registered task, ``discovery`` or ``selection``.
         run_file: the run, or a directory that `run` wrote.
-        surveys: ids to score, or how many in order; by default those that a run's directory
-            names, or all of the corpus.
+        surveys: ids to score, or how many in order; by default those that a run of ours over
+            this corpus played, or all of the corpus.
         metrics: names of metrics; by default those of the task.
 
     Returns:
@@ -92,15 +92,19 @@ _Found = dict[str, list[tuple[str, float]]]
 
 def _read(path: Path, corpus: Corpus) -> tuple[_Found, list[str] | None]:
     """Return what a run file holds and, for a run of ours, the surveys that it played."""
-    if not path.is_dir():
-        return trec.read_run(path), None
+    directory = path if path.is_dir() else path.parent
     try:
-        manifest = json.loads((path / "manifest.json").read_bytes())
+        manifest = json.loads((directory / "manifest.json").read_bytes())
         made_on, played = manifest["sha256"]["corpus"], manifest["surveys"]
     except (OSError, ValueError, LookupError, TypeError):
+        made_on = played = None
+    if not path.is_dir():
+        ours = path.name == "run.trec" and made_on == corpus.sha256
+        return trec.read_run(path), played if ours else None
+    if made_on is None:
         raise CorpusError(
             f"{str(path)!r} holds no run (no readable manifest.json). Name a run.trec file."
-        ) from None
+        )
     if made_on != corpus.sha256:
         raise CorpusError(
             f"{str(path)!r} is a run over corpus {clip(made_on)}, this is {corpus.sha256!r}. "

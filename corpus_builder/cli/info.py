@@ -63,6 +63,9 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
     if not counts["surveys_with_gold"]:
         why = "none lists a paper of this corpus from before its date (key `references`)"
         rows.append(("warning", f"no survey can be scored: {why}; are the two files swapped?"))
+    if known := counts["survey_papers_unflagged"]:
+        rows.append(("note", f"{known:,} papers have the id or title of a survey task, so they "
+                             "count as that survey"))  # fmt: skip
     if counts["unflagged_survey_titles"]:
         rows.append(("note", f"{counts['unflagged_survey_titles']:,} searchable papers have "
                              "'survey' in the title but are not flagged is_survey"))  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from arena._progress import progress
 from arena.errors import DataError, clip, did_you_mean
 from corpus_builder.sources.base import SOURCES, Located, Source
-from corpus_builder.world import World, WorldConfig
+from corpus_builder.world import PAPERS_PER_SURVEY, World, WorldConfig
 
 _HELP = {
     "seed": "which world",
@@ -61,6 +61,9 @@ class WorldSource:
             value = getattr(arguments, field.name)
             if value is not None:
                 knobs[field.name] = value
+        if "surveys" not in knobs and isinstance(knobs.get("papers"), int):
+            # a small world has few surveys, unless more are asked for
+            knobs["surveys"] = min(WorldConfig.surveys, knobs["papers"] // PAPERS_PER_SURVEY)
         return cls(WorldConfig(**knobs))
 
     def papers(self) -> Iterator[Located]:

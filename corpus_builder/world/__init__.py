@@ -5,7 +5,7 @@
 (60, 2)
 """
 
-from corpus_builder.world._config import WorldConfig
+from corpus_builder.world._config import PAPERS_PER_SURVEY, WorldConfig
 from corpus_builder.world._world import World
 
-__all__ = ["World", "WorldConfig"]
+__all__ = ["PAPERS_PER_SURVEY", "World", "WorldConfig"]
