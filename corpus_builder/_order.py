@@ -16,16 +16,15 @@ _MEMORY_LIMIT = "1GB"
 
 _STAGED = ("papers", "surveys", "references", "survey_references")
 
-# A paper with the id or the title of a survey task is that survey, whatever its own flag says. A
-# title of a few letters does not tell two works apart, so it does not count.
+# A paper with the id or the title of a survey task is that survey, whatever its own flag says:
+# hiding a namesake costs a paper, showing the survey would give the task away.
 _DOCUMENTS = """
 CREATE TABLE documents AS
 SELECT (row_number() OVER (ORDER BY day NULLS LAST, id) - 1)::INTEGER AS document,
        id, day, survey, day IS NOT NULL AND NOT survey AS searchable
 FROM (SELECT id, day, is_survey
              OR id IN (SELECT id FROM staged_surveys)
-             OR title_key IN (SELECT title_key FROM staged_surveys
-                              WHERE length(title_key) >= 16)
+             OR title_key IN (SELECT title_key FROM staged_surveys WHERE title_key <> '')
              AS survey
       FROM staged_papers)
 """

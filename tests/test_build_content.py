@@ -205,6 +205,7 @@ def test_no_posting_of_a_paper_out_of_reach(mini: Path) -> None:
         ({"id": "x", "title": "The survey of graphs", "is_survey": False}, True),
         ({"id": "x", "title": "The surveys of graphs"}, False),
         ({"id": "S", "title": "Other"}, False),
+        ({"id": "x", "title": "!?"}, False),
     ],
 )
 def test_a_survey_under_another_name(tmp_path: Path, paper: Any, is_survey: bool) -> None:
@@ -215,6 +216,21 @@ def test_a_survey_under_another_name(tmp_path: Path, paper: Any, is_survey: bool
     assert manifest["counts"]["searchable"] == 2 - is_survey
     status = {row[1]: row[4] for row in table(tmp_path / "c" / layout.GOLD)}
     assert status == {"a": "gold", paper["id"]: "survey" if is_survey else "gold"}
+
+
+def test_a_short_title_counts_as_well(tmp_path: Path) -> None:
+    """The target survey must not be found, however little its title says."""
+    papers = [
+        {"id": "a", "title": "Deep nets", "date": "2018"},
+        {"id": "b", "title": "Nets", "date": "2018", "is_survey": True},
+        {"id": "c", "title": "nets!", "date": "2018"},  # a namesake of a flagged paper stays
+    ]
+    survey = {**SURVEY, "title": "Deep Nets", "references": ["a", "c"]}
+    manifest = build(Memory(papers, [survey]), tmp_path / "c")
+    assert manifest["counts"]["survey_papers"] == 2
+    assert manifest["counts"]["survey_papers_unflagged"] == 1
+    view = Corpus.open(tmp_path / "c").at("2030")
+    assert [p for p in "abc" if p in view] == ["c"]
 
 
 def test_titles_without_letters_are_no_match(tmp_path: Path) -> None:
