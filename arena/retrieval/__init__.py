@@ -4,6 +4,6 @@ A retriever knows documents by number and never sees an episode. It gets a `Scop
 that exist for the one who asks, and returns a `Ranking` inside it.
 """
 
-from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Retriever, Scope
+from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope
 
-__all__ = ["RETRIEVERS", "IndexInput", "Ranking", "Retriever", "Scope"]
+__all__ = ["RETRIEVERS", "IndexInput", "Ranking", "Request", "Retriever", "Scope"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,20 @@ class Ranking(NamedTuple):
     scores: NDArray[np.float64]
 
 
+class Request(NamedTuple):
+    """One search of a batch.
+
+    Attributes:
+        query: any text.
+        k: hits at most, >= 0.
+        scope: the documents that exist for it.
+    """
+
+    query: str
+    k: int
+    scope: Scope
+
+
 class IndexInput(Protocol):
     """What an index is built from: the searchable papers of a corpus, in document order."""
 
@@ -47,33 +62,64 @@ class IndexInput(Protocol):
         ...
 
 
-class Retriever(Protocol):
-    """A search engine over one corpus, opened from its index directory."""
+class Retriever(ABC):
+    """A search engine over one corpus, opened from its index directory.
+
+    Any number of threads may search at the same time.
+    """
+
+    resumes: ClassVar[bool] = False
+    """Whether `build` goes on from what an earlier, killed build left in the directory."""
+
+    parts: tuple[Retriever, ...] = ()
+    """The engines that this one combines, if any."""
 
     @classmethod
+    @abstractmethod
     def build(
         cls,
         source: IndexInput,
         directory: Path,
         fields: tuple[str, ...],
-        progress: Callable[[Iterable[Any]], Iterable[Any]],
+        progress: Callable[..., Any],
+        **options: Any,
     ) -> dict[str, Any]:
-        """Write the index files into `directory`; return what its manifest shall say."""
-        ...
+        """Write the index files into `directory`; return what its manifest shall say.
+
+        Args:
+            source: the papers.
+            directory: exists; empty, or, if the engine `resumes`, as a killed build left it.
+            fields: which texts of a paper are indexed, of ``title``, ``abstract``, ``fulltext``.
+            progress: wraps an iterable over papers to show how far it is; keyword arguments are
+                tqdm's.
+            options: the engine's own.
+
+        Raises:
+            DataError: if an option is unknown or out of its range.
+        """
 
     @classmethod
+    @abstractmethod
     def open(cls, directory: Path, **options: Any) -> Retriever:
-        """Open an index that `build` wrote. Options are the engine's own."""
-        ...
+        """Open an index that `build` wrote. Options are the engine's own.
+
+        Raises:
+            DataError: if an option is unknown or out of its range.
+            CorpusError: if the index is damaged.
+        """
 
     @property
+    @abstractmethod
     def config(self) -> dict[str, Any]:
         """The options that shape a ranking, for the records of a run."""
-        ...
 
+    @abstractmethod
     def search(self, query: str, k: int, scope: Scope) -> Ranking:
         """Return at most `k` documents of `scope`; ties go to the lower document number."""
-        ...
+
+    def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
+        """Return what `search` returns for each request, in order; engines may be faster here."""
+        return [self.search(*request) for request in requests]
 
 
 RETRIEVERS: Registry[type[Retriever]] = Registry(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,7 +37,7 @@ def build(
     source: IndexInput,
     directory: Path,
     fields: tuple[str, ...],
-    progress: Callable[[Iterable[Any]], Iterable[Any]],
+    progress: Callable[..., Any],
 ) -> dict[str, Any]:
     """Write all files of the index; return what its manifest shall say."""
     directory.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +25,14 @@ from numpy.typing import NDArray
 from arena._arrays import load_array
 from arena._strings import StringTable
 from arena.errors import DataError, clip, did_you_mean
-from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Scope
+from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Retriever, Scope
 from arena.text import analyze
 
 STATISTICS = ("cutoff", "corpus")
 
 
 @RETRIEVERS.register("bm25")
-class BM25Retriever:
+class BM25Retriever(Retriever):
     """BM25 with the statistics of the cutoff, exact and deterministic."""
 
     def __init__(
@@ -82,10 +82,14 @@ class BM25Retriever:
         source: IndexInput,
         directory: Path,
         fields: tuple[str, ...],
-        progress: Callable[[Iterable[Any]], Iterable[Any]],
+        progress: Callable[..., Any],
+        **options: Any,
     ) -> dict[str, Any]:
-        """Write the posting lists of the searchable papers of `source` into `directory`."""
+        """Write the posting lists of the searchable papers of `source`; there are no options."""
         from arena.retrieval.bm25 import _build
+
+        for name in options:
+            raise DataError(f"the index bm25 has no option {clip(name)} to build with.")
 
         return _build.build(source, directory, fields, progress)
 
