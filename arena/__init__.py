@@ -19,9 +19,19 @@ if TYPE_CHECKING:
     from arena.agents import Agent
     from arena.corpus import Corpus
     from arena.runs import run, score
-    from arena.view import CorpusView, Hit, Paper, Section
+    from arena.view import CorpusView, Hit, Paper, Section, search_batch
 
-__all__ = ["Agent", "Corpus", "CorpusView", "Hit", "Paper", "Section", "run", "score"]
+__all__ = [
+    "Agent",
+    "Corpus",
+    "CorpusView",
+    "Hit",
+    "Paper",
+    "Section",
+    "run",
+    "score",
+    "search_batch",
+]
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -33,6 +43,7 @@ _HOMES = {
     "Section": "arena.view",
     "run": "arena.runs",
     "score": "arena.runs",
+    "search_batch": "arena.view",
 }
 
 register_all()  # so that gymnasium.make() knows the ids after `import arena`

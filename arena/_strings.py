@@ -37,16 +37,17 @@ class StringTable:
     def __getitem__(self, index: int) -> str:
         return self.bytes_at(index).decode("utf-8")
 
-    def find_sorted(self, key: bytes) -> int:
-        """Return the index of `key` in a table sorted by bytes, or -1."""
-        low, high = 0, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            if self.bytes_at(middle) < key:
-                low = middle + 1
-            else:
-                high = middle
-        return low if low < len(self) and self.bytes_at(low) == key else -1
+    def many(self, indices: NDArray[np.int64]) -> list[str]:
+        """Return the strings of these numbers."""
+        blob = self._blob
+        starts, stops = self._offsets[indices].tolist(), self._offsets[indices + 1].tolist()
+        return [
+            blob[start:stop].decode("utf-8") for start, stop in zip(starts, stops, strict=True)
+        ]
+
+    def arrays(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return all bytes and the offsets, as arrays over the map."""
+        return np.frombuffer(self._blob, np.uint8), self._offsets
 
 
 class StringTableWriter:

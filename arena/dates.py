@@ -9,6 +9,7 @@ from __future__ import annotations
 import calendar
 import datetime as dt
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from arena.errors import DataError, clip
@@ -67,6 +68,7 @@ def parse_date(value: object) -> ResolvedDate:
         ) from None
 
 
+@lru_cache(maxsize=1 << 16)
 def format_day(day: int) -> str:
     """Return days since 1970-01-01 as ``YYYY-MM-DD``.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from arena.dates import format_day
 from arena.errors import CorpusError, DataError, UnknownPaperError, clip
-from arena.retrieval import Scope
+from arena.retrieval import Request, Scope
 
 if TYPE_CHECKING:
     from arena._store import Store
-    from arena.retrieval import Retriever
+    from arena.retrieval import Ranking, Retriever
 
 
 class Hit(NamedTuple):
@@ -99,19 +99,8 @@ class CorpusView:
             UnknownNameError, CorpusError: if the engine does not exist, has no index, or returns
                 what does not exist here.
         """
-        if not isinstance(query, str):
-            raise DataError(f"query={clip(query)} is no string.")
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 0:
-            raise DataError(f"k={clip(k)}: give an integer >= 0.")
-        if isinstance(self._retriever, str):
-            self._retriever = self._open_retriever(self._retriever)
-        documents, scores = self._retriever.search(query, int(k), self._scope)
-        self._check(documents, int(k))
-        ids, titles, days = self._store.ids, self._store.titles, self._store.days
-        return [
-            Hit(ids[d], titles[d], format_day(days.item(d)), score)
-            for d, score in zip(documents.tolist(), scores.tolist(), strict=True)
-        ]
+        request = self._request(query, k)
+        return self._hits(self._engine().search(*request), request.k)
 
     def paper(self, paper_id: str) -> Paper:
         """Return the paper with this id.
@@ -175,16 +164,43 @@ class CorpusView:
     def __repr__(self) -> str:
         return f"<{len(self)} papers before {self.cutoff}>"
 
+    def _request(self, query: str, k: int) -> Request:
+        if not isinstance(query, str):
+            raise DataError(f"query={clip(query)} is no string.")
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 0:
+            raise DataError(f"k={clip(k)}: give an integer >= 0.")
+        return Request(query, int(k), self._scope)
+
+    def _engine(self) -> Retriever:
+        if isinstance(self._retriever, str):
+            self._retriever = self._open_retriever(self._retriever)
+        return self._retriever
+
+    def _hits(self, ranking: Ranking, k: int) -> list[Hit]:
+        documents, scores = ranking
+        self._check(documents, k)
+        store = self._store
+        return list(
+            map(
+                Hit,
+                store.ids.many(documents),
+                store.titles.many(documents),
+                map(format_day, store.days[documents].tolist()),
+                scores.tolist(),
+            )
+        )
+
     def _check(self, documents: NDArray[np.int64], k: int) -> None:
         """Trust no engine, least of all one from elsewhere, with what may be seen."""
         before = self._store.searchable_before
-        inside = (documents >= 0) & (documents < self._scope.end)
-        if (
-            len(np.unique(documents)) < len(documents)
-            or len(documents) > k
-            or not inside.all()
+        found = set(documents.tolist())
+        if found and (
+            len(found) < len(documents)
+            or len(found) > k
+            or min(found) < 0
+            or max(found) >= self._scope.end
             or (before[documents + 1] == before[documents]).any()
-            or not self._excluded.isdisjoint(documents.tolist())
+            or not self._excluded.isdisjoint(found)
         ):
             raise CorpusError(
                 f"the retriever {type(self._retriever).__name__} returned papers that do not exist "
@@ -217,6 +233,31 @@ class CorpusView:
         linked = targets[low:high].tolist()  # ascending document numbers
         end, ids = self._scope.end, self._store.ids
         return [ids[d] for d in linked if d < end and d not in self._excluded]
+
+
+def search_batch(searches: Sequence[tuple[CorpusView, str, int]]) -> list[list[Hit]]:
+    """Search many views at once: faster than one after another, with the same answers.
+
+    Args:
+        searches: (view, query, k) triples; the views may be of any corpora, cutoffs and engines.
+
+    Returns:
+        What ``view.search(query, k)`` returns for each, in order.
+
+    Raises:
+        DataError, UnknownNameError, CorpusError: as `CorpusView.search`.
+    """
+    engines: dict[int, tuple[Retriever, list[int]]] = {}
+    requests = [view._request(query, k) for view, query, k in searches]
+    for place, (view, _, _) in enumerate(searches):
+        engine = view._engine()
+        engines.setdefault(id(engine), (engine, []))[1].append(place)
+    found: list[list[Hit]] = [[] for _ in searches]
+    for engine, places in engines.values():
+        rankings = engine.search_batch([requests[place] for place in places])
+        for place, ranking in zip(places, rankings, strict=True):
+            found[place] = searches[place][0]._hits(ranking, requests[place].k)
+    return found
 
 
 def _id(value: object) -> str:

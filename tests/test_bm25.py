@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import DataError
-from arena.retrieval import RETRIEVERS, Scope
-from arena.retrieval.bm25 import BM25Retriever, _build
+from arena.retrieval import RETRIEVERS, Request, Scope
+from arena.retrieval.bm25 import BM25Retriever, _build, _kernel, retriever
 from arena.text import analyze
 
 # Words that stem together, a stop word, other scripts.
@@ -69,7 +69,7 @@ def oracle(
 
 
 def build(papers: list[str | None], directory: Path, **options: object) -> BM25Retriever:
-    BM25Retriever.build(Papers(papers), directory, ("title",), lambda iterable: iterable)
+    BM25Retriever.build(Papers(papers), directory, ("title",), lambda iterable, **_: iterable)
     return BM25Retriever.open(directory, **options)
 
 
@@ -199,3 +199,87 @@ def test_equals_bm25s(tmp_path):
         expected = other.get_scores(analyze(query))
         np.testing.assert_allclose(scores, expected[documents], rtol=1e-5)
         assert set(np.flatnonzero(expected > 0)) == set(documents.tolist())
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    block=st.sampled_from([64, 128, 1024]),
+    size=st.integers(1, 3000),
+    k=st.sampled_from([1, 2, 10, 100, 700, 5000]),
+    share=st.floats(0, 1),
+    hidden=st.integers(0, 5),
+)
+def test_blocks_and_thresholds_leave_no_trace(seed, block, size, k, share, hidden):
+    """Many documents with many equal scores, from terms in nearly all of them to terms in one."""
+    rng = np.random.default_rng(seed)
+    rates = np.array([0.9, 0.5, 0.1, 0.01, 0.001])
+    holds = rng.random((size, 5)) < rates
+    tfs = holds * rng.integers(1, 3, (size, 5))
+    papers = [" ".join(f"t{t} " * tf for t, tf in enumerate(row)) for row in tfs]
+    end = round(share * size)
+    excluded = np.sort(rng.choice(end, min(hidden, end), replace=False))
+    query = " ".join(f"t{t}" for t in range(5) if rng.random() < 0.6)
+    wanted = [int(term[1]) for term in query.split()]
+    with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_kernel, "BLOCK", block)
+        found = build(papers, Path(directory)).search(
+            query, k, Scope(end, tuple(excluded.tolist()))
+        )
+    visible = np.setdiff1d(np.arange(end), excluded)
+    lengths = tfs.sum(1)
+    scores = np.zeros(end)
+    for term in wanted:
+        df = int((tfs[visible, term] > 0).sum())
+        idf = math.log(1 + (len(visible) - df + 0.5) / (df + 0.5))
+        average = lengths[visible].sum() / max(1, len(visible))
+        tf = tfs[:end, term]
+        norm = 0.9 * (1.0 - 0.4 + 0.4 * lengths[:end] / (average or 1.0))
+        scores += idf * (tf / (tf + norm))
+    candidates = visible[scores[visible] > 0]
+    expected = candidates[np.lexsort((candidates, -scores[candidates]))][:k]
+    assert found.documents.tolist() == expected.tolist()
+    assert found.scores.tobytes() == scores[expected].tobytes()
+
+
+def test_a_batch_equals_single_searches(tmp_path, monkeypatch):
+    papers = [f"graph {'net ' * (n % 7)} {'x ' * (n % 3)}" for n in range(500)]
+    engine = build(papers, tmp_path)
+    requests = [
+        Request(query, k, Scope(end, excluded))
+        for query in ("graph", "net x", "", "unknown", "x net graph")
+        for k in (0, 3, 1000)
+        for end in (0, 1, 250, 500)
+        for excluded in ((), (0, 7))
+    ]
+    expected = [engine.search(*request) for request in requests]
+    for limit in (0, 10**9):  # in threads, and one after another
+        monkeypatch.setattr(retriever, "_THREADS_FROM", limit)
+        for one, ranking in zip(expected, engine.search_batch(requests), strict=True):
+            assert one.documents.tobytes() == ranking.documents.tobytes()
+            assert one.scores.tobytes() == ranking.scores.tobytes()
+    assert engine.search_batch([]) == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", " ", "the of and", "word " * 20_000, "unknown " * 3, "x\x00y \ud800 graph", "é" * 100_000,
+     " ".join(f"w{n}" for n in range(20_000))],
+)  # fmt: skip
+def test_any_query_is_answered(tmp_path, query):
+    engine = build(["graph net", "word"], tmp_path)
+    found = engine.search(query, 10, Scope(2))
+    assert found.documents.tolist() == ([0] if "graph" in query else [1] if "word" in query else [])
+
+
+def test_many_distinct_pairs_take_wider_codes(tmp_path):
+    """More than 65,536 pairs of frequency and length do not fit two bytes."""
+    # Documents of distinct lengths, in each of which 60 terms have distinct frequencies.
+    common = " ".join(f"w{n} " * n for n in range(1, 61))
+    papers = [common + " pad" * number for number in range(1, 1101)]
+    engine = build(papers, tmp_path)
+    assert np.load(tmp_path / "codes.npy").dtype == np.uint32
+    documents, scores = engine.search("w7 w50", 50, Scope(100))
+    expected = oracle(papers[:100], "w7 w50", 50, 100, set())
+    assert documents.tolist() == [number for number, _ in expected]
+    np.testing.assert_allclose(scores, [score for _, score in expected], rtol=1e-12)

@@ -51,15 +51,29 @@ def tokenize(text: str) -> list[str]:
     return _TOKEN.findall(unicodedata.normalize("NFKC", folded))  # type: ignore[no-any-return]
 
 
-class _Stems(threading.local):
-    """Token -> term ("" for a stop word), remembered per thread: the stemmer is not thread-safe."""
+class TermMemo(dict[str, str]):
+    """Token -> term ("" for a stop word), filled as it is asked; for one thread at a time."""
 
     def __init__(self) -> None:
-        self.stem: Callable[[str], str] = Stemmer.Stemmer("porter", 0).stemWord
-        self.memo: dict[str, str] = {}
+        super().__init__()
+        self._stem: Callable[[str], str] = Stemmer.Stemmer("porter", 0).stemWord
+
+    def __missing__(self, token: str) -> str:
+        if len(self) >= _MEMO_LIMIT:
+            self.clear()
+        term = "" if token in STOP_WORDS else self._stem(token[:_MAX_TOKEN])
+        self[token] = term
+        return term
 
 
-_stems = _Stems()
+class _Local(threading.local):
+    """A memo for each thread: the stemmer is not thread-safe."""
+
+    def __init__(self) -> None:
+        self.terms = TermMemo()
+
+
+_local = _Local()
 
 
 def analyze(text: str) -> list[str]:
@@ -68,15 +82,5 @@ def analyze(text: str) -> list[str]:
     >>> analyze("The surveys of neural networks")
     ['survei', 'neural', 'network']
     """
-    memo, stem = _stems.memo, _stems.stem
-    terms = []
-    for token in tokenize(text):
-        term = memo.get(token)
-        if term is None:
-            if len(memo) >= _MEMO_LIMIT:
-                memo.clear()
-            term = "" if token in STOP_WORDS else stem(token[:_MAX_TOKEN])
-            memo[token] = term
-        if term:
-            terms.append(term)
-    return terms
+    terms = _local.terms
+    return [term for token in tokenize(text) if (term := terms[token])]

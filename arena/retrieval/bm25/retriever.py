@@ -14,8 +14,12 @@ conventional engines do.
 from __future__ import annotations
 
 import math
+import os
+import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +29,12 @@ from numpy.typing import NDArray
 from arena._arrays import load_array
 from arena._strings import StringTable
 from arena.errors import DataError, clip, did_you_mean
-from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Retriever, Scope
+from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope
 from arena.text import analyze
 
 STATISTICS = ("cutoff", "corpus")
+_VALUES_BYTES = 64_000_000  # of the tables kept for the averages used last
+_THREADS_FROM = 50_000  # documents; below, handing out the work costs more than it saves
 
 
 @RETRIEVERS.register("bm25")
@@ -62,14 +68,19 @@ class BM25Retriever(Retriever):
                 raise DataError(f"{name}={clip(value)}: give a number from 0 to {most:g}.")
         self._statistics, self._k1, self._b = statistics, float(k1), float(b)
         self._kernel = _kernel
-        self._terms = StringTable(directory / "terms")
-
-        self._starts, self._docs, self._tfs, self._lengths = (
-            load_array(directory / f"{name}.npy") for name in ("starts", "docs", "tfs", "lengths")
+        self._terms = StringTable(directory / "terms").arrays()
+        self._starts, self._docs, self._codes, self._lengths = (
+            load_array(directory / f"{name}.npy") for name in ("starts", "docs", "codes", "lengths")
+        )
+        self._pairs = tuple(
+            load_array(directory / f"pair_{name}.npy").astype(np.float64)
+            for name in ("tfs", "lengths")
         )
         self._documents_before = load_array(directory / "documents_before.npy")
         self._length_before = load_array(directory / "length_before.npy")
-        self._accumulators = _kernel.Accumulators(len(self._lengths))
+        self._accumulators = _kernel.Accumulators()
+        self._known_values: dict[float, NDArray[np.float64]] = {}
+        self._lock = threading.Lock()
 
     @property
     def config(self) -> dict[str, Any]:
@@ -109,65 +120,79 @@ class BM25Retriever(Retriever):
         """
         end = min(scope.end, len(self._lengths))
         k = min(k, end)
-        if k <= 0:
-            return _ranking(np.empty(0, np.int64), np.empty(0))
-        excluded = np.asarray([d for d in scope.excluded if d < end], dtype=np.int64)
-        terms, weights, average = self._weights(query, end, excluded)
+        counts = Counter(analyze(query))
+        if k <= 0 or not counts:
+            return _NOTHING
+        excluded = np.array([d for d in scope.excluded if d < end], np.int64)
+        wanted = [term.encode("utf-8", "surrogatepass") for term in counts]
+        numbers = self._kernel.find_terms(
+            np.frombuffer(b"".join(wanted), np.uint8),
+            np.array([0, *accumulate(map(len, wanted))]),
+            *self._terms,
+        )
+        frequencies = np.array(list(counts.values()), np.float64)[numbers >= 0]
+        terms, weights, average = self._weights(numbers[numbers >= 0], frequencies, end, excluded)
         if len(terms) == 0:
-            return _ranking(np.empty(0, np.int64), np.empty(0))
-        with self._accumulators.borrow() as accumulator:
-            documents, scores = self._kernel.search(
-                terms, weights, self._starts, self._docs, self._tfs, self._lengths,
-                self._k1, self._b, average, end, excluded, k, accumulator,
+            return _NOTHING
+        with self._accumulators.borrow() as sums:
+            found = self._kernel.search(
+                terms, weights, self._starts, self._docs, self._codes, self._values(average),
+                end, excluded, k, sums,
             )  # fmt: skip
-        return _ranking(documents, scores)
+        return Ranking(*found)
+
+    def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
+        """Return what `search` returns for each request, in order; large searches in threads."""
+        threads = min(len(requests), os.cpu_count() or 1)
+        if threads < 2 or max(request.scope.end for request in requests) < _THREADS_FROM:
+            return [self.search(*request) for request in requests]
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(lambda request: self.search(*request), requests))
 
     def _weights(
-        self, query: str, end: int, excluded: NDArray[np.int64]
+        self,
+        terms: NDArray[np.int64],
+        frequencies: NDArray[np.float64],
+        end: int,
+        excluded: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
         """Return term numbers, their weights, and the average length.
 
         The numbers ascend, so that a score does not depend on the order of the words.
         """
-        counts = Counter(analyze(query))
-        found = sorted(
-            (number, qtf)
-            for term, qtf in counts.items()
-            if (number := self._terms.find_sorted(term.encode("utf-8", "surrogatepass"))) >= 0
-        )
         at_cutoff = self._statistics == "cutoff"
         horizon = end if at_cutoff else len(self._lengths)
-        documents = self._documents_before.item(horizon)
-        length = self._length_before.item(horizon)
-        if at_cutoff:
-            documents -= len(excluded)
-            length -= int(self._lengths[excluded].sum())
-        terms, weights = [], []
-        for number, qtf in found:
-            low, high = self._starts.item(number), self._starts.item(number + 1)
-            postings = self._docs[low:high]
-            if at_cutoff:
-                before = _place(postings, end)
-                df = before - sum(_holds(postings[:before], document) for document in excluded)
-            else:
-                df = high - low
-            if df:
-                terms.append(number)
-                weights.append(qtf * math.log(1 + (documents - df + 0.5) / (df + 0.5)))
-        average = length / documents if documents else 0.0
-        return np.array(terms, np.int64), np.array(weights, np.float64), average
+        hidden = excluded if at_cutoff else _NONE
+        documents = self._documents_before.item(horizon) - len(hidden)
+        length = self._length_before.item(horizon) - int(self._lengths[hidden].sum())
+        order = np.argsort(terms)
+        terms, frequencies = terms[order], frequencies[order]
+        counts = self._kernel.document_frequencies(terms, self._starts, self._docs, horizon, hidden)
+        # Not numpy's logarithm, whose last bit depends on the processor.
+        weights = [
+            qtf * math.log(1 + (documents - df + 0.5) / (df + 0.5))
+            for qtf, df in zip(frequencies.tolist(), counts.tolist(), strict=True)
+            if df
+        ]
+        return terms[counts > 0], np.array(weights), length / documents if documents else 0.0
+
+    def _values(self, average: float) -> NDArray[np.float64]:
+        """Return the value of a posting by its code, in a corpus of this average length."""
+        with self._lock:
+            values = self._known_values.pop(average, None)
+        if values is None:
+            tfs, lengths = self._pairs
+            # An average of 0 comes with no postings to read.
+            norms = self._k1 * (1.0 - self._b + self._b * lengths / (average or 1.0))
+            values = tfs / (tfs + norms)
+        with self._lock:
+            self._known_values[average] = values
+            while len(self._known_values) * values.nbytes > _VALUES_BYTES:
+                if len(self._known_values) == 1:
+                    break
+                self._known_values.pop(next(iter(self._known_values)), None)
+        return values
 
 
-def _holds(postings: NDArray[Any], document: int) -> bool:
-    place = _place(postings, document)
-    return place < len(postings) and int(postings[place]) == document
-
-
-def _place(postings: NDArray[Any], document: int) -> int:
-    # In the array's own type: searchsorted would otherwise convert the whole list first.
-    return int(np.searchsorted(postings, postings.dtype.type(document)))
-
-
-def _ranking(documents: NDArray[np.int64], scores: NDArray[np.float64]) -> Ranking:
-    order = np.lexsort((documents, -scores))
-    return Ranking(documents[order], scores[order])
+_NONE = np.empty(0, np.int64)
+_NOTHING = Ranking(_NONE, np.empty(0))
