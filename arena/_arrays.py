@@ -28,7 +28,7 @@ def load_array(path: Path) -> NDArray[Any]:
         return np.lib.format.open_memmap(path, mode="r").view(np.ndarray)
     except (ValueError, EOFError) as error:
         raise CorpusError(
-            f"{str(path)!r} is damaged: {error}. Build the corpus again, or copy it again."
+            f"{str(path)!r} is damaged: {error}. Build it again, or copy it again."
         ) from None
 
 

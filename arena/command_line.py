@@ -160,6 +160,13 @@ def parse_options(option: str, items: Sequence[str] | None) -> dict[str, Any]:
     return options
 
 
+def parse_names(text: str | None) -> tuple[str, ...] | None:
+    """Return the names in a text with commas; None stays None."""
+    if text is None:
+        return None
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
 def retriever_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the engine options given as ``--retriever-option NAME=VALUE``."""
     return parse_options("--retriever-option", arguments.retriever_option)
@@ -168,13 +175,18 @@ def retriever_options(arguments: argparse.Namespace) -> dict[str, Any]:
 def add_retriever_arguments(parser: argparse.ArgumentParser) -> None:
     """Add ``--retriever`` and ``--retriever-option``."""
     parser.add_argument(
-        "--retriever", default="bm25", metavar="NAME", help="search engine (default: bm25)"
+        "--retriever",
+        default="bm25",
+        metavar="NAME",
+        help="an index of the corpus, or a combination such as 'hybrid(bm25,dense)' "
+        "(default: bm25)",
     )
     parser.add_argument(
         "--retriever-option",
         action="append",
         metavar="NAME=VALUE",
-        help="an option of the engine, such as statistics=corpus; may be repeated",
+        help="an option of the engine, such as statistics=corpus, or of a part of a combination, "
+        'such as \'bm25={"statistics": "corpus"}\'; may be repeated',
     )
 
 

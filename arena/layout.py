@@ -1,6 +1,7 @@
 """The on-disk format of a built corpus: all that `corpus_builder` and `arena` share.
 
-A built corpus is a directory that is written once and only read afterwards::
+A built corpus is a directory that is written once and only read afterwards; ``arena-corpus index``
+adds indexes to it::
 
     manifest.json              what it is, how it was made, sha256 and size of every file
     papers.parquet             one row a paper, in document order (publication day, then id)
@@ -10,7 +11,7 @@ A built corpus is a directory that is written once and only read afterwards::
     tasks/surveys.parquet      the survey topics and their dates (no labels)
     tasks/gold.parquet         what each survey cites: for the scorer alone
     tasks/mind_maps.parquet    the surveys' own mind-maps: for the scorer alone
-    index/<engine>/            one directory an index, with a manifest of its own
+    index/<name>/              one directory an index, with a manifest of its own
 
 The row number in papers.parquet is the document number. Undated papers come last. A paper is
 *searchable* when it is dated and no survey; only searchable papers have postings, references or
@@ -21,6 +22,7 @@ the columns.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +55,18 @@ UNDATED = 2**31 - 1
 """Stored as the day of an undated paper: later than every cutoff there can be."""
 
 
-def index_directory(corpus: Path, engine: str) -> Path:
-    """Return where the index of `engine` lies in the corpus directory."""
-    return corpus / INDEXES / engine
+INDEX_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+"""What an index may be called; by default it is called like its engine."""
+
+
+def index_directory(corpus: Path, name: str) -> Path:
+    """Return where the index `name` lies in the corpus directory."""
+    return corpus / INDEXES / name
+
+
+def building_directory(corpus: Path, name: str) -> Path:
+    """Return where the index `name` is built, or was begun."""
+    return corpus / INDEXES / f".{name}.building"
 
 
 _CORPUS = "built corpus"
@@ -75,7 +86,7 @@ _REQUIRED = {
 
 
 def read_manifest(
-    directory: Path, what: str = _CORPUS, *, check_files: bool = True
+    directory: Path, what: str = _CORPUS, *, check_files: bool = True, rebuild: str | None = None
 ) -> dict[str, Any]:
     """Read a manifest and check that it is one, of this format version.
 
@@ -84,13 +95,16 @@ def read_manifest(
         what: ``"built corpus"``, or for an index any other name to use in messages.
         check_files: also check that every file is there and has its size, which is quick and
             finds a copy that was cut off; ``arena-corpus verify`` compares the hashes too.
+        rebuild: the command that builds it again, for messages.
 
     Raises:
         CorpusError: naming the directory or file, and what to do.
     """
     path = directory / MANIFEST
-    rebuild = "Build it again with `arena-corpus build`."
     check = "Check the path, or build one with `arena-corpus build`."
+    if rebuild is not None:
+        check = f"Build it with `{rebuild}`."
+    rebuild = f"Build it again with `{rebuild or 'arena-corpus build'}`."
     if not directory.exists():
         raise CorpusError(f"there is no directory {str(directory)!r}. {check}")
     if not directory.is_dir():

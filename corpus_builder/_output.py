@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import shutil
@@ -13,8 +12,9 @@ from pathlib import Path, PurePosixPath
 from arena import layout
 from arena._lock import only_writer
 from arena.errors import CorpusError, clip
+from corpus_builder._place import REPLACED, put, restore, sync
 
-_NEW, _REPLACED = "corpus", "replaced"
+_NEW = "corpus"
 
 
 @contextmanager
@@ -31,16 +31,16 @@ def whole_directory(output: Path, overwrite: bool) -> Iterator[Path]:
     output.parent.mkdir(parents=True, exist_ok=True)
     building = output.with_name(f".{output.name}.building")
     with only_writer(output.with_name(f"{building.name}.lock"), output):
-        _restore(building, output)
+        restore(building, output)
         check_output(output, overwrite)
         _clear(building)
         new = building / _NEW
         new.mkdir(parents=True)
         try:
             yield new
-            _sync(new)
+            sync(new)
             check_output(output, overwrite)  # something else may have come there meanwhile
-            _put(new, output)
+            put(new, output)
         finally:
             _clear(building)
 
@@ -98,38 +98,6 @@ def _is_unicode(path: str) -> bool:
     return True
 
 
-def _put(new: Path, output: Path) -> None:
-    """Move the directory `new` to `output`, in the place of a corpus that is there."""
-    if not output.exists() or not any(output.iterdir()):
-        new.rename(output)  # the system refuses if there is more than an empty directory by now
-    elif not _exchange(new, output):
-        replaced = new.with_name(_REPLACED)
-        output.rename(replaced)
-        try:
-            new.rename(output)
-        except BaseException:
-            replaced.rename(output)
-            raise
-    _sync_one(output.parent)
-
-
-def _exchange(first: Path, second: Path) -> bool:
-    """Swap two directories in one step, where the system can: Linux, most file systems."""
-    try:
-        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
-    except (AttributeError, OSError):
-        return False
-    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
-    return bool(renameat2(here, os.fsencode(first), here, os.fsencode(second), exchange) == 0)
-
-
-def _restore(building: Path, output: Path) -> None:
-    """Put back a corpus that a killed build had just moved away."""
-    replaced = building / _REPLACED
-    if (replaced / layout.MANIFEST).is_file() and not output.exists():
-        replaced.rename(output)
-
-
 def _clear(building: Path) -> None:
     """Remove what a build has left.
 
@@ -138,30 +106,15 @@ def _clear(building: Path) -> None:
     """
     if not building.exists():
         return
-    others = sorted({path.name for path in building.iterdir()} - {_NEW, _REPLACED})
+    others = sorted({path.name for path in building.iterdir()} - {_NEW, REPLACED})
     if others:
         raise CorpusError(
             f"{str(building)!r} holds other files, {clip(others[0])} for one; a build needs that "
             "name. Move them or name another directory."
         )
-    for name in (_NEW, _REPLACED):
+    for name in (_NEW, REPLACED):
         # First what makes it open: a kill halfway leaves nothing that passes for a corpus.
         (building / name / layout.MANIFEST).unlink(missing_ok=True)
         shutil.rmtree(building / name, ignore_errors=True)
     with suppress(OSError):
         building.rmdir()
-
-
-def _sync(directory: Path) -> None:
-    """Make all files and names reach the disk before the rename does."""
-    for path in directory.rglob("*"):
-        _sync_one(path)
-    _sync_one(directory)
-
-
-def _sync_one(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

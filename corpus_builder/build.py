@@ -9,12 +9,10 @@ from typing import Any
 import duckdb
 
 from arena import layout
-from arena._arrays import load_array
-from arena._files import sha256_json, write_json
+from arena._files import sha256_file, sha256_json, write_json
 from arena.dates import format_day
-from arena.errors import CorpusError, DataError
-from arena.retrieval import RETRIEVERS
-from corpus_builder._index import build_index, check_fields, list_files
+from arena.errors import DataError
+from corpus_builder._index import check_fields, list_files, make_plan, write_index
 from corpus_builder._links import write_links
 from corpus_builder._order import count, database
 from corpus_builder._output import check_output, whole_directory
@@ -41,7 +39,8 @@ def build(
     Args:
         source: where the records come from.
         output: a directory that does not exist yet, or is empty.
-        engines: the retrievers to build an index for, by name.
+        engines: the retrievers to build an index for, by name; more can be added later, see
+            `corpus_builder.index.build_index`.
         fields: what is indexed, of ``title``, ``abstract``, ``fulltext``.
         overwrite: replace a corpus that `output` holds already; it stays until the new one is
             complete.
@@ -56,10 +55,10 @@ def build(
         OSError: if the disk is full or not writable; nothing is left behind.
     """
     output = Path(output)
-    check_fields(fields)
     engines = tuple(dict.fromkeys(engines))
+    check_fields(fields)
     for engine in engines:
-        RETRIEVERS.get(engine)
+        make_plan(engine, None, fields, None, "")  # what can be refused is, before any work
     check_output(output, overwrite)
     try:
         with whole_directory(output, overwrite) as directory:
@@ -85,14 +84,12 @@ def _build(
     manifest["configuration"] = {"engines": list(engines), "fields": list(fields)}
     manifest["indexes"] = {}
     for engine in engines:
-        try:
-            sha256 = build_index(directory, engine, fields, manifest["content_sha256"])
-            for path in layout.index_directory(directory, engine).rglob("*.npy"):
-                load_array(path)
-        except CorpusError:  # an engine that uses numpy.save, which drops what a full disk refuses
-            raise OSError(f"the index {engine} was cut off when it was written") from None
-        manifest["indexes"][engine] = sha256
-    manifest["files"] = list_files(directory)
+        plan, _ = make_plan(engine, None, fields, None, manifest["content_sha256"])
+        index = layout.index_directory(directory, engine)
+        index.mkdir(parents=True)
+        write_index(directory, index, plan)
+        manifest["indexes"][engine] = sha256_file(index / layout.MANIFEST)
+    manifest["files"] = list_files(directory, layout.INDEXES)
     manifest["manifest_sha256"] = sha256_json(manifest)
     # Last of all: a directory without it does not open.
     write_json(directory / layout.MANIFEST, manifest)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from arena import layout
+from arena import _indexes, layout
 from arena._files import sha256_file, sha256_json
 from arena._progress import progress
+from corpus_builder._resume import is_begun, list_begun
 
 
 def verify(directory: str | Path) -> dict[str, Any]:
@@ -16,7 +17,8 @@ def verify(directory: str | Path) -> dict[str, Any]:
 
     Returns:
         ``files``: how many were compared; ``problems``: file name -> what differs, empty if the
-        corpus is as it was built.
+        corpus is as it was built; ``begun``: the name of an index whose build goes on or was
+        broken off -> the command that goes on with it.
 
     Raises:
         CorpusError: if there is no readable manifest.
@@ -28,12 +30,12 @@ def verify(directory: str | Path) -> dict[str, Any]:
         problems[layout.MANIFEST] = "has other content"
     expected = _expected(manifest)
     unknown = []  # folders of indexes whose own list of files is lost
-    for engine, sha256 in manifest["indexes"].items():
-        folder = layout.index_directory(Path(), engine)
+    for index_name, sha256 in manifest["indexes"].items():
+        folder = layout.index_directory(Path(), index_name)
         name = (folder / layout.MANIFEST).as_posix()
         expected[name] = sha256
         if (root / name).is_file() and sha256_file(root / name) == sha256:
-            index = layout.read_manifest(root / folder, f"{engine} index", check_files=False)
+            index = _indexes.read_index(root, index_name, check_files=False)
             expected |= {(folder / file).as_posix(): h for file, h in _expected(index).items()}
         else:
             unknown.append(folder)
@@ -45,9 +47,15 @@ def verify(directory: str | Path) -> dict[str, Any]:
             problems[name] = "has other content"
     for file in _found(root):
         name = file.as_posix()
+        if is_begun(file):
+            continue
         if name not in expected and not any(file.is_relative_to(folder) for folder in unknown):
             problems[name] = "is not in the manifest"
-    return {"files": len(expected) + 1, "problems": dict(sorted(problems.items()))}
+    return {
+        "files": len(expected) + 1,
+        "problems": dict(sorted(problems.items())),
+        "begun": list_begun(root),
+    }
 
 
 def _expected(manifest: dict[str, Any]) -> dict[str, str]:

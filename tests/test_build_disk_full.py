@@ -10,10 +10,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from helpers import MAIN, SMALL, WORLD, arena_corpus, contents, names
 
-from corpus_builder import build as build_module
+from arena.retrieval.bm25 import BM25Retriever
 from corpus_builder.build import build
 
 
@@ -90,15 +91,16 @@ def test_a_cut_array_is_an_error(tmp_path: Path, size: int) -> None:
 
 
 def test_an_array_that_an_engine_cut_fails_the_build(tmp_path: Path, monkeypatch: Any) -> None:
-    build_index = build_module.build_index
+    written = BM25Retriever.build
 
-    def cut(corpus: Path, *arguments: Any) -> str:
-        sha256 = build_index(corpus, *arguments)
-        path = corpus / "index/bm25/lengths.npy"
+    def cut(source: Any, directory: Path, *arguments: Any) -> Any:
+        told = written(source, directory, *arguments)
+        path = directory / "cut.npy"
+        np.save(path, np.arange(9))
         os.truncate(path, path.stat().st_size - 1)
-        return sha256
+        return told
 
-    monkeypatch.setattr(build_module, "build_index", cut)
+    monkeypatch.setattr(BM25Retriever, "build", cut)
     with pytest.raises(OSError, match=r"cannot write .*: the index bm25 was cut off"):
         build(SMALL, tmp_path / "c")
     assert names(tmp_path) == []

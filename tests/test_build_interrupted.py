@@ -55,7 +55,7 @@ KILL = """
 import os, signal, sys
 from pathlib import Path
 import corpus_builder.build as b
-from corpus_builder import _output
+from corpus_builder import _output, _place
 def die(*arguments, **options):
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -65,14 +65,14 @@ MOMENTS = {
     "when staged": "b.database = die",
     "papers written": "b.write_links = die",
     "links written": "b.write_tasks = die",
-    "tasks written": "b.build_index = die",
+    "tasks written": "b.write_index = die",
     "index written": "b.list_files = die",
     "before the manifest": "b.write_json = die",
-    "before the rename": "_output._put = die",
-    "after the rename": "_output._sync_one = lambda path: path.name == sys.argv[-1] and die()",
+    "before the rename": "_output.put = die",
+    "after the rename": "_place._sync_one = lambda path: path.name == sys.argv[-1] and die()",
     "while clearing": "rmtree = b.shutil.rmtree\nb.shutil.rmtree = lambda path, **options: "
     "die() if Path(path).name == 'corpus' else rmtree(path, **options)",
-    "between two renames": "_output._exchange = lambda *a: False; rename = Path.rename\n"
+    "between two renames": "_place._exchange = lambda *a: False; rename = Path.rename\n"
     "Path.rename = lambda self, to: die() if self.name == 'corpus' else rename(self, to)",
 }
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import arena
 from arena.errors import CorpusError, DataError, UnknownNameError, UnknownPaperError
-from arena.retrieval import Ranking, Scope
+from arena.retrieval import Ranking, Retriever, Scope
 from corpus_builder.build import build
 
 DATES = [None, "2019", "2020", "2020-02", "2020-02-28", "2020-02-29", "2020-03-01", "2020-12-31"]
@@ -209,10 +209,18 @@ def test_exclusions_may_be_numbers_and_any_iterable(mini):
     assert "12345" in arena.Corpus.open(mini).at("2030")
 
 
-class Careless:
+class Careless(Retriever):
     """An engine that does not look at its scope."""
 
     config: ClassVar[dict[str, Any]] = {}
+
+    @classmethod
+    def build(cls, *_: Any, **__: Any) -> dict[str, Any]:
+        raise NotImplementedError
+
+    @classmethod
+    def open(cls, *_: Any, **__: Any) -> Retriever:
+        raise NotImplementedError
 
     def __init__(self, documents: list[int]) -> None:
         self.documents = documents
@@ -251,3 +259,35 @@ def test_a_corpus_can_be_sent_to_another_process(world):
     corpus = arena.Corpus.open(world)
     copy = pickle.loads(pickle.dumps(corpus))
     assert copy.at("2015").search("membrane", 5) == corpus.at("2015").search("membrane", 5)
+
+
+def test_a_batch_over_views_equals_single_searches(mini, world):
+    corpora = [arena.Corpus.open(mini), arena.Corpus.open(world)]
+    other = corpora[1].retriever("bm25", statistics="corpus")
+    views = [
+        corpora[0].at("2021"),
+        corpora[0].at("2020-03-05", exclude=["p:leap"]),
+        corpora[1].at("2010"),
+        corpora[1].at("2015-06-01", retriever=other),
+        corpora[1].at("1900"),
+    ]
+    searches = [
+        (view, query, k)
+        for query in ("dense retrieval", "membrane", "")
+        for k in (0, 3, 50)
+        for view in views
+    ]
+    answers = arena.search_batch(searches)
+    assert answers == [view.search(query, k) for view, query, k in searches]
+    assert any(answers)
+    assert arena.search_batch([]) == []
+    with pytest.raises(DataError, match="k=-1"):
+        arena.search_batch([(views[0], "x", -1)])
+
+
+def test_a_batch_does_not_trust_an_engine_either(mini):
+    corpus = arena.Corpus.open(mini)
+    corpus._retrievers["careless"] = careless = Careless([7])
+    view = corpus.at("2020-12-31", retriever=careless)
+    with pytest.raises(CorpusError, match="Careless returned papers that do not exist"):
+        arena.search_batch([(view, "x", 2)])

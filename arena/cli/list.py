@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from arena import command_line
 from arena.errors import ArenaError
 
-SUMMARY = "List what is registered, or the surveys of a corpus."
+SUMMARY = "List what is registered, or the surveys or indexes of a corpus."
 EXAMPLE = "arena list surveys --corpus demo/world"
 
 KINDS = ("agents", "environments", "metrics", "retrievers", "surveys", "tasks")
@@ -29,8 +30,10 @@ def execute(arguments: argparse.Namespace) -> None:
     found = _registered()
     if arguments.kind:
         found = {arguments.kind: found[arguments.kind]}
+    if arguments.kind == "retrievers" and arguments.corpus:
+        found["indexes"] = _indexes_of(Path(arguments.corpus))
     if arguments.json:
-        command_line.print_json(found[arguments.kind] if arguments.kind else found)
+        command_line.print_json(found[arguments.kind] if len(found) == 1 else found)
         return
     rows = [(kind, name, text) for kind, entries in found.items() for name, text in entries.items()]
     command_line.print_table(rows, ("kind", "name", "description"))
@@ -55,9 +58,14 @@ def _registered() -> dict[str, dict[str, str]]:
     }
 
 
-def _list_surveys(arguments: argparse.Namespace) -> None:
-    from pathlib import Path
+def _indexes_of(corpus: Path) -> dict[str, str]:
+    from arena import _indexes, layout
 
+    layout.read_manifest(corpus, check_files=False)
+    return _indexes.describe_indexes(corpus, _indexes.index_names(corpus))
+
+
+def _list_surveys(arguments: argparse.Namespace) -> None:
     from arena.tasks import TaskSet
 
     if not arguments.corpus:

@@ -30,7 +30,8 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     Args:
         corpus: a built corpus, or its directory.
-        retriever: the engine behind ``search``, by name.
+        retriever: the engine behind ``search``: an index of the corpus, or a combination such as
+            ``"hybrid(bm25,dense)"``.
         retriever_options: options of that engine.
         surveys: ids to draw episodes from; by default every survey that can be scored.
         max_steps: actions after which the episode is truncated, >= 1.

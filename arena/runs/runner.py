@@ -16,6 +16,7 @@ from arena._progress import progress
 from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.errors import ArenaError, CorpusError, DataError, clip, did_you_mean
+from arena.retrieval._names import classes, parse_name
 from arena.runs.directory import MANIFEST, RESULTS, run_directory
 from arena.runs.episodes import make_environment, play
 from arena.runs.players import players
@@ -52,8 +53,9 @@ def run(
         agent: a registered agent, a subclass of `arena.Agent`, or ``"oracle"``, which knows the
             labels.
         output: a new directory, or one with the same run begun.
-        retriever: the engine behind ``search``, by name.
-        retriever_options: options of that engine.
+        retriever: the engine behind ``search``: an index of the corpus, or a combination such as
+            ``"hybrid(bm25,dense)"``.
+        retriever_options: options of that engine; see `Corpus.retriever`.
         agent_options: keyword arguments for the agent.
         budget: any of ``max_steps``, ``max_searches`` and ``max_k`` of the environment.
         surveys: ids, or how many of the corpus' surveys in order; by default all.
@@ -92,7 +94,7 @@ def run(
         "agent": team.name,
         "agent_options": agent_options,
         "budget": budget,
-        "retriever": retriever,
+        "retriever": str(parse_name(retriever)),
         "retriever_options": engine.config,
         "seed": seed,
         "surveys": chosen,
@@ -101,7 +103,7 @@ def run(
             "index": corpus.index_sha256(retriever),
             "tasks": tasks.sha256,
             "prompts": sha256_json(prompts) if prompts else None,
-            "code": code_sha256(team.kind, type(engine), *measures),
+            "code": code_sha256(team.kind, *classes(engine), *measures),
         },
     }
     env = make_environment(

@@ -58,8 +58,8 @@ def _execute(arguments: argparse.Namespace, source: Any) -> None:
     manifest = build(
         source.from_arguments(arguments),
         arguments.output,
-        engines=_names(arguments.engines),
-        fields=_names(arguments.fields),
+        engines=command_line.parse_names(arguments.engines) or (),
+        fields=command_line.parse_names(arguments.fields) or (),
         overwrite=arguments.overwrite,
     )
     if arguments.json:
@@ -67,7 +67,3 @@ def _execute(arguments: argparse.Namespace, source: Any) -> None:
         return
     print_card(manifest, arguments.output)
     print(f"built in {time.monotonic() - started:.1f} s")
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())

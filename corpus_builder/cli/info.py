@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from arena import command_line, layout
+from arena import _indexes, command_line, layout
 
 SUMMARY = "Describe a corpus: what it holds and how it was made."
 EXAMPLE = "arena-corpus info demo/world"
@@ -48,8 +48,7 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
                              f"{counts['survey_references_undated']:,} undated, "
                              f"{counts['survey_references_survey']:,} surveys, "
                              f"{counts['survey_references_not_before']:,} not before their survey"),
-        ("indexes", f"{', '.join(manifest['indexes']) or 'none'} "
-                    f"over {', '.join(manifest['configuration']['fields'])}"),
+        *_indexes_of(manifest, Path(directory)),
         ("size", f"{size / 1e6:,.1f} MB without indexes"),
         ("sha256", manifest["content_sha256"]),
     ]  # fmt: skip
@@ -74,3 +73,9 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         print(f"{name:{width}}  {command_line.printable(str(value), 1000)}")
+
+
+def _indexes_of(manifest: dict[str, Any], directory: Path) -> list[tuple[str, str]]:
+    """Return a row an index; the first one names them."""
+    found = _indexes.describe_indexes(directory, sorted(manifest["indexes"])).values()
+    return [("" if row else "indexes", text) for row, text in enumerate(found or ["none"])]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path, PurePosixPath
 
-from arena import command_line
+from arena import _indexes, command_line, layout
 from arena.errors import CorpusError
 
 SUMMARY = "Hash every file of a corpus again and name what differs."
@@ -20,16 +21,28 @@ def execute(arguments: argparse.Namespace) -> None:
     """Print what differs; fail if anything does."""
     from corpus_builder.verify import verify
 
-    report = verify(arguments.directory)
+    root = Path(arguments.directory)
+    report = verify(root)
     if arguments.json:
         command_line.print_json(report)
     else:
         for name, problem in report["problems"].items():
             print(command_line.printable(f"{name}: {problem}", 1000))
+        for name, command in report["begun"].items():
+            print(command_line.printable(f"index {name} is begun, not complete: {command}", 1000))
     if report["problems"]:
         raise CorpusError(
             f"{len(report['problems'])} files of {arguments.directory!r} differ from the "
-            "manifest. Build the corpus again, or copy it again."
+            f"manifest. {_cure(root, list(report['problems']))}"
         )
     if not arguments.json:
         print(f"{report['files']} files are as built.")
+
+
+def _cure(root: Path, names: list[str]) -> str:
+    """Say what to do; a damaged index does not ask for another corpus."""
+    places = {PurePosixPath(name).parts[:2] for name in names}
+    if all(len(place) == 2 and place[0] == layout.INDEXES for place in places):
+        commands = [f"`{_indexes.rebuild_command(root, index)}`" for _, index in sorted(places)]
+        return f"Build again what is damaged: {', '.join(commands)}."
+    return "Build the corpus again, or copy it again."

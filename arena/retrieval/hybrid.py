@@ -1,0 +1,169 @@
+"""The rankings of several engines, fused into one.
+
+``fusion="rrf"`` is reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009), with a
+weight for each part::
+
+    score(d) = sum over the parts i that rank d of  w_i / (k + rank_i(d))
+
+``fusion="score"`` is a weighted sum of scores, scaled by part and query to [0, 1]::
+
+    score(d) = sum over the parts i that rank d of  w_i * (s_i(d) - low_i) / (high_i - low_i)
+
+where low_i and high_i are the least and the greatest score among the hits of part i; where they
+are equal, each hit counts w_i. A part that does not rank d adds nothing in either form. Ranks and
+scores are those of the first `depth` hits of a part inside the scope, so nothing else has a say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.errors import DataError, clip, did_you_mean
+from arena.retrieval._names import Combiner
+from arena.retrieval.base import RETRIEVERS, Ranking, Request, Retriever, Scope
+
+FUSIONS = ("rrf", "score")
+_OPTIONS = ("depth", "fusion", "k", "weights")
+
+
+@RETRIEVERS.register("hybrid")
+class Hybrid(Combiner):
+    """Fuses the rankings of other engines, named as in hybrid(bm25,dense)."""
+
+    def __init__(
+        self,
+        parts: Mapping[str, Retriever],
+        *,
+        fusion: str = "rrf",
+        k: float | None = None,
+        weights: Sequence[float] | None = None,
+        depth: int = 1000,
+    ) -> None:
+        """Combine `parts`; with equal weights their order changes nothing.
+
+        Args:
+            parts: engines of one corpus, by name.
+            fusion: ``"rrf"`` or ``"score"``, see the module.
+            k: of reciprocal rank fusion, in [0, 1e6]; 60 by default.
+            weights: one for each part, in (0, 1e6]; 1 by default.
+            depth: how many hits are taken of every part, >= 1; as many as are asked for, if that
+                is more.
+
+        Raises:
+            DataError: if an option is out of its range or has no effect.
+        """
+        if fusion not in FUSIONS:
+            raise DataError(f"no fusion named {clip(fusion)}.{did_you_mean(fusion, FUSIONS)}")
+        if fusion == "score" and k is not None:
+            raise DataError(f"k={clip(k)}: only fusion='rrf' has a k.")
+        if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
+            raise DataError(f"depth={clip(depth)}: give an integer >= 1.")
+        for name in parts:
+            if name in _OPTIONS:
+                raise DataError(
+                    f"an index {name!r} cannot be a part: hybrid has an option of that name. "
+                    "Build it under another name."
+                )
+        self.parts = tuple(parts.values())
+        self._names = tuple(parts)
+        self._fusion, self._depth = fusion, depth
+        self._k = _number("k", 60 if k is None else k)
+        self._weights = _weights(weights, self._names)
+
+    @classmethod
+    def combine(cls, parts: Mapping[str, Retriever], /, **options: Any) -> Hybrid:
+        """Return the fusion of `parts`; for the options see `__init__`."""
+        for name in options:
+            if name not in _OPTIONS:
+                known = did_you_mean(name, (*_OPTIONS, *parts))
+                raise DataError(f"hybrid has no option {clip(name)}.{known}")
+        return cls(parts, **options)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The options that shape a ranking, those of each part under its name."""
+        own: dict[str, Any] = {"fusion": self._fusion}
+        if self._fusion == "rrf":
+            own["k"] = self._k
+        own |= {"weights": list(self._weights), "depth": self._depth}
+        return own | {name: part.config for name, part in zip(self._names, self.parts, strict=True)}
+
+    def search(self, query: str, k: int, scope: Scope) -> Ranking:
+        """Return the `k` best of what the parts find in `scope`.
+
+        Cost: that of the parts' searches, and a sort of at most `depth` hits of each.
+        """
+        depth = self._taken(k)
+        return self._fuse([part.search(query, depth, scope) for part in self.parts], k)
+
+    def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
+        """Return what `search` returns for each request; each part is asked once, for all."""
+        deeper = [request._replace(k=self._taken(request.k)) for request in requests]
+        found = [part.search_batch(deeper) for part in self.parts]
+        return [
+            self._fuse(rankings, request.k)
+            for request, *rankings in zip(requests, *found, strict=True)
+        ]
+
+    def _taken(self, k: int) -> int:
+        return max(k, self._depth) if k > 0 else 0
+
+    def _fuse(self, rankings: Sequence[Ranking], k: int) -> Ranking:
+        documents, places = np.unique(
+            np.concatenate([ranking.documents for ranking in rankings]), return_inverse=True
+        )
+        shares = np.zeros((len(documents), len(rankings)))
+        start = 0
+        for part, (weight, ranking) in enumerate(zip(self._weights, rankings, strict=True)):
+            end = start + len(ranking.documents)
+            shares[places[start:end], part] = self._shares(ranking, weight)
+            start = end
+        # Smallest first, so that the order of the parts changes no bit and equals stay equal.
+        shares.sort(axis=1)
+        scores = np.zeros(len(documents))
+        for column in shares.T:
+            scores += column
+        order = np.lexsort((documents, -scores))[: max(k, 0)]
+        return Ranking(documents[order].astype(np.int64), scores[order])
+
+    def _shares(self, ranking: Ranking, weight: float) -> NDArray[np.float64]:
+        """Return what each hit of a part adds to the score of its document."""
+        scores = ranking.scores.astype(np.float64)
+        if self._fusion == "rrf":
+            ranks = np.arange(1, len(scores) + 1, dtype=np.float64)
+            return np.float64(weight) / (self._k + ranks)
+        if not len(scores):
+            return scores
+        low, high = scores.min(), scores.max()
+        scaled = (scores - low) / (high - low) if high > low else np.ones_like(scores)
+        return weight * scaled
+
+
+def _number(name: str, value: object) -> float:
+    """Return an option in [0, 1e6]."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DataError(f"{name}={clip(value)} is no number.")
+    if not 0 <= value <= 1e6:
+        raise DataError(f"{name}={clip(value)}: give a number from 0 to 1000000.")
+    return float(value)
+
+
+def _weights(weights: object, parts: Sequence[str]) -> tuple[float, ...]:
+    if weights is None:
+        return (1.0,) * len(parts)
+    if not isinstance(weights, list | tuple) or len(weights) != len(parts):
+        raise DataError(
+            f"weights={clip(weights)}: give a list of {len(parts)} numbers, one for each of "
+            f"{', '.join(parts)}."
+        )
+    numbers = tuple(
+        _number(f"the weight of {part}", weight)
+        for part, weight in zip(parts, weights, strict=True)
+    )
+    if not all(numbers):
+        raise DataError(f"weights={clip(weights)}: every weight must be above 0.")
+    return numbers
