@@ -27,8 +27,11 @@ $(VENV)/.core: requirements/core.txt pyproject.toml | $(BIN)/python
 		--config-settings editable_mode=compat -e .
 	@touch $@
 
-$(VENV)/.dev: requirements/dev.txt $(VENV)/.core
+# Of pyserini only the jar is wanted, not the gigabytes that it depends on.
+$(VENV)/.dev: requirements/dev.txt requirements/lucene.txt $(VENV)/.core
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		-r requirements/lucene.txt
 	@touch $@
 
 install: $(VENV)/.core

@@ -1,0 +1,5 @@
+"""Lucene as of a day: the engine named ``lucene``, an extra of the same name."""
+
+from arena.retrieval.lucene.retriever import LuceneRetriever
+
+__all__ = ["LuceneRetriever"]

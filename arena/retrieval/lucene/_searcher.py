@@ -1,0 +1,220 @@
+"""Searches of one index through Lucene's own scorers."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.errors import CorpusError
+from arena.retrieval.lucene import _jvm, _similarity
+
+FIELD = "text"
+
+REBUILD = "Build it again with `arena-corpus index` and --overwrite."
+"""Ends the message about a damaged index."""
+
+_DAYS, _TERMS = 64, 1024
+"""How many scopes keep their terms, and how many terms each."""
+
+_UNSEEN = object()
+
+
+class Statistics(NamedTuple):
+    """What a score may know of the collection.
+
+    Attributes:
+        of_scope: document frequencies count the scope alone, not the whole index.
+        documents: how many documents count.
+        length: their terms.
+    """
+
+    of_scope: bool
+    documents: int
+    length: int
+
+
+class Searcher:
+    """One index, opened with the first search; any number of threads may search."""
+
+    def __init__(self, directory: Path, documents: int, k1: float, b: float) -> None:
+        self._directory, self._documents, self._k1, self._b = directory, documents, k1, b
+        self._opened: _Opened | None = None
+
+    def search(
+        self,
+        terms: Sequence[tuple[str, int]],
+        k: int,
+        end: int,
+        excluded: tuple[int, ...],
+        statistics: Statistics,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return the `k` best of Lucene's documents below `end` and their scores, best first.
+
+        Args:
+            terms: distinct terms and how often the query has each.
+            k: at least 1, at most the documents there are.
+            end: documents numbered below this exist,
+            excluded: but not these, ascending.
+            statistics: of these documents, or of the whole index.
+        """
+        java = _jvm.start()
+        doing = f"{str(self._directory)!r} cannot be searched"
+        with _jvm.java_errors(doing, REBUILD, CorpusError):
+            if self._opened is None:
+                with _jvm.lock:
+                    if self._opened is None:
+                        self._opened = _Opened(
+                            java, self._directory, self._documents, self._k1, self._b
+                        )
+            return self._opened.search(terms, k, end, excluded, statistics)
+
+
+class _Day:
+    """What all searches of one scope share.
+
+    Attributes:
+        searcher: Lucene's, with the similarity of the scope.
+        ranges: [low, high) of Lucene's documents that exist.
+        hidden: the others, if it is quicker to count those, or None.
+        all_count: document frequencies are those of the whole index.
+        terms: term -> its query, or None if no document that counts has it.
+    """
+
+    def __init__(
+        self, searcher: Any, documents: int, end: int, excluded: tuple[int, ...], of_scope: bool
+    ) -> None:
+        self.searcher = searcher
+        edges = [-1, *excluded, end]
+        self.ranges = [(low + 1, high) for low, high in itertools.pairwise(edges) if low + 1 < high]
+        self.hidden = None
+        if end > documents // 2:
+            self.hidden = [*((d, d + 1) for d in excluded), (end, documents)]
+        self.all_count = not of_scope or self.ranges == [(0, documents)]
+        self.terms: dict[str, Any] = {}
+
+
+class _Opened:
+    """The Java objects of an open index. Methods that need `_jvm.lock` take it themselves."""
+
+    def __init__(
+        self, java: _jvm.Java, directory: Path, documents: int, k1: float, b: float
+    ) -> None:
+        lucene = java.lucene
+        self._Searcher = lucene("search.IndexSearcher")
+        self._Similarity = java(_similarity.NAME)
+        self._score = self._Similarity.score
+        self._Term, self._TermQuery = lucene("index.Term"), lucene("search.TermQuery")
+        self._TermStates = lucene("index.TermStates")
+        self._Boost = lucene("search.BoostQuery")
+        self._Builder = lucene("search.BooleanQuery$Builder")
+        self._should = lucene("search.BooleanClause$Occur").SHOULD
+        modes = lucene("search.ScoreMode")
+        self._count_only, self._best_only = modes.COMPLETE_NO_SCORES, modes.TOP_SCORES
+        self._Count = lucene("search.TotalHitCountCollector")
+        self._Top = lucene("search.TopScoreDocCollector")
+        # One call for all hits: as objects of pyjnius they take ten times as long.
+        self._json = java("com.fasterxml.jackson.databind.ObjectMapper")()
+
+        path = java("java.nio.file.Paths").get(str(directory))
+        reader = lucene("index.DirectoryReader").open(lucene("store.MMapDirectory")(path))
+        self._reader = java.cast("org.apache.lucene.index.IndexReader", reader)
+        leaves = reader.leaves()
+        found = (leaves.size(), reader.maxDoc())
+        if found != (1, documents):
+            raise CorpusError(
+                f"{str(directory)!r} holds {found[1]} documents in {found[0]} segments, not "
+                f"{documents} in one. {REBUILD}"
+            )
+        self._leaf = leaves.get(0)
+        self._documents, self._k1, self._b = documents, k1, b
+        self._days: OrderedDict[tuple[Any, ...], _Day] = OrderedDict()
+
+    def search(
+        self,
+        terms: Sequence[tuple[str, int]],
+        k: int,
+        end: int,
+        excluded: tuple[int, ...],
+        statistics: Statistics,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        day = self._day(end, excluded, statistics)
+        known = [(self._term(day, term), times) for term, times in terms]
+        found = [(query, times) for query, times in known if query is not None]
+        if not found:
+            return np.empty(0, np.int64), np.empty(0, np.float32)
+        with _jvm.lock:
+            builder = self._Builder()
+            for query, times in found:
+                boosted = query if times == 1 else self._Boost(query, float(times))
+                builder.add(boosted, self._should)
+            whole, collector = builder.build(), self._Top.create(k, 0)
+        self._collect(day, whole, self._best_only, collector, day.ranges)
+        with _jvm.lock:
+            text = self._json.writeValueAsString(collector.topDocs())
+        hits = json.loads(text)["scoreDocs"]
+        return (
+            np.array([hit["doc"] for hit in hits], np.int64),
+            np.array([hit["score"] for hit in hits], np.float32),
+        )
+
+    def _day(self, end: int, excluded: tuple[int, ...], statistics: Statistics) -> _Day:
+        key = (end, excluded, statistics)
+        with _jvm.lock:
+            day = self._days.get(key)
+            if day is not None:
+                self._days.move_to_end(key)
+                return day
+            similarity = self._Similarity(self._k1, self._b)
+            similarity.documents = statistics.documents
+            similarity.average = statistics.length / max(statistics.documents, 1)
+            searcher = self._Searcher(self._reader)
+            searcher.setSimilarity(similarity)
+            searcher.setQueryCache(None)
+            day = _Day(searcher, self._documents, end, excluded, statistics.of_scope)
+            self._days[key] = day
+            if len(self._days) > _DAYS:
+                self._days.popitem(last=False)
+            return day
+
+    def _term(self, day: _Day, term: str) -> Any:
+        """Return the query for a term with its document frequency; None if it has none."""
+        query = day.terms.get(term, _UNSEEN)
+        if query is not _UNSEEN:
+            return query
+        with _jvm.lock:
+            java_term = self._Term(FIELD, term)
+            states = self._TermStates.build(day.searcher, java_term, True)
+            frequency = states.docFreq()
+            query = self._TermQuery(java_term, states) if frequency else None
+        if query is not None and not day.all_count:
+            with _jvm.lock:
+                counter = self._Count()
+            self._collect(day, query, self._count_only, counter, day.hidden or day.ranges)
+            with _jvm.lock:
+                counted = counter.getTotalHits()
+                frequency = frequency - counted if day.hidden else counted
+                state = states.get(self._leaf)
+                states = self._TermStates(day.searcher.getTopReaderContext())
+                states.register(state, 0, frequency, frequency)
+                query = self._TermQuery(java_term, states) if frequency else None
+        if len(day.terms) >= _TERMS:
+            day.terms.clear()
+        day.terms[term] = query
+        return query
+
+    def _collect(
+        self, day: _Day, query: Any, mode: Any, collector: Any, ranges: list[tuple[int, int]]
+    ) -> None:
+        """Run `query` over the documents of `ranges`, and over no other."""
+        with _jvm.lock:
+            scorer = day.searcher.createWeight(query, mode, 1.0).bulkScorer(self._leaf)
+            leaf_collector = collector.getLeafCollector(self._leaf)
+        for low, high in () if scorer is None else ranges:
+            self._score(scorer, leaf_collector, low, high)

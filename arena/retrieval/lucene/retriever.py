@@ -1,0 +1,163 @@
+"""Lucene's own BM25, over the documents and with the statistics of a scope.
+
+Lucene keeps document i of its index where ours has the i-th searchable paper, so a cutoff is a
+range of its document numbers, and a search scores that range and no more. What Lucene takes from
+the whole index, the number of documents, their average length and the document frequency of a
+term, is given to it for the scope (see `_searcher`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena._arrays import load_array
+from arena.errors import CorpusError, DataError, clip, did_you_mean
+from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope
+from arena.retrieval.lucene._requirements import requirements
+from arena.retrieval.lucene._searcher import REBUILD, Searcher, Statistics
+from arena.text import analyze
+
+STATISTICS = ("cutoff", "corpus")
+SEGMENT = "segment"
+"""The directory of Lucene's own files."""
+
+
+@RETRIEVERS.register("lucene")
+class LuceneRetriever(Retriever):
+    """Lucene's BM25 with the statistics of the cutoff, its index on disk."""
+
+    def __init__(
+        self, directory: Path, *, statistics: str = "cutoff", k1: float = 0.9, b: float = 0.4
+    ) -> None:
+        """Open the index in `directory`; Java starts with the first search.
+
+        Args:
+            directory: where `build` wrote.
+            statistics: ``"cutoff"`` or ``"corpus"``, as those of ``bm25``.
+            k1: saturation of the term frequency, in [0, 1e6].
+            b: weight of the document length, in [0, 1].
+
+        Raises:
+            DataError: if an option is out of its range.
+            CorpusError: if the index is damaged.
+            ArenaError: if a package or Java is absent.
+        """
+        if statistics not in STATISTICS:
+            raise DataError(
+                f"no statistics named {clip(statistics)}.{did_you_mean(statistics, STATISTICS)}"
+            )
+        for name, value, most in (("k1", k1, 1e6), ("b", b, 1.0)):
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise DataError(f"{name}={clip(value)} is no number.")
+            if not (0 <= value <= most):
+                raise DataError(f"{name}={clip(value)}: give a number from 0 to {most:g}.")
+        requirements()
+        self._statistics, self._k1, self._b = statistics, float(k1), float(b)
+        self._directory = directory
+        self._documents_before, self._length_before, self._documents = (
+            _load(directory / f"{name}.npy")
+            for name in ("documents_before", "length_before", "documents")
+        )
+        size = len(self._documents_before)
+        if (
+            size == 0
+            or len(self._length_before) != size
+            or len(self._documents) != self._documents_before[-1]
+        ):
+            raise _damaged(directory, "its arrays do not belong together")
+        if not any((directory / SEGMENT).glob("segments_*")):
+            raise _damaged(directory, f"{SEGMENT}/segments_* is missing")
+        self._searcher = Searcher(directory / SEGMENT, len(self._documents), self._k1, self._b)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The options that shape a ranking."""
+        return {"statistics": self._statistics, "k1": self._k1, "b": self._b}
+
+    @classmethod
+    def build(
+        cls,
+        source: IndexInput,
+        directory: Path,
+        fields: tuple[str, ...],
+        progress: Callable[..., Any],
+        **options: Any,
+    ) -> dict[str, Any]:
+        """Write a Lucene index of the searchable papers of `source`; there are no options."""
+        from arena.retrieval.lucene import _build
+
+        for name in options:
+            raise DataError(f"the index lucene has no option {clip(name)} to build with.")
+        return _build.build(source, directory, fields, progress)
+
+    @classmethod
+    def open(cls, directory: Path, **options: Any) -> LuceneRetriever:
+        """Open an index that `build` wrote; for the options see `__init__`."""
+        known = ("statistics", "k1", "b")
+        for name in options:
+            if name not in known:
+                raise DataError(f"lucene has no option {clip(name)}.{did_you_mean(name, known)}")
+        return cls(directory, **options)
+
+    def search(self, query: str, k: int, scope: Scope) -> Ranking:
+        """Return the `k` best documents of `scope` that hold a term of `query`.
+
+        Scores are Lucene's float32.
+
+        Raises:
+            ArenaError: in a process forked after Java had started, or if Java runs out of memory.
+            CorpusError: if Lucene cannot read its files.
+        """
+        before = self._documents_before
+        limit = min(scope.end, len(before) - 1)
+        end = before.item(limit)
+        excluded = tuple(before.item(d) for d in scope.excluded if d < limit)
+        k = min(k, end - len(excluded))
+        terms = Counter(analyze(query)) if k > 0 else None
+        if not terms:
+            return Ranking(np.empty(0, np.int64), np.empty(0))
+        numbers, scores = self._searcher.search(
+            # In the order of their bytes: sums do not depend on the order of the words.
+            sorted(terms.items(), key=lambda item: item[0].encode("utf-8", "surrogatepass")),
+            k, end, excluded, self._counts(limit, scope.excluded),
+        )  # fmt: skip
+        return Ranking(self._documents[numbers].astype(np.int64), scores.astype(np.float64))
+
+    def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
+        """Return what `search` returns for each request, in order; Lucene scores on all cores."""
+        workers = min(os.cpu_count() or 1, len(requests))
+        if workers < 2:
+            return super().search_batch(requests)
+        with ThreadPoolExecutor(workers) as pool:
+            return list(pool.map(lambda request: self.search(*request), requests))
+
+    def _counts(self, limit: int, excluded: tuple[int, ...]) -> Statistics:
+        """Return what is counted: the documents before `limit`, or those of the corpus."""
+        lengths = self._length_before
+        if self._statistics == "corpus":
+            return Statistics(False, len(self._documents), lengths.item(-1))
+        hidden = [d for d in excluded if d < limit]
+        return Statistics(
+            True,
+            self._documents_before.item(limit) - len(hidden),
+            lengths.item(limit) - sum(lengths.item(d + 1) - lengths.item(d) for d in hidden),
+        )
+
+
+def _load(path: Path) -> NDArray[Any]:
+    try:
+        return load_array(path)
+    except FileNotFoundError:
+        raise _damaged(path.parent, f"{path.name} is missing") from None
+
+
+def _damaged(directory: Path, what: str) -> CorpusError:
+    return CorpusError(f"the lucene index in {str(directory)!r} is damaged: {what}. {REBUILD}")

@@ -1,0 +1,346 @@
+"""Lucene against an oracle in numpy's float32, against an index of the prefix, and against bm25."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lucene_helpers import Papers, build
+
+from arena.errors import DataError
+from arena.retrieval import RETRIEVERS, Request, Scope
+from arena.retrieval.bm25 import BM25Retriever
+from arena.retrieval.lucene import LuceneRetriever, _jvm
+from arena.text import analyze
+
+# Words that stem together, a stop word, other scripts, one beyond 16 bits.
+WORDS = ["graph", "graphs", "neural", "network", "the", "survey", "naïve", "深度", "𐌰𐌱", "x"]
+texts = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
+long_texts = st.tuples(texts, st.integers(0, 300)).map(lambda pair: pair[0] + pair[1] * " net")
+scopes = st.tuples(st.integers(0, 30), st.sets(st.integers(0, 30), max_size=4))
+parameters = st.sampled_from([(0.9, 0.4), (1.2, 0.75), (0.0, 0.0), (2.0, 1.0)])
+
+
+def scope_of(papers: list[str | None], drawn: tuple[int, set[int]]) -> Scope:
+    end = min(drawn[0], len(papers))
+    return Scope(end, tuple(sorted(d for d in drawn[1] if d < end and papers[d] is not None)))
+
+
+def one_byte(length: int) -> int:
+    """Return the length that Lucene remembers (SmallFloat.intToByte4 and back).
+
+    Below 24 exactly; what is above 24 is cut to its four leading bits.
+    """
+    rest = length - 24
+    if rest < 8:
+        return length
+    shift = rest.bit_length() - 4
+    return 24 + (rest >> shift << shift)
+
+
+def oracle(
+    papers: list[str | None],
+    query: str,
+    k: int,
+    scope: Scope,
+    statistics: str = "cutoff",
+    k1: float = 0.9,
+    b: float = 0.4,
+) -> tuple[list[int], list[float]]:
+    """Score every visible document from scratch, in the single precision that Lucene works in."""
+    f = np.float32
+    bags = {n: Counter(analyze(paper)) for n, paper in enumerate(papers) if paper is not None}
+    visible = {n: bag for n, bag in bags.items() if n < scope.end and n not in scope.excluded}
+    counted = visible if statistics == "cutoff" else bags
+    average = f(sum(bag.total() for bag in counted.values()) / max(len(counted), 1))
+    scored = []
+    for number, bag in visible.items():
+        total, matches = 0.0, False
+        for term, times in Counter(analyze(query)).items():
+            if tf := bag[term]:
+                matches = True
+                df = sum(term in other for other in counted.values())
+                weight = f(times) * f(math.log(1 + (len(counted) - df + 0.5) / (df + 0.5)))
+                norm = f(k1) * (f(1) - f(b) + f(b) * f(one_byte(bag.total())) / average)
+                with np.errstate(divide="ignore"):  # k1 = 0
+                    total += float(weight - weight / (f(1) + f(tf) * (f(1) / norm)))
+        if matches:
+            scored.append((number, float(f(total))))
+    scored = sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:k]
+    return [number for number, _ in scored], [score for _, score in scored]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    papers=st.lists(st.none() | texts | long_texts, max_size=25),
+    query=texts | st.just("") | st.just("unknown words only"),
+    k=st.integers(1, 40),
+    drawn=scopes,
+    statistics=st.sampled_from(["cutoff", "corpus"]),
+    parameters=parameters,
+    segment_tokens=st.sampled_from([1, 30, 10**9]),
+)
+def test_equals_the_oracle(papers, query, k, drawn, statistics, parameters, segment_tokens):
+    """To the last bit, so the order of equal scores counts, too."""
+    scope, (k1, b) = scope_of(papers, drawn), parameters
+    with tempfile.TemporaryDirectory() as directory:
+        engine = build(papers, Path(directory), segment_tokens, statistics=statistics, k1=k1, b=b)
+        documents, scores = engine.search(query, k, scope)
+        expected = oracle(papers, query, k, scope, statistics, k1, b)
+        assert (documents.tolist(), scores.tolist()) == expected
+        assert (documents.dtype, scores.dtype) == (np.int64, np.float64)
+        again = engine.search(query, k, scope)
+        assert again.documents.tolist() == documents.tolist()
+        assert again.scores.tobytes() == scores.tobytes()
+
+
+def test_the_one_byte_lengths_are_lucenes():
+    small_float = _jvm.start().lucene("util.SmallFloat")
+    for length in [*range(300), 1000, 4095, 4096, 10**6, 2**31 - 1]:
+        assert small_float.byte4ToInt(small_float.intToByte4(length)) == one_byte(length)
+    assert all(one_byte(length) == length for length in range(40))
+    assert one_byte(41) == 40
+
+
+@settings(max_examples=60, deadline=None)
+@given(papers=st.lists(st.none() | texts | long_texts, max_size=25), query=texts, drawn=scopes)
+def test_a_cutoff_equals_an_index_that_ends_there(papers, query, drawn):
+    scope = scope_of(papers, drawn)
+    with tempfile.TemporaryDirectory() as directory:
+        whole = build(papers, Path(directory) / "whole").search(query, 100, scope)
+        prefix = [
+            None if n in scope.excluded else paper for n, paper in enumerate(papers[: scope.end])
+        ]
+        alone = build(prefix, Path(directory) / "prefix").search(query, 100, Scope(scope.end))
+        assert whole.documents.tolist() == alone.documents.tolist()
+        assert whole.scores.tobytes() == alone.scores.tobytes()
+
+
+def stock_lucene(directory: Path, terms: list[str], k: int) -> tuple[list[int], list[float]]:
+    """Search as Lucene does by itself: its BM25, its statistics, all documents."""
+    java = _jvm.start()
+    lucene = java.lucene
+    path = java("java.nio.file.Paths").get(str(directory / "segment"))
+    reader = lucene("index.DirectoryReader").open(lucene("store.MMapDirectory")(path))
+    searcher = lucene("search.IndexSearcher")(
+        java.cast("org.apache.lucene.index.IndexReader", reader)
+    )
+    searcher.setSimilarity(lucene("search.similarities.BM25Similarity")(0.9, 0.4))
+    builder = lucene("search.BooleanQuery$Builder")()
+    for term in terms:
+        query = lucene("search.TermQuery")(lucene("index.Term")("text", term))
+        builder.add(query, lucene("search.BooleanClause$Occur").SHOULD)
+    hits = list(searcher.search(builder.build(), k).scoreDocs)
+    reader.close()
+    return [hit.doc for hit in hits], [hit.score for hit in hits]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    papers=st.lists(texts | long_texts, max_size=25),
+    later=st.lists(texts | long_texts, max_size=10),
+    query=st.lists(st.sampled_from(["graph", "neural", "survey", "naïve", "x"]), unique=True),
+)
+def test_a_cutoff_equals_lucene_itself_over_the_prefix(papers, later, query):
+    """Lucene's own searcher and similarity: only the writer of its index is ours."""
+    papers = [paper for paper in papers if analyze(paper)]  # Lucene counts no others
+    with tempfile.TemporaryDirectory() as directory:
+        build(papers, Path(directory) / "prefix")
+        documents, scores = stock_lucene(Path(directory) / "prefix", analyze(" ".join(query)), 30)
+        engine = build(papers + later, Path(directory) / "whole")
+        found = engine.search(" ".join(query), 30, Scope(len(papers)))
+        assert found.documents.tolist() == documents
+        assert found.scores.tolist() == scores
+
+
+def assert_agree(engine, native, query, k, scope, rtol):
+    """The scores agree rank by rank; papers differ only among those that score the same.
+
+    The native engine takes all hits, so that its score of every paper is known.
+    """
+    documents, scores = engine.search(query, k, scope)
+    other = native.search(query, scope.end, scope)
+    native_score = dict(zip(other.documents.tolist(), other.scores.tolist(), strict=True))
+    assert len(documents) == min(k, len(native_score))
+    np.testing.assert_allclose(scores, other.scores[: len(scores)], rtol=rtol)
+    np.testing.assert_allclose(scores, [native_score[d] for d in documents.tolist()], rtol=rtol)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    papers=st.lists(st.none() | texts, max_size=25),
+    query=texts,
+    k=st.integers(1, 30),
+    drawn=scopes,
+    statistics=st.sampled_from(["cutoff", "corpus"]),
+    parameters=parameters,
+)
+def test_agrees_with_bm25_on_papers_of_less_than_40_terms(
+    papers, query, k, drawn, statistics, parameters
+):
+    options = {"statistics": statistics, "k1": parameters[0], "b": parameters[1]}
+    scope = scope_of(papers, drawn)
+    with tempfile.TemporaryDirectory() as directory:
+        engine = build(papers, Path(directory) / "lucene", **options)
+        BM25Retriever.build(Papers(papers), Path(directory) / "bm25", ("title",), iter)
+        native = BM25Retriever.open(Path(directory) / "bm25", **options)
+        assert_agree(engine, native, query, k, scope, 1e-6)
+
+
+@pytest.fixture(scope="module")
+def zipf(tmp_path_factory):
+    """20,000 papers of 5 to 39 terms: lists of many blocks, which Lucene skips through."""
+    rng = np.random.default_rng(0)
+    chances = 1 / np.arange(1, 2001)
+    words = rng.choice(2000, (20_000, 39), p=chances / chances.sum())
+    papers = [
+        " ".join(f"w{word}" for word in row[:length])
+        for row, length in zip(words, rng.integers(5, 40, 20_000), strict=True)
+    ]
+    directory = tmp_path_factory.mktemp("zipf")
+    engine = build(papers, directory / "lucene", segment_tokens=50_000)
+    BM25Retriever.build(Papers(papers), directory / "bm25", ("title",), iter)
+    return engine, BM25Retriever.open(directory / "bm25")
+
+
+@pytest.mark.parametrize("end", [1, 127, 128, 129, 2000, 10_000, 20_000])
+def test_agrees_with_bm25_where_lucene_skips(zipf, end):
+    engine, native = zipf
+    rng = np.random.default_rng(end)
+    for k in (1, 10, 100, 20_000):
+        for _ in range(8):
+            query = " ".join(f"w{word}" for word in rng.integers(0, 2000, 8) // rng.integers(1, 99))
+            excluded = tuple(np.unique(rng.integers(0, end, 3)).tolist()) if end > 3 else ()
+            assert_agree(engine, native, query, k, Scope(end, excluded), 2e-6)
+
+
+def test_a_batch_equals_its_searches(zipf):
+    engine, _ = zipf
+    requests = [
+        Request(f"w{n} w{2 * n} w5", n % 30, Scope(n * 60, (n,) if n else ())) for n in range(300)
+    ]
+    together = engine.search_batch(requests)
+    for request, ranking in zip(requests, together, strict=True):
+        alone = engine.search(*request)
+        assert ranking.documents.tolist() == alone.documents.tolist()
+        assert ranking.scores.tobytes() == alone.scores.tobytes()
+    assert engine.search_batch([]) == []
+
+
+def test_lucene_keeps_the_order_of_documents_through_merges(tmp_path):
+    papers = [f"word{n}" if n % 3 else None for n in range(2000)]
+    engine = build(papers, tmp_path, segment_tokens=7)  # 190 segments, 50 at most in a merge
+    for n in range(0, 2000, 13):
+        found = engine.search(f"word{n}", 5, Scope(2000)).documents.tolist()
+        assert found == ([n] if n % 3 else [])
+
+
+def test_equal_scores_go_by_document(tmp_path):
+    engine = build(["graph net", None, "net graph"] * 200, tmp_path, segment_tokens=101)
+    everything = [n for n in range(600) if n % 3 != 1]
+    for k in (1, 2, 64, 65, 399, 400, 10**6):
+        documents, scores = engine.search("graph", k, Scope(600))
+        assert documents.tolist() == everything[:k]
+        assert len(set(scores.tolist())) == 1
+    assert engine.search("graph", 3, Scope(600, (0, 3))).documents.tolist() == [2, 5, 6]
+
+
+def test_many_exclusions(tmp_path):
+    engine = build(["graph"] * 3000, tmp_path)
+    excluded = tuple(range(0, 3000, 2))
+    assert engine.search("graph", 5, Scope(3000, excluded)).documents.tolist() == [1, 3, 5, 7, 9]
+    assert len(engine.search("graph", 3000, Scope(3000, tuple(range(3000)))).documents) == 0
+
+
+def test_threads_share_an_index(zipf):
+    engine, _ = zipf
+    # More scopes than are remembered, so that all kinds of calls of Java meet.
+    jobs = [(f"w{n} w{3 * n}", 20, Scope(200 * n)) for n in range(1, 100)]
+    alone = [engine.search(*job) for job in jobs]
+    before = _jvm.start()("java.lang.Thread").activeCount()
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(lambda job: engine.search(*job), jobs * 40))
+    for number, ranking in enumerate(together):
+        assert ranking.documents.tolist() == alone[number % len(jobs)].documents.tolist()
+        assert ranking.scores.tobytes() == alone[number % len(jobs)].scores.tobytes()
+    assert _jvm.start()("java.lang.Thread").activeCount() == before  # they have said goodbye
+
+
+BAD_QUERIES = {
+    "empty": "",
+    "blank": " \n\t ",
+    "stop words": "the of and to",
+    "unknown words": "zzz yyy",
+    "signs": '+-!(){}[]^~*?:\\/"',
+    "half a character": "\ud800",
+    "nul": "\0",
+}
+
+
+@pytest.mark.parametrize("query", BAD_QUERIES.values(), ids=BAD_QUERIES)
+def test_a_query_of_nothing_known_finds_nothing(zipf, query):
+    documents, scores = zipf[0].search(query, 10, Scope(20_000))
+    assert (documents.tolist(), scores.tolist()) == ([], [])
+    assert (documents.dtype, scores.dtype) == (np.int64, np.float64)
+
+
+@pytest.mark.parametrize("around", ["\ud800{}\udfff", "\0{}\0", "+{}", "{}*", '"{}"', "{}~2"])
+def test_signs_around_a_word_change_nothing(zipf, around):
+    plain, signed = (zipf[0].search(q, 10, Scope(20_000)) for q in ("w7", around.format("w7")))
+    if "2" not in around:
+        assert signed.scores.tobytes() == plain.scores.tobytes()
+    assert len(signed.documents) == 10
+
+
+def test_a_query_of_100000_characters_and_of_20000_terms(zipf):
+    engine, native = zipf
+    scope = Scope(15_000, (3, 4))
+    for query in ("w5 " * 33_333, " ".join(f"w{n}" for n in range(20_000))):
+        assert len(query) > 99_000
+        assert_agree(engine, native, query, 100, scope, 2e-5)
+
+
+@pytest.mark.parametrize(
+    ("k", "end", "found"),
+    [(0, 9000, 0), (5, 0, 0), (10**12, 9000, 9000), (10**12, 10**12, 9000)],
+)
+def test_any_k_and_any_cutoff(tmp_path, k, end, found):
+    engine = build(["graph"] * 9000, tmp_path)
+    assert engine.search("graph", k, Scope(end)).documents.tolist() == list(range(found))
+
+
+@pytest.mark.parametrize("papers", [[], [None], ["", "the"], [None, "graph"]])
+def test_corpora_of_next_to_nothing(tmp_path, papers):
+    engine = build(papers, tmp_path)
+    expected = [1] if papers == [None, "graph"] else []
+    assert engine.search("graph", 5, Scope(len(papers))).documents.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"statistics": "cutof"}, "Did you mean 'cutoff'"),
+        ({"k1": -1.0}, "k1=-1.0"),
+        ({"k1": math.nan}, "k1=nan"),
+        ({"b": 1.5}, "b=1.5"),
+        ({"slope": 1}, "no option 'slope'. Known: b, k1, statistics"),
+        ({"k1": "high"}, "k1='high'"),
+    ],
+)
+def test_bad_options(tmp_path, options, message):
+    build(["graph"], tmp_path)
+    with pytest.raises(DataError, match=message):
+        LuceneRetriever.open(tmp_path, **options)
+    with pytest.raises(DataError, match="no option 'heap' to build with"):
+        LuceneRetriever.build(Papers([]), tmp_path, ("title",), iter, heap=1)
+
+
+def test_registered_by_name():
+    assert RETRIEVERS.get("lucene") is LuceneRetriever
