@@ -18,7 +18,14 @@ from corpus_builder.build import build
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
 
-AGENTS = ("random", "title", "oracle")
+ENGINES = ("bm25", "dense")
+PLAYERS = (
+    ("random", "bm25"),
+    ("title", "bm25"),
+    ("title", "dense"),
+    ("title", "hybrid(bm25,dense)"),
+    ("oracle", "bm25"),
+)
 TASKS = ("discovery", "selection")
 
 
@@ -35,10 +42,11 @@ def main() -> None:
     for task in TASKS:
         started = time.monotonic()
         rows = []
-        for agent in AGENTS:
-            summary = arena.run(corpus, task, agent, output / "runs" / f"{task}-{agent}",
-                                overwrite=True)  # fmt: skip
-            rows.append((agent, *summary["mean"].values()))
+        for agent, retriever in PLAYERS:
+            name = f"{agent}, {retriever}" if agent == "title" else agent
+            directory = output / "runs" / f"{task}-{agent}-{retriever.partition('(')[0]}"
+            summary = arena.run(corpus, task, agent, directory, retriever=retriever, overwrite=True)
+            rows.append((name, *summary["mean"].values()))
         counts = summary["counts"]
         print(f"\n{task}: mean over {counts['scored']} surveys, {counts['gold']} references in "
               f"reach; random is the floor, oracle the ceiling "
@@ -49,6 +57,7 @@ Files: the corpus is in {output / "world"}, the runs (TREC run and qrels, metric
 trajectories, hashes) in {output / "runs"}.
 Try next, after `source .venv/bin/activate`:
   arena search --corpus {output / "world"} --query "membrane erosion" --before 2015-01-01 --k 5
+  arena search --corpus {output / "world"} --query "membranes" --before 2015 --retriever dense
   arena list surveys --corpus {output / "world"}
   arena-corpus build world --synonymy 0.9 --output {output / "harder"}
   arena run --corpus {output / "harder"} --task discovery --agent title \\
@@ -61,14 +70,15 @@ def open_or_build(directory: Path) -> arena.Corpus:
     config = WorldConfig()
     try:
         corpus = arena.Corpus.open(directory)
-        if corpus.manifest["source"].get("config") == config.to_dict():
+        made = corpus.manifest["source"].get("config")
+        if made == config.to_dict() and set(ENGINES) <= set(corpus.manifest["indexes"]):
             print(f"The made-up world in {directory} is there already.")
             return corpus
     except CorpusError:
         pass  # not there yet, or of an older format
     print(f"Building a made-up world of {config.papers} papers and {config.surveys} surveys ...")
     started = time.monotonic()
-    build(WorldSource(config), directory, overwrite=True)
+    build(WorldSource(config), directory, engines=ENGINES, overwrite=True)
     print(f"Built {directory} in {time.monotonic() - started:.1f} s.")
     return arena.Corpus.open(directory)
 

@@ -1,11 +1,11 @@
-"""The command ``arena``: search, run, score, list."""
+"""The command ``arena``: search, run, score, list, bench."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from arena.cli import bench, run, score, search
 from arena.cli import list as list_command
-from arena.cli import run, score, search
 from arena.command_line import add_command, command_line, run_command
 
 
@@ -19,4 +19,5 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_command(commands, "run", run)
     add_command(commands, "score", score)
     add_command(commands, "list", list_command)
+    bench.add_group(commands)
     return run_command(parser, argv)

@@ -1,0 +1,1 @@
+"""The benchmark: search engines side by side, checked and then timed (`arena bench`)."""

@@ -1,0 +1,87 @@
+"""Time environment steps, dated searches through a view, and whole runs, on a built corpus."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+SHARES = (0.1, 0.5, 1.0)
+_STEPS = 500
+
+
+def measure(directory: Path, rounds: int) -> list[tuple[str, float, str]]:
+    """Return (what, value, unit) rows.
+
+    Args:
+        directory: of a built corpus with at least one survey.
+        rounds: how often each is timed, >= 1; medians count.
+    """
+    import arena
+
+    corpus = arena.Corpus.open(directory)
+    rows = _searches(corpus, rounds) + _steps(corpus, rounds)
+    with tempfile.TemporaryDirectory() as temporary:
+        for task in ("discovery", "selection"):
+            started = time.perf_counter()
+            arena.run(corpus, task, "title", Path(temporary) / task)
+            rows.append((f"run of title, all surveys, {task}", time.perf_counter() - started, "s"))
+    return rows
+
+
+def _searches(corpus: Any, rounds: int) -> list[tuple[str, float, str]]:
+    """Search every survey title at three cutoffs."""
+    from arena._store import Store
+    from arena.dates import format_day
+    from arena.layout import UNDATED
+    from arena.tasks import TaskSet
+
+    titles = [survey.title for survey in TaskSet(corpus.directory).surveys.values()]
+    days = Store(corpus.directory).days
+    days = days[days < UNDATED]
+    rows = []
+    for share in SHARES:
+        view = corpus.at(format_day(int(days[int(share * (len(days) - 1))])))
+        (took,) = _in_turn([[partial(view.search, title, 100) for title in titles]], rounds)
+        rows.append((f"search, k=100, {share:.0%} before the cutoff", took * 1e3, "ms"))
+    return rows
+
+
+def _steps(corpus: Any, rounds: int) -> list[tuple[str, float, str]]:
+    """Step an environment with searches, and make the same searches without one."""
+    import gymnasium
+
+    env = gymnasium.make("arena/Discovery-v0", corpus=corpus, max_steps=10**6, max_searches=10**6)
+    observation, _ = env.reset(seed=0)
+    words = observation["topic"].split()
+    view = corpus.at(observation["cutoff"])
+    queries = [" ".join(words[i % len(words) :][:3]) for i in range(_STEPS)]
+    actions = [{"tool": "search", "arguments": {"query": query, "k": 10}} for query in queries]
+    step, search = _in_turn(
+        [
+            [partial(env.step, action) for action in actions],
+            [partial(view.search, query, 10) for query in queries],
+        ],
+        rounds,
+    )
+    return [
+        ("environment steps (search, k=10)", 1 / step, "steps/s"),
+        ("environment overhead a step", (step - search) * 1e6, "us"),
+    ]
+
+
+def _in_turn(kinds: Sequence[Sequence[Callable[[], Any]]], rounds: int) -> list[float]:
+    """Return the median seconds of a call of each kind, one of each in turn."""
+    times: list[list[float]] = [[] for _ in kinds]
+    for repeat in range(rounds + 1):
+        for calls in zip(*kinds, strict=True):
+            for kept, call in zip(times, calls, strict=True):
+                started = time.perf_counter()
+                call()
+                if repeat:  # the first round compiles and warms up
+                    kept.append(time.perf_counter() - started)
+    return [statistics.median(kept) for kept in times]

@@ -1,0 +1,76 @@
+"""What every encoder provides."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.errors import DataError, clip, did_you_mean
+from arena.registry import Registry
+
+
+class Encoder(Protocol):
+    """Texts to vectors; made by its registered factory from keyword options.
+
+    Making one is cheap: models are loaded and packages imported by the first call that needs
+    them. Any number of threads may encode at the same time. Vectors need not be normalised, the
+    engine does that; a text without anything to encode may give zeros. The engine itself never
+    passes a blank text.
+    """
+
+    @property
+    def dimension(self) -> int:
+        """Components of a vector, 1 to 65,536."""
+        ...
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """All that shapes a vector, as JSON values, without any path.
+
+        It goes into the manifest of an index and into the records of a run. An index does not
+        open with an encoder of another `config`, but for the key ``runtime``: there belongs
+        what moves the last digits only, such as library versions and floating-point precision.
+        """
+        ...
+
+    def documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one vector a text, shape (len(texts), dimension), in order."""
+        ...
+
+    def queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of texts to search with; same shape."""
+        ...
+
+
+ENCODERS: Registry[Callable[..., Encoder]] = Registry(
+    "encoder", packages=["arena.encoders"], entry_points="researcharena.encoders"
+)
+
+
+def make_encoder(name: str, options: Mapping[str, Any]) -> Encoder:
+    """Make the encoder registered as `name`.
+
+    Args:
+        name: a registered encoder.
+        options: the encoder's own, by name.
+
+    Raises:
+        UnknownNameError: if no encoder has that name.
+        DataError: if it has no such option, an option is out of its range, or a package is absent.
+    """
+    factory = ENCODERS.get(name)
+    known = option_names(factory)
+    for option in options:
+        if option not in known:
+            hint = did_you_mean(option, known) if known else " It has none."
+            raise DataError(f"the encoder {name} has no option {clip(option)}.{hint}")
+    return factory(**options)
+
+
+def option_names(factory: Callable[..., Encoder]) -> list[str]:
+    """Return the names of the options of an encoder."""
+    return list(inspect.signature(factory).parameters)

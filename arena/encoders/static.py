@@ -1,0 +1,92 @@
+"""The encoder ``static``: WordLlama, a table of word piece vectors. No torch, no network.
+
+The vector of a text is the mean of the vectors of its word pieces (WordLlama, release 0.4,
+``l2_supercat``, 256 dimensions, which the package ships).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena._files import sha256_file
+from arena.encoders._packages import load, require, versions
+from arena.encoders.base import ENCODERS
+
+_FILES = ("weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat_tokenizer_config.json")
+
+
+class _Model(NamedTuple):
+    tokenizer: Any
+    table: NDArray[np.float32]
+
+
+@ENCODERS.register("static")
+class Static:
+    """Means of static word piece vectors (WordLlama): fast, offline, no torch."""
+
+    dimension = 256
+
+    def __init__(self) -> None:
+        require("the encoder static", "wordllama")
+        self._lock = threading.Lock()
+        self._loaded: _Model | None = None
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """Model, hashes of its files, and versions."""
+        package = _package()
+        return {
+            "model": "wordllama l2_supercat 256",
+            "files": {Path(name).name: sha256_file(package / name) for name in _FILES},
+            "pooling": "mean",
+            "runtime": {"versions": versions("wordllama", "tokenizers")},
+        }
+
+    def documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the mean vector of each text; zeros where a text has no word piece."""
+        tokenizer = self._model().tokenizer
+        return self._means(tokenizer.encode_batch(list(texts), add_special_tokens=False))
+
+    def queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the same as `documents`, without the tokenizer's thread pool.
+
+        A process that forks after using that pool warns on standard error.
+        """
+        tokenizer = self._model().tokenizer
+        return self._means([tokenizer.encode(text, add_special_tokens=False) for text in texts])
+
+    def _means(self, encoded: list[Any]) -> NDArray[np.float32]:
+        table = self._model().table
+        means = np.zeros((len(encoded), self.dimension), np.float32)
+        for mean, text in zip(means, encoded, strict=True):
+            if text.ids:
+                # The table holds float16 values: their float64 sums are exact, so that neither
+                # the order of the words nor the machine shows in the last digit.
+                mean[:] = table[text.ids].sum(axis=0, dtype=np.float64) / len(text.ids)
+        return means
+
+    def _model(self) -> _Model:
+        with self._lock:
+            if self._loaded is None:
+                model = load("wordllama").WordLlama.load(
+                    cache_dir=_package(), disable_download=True
+                )
+                model.tokenizer.no_padding()
+                self._loaded = _Model(model.tokenizer, model.embedding)
+            return self._loaded
+
+
+def _package() -> Path:
+    import importlib.util
+
+    found = importlib.util.find_spec("wordllama")
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).parent

@@ -1,0 +1,127 @@
+"""Exact search over a prefix of the rows, on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.retrieval.dense._vectors import error_bound
+
+_FEW = 6  # so many queries are faster one by one than as a matrix
+_TOGETHER = 128
+_BLOCK_ROWS = 2048
+
+
+class Wanted(NamedTuple):
+    """One search, in rows.
+
+    Attributes:
+        query: float16, shape (dimension,), length 1.
+        k: rows to find, at least 1 and at most the rows there are.
+        end: rows below this are searched.
+        excluded: int64, ascending rows below `end` that are not.
+    """
+
+    query: NDArray[np.float16]
+    k: int
+    end: int
+    excluded: NDArray[np.int64]
+
+
+class Found(NamedTuple):
+    """Rows best first: higher score, then lower row. int64 and float64, shape (k,)."""
+
+    rows: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+
+class Searcher(Protocol):
+    """A way to search all rows below an end exactly."""
+
+    def search(self, wanted: Sequence[Wanted]) -> list[Found]:
+        """Return the best rows of each."""
+        ...
+
+
+def best(rows: NDArray[np.int64], scores: NDArray[np.float64], k: int) -> Found:
+    """Return the `k` best of some rows in order."""
+    order = np.lexsort((rows, -scores))[:k]
+    return Found(rows[order], scores[order])
+
+
+class FlatSearch:
+    """Exact search by compiled loops and matrix products; results do not depend on which.
+
+    Args:
+        vectors: float16, shape (rows, dimension); stays where it is, mapped or in memory.
+    """
+
+    def __init__(self, vectors: NDArray[np.float16]) -> None:
+        from arena.retrieval.dense import _kernel  # compiles: only where a search is wanted
+
+        self._kernel = _kernel
+        self._bits = vectors.view(np.uint16)
+        self._error = error_bound(vectors.shape[1])
+
+    def search(self, wanted: Sequence[Wanted]) -> list[Found]:
+        """Return the best rows of each.
+
+        Cost: `end` rows are read for each, or, for many at once, for every 128 of them together.
+        """
+        if len(wanted) <= _FEW:
+            return [self._single(one) for one in wanted]
+        # Longest prefixes first: while rows go up, the queries that still want them are the first.
+        order = sorted(range(len(wanted)), key=lambda i: -wanted[i].end)
+        found: list[Found | None] = [None] * len(wanted)
+        for low in range(0, len(order), _TOGETHER):
+            some = order[low : low + _TOGETHER]
+            for i, result in zip(some, self._together([wanted[i] for i in some]), strict=True):
+                found[i] = result
+        return [result for result in found if result is not None]
+
+    def exact(self, query: NDArray[np.float16], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the exact scores of some rows."""
+        scores = np.empty(len(rows))
+        self._kernel.exact(self._bits, rows, query.astype(np.float64), scores)
+        return scores
+
+    def _single(self, one: Wanted) -> Found:
+        scores, rows = np.empty(one.k), np.empty(one.k, np.int64)
+        size = self._kernel.scan(
+            self._bits, one.end, one.query.astype(np.float32), one.query.astype(np.float64),
+            self._error, one.excluded, scores, rows,
+        )  # fmt: skip
+        return best(rows[:size], scores[:size], size)
+
+    def _together(self, wanted: list[Wanted]) -> Iterator[Found]:
+        queries = np.stack([one.query for one in wanted])
+        single, double = queries.astype(np.float32), queries.astype(np.float64)
+        ends = np.array([one.end for one in wanted], np.int64)
+        starts, scores = _joined([np.empty(one.k) for one in wanted])
+        rows = np.empty(len(scores), np.int64)
+        excluded_starts, excluded = _joined([one.excluded for one in wanted])
+        sizes = np.zeros(len(wanted), np.int64)
+        block = np.empty((min(_BLOCK_ROWS, wanted[0].end), queries.shape[1]), np.float32)
+        products = np.empty((len(wanted), len(block)), np.float32)
+        for low in range(0, wanted[0].end, _BLOCK_ROWS):
+            high = min(low + _BLOCK_ROWS, wanted[0].end)
+            active = int(np.count_nonzero(ends > low))
+            part = products.ravel()[: active * (high - low)].reshape(active, high - low)
+            self._kernel.convert(self._bits, low, high, block)
+            np.matmul(single[:active], block[: high - low].T, out=part)
+            self._kernel.offer_block(
+                self._bits, low, part, ends, double, self._error,
+                excluded, excluded_starts, scores, rows, starts, sizes,
+            )  # fmt: skip
+        for start, size in zip(starts.tolist(), sizes.tolist(), strict=False):
+            yield best(rows[start : start + size], scores[start : start + size], size)
+
+
+def _joined(parts: list[NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return where each part starts (and the last one ends), and all in one array."""
+    starts = np.zeros(len(parts) + 1, np.int64)
+    starts[1:] = np.cumsum([len(part) for part in parts])
+    return starts, np.concatenate(parts)

@@ -1,0 +1,134 @@
+"""Approximate search through faiss's inverted lists, with nothing of the future in them.
+
+Centroids and the ranges of the quantiser come from the oldest rows alone, as many as the option
+`training` says; the lists hold every row in order, and a search reads each list up to the end of
+its scope. So adding later rows changes no result. Which rows are candidates is approximate, their
+scores are exact.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.errors import CorpusError, DataError, clip
+from arena.retrieval.dense._flat import FlatSearch, Found, Wanted, best
+
+IVF = "ivf.faiss"
+LISTS = 4096
+TRAINING = 262_144
+PROBES = 256
+
+_CANDIDATES = 2  # times k: the quantised order is rescored
+_BLOCK_ROWS = 32_768
+
+
+def build(vectors: NDArray[np.float16], directory: Path, lists: int, training: int) -> None:
+    """Train on the first `training` rows, add all rows, write the file."""
+    faiss = load_faiss()
+    dimension = vectors.shape[1]
+    index = faiss.IndexIVFScalarQuantizer(
+        faiss.IndexFlatIP(dimension),
+        dimension,
+        lists,
+        faiss.ScalarQuantizer.QT_8bit,
+        faiss.METRIC_INNER_PRODUCT,
+    )
+    index.cp.spherical = True
+    with _one_thread(faiss):  # so that the number of threads cannot show in the file
+        index.train(vectors[:training].astype(np.float32))
+        for low in range(0, len(vectors), _BLOCK_ROWS):
+            index.add(vectors[low : low + _BLOCK_ROWS].astype(np.float32))
+    # Through a Python file: its errors, such as a full disk, are raised and not printed.
+    with (directory / IVF).open("wb") as file:
+        faiss.write_index(index, faiss.PyCallbackIOWriter(file.write))
+
+
+def load_faiss() -> Any:
+    """Import faiss.
+
+    Raises:
+        DataError: if it is not installed.
+    """
+    try:
+        return importlib.import_module("faiss")
+    except ImportError:
+        raise DataError(
+            "inverted lists need the package 'faiss', which is not installed. "
+            "Run: pip install 'researcharena[dense]', or search with search='flat'."
+        ) from None
+
+
+@contextmanager
+def _one_thread(faiss: Any) -> Iterator[None]:
+    """Let faiss use one thread for what the calling thread asks of it."""
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
+
+
+class IVFSearch:
+    """Inverted lists, opened; they stay on the disk, mapped.
+
+    Args:
+        directory: where `build` wrote.
+        flat: exact scores, over the same rows.
+        shape: of the vectors.
+        training: rows that the lists were trained on.
+        probes: lists to look into.
+    """
+
+    def __init__(
+        self, directory: Path, flat: FlatSearch, shape: tuple[int, int], training: int, probes: int
+    ) -> None:
+        self._faiss = load_faiss()
+        path = directory / IVF
+        try:
+            self._index = self._faiss.read_index(str(path), self._faiss.IO_FLAG_MMAP)
+        except RuntimeError as error:
+            raise CorpusError(
+                f"{str(path)!r} is damaged: {clip(str(error), 200)}. Build the index again."
+            ) from None
+        if (self._index.ntotal, self._index.d) != shape:
+            raise CorpusError(
+                f"{str(path)!r} holds {self._index.ntotal} vectors of {self._index.d} dimensions, "
+                f"the index {shape[0]} of {shape[1]}. Build the index again."
+            )
+        # By default it keeps threads that read ahead, without which a forked process crashes.
+        self._faiss.downcast_InvertedLists(self._index.invlists).prefetch_nthread = 0
+        self._flat, self._training = flat, training
+        self._probes = min(probes, self._index.nlist)
+
+    def serves(self, one: Wanted) -> bool:
+        """Say whether the lists are any good for a search.
+
+        Rows that trained the lists are no sample of what came later, so a scope that ends among
+        them is searched flat; so is one where the lists read hold little more than is wanted.
+        Neither depends on rows after the scope.
+        """
+        read = one.end * self._probes / self._index.nlist
+        return one.end > self._training and self._candidates(one) * 4 <= read
+
+    def search(self, one: Wanted) -> Found:
+        """Return the best of the rows that the nearest lists hold; fewer if they hold fewer."""
+        faiss = self._faiss
+        selector = faiss.IDSelectorRange(0, one.end, True)
+        parameters = faiss.SearchParametersIVF(sel=selector, nprobe=self._probes)
+        query = one.query.astype(np.float32)[None]
+        with _one_thread(faiss):  # a pool of threads would not survive a fork
+            _, found = self._index.search(query, self._candidates(one), params=parameters)
+        rows = np.setdiff1d(found[0][found[0] >= 0], one.excluded, assume_unique=True)
+        return best(rows, self._flat.exact(one.query, rows), one.k)
+
+    @staticmethod
+    def _candidates(one: Wanted) -> int:
+        return _CANDIDATES * one.k + len(one.excluded)

@@ -1,0 +1,158 @@
+"""The encoder of an index, checked against the one it was built with, and its query vectors."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.encoders import ENCODERS, Encoder, make_encoder
+from arena.encoders.base import option_names
+from arena.errors import CorpusError, DataError, clip
+from arena.retrieval.dense._vectors import normalised
+
+ENCODER = "encoder.json"
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def read_description(directory: Path) -> dict[str, Any]:
+    """Return what the index says about itself.
+
+    Raises:
+        CorpusError: if it does not.
+    """
+    path = directory / ENCODER
+    try:
+        found = json.loads(path.read_bytes())
+        for key in ("encoder", "options", "config", "dimension", "fields", "ivf"):
+            found[key]
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise CorpusError(
+            f"{str(path)!r} is missing or damaged: {clip(str(error))}. Build the index again."
+        ) from None
+    return found  # type: ignore[no-any-return]
+
+
+class QueryVectors:
+    """float16 query vectors, kept for queries that come again.
+
+    Args:
+        directory: of the index, for messages.
+        description: what `read_description` returned.
+        device: where the encoder runs, if it can choose.
+        model: a folder to use in place of the one that the index was built with.
+        keep: vectors to keep at most; the one that was not asked for the longest goes first.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        description: dict[str, Any],
+        device: str,
+        model: str | None,
+        keep: int,
+    ) -> None:
+        self._directory, self._description, self._keep = directory, description, keep
+        name, options = description["encoder"], dict(description["options"])
+        known = option_names(ENCODERS.get(name))
+        if model is not None:
+            if "model" not in options:
+                raise DataError(
+                    f"model={clip(model)}: the encoder {name} of this index was not given one."
+                )
+            options["model"] = model
+        if "device" in known:
+            options["device"] = device
+        self._encoder: Encoder = make_encoder(name, options)
+        self._checked = False
+        self._kept: OrderedDict[bytes, NDArray[np.float16] | None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The encoder that was indexed with, and what may differ in the one that searches."""
+        stored = self._description["config"]
+        return {
+            "name": self._description["encoder"],
+            **stored,
+            "query_runtime": self._encoder.config.get("runtime", {}),
+        }
+
+    def get(self, query: str) -> NDArray[np.float16] | None:
+        """Return the vector of a query, or None if there is nothing in it to search for.
+
+        Each query is encoded by itself, so that its vector does not depend on the others of a
+        batch.
+
+        Raises:
+            CorpusError: if the encoder is not the one that the index was built with.
+        """
+        if not query.strip():
+            return None
+        query = _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", query)  # no tokenizer takes one
+        key = hashlib.sha256(query.encode()).digest()  # of one size, however long the query
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        vector = self._encode(query)
+        with self._lock:
+            self._kept[key] = vector
+            while len(self._kept) > self._keep:
+                self._kept.popitem(last=False)
+        return vector
+
+    def _encode(self, query: str) -> NDArray[np.float16] | None:
+        self._check()
+        vectors = np.asarray(self._encoder.queries([query]), np.float32)
+        dimension = self._description["dimension"]
+        if vectors.shape != (1, dimension):
+            raise CorpusError(
+                f"the encoder {self._description['encoder']} now gives vectors of shape "
+                f"{vectors.shape}, the index in {str(self._directory)!r} holds {dimension} "
+                "dimensions. Build the index again."
+            )
+        (vector,) = normalised(vectors)
+        return vector if vector.any() else None
+
+    def _check(self) -> None:
+        """Compare the encoder with the one of the index; hashing a model takes a moment."""
+        if self._checked:
+            return
+        built, now = self._description["config"], self._encoder.config
+        if self._encoder.dimension != self._description["dimension"]:
+            raise CorpusError(
+                f"the index in {str(self._directory)!r} holds vectors of "
+                f"{self._description['dimension']} dimensions, the encoder "
+                f"{self._description['encoder']} now gives {self._encoder.dimension}. "
+                "Build the index again."
+            )
+        keys = sorted((built.keys() | now.keys()) - {"runtime"})
+        differing = [key for key in keys if built.get(key) != now.get(key)]
+        if differing:
+            pairs = "; ".join(_difference(key, built.get(key), now.get(key)) for key in differing)
+            raise CorpusError(
+                f"the index in {str(self._directory)!r} was built with another encoder than the "
+                f"{self._description['encoder']} of today: {pairs}. Give the model that it was "
+                "built with (option model=), or build the index again."
+            )
+        self._checked = True
+
+
+def _difference(key: str, built: Any, now: Any) -> str:
+    if isinstance(built, dict) and isinstance(now, dict):
+        names = sorted(built.keys() | now.keys())
+        key, built, now = next(
+            (f"{key} {name}", built.get(name), now.get(name))
+            for name in names
+            if built.get(name) != now.get(name)
+        )
+    return f"{key} was {clip(built)}, is {clip(now)}"

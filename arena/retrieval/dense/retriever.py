@@ -1,0 +1,257 @@
+"""Dense vectors searched over the prefix of rows that existed: exact, or by inverted lists.
+
+The score of a document is the inner product of its vector and the query's, both of length 1 and
+rounded to float16, computed without any further rounding. On vectors of length 1 it orders as
+negated Euclidean distance does: -|q - d|^2 = 2 q.d - 2.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from arena._files import write_json
+from arena.encoders import make_encoder
+from arena.encoders._device import resolve
+from arena.errors import DataError, clip, did_you_mean
+from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope
+from arena.retrieval.dense import _ivf
+from arena.retrieval.dense._build import finish, write_vectors
+from arena.retrieval.dense._flat import FlatSearch, Found, Searcher, Wanted
+from arena.retrieval.dense._queries import ENCODER, QueryVectors, read_description
+from arena.retrieval.dense._recall import build_lists
+from arena.retrieval.dense._vectors import load_vectors
+
+IVF_FROM = 1_000_000
+"""Rows from which inverted lists are built and used by themselves."""
+
+_SEARCH = ("auto", "flat", "ivf")
+_OPTIONS = ("search", "probes", "device", "cache", "model")
+
+
+@RETRIEVERS.register("dense")
+class Dense(Retriever):
+    """Nearest vectors before the cutoff, exact; inverted lists for large collections."""
+
+    resumes: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        search: str = "auto",
+        probes: int = _ivf.PROBES,
+        device: str = "auto",
+        cache: int = 10_000,
+        model: str | None = None,
+    ) -> None:
+        """Open the index in `directory`, memory-mapped. The encoder is loaded by the first query.
+
+        Args:
+            directory: where `build` wrote.
+            search: ``"flat"`` is exact; ``"ivf"`` looks into inverted lists where they serve;
+                ``"auto"`` does so for scopes of at least `IVF_FROM` papers, if there are lists.
+            probes: inverted lists that a search looks into, >= 1.
+            device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"`` for search and encoder; ``"auto"`` is
+                CUDA where torch can use it. Given the vector of a query, it changes no score.
+            cache: query vectors to keep, >= 0.
+            model: where the model's folder is now, if it was built with one that has moved.
+
+        Raises:
+            DataError: if an option is out of its range, or a package of the encoder is absent.
+            CorpusError: if the index is damaged.
+        """
+        if search not in _SEARCH:
+            raise DataError(f"search={clip(search)}.{did_you_mean(search, _SEARCH)}")
+        for name, value, least in (("probes", probes, 1), ("cache", cache, 0)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise DataError(f"{name}={clip(value)}: give an integer >= {least}.")
+        if not isinstance(device, str) or device.partition(":")[0] not in ("auto", "cpu", "cuda"):
+            raise DataError(f"device={clip(device)}: give auto, cpu, cuda or cuda:1.")
+        if model is not None and not isinstance(model, str):
+            raise DataError(f"model={clip(model)}: give a folder.")
+        description = read_description(directory)
+        self._directory, self._search, self._probes = directory, search, probes
+        self._device, self._process = device, os.getpid()
+        self._lists: dict[str, int] | None = description["ivf"]
+        if search == "ivf" and self._lists is None:
+            raise DataError(
+                f"search='ivf': the index in {str(directory)!r} was built without inverted lists. "
+                "Build it again with --option ivf=true."
+            )
+        self._vectors, self._documents = load_vectors(directory, description["dimension"])
+        self._queries = QueryVectors(directory, description, device, model, cache)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The options that shape a ranking, and the encoder."""
+        return {
+            "search": self._search,
+            "probes": self._probes if self._lists and self._search != "flat" else None,
+            "encoder": self._queries.config,
+        }
+
+    @classmethod
+    def build(
+        cls,
+        source: IndexInput,
+        directory: Path,
+        fields: tuple[str, ...],
+        progress: Callable[..., Any],
+        *,
+        encoder: str = "static",
+        ivf: bool | str = "auto",
+        lists: int = _ivf.LISTS,
+        training: int = _ivf.TRAINING,
+        **options: Any,
+    ) -> dict[str, Any]:
+        """Encode the searchable papers of `source`; go on with what a killed build left.
+
+        Args:
+            source: the papers.
+            directory: exists; empty, or as a killed build left it.
+            fields: what is encoded.
+            progress: wraps an iterable over papers.
+            encoder: a registered encoder.
+            ivf: build inverted lists, or not; ``"auto"``: from `IVF_FROM` papers on.
+            lists: how many, >= 1. It must not follow the size of the corpus, which is of the
+                future.
+            training: the oldest papers from which lists are made, at least as many as `lists`.
+            options: the encoder's.
+
+        Raises:
+            DataError: if an option is unknown or out of its range, or a package is absent.
+            UnknownNameError: if no encoder has that name.
+        """
+        if ivf not in (True, False, "auto"):
+            raise DataError(f"ivf={clip(ivf)}: give true, false or auto.")
+        for name, value, least in (("lists", lists, 1), ("training", training, lists)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise DataError(f"{name}={clip(value)}: give an integer >= {least}.")
+        made = make_encoder(encoder, options)
+        kept = {name: value for name, value in options.items() if name != "device"}
+        identity = {"encoder": encoder, "options": kept, "config": made.config}
+        rows = int(source.searchable_before[-1])
+        wanted = ivf is True or (ivf == "auto" and rows >= IVF_FROM)
+        parameters = {"lists": lists, "training": training} if wanted else None
+        if parameters:
+            _ivf.load_faiss()
+        blank = write_vectors(source, directory, fields, progress, made, identity)
+        described = {
+            **identity, "dimension": made.dimension, "fields": list(fields), "ivf": parameters,
+        }  # fmt: skip
+        write_json(directory / ENCODER, described)
+        recall = None
+        if parameters and rows > training:
+            recall = build_lists(directory, made.dimension, **parameters)
+        finish(directory)
+        return {
+            "fields": list(fields),
+            "encoder": {"name": encoder, **made.config},
+            "documents": rows,
+            "blank": blank,
+            "dimension": made.dimension,
+            "ivf": parameters and {**parameters, "probes": _ivf.PROBES, "recall@100": recall},
+        }
+
+    @classmethod
+    def open(cls, directory: Path, **options: Any) -> Dense:
+        """Open an index that `build` wrote; for the options see `__init__`."""
+        for name in options:
+            if name not in _OPTIONS:
+                raise DataError(f"dense has no option {clip(name)}.{did_you_mean(name, _OPTIONS)}")
+        return cls(directory, **options)
+
+    def search(self, query: str, k: int, scope: Scope) -> Ranking:
+        """Return the `k` documents of `scope` whose vectors are nearest to the query's.
+
+        Every document of the scope is a hit, however far. A blank query, or one in which the
+        encoder finds nothing, has none. Cost: reading the vectors before ``scope.end`` once.
+        """
+        return self.search_batch([Request(query, k, scope)])[0]
+
+    def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
+        """Return what `search` returns for each, reading the vectors once for 128 of them."""
+        found: list[Found | None] = [None] * len(requests)
+        flat: list[tuple[int, Wanted]] = []
+        for i, request in enumerate(requests):
+            if (one := self._wanted(*request)) is not None:
+                found[i] = self._by_lists(one)
+                if found[i] is None:
+                    flat.append((i, one))
+        if flat:
+            exact = self._searcher.search([one for _, one in flat])
+            for (i, _), result in zip(flat, exact, strict=True):
+                found[i] = result
+        return [self._ranking(one) for one in found]
+
+    def _wanted(self, query: str, k: int, scope: Scope) -> Wanted | None:
+        """Translate a request from documents to rows; None if it can find nothing."""
+        if k <= 0 or (end := self._row(scope.end)) == 0:
+            return None
+        rows = [self._row(d) for d in scope.excluded if self._row(d) < self._row(d + 1)]
+        excluded = np.array([row for row in rows if row < end], np.int64)
+        k = min(k, end - len(excluded))
+        vector = self._queries.get(query) if k > 0 else None
+        return None if vector is None else Wanted(vector, k, end, excluded)
+
+    def _row(self, document: int) -> int:
+        """Return how many rows are of documents below this one."""
+        if document >= 2**32:
+            return len(self._documents)
+        return int(np.searchsorted(self._documents, np.uint32(max(document, 0))))
+
+    def _by_lists(self, one: Wanted) -> Found | None:
+        """Return what the inverted lists find, or None where search shall be flat."""
+        lists = self._lists
+        if lists is None or self._search == "flat" or one.end <= lists["training"]:
+            return None
+        if (self._search == "auto" and one.end < IVF_FROM) or not self._inverted.serves(one):
+            return None
+        found = self._inverted.search(one)
+        return found if len(found.rows) == one.k else None
+
+    def _ranking(self, found: Found | None) -> Ranking:
+        if found is None:
+            return Ranking(np.empty(0, np.int64), np.empty(0))
+        return Ranking(self._documents[found.rows].astype(np.int64), found.scores)
+
+    @cached_property
+    def _flat(self) -> FlatSearch:
+        return FlatSearch(self._vectors)
+
+    @cached_property
+    def _inverted(self) -> _ivf.IVFSearch:
+        assert self._lists is not None
+        return _ivf.IVFSearch(
+            self._directory, self._flat, self._vectors.shape, self._lists["training"], self._probes
+        )
+
+    @property
+    def _searcher(self) -> Searcher:
+        """The GPU where there is one; a forked process cannot use its parent's."""
+        if os.getpid() != self._process:
+            return self._flat
+        return self._fastest
+
+    @cached_property
+    def _fastest(self) -> Searcher:
+        device = resolve(self._device)
+        if device == "cpu":
+            return self._flat
+        from arena.retrieval.dense._torch import TorchSearch
+
+        try:
+            return TorchSearch(self._vectors, device)
+        except RuntimeError as error:  # as torch reports that its memory is too small
+            if self._device == "auto":
+                return self._flat
+            raise DataError(
+                f"device={self._device!r} cannot hold the index: {clip(str(error), 160)}. "
+                "Give device='cpu'."
+            ) from None

@@ -1,0 +1,294 @@
+"""Flat search against whole numbers: exact, whichever way it is computed."""
+
+from __future__ import annotations
+
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from dense_helpers import (  # noqa: F401 - a fixture among them
+    Papers,
+    build,
+    built,
+    every_way,
+    numbers,
+    oracle,
+    plain,
+    same,
+    text_of,
+)
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from arena.retrieval import RETRIEVERS, Request, Scope
+from arena.retrieval.dense import Dense, _flat
+from arena.retrieval.dense._torch import TorchSearch
+
+pytest.importorskip("torch")
+pytestmark = pytest.mark.usefixtures("numbers")
+fixture_once = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+# Few values, so that there are ties, twins, zero vectors, and subnormal float16 components.
+component = st.sampled_from([-1.0, -0.5, 0.0, 0.0, 0.3, 1.0, 1e-6, 3.0])
+vector = st.tuples(component, component, component).map(text_of)
+paper = st.none() | st.just(" \n") | vector
+
+
+@settings(fixture_once, max_examples=150)
+@given(papers=st.lists(paper, max_size=40), query=vector, k=st.integers(1, 50), data=st.data())
+def test_equals_whole_numbers(papers, query, k, data):
+    end = data.draw(st.integers(0, len(papers)))
+    candidates = [n for n, text in enumerate(papers[:end]) if text is not None]
+    excluded = data.draw(st.sets(st.sampled_from(candidates), max_size=4)) if candidates else set()
+    with tempfile.TemporaryDirectory() as directory:
+        engine = built(papers, Path(directory))
+        found = every_way(engine, query, k, Scope(end, tuple(sorted(excluded))))
+        encoded = engine._queries.get(query)
+        expected = [] if encoded is None else oracle(Path(directory), encoded, k, end, excluded)
+        assert list(zip(found.documents.tolist(), found.scores.tolist(), strict=True)) == expected
+
+
+@settings(fixture_once, max_examples=100)
+@given(papers=st.lists(paper, max_size=40), query=vector, k=st.integers(1, 50), data=st.data())
+def test_a_cutoff_equals_an_index_that_ends_there(papers, query, k, data):
+    end = data.draw(st.integers(0, len(papers)))
+    with tempfile.TemporaryDirectory() as directory:
+        whole = built(papers, Path(directory) / "whole").search(query, k, Scope(end))
+        prefix = built(papers[:end], Path(directory) / "prefix").search(query, k, Scope(end))
+        assert same(whole, prefix)
+
+
+def near(rows: int, dimension: int, spread: float) -> np.ndarray:
+    """Vectors so close to each other that float32 confuses their order."""
+    rng = np.random.default_rng(rows)
+    middle = rng.standard_normal(dimension)
+    return middle + spread * rng.standard_normal((rows, dimension))
+
+
+@pytest.mark.parametrize(("rows", "dimension", "spread"), [(4000, 48, 2e-3), (2000, 384, 1e-3)])
+def test_float32_confuses_the_order_and_the_search_does_not(tmp_path, rows, dimension, spread):
+    """At every depth the right row is the last one in, though float32 would often drop it."""
+    vectors = near(rows + 1, dimension, spread)
+    engine = built([text_of(v) for v in vectors[:-1]], tmp_path, dimension=dimension)
+    query = text_of(vectors[-1])
+    encoded = engine._queries.get(query)
+    stored = np.load(tmp_path / "vectors.npy")
+    rough = stored.astype(np.float32) @ encoded.astype(np.float32)
+    expected = oracle(tmp_path, encoded, rows, rows)
+    by_rough = np.lexsort((np.arange(rows), -rough)).tolist()
+    depths = [k for k in range(1, rows) if by_rough[k - 1] != expected[k - 1][0]]
+    assert len(depths) > rows / 10
+    for k in depths[:: len(depths) // 60]:
+        found = every_way(engine, query, k, Scope(rows))
+        assert (
+            list(zip(found.documents.tolist(), found.scores.tolist(), strict=True))
+            == (expected[:k])
+        )
+
+
+def test_a_row_that_float32_puts_second_is_found_first(tmp_path):
+    """4,000 products are too small to move a float32 sum, and together decide who is best."""
+    n = 4096
+    rng = np.random.default_rng(0)
+    large = rng.permutation(n) < 256
+    query = np.where(large, 1 / 16, 1.9 * 2.0**-17)
+    better, worse = query.copy(), np.where(large, 1 / 16, 0.0)
+    place = int(np.flatnonzero(~large)[-1])
+    query[place], better[place], worse[place] = 2.0**-9, 0.0, 2.0**-13
+    engine = built([text_of(worse), text_of(better)], tmp_path, dimension=n)
+    expected = oracle(tmp_path, engine._queries.get(text_of(query)), 2, 2)
+    assert [document for document, _ in expected] == [1, 0]
+    assert 2.0**-22 < expected[0][1] - expected[1][1] < 2.0**-20
+    stored = np.load(tmp_path / "vectors.npy").astype(np.float32)
+    rough = [float(np.add.accumulate(row * query.astype(np.float32))[-1]) for row in stored]
+    assert rough[1] < rough[0]
+    found = every_way(engine, text_of(query), 1, Scope(2))
+    assert (found.documents.tolist(), found.scores.tolist()) == ([1], [expected[0][1]])
+
+
+def test_of_5000_twins_the_first_are_found(tmp_path):
+    twin, better, worse = text_of([1, 2, 3]), text_of([1, 2, 2.9]), text_of([1, 2, 9])
+    papers = [worse, *[twin] * 5000, better, *[twin] * 3]
+    engine = built(papers, tmp_path)
+    query = text_of([1, 2, 2.8])
+    found = every_way(engine, query, 10, Scope(len(papers)))
+    assert found.documents.tolist() == [5001, *range(1, 10)]
+    assert len(set(found.scores.tolist()[1:])) == 1
+    found = every_way(engine, query, 10, Scope(5001, tuple(range(1, 4000))))
+    assert found.documents.tolist() == list(range(4000, 4010))
+
+
+def test_scores_that_rise_with_every_row(tmp_path):
+    """The worst case of a heap: each row is better than all before it."""
+    papers = [text_of([1, i / 3000, 0]) for i in range(3000)]
+    engine = built(papers, tmp_path)
+    query = text_of([0, 1, 0])
+    found = every_way(engine, query, 100, Scope(3000))
+    expected = oracle(tmp_path, engine._queries.get(query), 100, 3000)
+    assert list(zip(found.documents.tolist(), found.scores.tolist(), strict=True)) == expected
+
+
+def test_the_sizes_of_blocks_and_groups_leave_no_trace(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    papers = [text_of(v) for v in rng.standard_normal((500, 3))]
+    engine = built(papers, tmp_path)
+    jobs = [
+        Request(text_of(rng.standard_normal(3)), int(rng.integers(1, 600)), Scope(int(end)))
+        for end in rng.integers(0, 501, 40)
+    ]
+    alone = [engine.search(*job) for job in jobs]
+    for few, together, rows in ((0, 128, 4096), (0, 7, 64), (0, 1, 65), (9, 128, 100)):
+        monkeypatch.setattr(_flat, "_FEW", few)
+        monkeypatch.setattr(_flat, "_TOGETHER", together)
+        monkeypatch.setattr(_flat, "_BLOCK_ROWS", rows)
+        for one, other in zip(alone, engine.search_batch(jobs), strict=True):
+            assert same(one, other)
+
+
+@pytest.mark.parametrize("precision", ["medium", "high"])
+def test_what_a_program_allows_torch_changes_nothing(tmp_path, precision):
+    import torch
+
+    vectors = near(2001, 64, 1e-3)
+    engine = built([text_of(v) for v in vectors[:-1]], tmp_path, dimension=64)
+    request = Request(text_of(vectors[-1]), 1000, Scope(2000))
+    expected = engine.search(*request)
+    engine._fastest = TorchSearch(engine._vectors, "cpu")
+    before = torch.get_float32_matmul_precision()
+    try:
+        torch.set_float32_matmul_precision(precision)
+        assert all(same(found, expected) for found in engine.search_batch([request] * 3))
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def test_by_hand(tmp_path):
+    engine = built(["1 0 0", None, "0 2 0", " ", "3 4 0", "-1 0 0"], tmp_path)
+    documents, scores = engine.search("2 0 0", 10, Scope(6))
+    assert documents.tolist() == [0, 4, 2, 3, 5]
+    assert scores.tolist() == [1.0, float(np.float16(0.6)), 0.0, 0.0, -1.0]
+    assert engine.search("2 0 0", 2, Scope(6, (0,))).documents.tolist() == [4, 2]
+    assert engine.search("2 0 0", 10, Scope(4)).documents.tolist() == [0, 2, 3]
+
+
+@pytest.mark.parametrize("query", ["", " \n\t", "0 0 0"])
+def test_a_query_without_anything_finds_nothing(tmp_path, query):
+    engine = built(["1 0 0", " "], tmp_path)
+    for ranking in (engine.search(query, 5, Scope(2)), *engine.search_batch([])):
+        assert ranking.documents.tolist() == []
+        assert ranking.documents.dtype == np.int64
+        assert ranking.scores.dtype == np.float64
+
+
+def test_the_ends_of_what_can_be_asked(tmp_path):
+    engine = built([None, "1 0 0", "0 1 0"], tmp_path)
+    assert engine.search("1 0 0", 0, Scope(3)).documents.tolist() == []
+    assert engine.search("1 0 0", 10**15, Scope(3)).documents.tolist() == [1, 2]
+    assert engine.search("1 0 0", 5, Scope(10**15)).documents.tolist() == [1, 2]
+    assert engine.search("1 0 0", 5, Scope(0)).documents.tolist() == []
+    assert engine.search("1 0 0", 5, Scope(1)).documents.tolist() == []
+    assert engine.search("1 0 0", 5, Scope(3, (1, 2))).documents.tolist() == []
+    empty = built([None, None], tmp_path / "empty")
+    assert empty.search("1 0 0", 5, Scope(2)).documents.tolist() == []
+    every_way(empty, "1 0 0", 5, Scope(2))
+
+
+def test_threads_share_an_index(tmp_path):
+    rng = np.random.default_rng(1)
+    engine = built([text_of(v) for v in rng.standard_normal((4000, 16))], tmp_path, dimension=16)
+    queries = [text_of(v) for v in rng.standard_normal((6, 16))]
+    jobs = [Request(query, 30, Scope(end)) for query in queries for end in range(0, 4001, 500)]
+    alone = [engine.search(*job) for job in jobs]
+    fresh = Dense.open(tmp_path, cache=2)
+    with ThreadPoolExecutor(4) as pool:
+        single = pool.map(lambda job: fresh.search(*job), jobs * 3)
+        batches = pool.map(fresh.search_batch, [jobs] * 4)
+        assert all(same(a, b) for a, b in zip(single, alone * 3, strict=True))
+        assert all(same(a, b) for batch in batches for a, b in zip(batch, alone, strict=True))
+
+
+def test_query_vectors_are_kept_up_to_a_number(tmp_path, monkeypatch):
+    build(["1 0 0", "0 1 0"], tmp_path)
+    engine = Dense.open(tmp_path, cache=2)
+    asked = []
+    usual = engine._queries._encoder.queries
+    monkeypatch.setattr(
+        engine._queries._encoder, "queries", lambda texts: asked.extend(texts) or usual(texts)
+    )
+    for query in ("1 0 0", "2 0 0", "1 0 0", "3 0 0", "1 0 0", "2 0 0"):
+        engine.search(query, 1, Scope(2))
+    assert asked == ["1 0 0", "2 0 0", "3 0 0", "2 0 0"]
+    engine.search_batch([Request("5 0 0", 1, Scope(2))] * 9)
+    assert asked[4:] == ["5 0 0"]
+    none = Dense.open(tmp_path, cache=0)
+    assert none.search("1 0 0", 1, Scope(2)).documents.tolist() == [0]
+
+
+def test_nothing_is_read_to_open_an_index(tmp_path):
+    engine = built(["1 0 0", "0 1 0"], tmp_path)
+    base = engine._vectors
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    assert isinstance(base, np.memmap)
+    assert not engine._vectors.flags.writeable
+
+
+def test_the_paper_ranks_by_distance(tmp_path):
+    """Negated Euclidean distance orders vectors of length 1 as the inner product does.
+
+    Vectors of four components of 0.5 have length 1 exactly, also as float16.
+    """
+    rng = np.random.default_rng(2)
+    vectors = np.zeros((400, 12))
+    for v in vectors:
+        v[rng.choice(12, 4, replace=False)] = rng.choice([-0.5, 0.5], 4)
+    engine = built([text_of(v) for v in vectors[:-1]], tmp_path, dimension=12)
+    found = engine.search(text_of(vectors[-1]), 399, Scope(399))
+    distances = -((vectors[:-1] - vectors[-1]) ** 2).sum(axis=1)
+    by_distance = np.lexsort((np.arange(399), -distances))
+    assert found.documents.tolist() == by_distance.tolist()
+    assert len(set(found.scores.tolist())) > 3
+    np.testing.assert_array_equal(distances[by_distance], 2 * found.scores - 2)
+
+
+def test_distances_of_rounded_vectors_differ_by_their_lengths_alone(tmp_path):
+    """Rounded to float16 the lengths are not quite 1; the inner product does not mind them."""
+    rng = np.random.default_rng(3)
+    exact = rng.standard_normal((2000, 64))
+    exact /= np.linalg.norm(exact, axis=1, keepdims=True)
+    engine = built([text_of(v) for v in exact[:-1]], tmp_path, dimension=64)
+    query = text_of(exact[-1])
+    found = engine.search(query, 1999, Scope(1999))
+    stored = np.load(tmp_path / "vectors.npy").astype(np.float64)[found.documents]
+    encoded = engine._queries.get(query).astype(np.float64)
+    lengths = (stored**2).sum(axis=1)
+    assert 0 < np.abs(lengths - 1).max() < 2 * 2.0**-11 + 2.0**-20
+    distances = ((stored - encoded) ** 2).sum(axis=1)
+    np.testing.assert_allclose(
+        distances, lengths + (encoded**2).sum() - 2 * found.scores, rtol=0, atol=1e-14
+    )
+    # Two papers change places only if their scores differ by less than half of that.
+    scores = found.scores[np.argsort(distances, kind="stable")]
+    best_after = np.maximum.accumulate(scores[::-1])[::-1]
+    assert (best_after - scores).max() < np.ptp(lengths) / 2 + 1e-14
+    exact_scores = exact[:-1] @ exact[-1]
+    exact_distances = ((exact[:-1] - exact[-1]) ** 2).sum(axis=1)
+    assert np.argsort(-exact_scores).tolist() == np.argsort(exact_distances).tolist()
+
+
+def test_registered_by_name():
+    assert RETRIEVERS.get("dense") is Dense
+
+
+def test_without_options_the_static_encoder_is_used(tmp_path):
+    papers = ["Coral reefs and warm seas", "Compilers for tensor programs", None, "Reef fish"]
+    Dense.build(Papers(papers), tmp_path, ("title",), plain)
+    engine = Dense.open(tmp_path)
+    assert engine.search("reefs", 2, Scope(4)).documents.tolist() == [3, 0]
+    assert engine.config["encoder"]["name"] == "static"
+    long = engine.search("reef fish " * 10_000, 4, Scope(4))
+    assert long.documents.tolist()[0] == 3
+    lone = engine.search("reef \ud800", 4, Scope(4))
+    assert same(lone, engine.search("reef \ufffd", 4, Scope(4)))

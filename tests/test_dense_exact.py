@@ -1,0 +1,139 @@
+"""The arithmetic that the exactness of the engine dense rests on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+from arena.errors import DataError
+from arena.retrieval.dense import _half, _kernel
+from arena.retrieval.dense._vectors import MAX_DIMENSION, error_bound, normalised
+
+finite = np.arange(65536, dtype=np.uint16)
+finite = finite[np.isfinite(finite.view(np.float16))]
+
+
+@njit
+def by_target(bits, out):
+    for i in range(len(bits)):
+        out[i] = _half.widen(bits[i])
+
+
+@njit
+def by_arithmetic(bits, out):
+    for i in range(len(bits)):
+        out[i] = _half.widen_by_arithmetic(bits[i])
+
+
+@pytest.mark.parametrize("convert", [by_target, by_arithmetic])
+def test_every_float16_is_widened(convert):
+    out = np.empty(len(finite), np.float32)
+    convert(finite, out)
+    assert out.tobytes() == finite.view(np.float16).astype(np.float32).tobytes()
+
+
+def test_every_float16_is_a_multiple_of_its_smallest():
+    assert all(value.is_integer() for value in finite.view(np.float16).astype(float) * 2.0**24)
+
+
+def whole(first: np.ndarray, second: np.ndarray) -> float:
+    """An inner product in whole numbers."""
+    pairs = zip(first.astype(float) * 2.0**24, second.astype(float) * 2.0**24, strict=True)
+    return sum(int(a) * int(b) for a, b in pairs) / 2**48
+
+
+vectors = st.integers(1, 400).flatmap(
+    lambda n: st.tuples(
+        st.just(n),
+        st.integers(0, 2**32 - 1),
+        st.sampled_from([1.0, 8.0, 30.0]),  # how unequal the components are
+    )
+)
+
+
+def pair(drawn: tuple[int, int, float]) -> np.ndarray:
+    n, seed, power = drawn
+    rng = np.random.default_rng(seed)
+    values = rng.standard_normal((2, n)) * 10.0 ** (-power * rng.random((2, n)))
+    return normalised(values.astype(np.float32))
+
+
+@settings(max_examples=300, deadline=None)
+@given(vectors)
+def test_a_float64_inner_product_is_exact_in_any_order(drawn):
+    first, second = pair(drawn)
+    expected = whole(first, second)
+    a, b = first.astype(np.float64), second.astype(np.float64)
+    assert np.dot(a, b) == expected
+    assert (a * b).sum() == expected
+    assert np.add.accumulate((a * b)[::-1])[-1] == expected
+    assert np.add.accumulate(np.sort(a * b))[-1] == expected
+    scores = np.empty(1)
+    _kernel.exact(second.view(np.uint16)[None], np.zeros(1, np.int64), a, scores)
+    assert scores[0] == expected
+
+
+@settings(max_examples=300, deadline=None)
+@given(vectors)
+def test_float32_stays_within_the_bound(drawn):
+    first, second = pair(drawn)
+    a, b = first.astype(np.float32), second.astype(np.float32)
+    expected, bound = whole(first, second), error_bound(len(a))
+    worst = max(
+        abs(float(total) - expected)
+        for total in (
+            np.dot(a, b),
+            np.add.accumulate(a * b)[-1],
+            np.add.accumulate((a * b)[np.argsort(-np.abs(a * b))])[-1],
+        )
+    )
+    assert worst <= bound
+
+
+def test_float32_comes_near_the_bound():
+    """Equal products after a large one: each addition rounds down by almost half a unit."""
+    n = 4096
+    v = np.full(n, np.sqrt(0.5 / n), np.float16)
+    v[0] = np.float16(np.sqrt(0.5))
+    w = v.astype(np.float32)
+    lost = abs(float(np.add.accumulate(w * w)[-1]) - whole(v, v))
+    assert error_bound(n) / 100 < lost <= error_bound(n)
+
+
+@settings(max_examples=200, deadline=None)
+@given(vectors)
+def test_normalised_vectors_are_no_longer_than_the_proof_allows(drawn):
+    for v in pair(drawn).astype(np.float64):
+        assert np.sqrt((v * v).sum()) <= 1 + 2.0**-11 + np.sqrt(len(v)) * 2.0**-25
+
+
+def test_the_proof_holds_up_to_the_largest_dimension():
+    """The bound is above what theory gives: g |q| |d|, with the lengths that rounding leaves."""
+    for n in (1, 2, 3, 384, 1024, 4096, MAX_DIMENSION):
+        g = n * 2.0**-24 / (1 - n * 2.0**-24)
+        longest = 1 + 2.0**-11 + np.sqrt(n) * 2.0**-25
+        assert g * longest**2 <= error_bound(n)
+
+
+def test_normalised():
+    given_ = np.array([[3, 4], [0, 0], [1e-30, 0], [-2e38, 2e38]], np.float32)
+    found = normalised(given_)
+    assert found.dtype == np.float16
+    half = -np.float16(np.sqrt(0.5))
+    expected = np.array([[0.6, 0.8], [0, 0], [1, 0], [half, -half]], np.float16)
+    np.testing.assert_array_equal(found, expected)
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((50, 300)).astype(np.float32)
+    together = normalised(rows)
+    assert all(normalised(rows[i : i + 1]).tobytes() == together[i].tobytes() for i in range(50))
+    plain = rows / np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
+    np.testing.assert_allclose(together.astype(float), plain, rtol=2.0**-11, atol=2.0**-25)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_what_is_no_number_is_refused(bad):
+    with pytest.raises(DataError, match="NaN or an infinity"):
+        normalised(np.array([[1, bad]], np.float32))

@@ -1,0 +1,228 @@
+"""Inverted lists: nothing of the future, exact scores, a recall that is what it says."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from dense_helpers import Papers, build, built, numbers, oracle, plain, same, text_of  # noqa: F401
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from arena.errors import CorpusError, DataError
+from arena.retrieval import Request, Scope
+from arena.retrieval.dense import Dense, _ivf, retriever
+
+pytest.importorskip("faiss")
+pytestmark = pytest.mark.usefixtures("numbers")
+
+DIMENSION, ROWS, TRAINING = 8, 700, 320
+LISTS = {"ivf": True, "lists": 8, "training": TRAINING, "dimension": DIMENSION}
+
+
+def clusters(rows: int = ROWS, seed: int = 0) -> list[str]:
+    """Papers around a few topics; later ones belong to topics that the older ones lack."""
+    rng = np.random.default_rng(seed)
+    topics = rng.standard_normal((16, DIMENSION))
+    chosen = rng.integers(0, 8, rows) + np.where(np.arange(rows) > 450, rng.integers(0, 9, rows), 0)
+    return [text_of(topics[i] + 0.3 * rng.standard_normal(DIMENSION)) for i in chosen]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    """An index with lists, built once."""
+    from dense_helpers import Numbers
+
+    from arena.encoders import ENCODERS
+
+    directory = tmp_path_factory.mktemp("ivf")
+    ENCODERS.names()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(ENCODERS._items, "numbers", Numbers)
+        told = build(clusters(), directory, **LISTS)
+    return directory, told
+
+
+def test_later_papers_change_nothing(index, tmp_path):
+    """Every ranking at a cutoff is that of an index which ends there, byte for byte."""
+    directory, _ = index
+    papers, queries = clusters(), clusters(30, seed=1)
+    whole = Dense.open(directory, search="ivf", probes=2)
+    flat = Dense.open(directory, search="flat")
+    approximate = 0
+    for end in (100, TRAINING, TRAINING + 1, 400, 451, 600, ROWS):
+        build(papers[:end], tmp_path / str(end), **LISTS)
+        prefix = Dense.open(tmp_path / str(end), search="ivf", probes=2)
+        for query in queries:
+            found = whole.search(query, 8, Scope(end))
+            assert same(found, prefix.search(query, 8, Scope(end)))
+            different = not same(found, flat.search(query, 8, Scope(end)))
+            approximate += different
+            assert not (different and end <= TRAINING)
+    assert approximate > 20  # the lists were really used
+
+
+@settings(
+    deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    end=st.integers(0, ROWS),
+    k=st.integers(1, 60),
+    probes=st.integers(1, 9),
+    query=st.integers(0, 29),
+    excluded=st.sets(st.integers(0, ROWS - 1), max_size=5),
+)
+def test_scores_are_exact_and_the_scope_is_kept(index, end, k, probes, query, excluded):
+    directory, _ = index
+    engine = Dense.open(directory, search="ivf", probes=probes)
+    query = clusters(30, seed=1)[query]
+    scope = Scope(end, tuple(sorted(n for n in excluded if n < end)))
+    found = engine.search(query, k, scope)
+    others = [Request(query, 3, Scope(end)), Request(query, k, scope)]
+    assert same(engine.search_batch(others)[1], found)
+    everything = oracle(directory, engine._queries.get(query), ROWS, end, set(scope.excluded))
+    exact = dict(everything)
+    pairs = list(zip(found.documents.tolist(), found.scores.tolist(), strict=True))
+    assert len(pairs) == min(k, len(everything))
+    assert all(exact[document] == score for document, score in pairs)
+    assert pairs == sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+    if probes >= LISTS["lists"]:  # all lists: only the quantiser can lose a paper, and k is doubled
+        assert pairs == everything[:k]
+
+
+def test_the_recall_told_is_the_recall(index):
+    _, told = index
+    assert {key: told["ivf"][key] for key in ("lists", "training", "probes")} == {
+        "lists": 8, "training": TRAINING, "probes": _ivf.PROBES,
+    }  # fmt: skip
+    # With as many probes as lists everything is found; 10 % and what holds too few rows are flat.
+    assert told["ivf"]["recall@100"] == {"10%": None, "50%": None, "100%": None}
+    with tempfile.TemporaryDirectory() as other, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("arena.retrieval.dense._recall.PROBES", 2)
+        patch.setattr("arena.retrieval.dense._recall._DEPTH", 10)
+        papers = clusters(2000)
+        recall = build(papers, Path(other), **LISTS)["ivf"]["recall@100"]
+        assert recall["10%"] is None
+        flat = Dense.open(Path(other), search="flat")
+        lists = Dense.open(Path(other), search="ivf", probes=2)
+        for share, end in (("50%", 1000), ("100%", 2000)):
+            shares = []
+            for i in np.linspace(0, 1999, 100).astype(int):
+                exact = flat.search(papers[i], 10, Scope(end)).documents.tolist()
+                found = lists.search(papers[i], 10, Scope(end)).documents.tolist()
+                shares.append(len(set(exact) & set(found)) / 10)
+            assert recall[share] == pytest.approx(np.mean(shares), abs=1e-4)
+            assert 0.5 < recall[share] < 1
+
+
+def test_when_lists_are_used(index, monkeypatch):
+    directory, _ = index
+    used = []
+    usual = _ivf.IVFSearch.search
+    monkeypatch.setattr(
+        _ivf.IVFSearch, "search", lambda self, one: used.append(one.end) or usual(self, one)
+    )
+    query = clusters(1, seed=1)[0]
+
+    def ends(k: int = 5, **options: object) -> list[int]:
+        used.clear()
+        engine = Dense.open(directory, probes=4, **options)
+        for end in (TRAINING, TRAINING + 1, 500, ROWS):
+            engine.search(query, k, Scope(end))
+        return list(used)
+
+    assert ends(search="flat") == []
+    assert ends() == []  # a small collection is searched flat
+    assert ends(search="ivf") == [TRAINING + 1, 500, ROWS]
+    assert ends(search="ivf", k=30) == [500, ROWS]  # 4 * 2 * 30 <= end * 4 / 8
+    assert ends(search="ivf", k=ROWS) == []
+    monkeypatch.setattr(retriever, "IVF_FROM", 500)
+    assert ends() == [500, ROWS]
+
+
+def test_built_by_themselves_for_large_collections_only(tmp_path, monkeypatch):
+    options = {key: value for key, value in LISTS.items() if key != "ivf"}
+    assert build(clusters(), tmp_path / "small", **options)["ivf"] is None
+    monkeypatch.setattr(retriever, "IVF_FROM", ROWS)
+    assert build(clusters(), tmp_path / "large", **options)["ivf"]["lists"] == 8
+    assert build(clusters(), tmp_path / "never", ivf=False, **options)["ivf"] is None
+    assert not (tmp_path / "never" / _ivf.IVF).exists()
+
+
+def test_fewer_papers_than_the_training_takes(tmp_path):
+    """The lists were asked for, but every scope is searched flat: there is nothing to build."""
+    told = build(clusters(50), tmp_path, **LISTS)
+    assert told["ivf"]["recall@100"] is None
+    assert not (tmp_path / _ivf.IVF).exists()
+    engine = Dense.open(tmp_path, search="ivf")
+    assert len(engine.search(clusters(1)[0], 5, Scope(50)).documents) == 5
+
+
+BUILD = """
+import sys
+from pathlib import Path
+import numpy as np
+from arena.retrieval.dense import _ivf
+vectors = np.load(sys.argv[1])
+_ivf.build(vectors, Path(sys.argv[2]), 64, 4000)
+"""
+
+
+def test_the_number_of_threads_leaves_no_trace(tmp_path):
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "v.npy", rng.standard_normal((9000, 32)).astype(np.float16) / 8)
+    hashes = set()
+    for threads in ("1", "2", "5"):
+        (tmp_path / threads).mkdir()
+        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        subprocess.run(
+            [sys.executable, "-c", BUILD, str(tmp_path / "v.npy"), str(tmp_path / threads)],
+            env={**os.environ, **dict.fromkeys(names, threads)},
+            check=True,
+        )
+        hashes.add(hashlib.sha256((tmp_path / threads / _ivf.IVF).read_bytes()).hexdigest())
+    assert len(hashes) == 1
+
+
+@pytest.mark.parametrize("size", [0, 3, 100, 5000])
+def test_a_damaged_file(tmp_path, size):
+    build(clusters(), tmp_path, **LISTS)
+    os.truncate(tmp_path / _ivf.IVF, size)
+    with pytest.raises(CorpusError, match=r"ivf.faiss' is damaged"):
+        Dense.open(tmp_path, search="ivf", probes=4).search(clusters(1)[0], 2, Scope(ROWS))
+
+
+def test_lists_of_other_vectors(tmp_path):
+    build(clusters(), tmp_path / "one", **LISTS)
+    build(clusters(650), tmp_path / "two", **LISTS)
+    (tmp_path / "two" / _ivf.IVF).replace(tmp_path / "one" / _ivf.IVF)
+    with pytest.raises(CorpusError, match="holds 650 vectors of 8 dimensions, the index 700"):
+        Dense.open(tmp_path / "one", search="ivf", probes=4).search(clusters(1)[0], 2, Scope(ROWS))
+
+
+def test_without_faiss(tmp_path, monkeypatch, index):
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    with pytest.raises(DataError, match=r"pip install 'researcharena\[dense\]'"):
+        build(clusters(), tmp_path, **LISTS)
+    assert list(tmp_path.iterdir()) == []
+    engine = Dense.open(index[0], search="flat")
+    assert len(engine.search(clusters(1)[0], 5, Scope(ROWS)).documents) == 5
+
+
+def test_the_threads_of_faiss_are_left_as_they_were(index):
+    import faiss
+
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(3)
+    try:
+        engine = Dense.open(index[0], search="ivf", probes=4)
+        engine.search(clusters(1)[0], 5, Scope(ROWS))
+        assert faiss.omp_get_max_threads() == 3
+    finally:
+        faiss.omp_set_num_threads(before)
