@@ -11,7 +11,7 @@ help:
 	@echo "make demo     install the core, build a made-up world, run the baselines, print tables"
 	@echo "make test     install everything, run all tests"
 	@echo "make lint     ruff and mypy"
-	@echo "make bench    time build, search, environment steps and runs"
+	@echo "make bench    time engines side by side, environment steps and runs"
 	@echo "make install  install the core into $(VENV)"
 	@echo "make clean    remove $(VENV), $(DEMO) and caches"
 
@@ -48,7 +48,10 @@ lint: $(VENV)/.dev
 	$(BIN)/python -m mypy
 
 bench: $(VENV)/.dev
-	$(BIN)/python benchmarks/core.py
+	test -f $(DEMO)/bench-corpus/manifest.json || $(BIN)/arena-corpus build world \
+		--papers 20000 --surveys 100 --fields title,abstract --output $(DEMO)/bench-corpus
+	$(BIN)/arena bench core --corpus $(DEMO)/bench-corpus
+	$(BIN)/arena bench retrieval --docs 20000 --output $(DEMO)/bench
 
 clean:
 	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis

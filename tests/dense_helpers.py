@@ -11,7 +11,7 @@ import pytest
 
 from arena.encoders import ENCODERS
 from arena.retrieval import Ranking, Request, Scope
-from arena.retrieval.dense import Dense
+from arena.retrieval.dense import Dense, _flat
 from arena.retrieval.dense._torch import TorchSearch
 
 
@@ -94,8 +94,10 @@ def same(first: Ranking, second: Ranking) -> bool:
 def every_way(engine: Dense, query: str, k: int, scope: Scope) -> Ranking:
     """Search alone, in a batch among others, and by torch; return what all of them return."""
     alone = engine.search(query, k, scope)
-    others = [Request(query, k + i, Scope(max(scope.end - i, 0))) for i in range(9)]
-    batch = engine.search_batch([*others, Request(query, k, scope), *others])
+    others = [Request(query, k + i, Scope(max(scope.end + 3 - i, 0))) for i in range(9)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_flat, "_FEW", 0)  # a matrix product, however few they are
+        batch = engine.search_batch([*others, Request(query, k, scope), *others])
     assert same(batch[9], alone)
     usual, engine._fastest = engine._fastest, TorchSearch(engine._vectors, "cpu")
     assert same(engine.search(query, k, scope), alone)

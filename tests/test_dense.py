@@ -33,13 +33,20 @@ fixture_once = settings(deadline=None, suppress_health_check=[HealthCheck.functi
 # Few values, so that there are ties, twins, zero vectors, and subnormal float16 components.
 component = st.sampled_from([-1.0, -0.5, 0.0, 0.0, 0.3, 1.0, 1e-6, 3.0])
 vector = st.tuples(component, component, component).map(text_of)
-paper = st.none() | st.just(" \n") | vector
+twin = st.sampled_from([text_of(v) for v in ((1, 1, 0), (2, 2, 0), (1, 0.5, 0), (-1, 0, 1))])
+paper = st.one_of(twin, twin, vector, vector, st.none(), st.just(" \n"))
+papers_ = st.lists(paper, min_size=1, max_size=40)
+depth = st.integers(1, 6) | st.integers(1, 50)
 
 
-@settings(fixture_once, max_examples=150)
-@given(papers=st.lists(paper, max_size=40), query=vector, k=st.integers(1, 50), data=st.data())
+def some_end(data: st.DataObject, papers: list[str | None]) -> int:
+    return max(0, len(papers) - data.draw(st.integers(0, 10) | st.integers(0, 40)))
+
+
+@settings(fixture_once, max_examples=250)
+@given(papers=papers_, query=twin | vector, k=depth, data=st.data())
 def test_equals_whole_numbers(papers, query, k, data):
-    end = data.draw(st.integers(0, len(papers)))
+    end = some_end(data, papers)
     candidates = [n for n, text in enumerate(papers[:end]) if text is not None]
     excluded = data.draw(st.sets(st.sampled_from(candidates), max_size=4)) if candidates else set()
     with tempfile.TemporaryDirectory() as directory:
@@ -51,9 +58,9 @@ def test_equals_whole_numbers(papers, query, k, data):
 
 
 @settings(fixture_once, max_examples=100)
-@given(papers=st.lists(paper, max_size=40), query=vector, k=st.integers(1, 50), data=st.data())
+@given(papers=papers_, query=twin | vector, k=depth, data=st.data())
 def test_a_cutoff_equals_an_index_that_ends_there(papers, query, k, data):
-    end = data.draw(st.integers(0, len(papers)))
+    end = some_end(data, papers)
     with tempfile.TemporaryDirectory() as directory:
         whole = built(papers, Path(directory) / "whole").search(query, k, Scope(end))
         prefix = built(papers[:end], Path(directory) / "prefix").search(query, k, Scope(end))
@@ -97,15 +104,17 @@ def test_a_row_that_float32_puts_second_is_found_first(tmp_path):
     better, worse = query.copy(), np.where(large, 1 / 16, 0.0)
     place = int(np.flatnonzero(~large)[-1])
     query[place], better[place], worse[place] = 2.0**-9, 0.0, 2.0**-13
-    engine = built([text_of(worse), text_of(better)], tmp_path, dimension=n)
-    expected = oracle(tmp_path, engine._queries.get(text_of(query)), 2, 2)
-    assert [document for document, _ in expected] == [1, 0]
+    far = text_of(np.where(np.arange(n) == place, -1.0, 0.0))
+    papers = [text_of(worse), *[far] * 99, text_of(better)]
+    engine = built(papers, tmp_path, dimension=n)
+    expected = oracle(tmp_path, engine._queries.get(text_of(query)), 2, 101)
+    assert [document for document, _ in expected] == [100, 0]
     assert 2.0**-22 < expected[0][1] - expected[1][1] < 2.0**-20
-    stored = np.load(tmp_path / "vectors.npy").astype(np.float32)
+    stored = np.load(tmp_path / "vectors.npy").astype(np.float32)[[0, 100]]
     rough = [float(np.add.accumulate(row * query.astype(np.float32))[-1]) for row in stored]
     assert rough[1] < rough[0]
-    found = every_way(engine, text_of(query), 1, Scope(2))
-    assert (found.documents.tolist(), found.scores.tolist()) == ([1], [expected[0][1]])
+    found = every_way(engine, text_of(query), 1, Scope(101))
+    assert (found.documents.tolist(), found.scores.tolist()) == ([100], [expected[0][1]])
 
 
 def test_of_5000_twins_the_first_are_found(tmp_path):

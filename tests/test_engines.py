@@ -143,7 +143,8 @@ def test_a_batch_a_thread_and_a_second_opening_give_the_same_bytes(everything, n
 @pytest.mark.parametrize(
     "query",
     ["", "   \n\t", "the of and", "zzqqy xxyyq", "\x00\x01", "\ud800", "é" * 100_000,
-     "membrane " * 11_000, " ".join(f"w{n}" for n in range(20_000)), '"(zq:xv OR * ~]^ \\', "😀🏳️‍🌈"],
+     "membrane " * 11_000, " ".join(f"w{n}" for n in range(20_000)),
+     '"(zq:xv OR * ~]^ \\', "😀🏳️‍🌈"],
     ids=range(11),
 )  # fmt: skip
 def test_any_text_is_a_query(everything, name, query):

@@ -210,9 +210,10 @@ def search(  # type: ignore[no-untyped-def]
                     threshold = _keep_best(found, scores, size, k)
                     size = k
                 for j in range(_STRIPE):
+                    place = np.uint64(size)
                     score = sums[start + np.uint64(j)]
-                    found[size] = low + first + j
-                    scores[size] = score
+                    found[place] = low + first + j
+                    scores[place] = score
                     size += np.int64(score > threshold)
             for j in range(_STRIPE):
                 sums[start + np.uint64(j)] = 0.0
