@@ -41,9 +41,7 @@ class StringTable:
         """Return the strings of these numbers."""
         blob = self._blob
         starts, stops = self._offsets[indices].tolist(), self._offsets[indices + 1].tolist()
-        return [
-            blob[start:stop].decode("utf-8") for start, stop in zip(starts, stops, strict=True)
-        ]
+        return [blob[start:stop].decode("utf-8") for start, stop in zip(starts, stops, strict=True)]
 
     def arrays(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """Return all bytes and the offsets, as arrays over the map."""
