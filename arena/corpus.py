@@ -163,9 +163,16 @@ class Corpus:
         """Return the manifest of an index of this corpus, or say why there is none."""
         from arena.retrieval import RETRIEVERS
         from arena.retrieval._names import Combiner, refuse_alone
+        from arena.text.analyzer import NAME as ANALYZER
 
         if _indexes.has_index(self.directory, name):
             manifest = _indexes.read_index(self.directory, name, self.sha256)
+            if manifest.get("analyzer", ANALYZER) != ANALYZER:
+                raise CorpusError(
+                    f"the index {name!r} of {str(self.directory)!r} was made by the analyzer "
+                    f"{clip(manifest['analyzer'])}, this release has {ANALYZER!r}. Build it again "
+                    f"with `{_indexes.rebuild_command(self.directory, name)}`."
+                )
             if manifest["engine"] in RETRIEVERS.names():
                 return manifest
             raise CorpusError(

@@ -92,7 +92,8 @@ class CorpusView:
     def search(self, query: str, k: int = 10) -> list[Hit]:
         """Return the best `k` papers for `query`: higher score, then earlier in the corpus.
 
-        A query without any known term finds nothing; fewer than `k` hits mean that no more match.
+        A blank query finds nothing; fewer than `k` hits mean that no more match. What matches is
+        up to the engine: for ``bm25`` papers with a term of the query, for ``dense`` every paper.
 
         Raises:
             DataError: if `query` is no string or `k` no integer >= 0.

@@ -5,12 +5,17 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import signal
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# Started in the background of a script, pytest ignores Ctrl-C, and so would all processes that the
+# tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Records(NamedTuple):

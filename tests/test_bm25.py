@@ -111,17 +111,37 @@ def test_a_cutoff_equals_a_corpus_that_ends_there(papers, query, data):
 
 
 @settings(max_examples=60, deadline=None)
-@given(papers=st.lists(st.none() | texts, max_size=30), block=st.integers(1, 40))
-def test_the_size_of_a_block_leaves_no_trace(papers, block):
+@given(
+    papers=st.lists(st.none() | texts, max_size=30),
+    block=st.integers(1, 40),
+    merged=st.sampled_from([2, 3, 64]),
+)
+def test_the_size_of_a_block_leaves_no_trace(papers, block, merged):
     with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
         build(papers, Path(directory) / "whole")
         patch.setattr(_build, "_BLOCK_TOKENS", block)
+        patch.setattr(_build, "_MERGED", merged)
         build(papers, Path(directory) / "blocks")
         whole, blocks = (
             {path.name: path.read_bytes() for path in (Path(directory) / name).iterdir()}
             for name in ("whole", "blocks")
         )
         assert whole == blocks
+
+
+def test_any_number_of_blocks_keeps_few_files_open(tmp_path, monkeypatch):
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    monkeypatch.setattr(_build, "_BLOCK_TOKENS", 2)
+    papers = [f"graph w{n}" for n in range(1500)]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (400, hard))
+    try:
+        engine = build(papers, tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert engine.search("w1499", 3, Scope(1500)).documents.tolist() == [1499]
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".bin"] + [".npy"] * 9
 
 
 def test_by_hand(tmp_path):

@@ -290,7 +290,7 @@ def test_an_array_with_a_broken_header(copy: Path) -> None:
     data = path.read_bytes()
     for broken in (b"\0" * len(data), b"PK\3\4" + data[4:], data.replace(b"(17,)", b"(99,)")):
         path.write_bytes(broken)
-        with pytest.raises(CorpusError, match=r"days\.npy' is damaged: .*Build the corpus again"):
+        with pytest.raises(CorpusError, match=r"days\.npy' is damaged: .*Build it again"):
             Corpus.open(copy)
 
 

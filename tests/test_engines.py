@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from test_no_future import fuzz, world_facts
 
 import arena
-from arena.retrieval import Request, Scope
+from arena.retrieval import RETRIEVERS, Combiner, Request, Scope
 from corpus_builder.build import build
 from corpus_builder.world import World, WorldConfig
 
@@ -25,6 +25,11 @@ ENGINES = ("bm25", "lucene", "dense")
 NAMES = (*ENGINES, "hybrid(bm25,dense)", "hybrid(bm25,lucene,dense)")
 CUTOFFS = ("2006-07-01", "2011-03-31")
 QUERIES = ("membrane", "selective membrane erosion in knots", "lattice of the", "a seepage")
+
+
+def test_no_engine_is_left_out():
+    names = (n for n in RETRIEVERS.names() if not issubclass(RETRIEVERS.get(n), Combiner))
+    assert set(ENGINES) == set(names)
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import pickle
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any, ClassVar
@@ -291,3 +292,11 @@ def test_a_batch_does_not_trust_an_engine_either(mini):
     view = corpus.at("2020-12-31", retriever=careless)
     with pytest.raises(CorpusError, match="Careless returned papers that do not exist"):
         arena.search_batch([(view, "x", 2)])
+
+
+def test_an_index_of_another_analyzer_is_refused(mini, tmp_path):
+    shutil.copytree(mini, tmp_path / "corpus")
+    manifest = tmp_path / "corpus" / "index" / "bm25" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace("unicode-porter-1", "unicode-porter-0"))
+    with pytest.raises(CorpusError, match=r"'unicode-porter-0', this release has .*--engine bm25"):
+        arena.Corpus.open(tmp_path / "corpus").retriever()

@@ -11,7 +11,7 @@ from arena.errors import ArenaError
 SUMMARY = "List what is registered, or the surveys or indexes of a corpus."
 EXAMPLE = "arena list surveys --corpus demo/world"
 
-KINDS = ("agents", "environments", "metrics", "retrievers", "surveys", "tasks")
+KINDS = ("agents", "encoders", "environments", "metrics", "retrievers", "surveys", "tasks")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +41,7 @@ def execute(arguments: argparse.Namespace) -> None:
 
 def _registered() -> dict[str, dict[str, str]]:
     from arena.agents import AGENTS
+    from arena.encoders import ENCODERS
     from arena.metrics import METRICS
     from arena.oracle import Oracle
     from arena.retrieval import RETRIEVERS
@@ -51,6 +52,7 @@ def _registered() -> dict[str, dict[str, str]]:
     return {
         "agents": AGENTS.describe()
         | {ORACLE: f"{(Oracle.__doc__ or '').splitlines()[0]} It knows the labels: the ceiling."},
+        "encoders": ENCODERS.describe(),
         "environments": {task.environment: name for name, task in tasks.items()},
         "metrics": METRICS.describe(),
         "retrievers": RETRIEVERS.describe(),

@@ -27,7 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         help="what is indexed, of title,abstract,fulltext (default: as the corpus was built)",
     )
-    parser.add_argument("--encoder", metavar="NAME", help="short for --option encoder=NAME")
+    parser.add_argument(
+        "--encoder", metavar="NAME", help="--option encoder=NAME; see `arena list encoders`"
+    )
     parser.add_argument(
         "--option",
         action="append",

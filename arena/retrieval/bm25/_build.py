@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import shutil
 import tempfile
+from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +27,7 @@ from arena.text.analyzer import TermMemo, tokenize
 
 _BLOCK_TOKENS = 8_000_000
 _CHUNK = 4_000_000  # postings handled at once where only counts are kept
+_MERGED = 64  # blocks merged at once
 
 
 class _Part(NamedTuple):
@@ -177,11 +180,14 @@ def _pairs(blocks: list[Path], lengths: NDArray[np.uint32]) -> _Pairs:
 
 
 def _parts(path: Path, block: int) -> Iterator[_Part]:
-    starts = np.load(path / "starts.npy").tolist()
+    starts = load_array(path / "starts.npy")
     docs, codes = load_array(path / "docs.npy"), load_array(path / "codes.npy")
     terms = StringTable(path / "terms")
-    for number, (low, high) in enumerate(itertools.pairwise(starts)):
+    low = 0
+    for number in range(len(terms)):
+        high = starts.item(number + 1)
         yield _Part(terms.bytes_at(number), block, docs[low:high], codes[low:high])
+        low = high
 
 
 def _merge(
@@ -197,9 +203,25 @@ def _merge(
         with ArrayWriter(path / "codes.npy", code_type) as writer:
             for keys in _keys(path, lengths):
                 writer.append(pairs.codes(keys))
+        (path / "tfs.npy").unlink()
+    while len(blocks) > _MERGED:  # in rounds, because each block keeps four files open
+        groups = [blocks[start : start + _MERGED] for start in range(0, len(blocks), _MERGED)]
+        blocks = []
+        for group in groups:
+            blocks.append(group[0].with_name(f"{group[0].name}-merged"))
+            _merge_once(group, blocks[-1], code_type, progress)
+            for path in group:
+                shutil.rmtree(path)
+    return _merge_once(blocks, directory, code_type, progress)
+
+
+def _merge_once(
+    blocks: list[Path], directory: Path, code_type: np.dtype[Any], progress: Callable[..., Any]
+) -> tuple[int, int]:
+    """Merge some blocks into one; return the counts of terms and postings."""
     docs = ArrayWriter(directory / "docs.npy", np.uint32)
     codes = ArrayWriter(directory / "codes.npy", code_type)
-    sizes: list[int] = []
+    sizes = array("q", [0])
     parts = heapq.merge(
         *(_parts(path, number) for number, path in enumerate(blocks)),
         key=lambda part: (part.term, part.block),
@@ -215,6 +237,6 @@ def _merge(
             sizes[-1] += len(part.docs)
             docs.append(part.docs)
             codes.append(part.codes)
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.array(sizes, np.int64))])
+    starts = np.cumsum(np.frombuffer(sizes, np.int64))
     save_array(directory / "starts.npy", starts)
-    return len(sizes), int(starts[-1])
+    return len(starts) - 1, int(starts[-1])

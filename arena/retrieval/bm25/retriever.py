@@ -14,7 +14,6 @@ conventional engines do.
 from __future__ import annotations
 
 import math
-import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -27,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena._arrays import load_array
+from arena._cores import cores
 from arena._strings import StringTable
 from arena.errors import DataError, clip, did_you_mean
 from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope
@@ -34,7 +34,7 @@ from arena.text import analyze
 
 STATISTICS = ("cutoff", "corpus")
 _VALUES_BYTES = 64_000_000  # of the tables kept for the averages used last
-_THREADS_FROM = 50_000  # documents; below, handing out the work costs more than it saves
+_THREADS_FROM = 250_000  # documents; below, handing out the work costs more than it saves
 
 
 @RETRIEVERS.register("bm25")
@@ -143,7 +143,7 @@ class BM25Retriever(Retriever):
 
     def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
         """Return what `search` returns for each request, in order; large searches in threads."""
-        threads = min(len(requests), os.cpu_count() or 1)
+        threads = min(len(requests), cores())
         if threads < 2 or max(request.scope.end for request in requests) < _THREADS_FROM:
             return [self.search(*request) for request in requests]
         with ThreadPoolExecutor(threads) as pool:
