@@ -239,6 +239,8 @@ def test_a_broken_encoder(tmp_path, monkeypatch, fault, message):
     [
         ({"size": 3}, "the encoder numbers has no option 'size'. Known: dimension, name"),
         ({"ivf": "yes"}, "ivf='yes'"),
+        ({"ivf": 1}, "ivf=1: give true, false or auto"),
+        ({"ivf": 0.0}, "ivf=0.0"),
         ({"lists": 0}, "lists=0: give an integer >= 1"),
         ({"lists": True}, "lists=True"),
         ({"lists": 10, "training": 9}, "training=9: give an integer >= 10"),
@@ -265,7 +267,7 @@ def test_bad_build_options(tmp_path, options, message):
         ({"device": 1}, "device=1"),
         ({"nprobe": 1}, "dense has no option 'nprobe'. Did you mean 'probes'"),
         ({"model": 3}, "model=3"),
-        ({"model": "/x"}, "the encoder numbers of this index was not given one"),
+        ({"model": "/x"}, "the encoder numbers takes no model"),
     ],
 )
 def test_bad_options(tmp_path, options, message):
@@ -296,6 +298,28 @@ def test_a_damaged_index(tmp_path, file, change, message):
     Dense.open(tmp_path)
     change(tmp_path / file)
     with pytest.raises(CorpusError, match=message):
+        Dense.open(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("ivf", 5, "ivf is 5"),
+        ("ivf", True, "ivf is True"),
+        ("ivf", {}, "'lists'"),
+        ("ivf", {"lists": 4, "training": "9"}, "ivf training is '9'"),
+        ("options", [], r"options is \[\]"),
+        ("config", None, "config is None"),
+        ("dimension", "3", "dimension is '3'"),
+        ("dimension", True, "dimension is True"),
+        ("encoder", 7, "encoder is 7"),
+    ],
+)
+def test_a_description_of_other_types(tmp_path, key, value, message):
+    build(["1 0 0", "0 1 0"], tmp_path)
+    path = tmp_path / "encoder.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
+    with pytest.raises(CorpusError, match=f"encoder.json' is missing or damaged: .*{message}"):
         Dense.open(tmp_path)
 
 

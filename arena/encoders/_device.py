@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from arena.encoders._packages import load
+from arena.encoders._packages import load, require
 from arena.errors import DataError, clip
 
 
@@ -12,17 +12,17 @@ def resolve(device: str) -> str:
     """Return the device to use; looks for a driver first, because importing torch takes seconds.
 
     Raises:
-        DataError: if the machine lacks the device.
+        DataError: if the machine lacks the device, or torch is not installed.
     """
     if device == "auto":
-        device = "cuda" if has_cuda() else "cpu"
+        return "cuda" if has_cuda() else "cpu"
     kind = device.partition(":")[0]
     if kind not in ("cpu", "cuda", "mps"):
         raise DataError(f"device={clip(device)}: give auto, cpu, cuda, cuda:1 or mps.")
-    torch = None if kind == "cpu" else load("torch")
-    if (kind == "cuda" and not has_cuda()) or (
-        torch is not None and kind == "mps" and not torch.backends.mps.is_available()
-    ):
+    if kind == "cpu":
+        return device
+    require(f"device={clip(device)}", "torch")
+    if not (has_cuda() if kind == "cuda" else _has_mps()):
         raise DataError(f"device={clip(device)}: this machine has none. Give device='cpu'.")
     return device
 
@@ -31,6 +31,13 @@ def has_cuda() -> bool:
     """Say whether torch can use a CUDA device; imports torch only where there is a driver."""
     try:
         ctypes.CDLL("libcuda.so.1")
-    except OSError:
+        return bool(load("torch").cuda.is_available())
+    except (OSError, ImportError):  # no driver; a driver, but no torch, or one that does not load
         return False
-    return bool(load("torch").cuda.is_available())
+
+
+def _has_mps() -> bool:
+    try:
+        return bool(load("torch").backends.mps.is_available())
+    except (OSError, ImportError):
+        return False

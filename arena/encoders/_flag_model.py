@@ -17,7 +17,7 @@ from arena._files import sha256_file
 from arena.encoders._packages import load
 from arena.errors import DataError, clip
 
-_SHAPING = (".json", ".txt", ".model", ".safetensors", ".bin")
+_SHAPING = (".json", ".txt", ".model", ".safetensors")
 
 
 def is_local(model: str) -> bool:
@@ -29,24 +29,41 @@ def folder(model: str) -> Path:
     """Return the folder of a model: a local one, or one downloaded from the hub, once.
 
     Raises:
-        DataError: if it is neither here nor to be had.
+        DataError: if it is neither here nor to be had, or its weights are pickles, which can run
+            any code when they are loaded.
     """
     if is_local(model):
-        return Path(model).expanduser()
+        found = Path(model).expanduser()
+        if any(found.glob("*.bin")) and not _has_safetensors(found):
+            raise _pickled(model)
+        return found
     if model.startswith(("/", "~", ".")) or model.count("/") > 1:
         raise DataError(f"model={clip(model)}: there is no such folder.")
     hub = load("huggingface_hub")
-    wanted = [f"*{suffix}" for suffix in _SHAPING if suffix != ".bin"]
+    wanted = [f"*{suffix}" for suffix in _SHAPING]
     try:
         found = Path(hub.snapshot_download(model, allow_patterns=wanted))
-        if not any(found.glob("*.safetensors")):
-            found = Path(hub.snapshot_download(model, allow_patterns=[*wanted, "*.bin"]))
     except Exception as error:  # the hub's own, httpx's and the operating system's
         raise DataError(
             f"the model {clip(model)} is not on this machine and could not be downloaded "
             f"({clip(_first_line(error), 160)}). Connect once, or give the folder of a local model."
         ) from None
+    if not _has_safetensors(found):
+        raise _pickled(model)
     return found
+
+
+def _has_safetensors(path: Path) -> bool:
+    """Say whether transformers will find weights that are no pickles; it prefers them."""
+    return any((path / f"model.safetensors{end}").is_file() for end in ("", ".index.json"))
+
+
+def _pickled(model: str) -> DataError:
+    return DataError(
+        f"model={clip(model)} has no model.safetensors, and weights in pickles (.bin) are not "
+        "loaded, because they can run any code. Convert them: "
+        "AutoModel.from_pretrained(...).save_pretrained(FOLDER), where you trust them."
+    )
 
 
 def hashes(path: Path) -> dict[str, str]:

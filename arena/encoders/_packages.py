@@ -10,19 +10,28 @@ from typing import Any
 
 from arena.errors import DataError
 
+_CORE = {"wordllama": "wordllama", "faiss": "faiss-cpu"}  # come with the project itself
+
 
 def require(what: str, *modules: str) -> None:
     """Check that the packages are installed, without importing them.
 
     Raises:
-        DataError: naming the package and the extra to install.
+        DataError: naming the package and what to install.
     """
     for module in modules:
         if importlib.util.find_spec(module) is None:
-            raise DataError(
-                f"{what} needs the package {module!r}, which is not installed. "
-                "Run: pip install 'researcharena[dense]'"
-            )
+            raise DataError(absent(what, module))
+
+
+def absent(what: str, module: str) -> str:
+    """Return what to tell someone who lacks a package: a part of the core, or an extra."""
+    wanted = _CORE.get(module, "'researcharena[dense]'")
+    again = " (or reinstall researcharena, to which it belongs)" if module in _CORE else ""
+    return (
+        f"{what} needs the package {module!r}, which is not installed. "
+        f"Run: pip install {wanted}{again}"
+    )
 
 
 def load(module: str) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from arena.encoders._device import resolve
 from arena.encoders._flag_model import FlagModelRunner, folder, hashes, is_local
+from arena.encoders._once import once
 from arena.encoders._packages import require, versions
 from arena.encoders.base import ENCODERS
 from arena.errors import DataError, clip, did_you_mean
@@ -41,6 +41,7 @@ class FlagEncoder:
 
         Args:
             model: a local folder, or a name on the Hugging Face hub, which is downloaded once.
+                Its weights are safetensors; pickles are refused.
             pooling: ``"cls"`` or ``"mean"``, as the model was trained.
             query_instruction: put before every query. None means BGE's for a model named
                 ``.../bge-...-en...``, else nothing.
@@ -73,7 +74,7 @@ class FlagEncoder:
         self._device, self._precision = device, precision
         self._name: str | None = None
 
-    @cached_property
+    @once
     def dimension(self) -> int:
         """Components of a vector, as the model's own configuration says."""
         path = self._folder / "config.json"
@@ -85,7 +86,7 @@ class FlagEncoder:
                 "Give the folder of a transformers model."
             ) from None
 
-    @cached_property
+    @once
     def config(self) -> dict[str, Any]:
         """Model, a hash of its files, pooling, instruction, length; device and versions."""
         device, precision = self._where
@@ -115,11 +116,11 @@ class FlagEncoder:
         """Return the vectors of the instruction followed by each text, encoded one at a time."""
         return self._loaded.each([self._instruction + text for text in texts])
 
-    @cached_property
+    @once
     def _folder(self) -> Path:
         return folder(self._model)
 
-    @cached_property
+    @once
     def _where(self) -> tuple[str, str]:
         device = resolve(self._device)
         automatic = "float16" if device.startswith("cuda") else "float32"
@@ -129,7 +130,7 @@ class FlagEncoder:
     def _batch(self) -> int:
         return self._batch_size or _BATCH_SIZES.get(self._where[0], 256)
 
-    @cached_property
+    @once
     def _loaded(self) -> FlagModelRunner:
         device, precision = self._where
         return FlagModelRunner(self._folder, self._pooling, self._max_length, device, precision)

@@ -9,7 +9,7 @@ scores are exact.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.encoders._packages import absent
 from arena.errors import CorpusError, DataError, clip
 from arena.retrieval.dense._flat import FlatSearch, Found, Wanted, best
 
@@ -29,7 +30,13 @@ _CANDIDATES = 2  # times k: the quantised order is rescored
 _BLOCK_ROWS = 32_768
 
 
-def build(vectors: NDArray[np.float16], directory: Path, lists: int, training: int) -> None:
+def build(
+    vectors: NDArray[np.float16],
+    directory: Path,
+    lists: int,
+    training: int,
+    progress: Callable[..., Any],
+) -> None:
     """Train on the first `training` rows, add all rows, write the file."""
     faiss = load_faiss()
     dimension = vectors.shape[1]
@@ -43,7 +50,8 @@ def build(vectors: NDArray[np.float16], directory: Path, lists: int, training: i
     index.cp.spherical = True
     with _one_thread(faiss):  # so that the number of threads cannot show in the file
         index.train(vectors[:training].astype(np.float32))
-        for low in range(0, len(vectors), _BLOCK_ROWS):
+        lows = range(0, len(vectors), _BLOCK_ROWS)
+        for low in progress(lows, total=len(lows), desc="inverted lists", unit="block"):
             index.add(vectors[low : low + _BLOCK_ROWS].astype(np.float32))
     # Through a Python file: its errors, such as a full disk, are raised and not printed.
     with (directory / IVF).open("wb") as file:
@@ -60,8 +68,7 @@ def load_faiss() -> Any:
         return importlib.import_module("faiss")
     except ImportError:
         raise DataError(
-            "inverted lists need the package 'faiss', which is not installed. "
-            "Run: pip install 'researcharena[dense]', or search with search='flat'."
+            f"{absent('a search by inverted lists', 'faiss')}, or search with search='flat'."
         ) from None
 
 

@@ -20,6 +20,14 @@ from arena.retrieval.dense._vectors import normalised
 
 ENCODER = "encoder.json"
 
+_DESCRIBED: dict[str, tuple[type, ...]] = {
+    "encoder": (str,),
+    "options": (dict,),
+    "config": (dict,),
+    "dimension": (int,),
+    "fields": (list,),
+    "ivf": (dict, type(None)),
+}
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -32,8 +40,12 @@ def read_description(directory: Path) -> dict[str, Any]:
     path = directory / ENCODER
     try:
         found = json.loads(path.read_bytes())
-        for key in ("encoder", "options", "config", "dimension", "fields", "ivf"):
-            found[key]
+        for key, kinds in _DESCRIBED.items():
+            if not isinstance(found[key], kinds) or isinstance(found[key], bool):
+                raise ValueError(f"{key} is {clip(found[key])}")
+        for key in ("lists", "training") if found["ivf"] is not None else ():
+            if type(found["ivf"][key]) is not int:
+                raise ValueError(f"ivf {key} is {clip(found['ivf'][key])}")
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise CorpusError(
             f"{str(path)!r} is missing or damaged: {clip(str(error))}. Build the index again."
@@ -64,11 +76,12 @@ class QueryVectors:
         name, options = description["encoder"], dict(description["options"])
         known = option_names(ENCODERS.get(name))
         if model is not None:
-            if "model" not in options:
-                raise DataError(
-                    f"model={clip(model)}: the encoder {name} of this index was not given one."
-                )
+            if "model" not in known:
+                raise DataError(f"model={clip(model)}: the encoder {name} takes no model.")
             options["model"] = model
+            # An encoder may derive it from the model's name, and the folder's may be another.
+            if "query_instruction" in known and "query_instruction" in description["config"]:
+                options["query_instruction"] = description["config"]["query_instruction"]
         if "device" in known:
             options["device"] = device
         self._encoder: Encoder = make_encoder(name, options)
@@ -135,7 +148,10 @@ class QueryVectors:
                 f"{self._description['encoder']} now gives {self._encoder.dimension}. "
                 "Build the index again."
             )
-        keys = sorted((built.keys() | now.keys()) - {"runtime"})
+        ignored = {"runtime"}
+        if built.get("files") and built["files"] == now.get("files"):
+            ignored.add("model")  # a name: the files are the model
+        keys = sorted((built.keys() | now.keys()) - ignored)
         differing = [key for key in keys if built.get(key) != now.get(key)]
         if differing:
             pairs = "; ".join(_difference(key, built.get(key), now.get(key)) for key in differing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +19,18 @@ _SHARES = (10, 50, 100)
 
 
 def build_lists(
-    directory: Path, dimension: int, lists: int, training: int
+    directory: Path, dimension: int, lists: int, training: int, progress: Callable[..., Any]
 ) -> dict[str, float | None]:
     """Write the lists of the vectors in `directory`; return their recall."""
     vectors, _ = load_vectors(directory, dimension)
-    build(vectors, directory, lists, training)
+    build(vectors, directory, lists, training, progress)
     flat = FlatSearch(vectors)
-    return measure(vectors, flat, IVFSearch(directory, flat, vectors.shape, training, PROBES))
+    ivf = IVFSearch(directory, flat, vectors.shape, training, PROBES)
+    return measure(vectors, flat, ivf, progress)
 
 
 def measure(
-    vectors: NDArray[np.float16], flat: FlatSearch, ivf: IVFSearch
+    vectors: NDArray[np.float16], flat: FlatSearch, ivf: IVFSearch, progress: Callable[..., Any]
 ) -> dict[str, float | None]:
     """Return recall@100 by the share of all rows searched; None where search is flat anyway.
 
@@ -41,7 +43,7 @@ def measure(
     queries = queries[queries.any(axis=1)]
     none = np.empty(0, np.int64)
     found: dict[str, float | None] = {}
-    for share in _SHARES:
+    for share in progress(_SHARES, total=len(_SHARES), desc="recall of the lists", unit="share"):
         end = rows * share // 100
         wanted = [Wanted(query, min(_DEPTH, end), end, none) for query in queries]
         if not wanted or not end or not ivf.serves(wanted[0]):

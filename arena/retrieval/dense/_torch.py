@@ -9,10 +9,51 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.retrieval.dense._flat import Found, Wanted, best
+from arena.encoders._device import resolve
+from arena.errors import DataError, clip
+from arena.retrieval.dense._flat import FlatSearch, Found, Searcher, Wanted, best
 
 _BLOCK_ROWS = 65_536
 _SCORES = 2**27  # of a group of queries, at most: 1 GiB
+
+
+def fastest(vectors: NDArray[np.float16], flat: FlatSearch, device: str) -> Searcher:
+    """Return `flat`, or a search on the device that `device` stands for (`resolve`).
+
+    Raises:
+        DataError: if a device that was named is absent or too small; ``"auto"`` then is `flat`.
+    """
+    resolved = resolve(device)
+    if resolved == "cpu":
+        return flat
+    try:
+        return _OrFlat(TorchSearch(vectors, resolved), flat, device)
+    except RuntimeError as error:  # as torch reports that its memory is too small
+        if device == "auto":
+            return flat
+        raise _too_small(device, "hold the index", error) from None
+
+
+def _too_small(device: str, what: str, error: RuntimeError) -> DataError:
+    return DataError(
+        f"device={device!r} cannot {what}: {clip(str(error), 160)}. Give device='cpu'."
+    )
+
+
+class _OrFlat:
+    """Search on a device, and what it cannot do, for want of memory, on the CPU."""
+
+    def __init__(self, there: Searcher, flat: FlatSearch, device: str) -> None:
+        self._there, self._flat, self._device = there, flat, device
+
+    def search(self, wanted: Sequence[Wanted]) -> list[Found]:
+        """Return the best rows of each, the same ones wherever they are found."""
+        try:
+            return self._there.search(wanted)
+        except RuntimeError as error:
+            if self._device == "auto":
+                return self._flat.search(wanted)
+            raise _too_small(self._device, "do this search", error) from None
 
 
 class TorchSearch:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,15 +16,16 @@ import numpy as np
 
 from arena._files import write_json
 from arena.encoders import make_encoder
-from arena.encoders._device import resolve
-from arena.errors import DataError, clip, did_you_mean
+from arena.encoders._once import once
+from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope
 from arena.retrieval.dense import _ivf
 from arena.retrieval.dense._build import finish, write_vectors
 from arena.retrieval.dense._flat import FlatSearch, Found, Searcher, Wanted
 from arena.retrieval.dense._queries import ENCODER, QueryVectors, read_description
 from arena.retrieval.dense._recall import build_lists
-from arena.retrieval.dense._vectors import load_vectors
+from arena.retrieval.dense._torch import fastest
+from arena.retrieval.dense._vectors import load_vectors, place
 
 IVF_FROM = 1_000_000
 """Rows from which inverted lists are built and used by themselves."""
@@ -64,7 +64,7 @@ class Dense(Retriever):
 
         Raises:
             DataError: if an option is out of its range, or a package of the encoder is absent.
-            CorpusError: if the index is damaged.
+            CorpusError: if the index is damaged, or another one takes its place meanwhile.
         """
         if search not in _SEARCH:
             raise DataError(f"search={clip(search)}.{did_you_mean(search, _SEARCH)}")
@@ -75,6 +75,7 @@ class Dense(Retriever):
             raise DataError(f"device={clip(device)}: give auto, cpu, cuda or cuda:1.")
         if model is not None and not isinstance(model, str):
             raise DataError(f"model={clip(model)}: give a folder.")
+        self._place = place(directory)
         description = read_description(directory)
         self._directory, self._search, self._probes = directory, search, probes
         self._device, self._process = device, os.getpid()
@@ -85,6 +86,7 @@ class Dense(Retriever):
                 "Build it again with --option ivf=true."
             )
         self._vectors, self._documents = load_vectors(directory, description["dimension"])
+        self._check_place()
         self._queries = QueryVectors(directory, description, device, model, cache)
 
     @property
@@ -128,7 +130,7 @@ class Dense(Retriever):
             DataError: if an option is unknown or out of its range, or a package is absent.
             UnknownNameError: if no encoder has that name.
         """
-        if ivf not in (True, False, "auto"):
+        if not isinstance(ivf, bool) and ivf != "auto":
             raise DataError(f"ivf={clip(ivf)}: give true, false or auto.")
         for name, value, least in (("lists", lists, 1), ("training", training, lists)):
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
@@ -148,7 +150,7 @@ class Dense(Retriever):
         write_json(directory / ENCODER, described)
         recall = None
         if parameters and rows > training:
-            recall = build_lists(directory, made.dimension, **parameters)
+            recall = build_lists(directory, made.dimension, **parameters, progress=progress)
         finish(directory)
         return {
             "fields": list(fields),
@@ -221,16 +223,29 @@ class Dense(Retriever):
             return Ranking(np.empty(0, np.int64), np.empty(0))
         return Ranking(self._documents[found.rows].astype(np.int64), found.scores)
 
-    @cached_property
+    @once
     def _flat(self) -> FlatSearch:
         return FlatSearch(self._vectors)
 
-    @cached_property
+    @once
     def _inverted(self) -> _ivf.IVFSearch:
         assert self._lists is not None
-        return _ivf.IVFSearch(
-            self._directory, self._flat, self._vectors.shape, self._lists["training"], self._probes
-        )
+        shape, training = self._vectors.shape, self._lists["training"]
+        try:
+            found = _ivf.IVFSearch(self._directory, self._flat, shape, training, self._probes)
+        except CorpusError:
+            self._check_place()  # which tells why
+            raise
+        self._check_place()
+        return found
+
+    def _check_place(self) -> None:
+        """Refuse to go on with files of another index than those read before."""
+        if place(self._directory) != self._place:
+            raise CorpusError(
+                f"the index in {str(self._directory)!r} was rebuilt since it was opened; "
+                "open the corpus again."
+            )
 
     @property
     def _searcher(self) -> Searcher:
@@ -239,19 +254,6 @@ class Dense(Retriever):
             return self._flat
         return self._fastest
 
-    @cached_property
+    @once
     def _fastest(self) -> Searcher:
-        device = resolve(self._device)
-        if device == "cpu":
-            return self._flat
-        from arena.retrieval.dense._torch import TorchSearch
-
-        try:
-            return TorchSearch(self._vectors, device)
-        except RuntimeError as error:  # as torch reports that its memory is too small
-            if self._device == "auto":
-                return self._flat
-            raise DataError(
-                f"device={self._device!r} cannot hold the index: {clip(str(error), 160)}. "
-                "Give device='cpu'."
-            ) from None
+        return fastest(self._vectors, self._flat, self._device)
