@@ -7,12 +7,12 @@ from collections import Counter
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from helpers import contents
 
 from arena.bench import _sources, _synthetic, _vectors
 from arena.bench._collection import Collection
 from arena.errors import DataError
 from arena.text import analyze
-from tests.helpers import contents
 
 
 @pytest.fixture(scope="module")

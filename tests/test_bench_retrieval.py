@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from arena.bench import _jobs, _machine
+from arena.bench import _machine
 from arena.bench._results import spread
 from arena.cli import bench
 from arena.command_line import command_line, run_command
@@ -287,5 +287,36 @@ def test_what_a_child_does_counts():
     assert _machine.peak_memory() > 2e8
 
 
-def test_a_process_of_its_own_is_limited_to_its_threads():
-    assert set(_jobs.environment(3).values()) == {"3"}
+COUNT = """
+import os
+import numba
+from arena.bench.engines.bm25 import Bm25
+
+class Counting(Bm25):
+    @classmethod
+    def build(cls, collection, directory):
+        super().build(collection, directory)
+        return {"cores": len(os.sched_getaffinity(0)), "numba": numba.get_num_threads()}
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system has no affinity")
+@pytest.mark.skipif(_machine.cores() < 2, reason="one core is no choice")
+def test_a_worker_has_the_cores_that_it_may_use(tmp_path):
+    """Asked of an engine in a real worker, through the distribution that brings it."""
+    (tmp_path / "counting.py").write_text(COUNT)
+    info = tmp_path / "counting-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: counting\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[researcharena.bench_engines]\ncounting = counting:Counting\n"
+    )
+    output = tmp_path / "out"
+    status, _, err = run(
+        tmp_path, *SETTINGS, "--engines", "counting", "--repeats", 1, "--warm", 0,
+        "--threads", 1, "--output", output,
+    )  # fmt: skip
+    assert status == 0, err
+    piece = json.loads((output / "pieces" / "400" / "counting.build.json").read_bytes())
+    assert piece["index"] == {"cores": 1, "numba": 1}
+    assert not (output / "pieces" / "job.json").exists()

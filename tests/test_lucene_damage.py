@@ -126,3 +126,35 @@ def test_an_index_of_another_corpus_and_none(world, mini, tmp_path):
     corpus = arena.Corpus.open(tmp_path / "c")
     with pytest.raises(CorpusError, match="has no index 'lucene'"):
         corpus.at("2015", retriever="lucene").search("graph")
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_index_rebuilt_before_the_first_search(whole, copy, tmp_path, times):
+    """As many documents, so that nothing but the file tells the two indexes apart."""
+    engine = LuceneRetriever.open(copy)
+    searched = LuceneRetriever.open(copy)
+    before = searched.search("graph word3", 5, Scope(300))
+    for number in range(times):
+        build([f"{paper} and more words" for paper in PAPERS], tmp_path / f"new{number}")
+        copy.rename(tmp_path / "old")
+        (tmp_path / f"new{number}").rename(copy)
+        shutil.rmtree(tmp_path / "old")
+    with pytest.raises(CorpusError, match=r"was rebuilt .* Open the corpus again"):
+        engine.search("graph word3", 5, Scope(300))
+    after = searched.search("graph word3", 5, Scope(300))
+    assert after.documents.tolist() == before.documents.tolist()
+    assert after.scores.tolist() == before.scores.tolist()
+    assert search(copy)
+
+
+def test_files_are_given_back_with_the_engine(copy):
+    def held() -> int:
+        return Path("/proc/self/maps").read_text().count(str(copy / "segment"))
+
+    if not Path("/proc/self/maps").exists():
+        pytest.skip("the system has no /proc/self/maps")
+    engine = LuceneRetriever.open(copy)
+    engine.search("graph", 1, Scope(300))
+    assert held() > 0
+    del engine
+    assert held() == 0

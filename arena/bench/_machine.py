@@ -39,6 +39,12 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
+def limit(threads: int) -> None:
+    """Let this process, its threads and its children use no more than `threads` cores."""
+    if hasattr(os, "sched_setaffinity"):  # Linux
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+
+
 def _cpu() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from arena._files import atomic_write
-from arena.bench import _plot, _scale, _tables
+from arena.bench import _aims, _plot, _scale, _tables
 from arena.bench._results import RESULTS
 from arena.errors import CorpusError, DataError, did_you_mean
 
@@ -51,7 +51,8 @@ def update(page: Path, results: dict[str, Any]) -> list[str]:
     except (OSError, UnicodeDecodeError):
         raise DataError(f"{str(page)!r} is no page that can be read.") from None
     picture = page.with_suffix(".svg")
-    blocks = _tables.BLOCKS | _scale.BLOCKS | {_PLOT: lambda _: _ALT.format(picture.name)}
+    plot = {_PLOT: lambda _: _ALT.format(picture.name)}
+    blocks = _tables.BLOCKS | _aims.BLOCKS | _scale.BLOCKS | plot
     found = [match[2] for match in _BLOCK.finditer(text)]
     if not found:
         raise DataError(f"{str(page)!r} has no <!-- figures: NAME --> ... <!-- end -->.")

@@ -64,7 +64,7 @@ class Pieces:
         result = self._directory / f"{name}.json"
         result.parent.mkdir(parents=True, exist_ok=True)
         given, log = self._directory / "job.json", self._directory / "log.txt"
-        write_json(given, job)
+        write_json(given, job | {"threads": threads})
         command = [sys.executable, "-m", "arena.bench._worker", str(given), str(result)]
         with log.open("wb") as stream:
             process = subprocess.Popen(
@@ -77,6 +77,7 @@ class Pieces:
             finally:
                 process.kill()
                 process.wait()
+                given.unlink(missing_ok=True)  # it names paths of this machine
         if process.returncode == 0:
             return None
         reason = _reason(process.returncode, log)

@@ -19,7 +19,7 @@ RESULTS, TABLES, PLOT = "results.json", "results.md", "results.svg"
 def collect(
     manifest: dict[str, Any], pieces: Pieces, missing: dict[str, str | None]
 ) -> dict[str, Any]:
-    """Return all raw numbers and what follows from them; see docs/benchmarks.md for the keys."""
+    """Return all raw numbers and what follows from them."""
     settings = manifest["settings"]
     # Before everything and after every size: the best is least disturbed by other processes.
     measured = [pieces.read("bandwidth")]

@@ -33,6 +33,17 @@ def markdown(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     )
 
 
+def settings(results: Results) -> str:
+    """Return what was asked for."""
+    given = results["settings"]
+    shares = ", ".join(f"{percent:g}" for percent in sorted(given["cutoffs"]))
+    return (
+        f"k = {given['k']}, {given['queries']} queries, {shares} % before the cutoff, "
+        f"{given['repeats']} repeats, at least {given['warm']:g} s of warming up, "
+        f"batches of {given['batch']} with {given['threads']} threads, seed {given['seed']}."
+    )
+
+
 def machine(results: Results) -> str:
     """Return what it ran on, and how fast that reads memory."""
     described, bandwidth = results["machine"], results["bandwidth"]
@@ -205,6 +216,7 @@ def checks(results: Results) -> str:
 
 
 BLOCKS: dict[str, Callable[[Results], str]] = {
+    "settings": settings,
     "machine": machine,
     "collections": collections,
     "checks": checks,
@@ -218,6 +230,7 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
 }
 
 TITLES = {
+    "settings": "Settings",
     "machine": "Machine",
     "collections": "Collections",
     "checks": "Checked against the oracle",
@@ -233,13 +246,7 @@ TITLES = {
 
 def page(results: Results) -> str:
     """Return all tables as one page."""
-    settings = results["settings"]
-    parts = [
-        "# Retrieval benchmark",
-        f"k = {settings['k']}, {settings['queries']} queries, {settings['repeats']} repeats, "
-        f"batches of {settings['batch']} with {settings['threads']} threads, "
-        f"seed {settings['seed']}.",
-    ]
+    parts = ["# Retrieval benchmark"]
     for name, block in BLOCKS.items():
         parts += [f"## {TITLES[name]}", block(results)]
     return "\n\n".join(parts) + "\n"

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from arena._files import write_json
+from arena.bench import _machine
 from arena.bench._jobs import ACTIONS
 from arena.errors import ArenaError
 
@@ -14,6 +15,7 @@ from arena.errors import ArenaError
 def main(job_file: str, result_file: str) -> int:
     """Do the job; a mistake in the input is one line on standard error and status 2."""
     job = json.loads(Path(job_file).read_bytes())
+    _machine.limit(int(job["threads"]))
     try:
         write_json(result_file, ACTIONS[job["action"]](job))
     except ArenaError as error:

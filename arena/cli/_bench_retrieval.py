@@ -79,9 +79,7 @@ def execute(arguments: argparse.Namespace) -> None:
     )
     output = Path(arguments.output)
     try:
-        results = run(
-            settings, output, overwrite=arguments.overwrite, tell=lambda line: _tell(line)
-        )
+        results = run(settings, output, overwrite=arguments.overwrite, tell=_tell)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("The same command goes on from here.") from None
     if arguments.json:

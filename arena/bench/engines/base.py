@@ -60,8 +60,8 @@ class Engine(ABC):
     requires: ClassVar[tuple[tuple[str, str], ...]] = ()
     """(import name, distribution) of what must be installed."""
 
-    extra: ClassVar[str] = "bench"
-    """The extra of the project that installs it."""
+    extra: ClassVar[str | None] = "bench"
+    """The extra of the project that installs it; None if the project itself does."""
 
     @classmethod
     def missing(cls) -> str | None:
@@ -69,7 +69,8 @@ class Engine(ABC):
         absent = [d for name, d in cls.requires if importlib.util.find_spec(name) is None]
         if not absent:
             return None
-        return f"{', '.join(absent)} not installed; pip install 'researcharena[{cls.extra}]'"
+        extra = f"[{cls.extra}]" if cls.extra else ""
+        return f"{', '.join(absent)} not installed; pip install 'researcharena{extra}'"
 
     @classmethod
     def versions(cls) -> dict[str, str]:

@@ -23,6 +23,7 @@ class FaissFlat(Engine):
 
     family = "dense"
     requires = (("faiss", "faiss-cpu"),)
+    extra = None
     tolerance = 1e-5
     bytes_a_row = DIMENSION * 4
     quantizer: ClassVar[str] = ""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
+import weakref
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,8 +45,12 @@ class Statistics(NamedTuple):
 class Searcher:
     """One index, opened with the first search; any number of threads may search."""
 
-    def __init__(self, directory: Path, documents: int, k1: float, b: float) -> None:
+    def __init__(
+        self, directory: Path, documents: int, k1: float, b: float, same: Callable[[], None]
+    ) -> None:
+        """Open nothing yet; `same` raises if `directory` is of another index by now."""
         self._directory, self._documents, self._k1, self._b = directory, documents, k1, b
+        self._same = same
         self._opened: _Opened | None = None
 
     def search(
@@ -70,9 +76,10 @@ class Searcher:
             if self._opened is None:
                 with _jvm.lock:
                     if self._opened is None:
-                        self._opened = _Opened(
-                            java, self._directory, self._documents, self._k1, self._b
-                        )
+                        self._same()
+                        opened = _Opened(java, self._directory, self._documents, self._k1, self._b)
+                        self._same()
+                        self._opened = opened
             return self._opened.search(terms, k, end, excluded, statistics)
 
 
@@ -125,6 +132,8 @@ class _Opened:
         path = java("java.nio.file.Paths").get(str(directory))
         reader = lucene("index.DirectoryReader").open(lucene("store.MMapDirectory")(path))
         self._reader = java.cast("org.apache.lucene.index.IndexReader", reader)
+        # At exit the files go with the process, and Java may be gone first.
+        weakref.finalize(self, _close, self._reader, os.getpid()).atexit = False
         leaves = reader.leaves()
         found = (leaves.size(), reader.maxDoc())
         if found != (1, documents):
@@ -218,3 +227,11 @@ class _Opened:
             leaf_collector = collector.getLeafCollector(self._leaf)
         for low, high in () if scorer is None else ranges:
             self._score(scorer, leaf_collector, low, high)
+
+
+def _close(reader: Any, process: int) -> None:
+    """Give back the files of an index that nobody searches any more."""
+    if process == os.getpid():  # in a forked process Java would wait for ever
+        _jvm.start()
+        with _jvm.lock:
+            reader.close()

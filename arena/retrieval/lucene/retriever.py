@@ -8,10 +8,10 @@ term, is given to it for the scope (see `_searcher`).
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena._arrays import load_array
+from arena._cores import cores
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope
 from arena.retrieval.lucene._requirements import requirements
@@ -61,7 +62,7 @@ class LuceneRetriever(Retriever):
                 raise DataError(f"{name}={clip(value)}: give a number from 0 to {most:g}.")
         requirements()
         self._statistics, self._k1, self._b = statistics, float(k1), float(b)
-        self._directory = directory
+        file = _file(directory)
         self._documents_before, self._length_before, self._documents = (
             _load(directory / f"{name}.npy")
             for name in ("documents_before", "length_before", "documents")
@@ -75,7 +76,12 @@ class LuceneRetriever(Retriever):
             raise _damaged(directory, "its arrays do not belong together")
         if not any((directory / SEGMENT).glob("segments_*")):
             raise _damaged(directory, f"{SEGMENT}/segments_* is missing")
-        self._searcher = Searcher(directory / SEGMENT, len(self._documents), self._k1, self._b)
+        # No method of this object: a cycle would keep Java's files open until it is collected.
+        same = partial(_same, directory, file)
+        same()
+        self._searcher = Searcher(
+            directory / SEGMENT, len(self._documents), self._k1, self._b, same
+        )
 
     @property
     def config(self) -> dict[str, Any]:
@@ -132,8 +138,11 @@ class LuceneRetriever(Retriever):
         return Ranking(self._documents[numbers].astype(np.int64), scores.astype(np.float64))
 
     def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
-        """Return what `search` returns for each request, in order; Lucene scores on all cores."""
-        workers = min(os.cpu_count() or 1, len(requests))
+        """Return what `search` returns for each request, in order; Lucene scores on all cores.
+
+        They are those that the process may use, `os.sched_getaffinity`.
+        """
+        workers = min(cores(), len(requests))
         if workers < 2:
             return super().search_batch(requests)
         with ThreadPoolExecutor(workers) as pool:
@@ -150,6 +159,32 @@ class LuceneRetriever(Retriever):
             self._documents_before.item(limit) - len(hidden),
             lengths.item(limit) - sum(lengths.item(d + 1) - lengths.item(d) for d in hidden),
         )
+
+
+def _same(directory: Path, file: tuple[int, ...]) -> None:
+    """Refuse an index that has taken the place of the one that was opened.
+
+    Java opens its files with the first search, the arrays are open before; those of two indexes
+    would give wrong scores without a word.
+    """
+    if _file(directory) != file:
+        raise CorpusError(
+            f"the lucene index in {str(directory)!r} was rebuilt since it was opened. "
+            "Open the corpus again."
+        )
+
+
+def _file(directory: Path) -> tuple[int, ...]:
+    """Return what tells an index from another in its place.
+
+    That is a directory of its own, whose number a third index may get when this one is removed,
+    and a file, whose number no other gets while it is mapped.
+    """
+    try:
+        found = [path.stat() for path in (directory, directory / "documents_before.npy")]
+    except FileNotFoundError:
+        return ()
+    return tuple(number for stat in found for number in (stat.st_dev, stat.st_ino))
 
 
 def _load(path: Path) -> NDArray[Any]:
