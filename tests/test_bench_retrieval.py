@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from arena._cores import cores
 from arena.bench import _machine
 from arena.bench._results import spread
 from arena.cli import bench
@@ -301,7 +302,7 @@ class Counting(Bm25):
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system has no affinity")
-@pytest.mark.skipif(_machine.cores() < 2, reason="one core is no choice")
+@pytest.mark.skipif(cores() < 2, reason="one core is no choice")
 def test_a_worker_has_the_cores_that_it_may_use(tmp_path):
     """Asked of an engine in a real worker, through the distribution that brings it."""
     (tmp_path / "counting.py").write_text(COUNT)

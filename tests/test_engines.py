@@ -189,3 +189,13 @@ def test_later_exclusions_change_nothing(everything, seed, name):
     other = corpus.at(cutoff, exclude=rng.sample(later, min(5, len(later))), retriever=name)
     query = rng.choice(QUERIES)
     assert view.search(query, 20) == other.search(query, 20)
+
+
+def test_the_code_of_a_run_names_the_encoder_too(everything):
+    from arena.encoders.static import Static
+    from arena.retrieval._names import classes
+
+    engine = arena.Corpus.open(everything).retriever("hybrid(bm25,dense)")
+    names = [kind.__name__ for kind in classes(engine)]
+    assert names == ["Hybrid", "BM25Retriever", "Dense", "Static"]
+    assert Static in classes(engine)

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from arena._cores import cores
+
 _BYTES = 1 << 29
 _ROUNDS = 7
 
@@ -29,14 +31,6 @@ def describe() -> dict[str, Any]:
         "python": platform.python_version(),
         "packages": {name: metadata.version(name) for name in ("numpy", "numba")},
     }
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not Linux
-        return os.cpu_count() or 1
 
 
 def limit(threads: int) -> None:

@@ -53,7 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Measure and print the tables."""
-    from arena.bench import _machine, _sources, _tables
+    from arena._cores import cores
+    from arena.bench import _sources, _tables
     from arena.bench.engines.base import ordered_names
     from arena.bench.retrieval import run
     from arena.bench.settings import Settings
@@ -74,7 +75,7 @@ def execute(arguments: argparse.Namespace) -> None:
             for key in ("queries", "k", "repeats", "batch", "seed", "warm")
         },
         cutoffs=_numbers("--cutoffs", arguments.cutoffs, float),
-        threads=_machine.cores() if arguments.threads is None else arguments.threads,
+        threads=cores() if arguments.threads is None else arguments.threads,
         corpus=corpus,
     )
     output = Path(arguments.output)

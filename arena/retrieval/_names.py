@@ -170,6 +170,7 @@ def combine(
     return kind.combine(parts, **given)
 
 
-def classes(engine: Retriever) -> list[type[Retriever]]:
-    """Return the classes of an engine and of all that it combines."""
-    return [type(engine), *(kind for part in engine.parts for kind in classes(part))]
+def classes(engine: Retriever) -> list[type]:
+    """Return the classes of an engine, of its helpers, and of all that it combines."""
+    parts = (kind for part in engine.parts for kind in classes(part))
+    return [type(engine), *engine.helpers, *parts]

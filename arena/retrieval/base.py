@@ -74,6 +74,9 @@ class Retriever(ABC):
     parts: tuple[Retriever, ...] = ()
     """The engines that this one combines, if any."""
 
+    helpers: tuple[type, ...] = ()
+    """Other classes whose code shapes a ranking, such as that of an encoder."""
+
     @classmethod
     @abstractmethod
     def build(

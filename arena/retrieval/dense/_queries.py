@@ -90,6 +90,11 @@ class QueryVectors:
         self._lock = threading.Lock()
 
     @property
+    def kind(self) -> type[Encoder]:
+        """The class of the encoder."""
+        return type(self._encoder)
+
+    @property
     def config(self) -> dict[str, Any]:
         """The encoder that was indexed with, and what may differ in the one that searches."""
         stored = self._description["config"]

@@ -88,6 +88,7 @@ class Dense(Retriever):
         self._vectors, self._documents = load_vectors(directory, description["dimension"])
         self._check_place()
         self._queries = QueryVectors(directory, description, device, model, cache)
+        self.helpers = (self._queries.kind,)
 
     @property
     def config(self) -> dict[str, Any]:
