@@ -237,7 +237,7 @@ class CorpusView:
 
 
 def search_batch(searches: Sequence[tuple[CorpusView, str, int]]) -> list[list[Hit]]:
-    """Search many views at once: faster than one after another, with the same answers.
+    """Search many views at once, so that engines can share work; the answers are the same.
 
     Args:
         searches: (view, query, k) triples; the views may be of any corpora, cutoffs and engines.

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers import Papers as Papers
 
 from arena.encoders import ENCODERS
 from arena.retrieval import Ranking, Request, Scope
 from arena.retrieval.dense import Dense, _flat
 from arena.retrieval.dense._torch import TorchSearch
-
-
-class Papers:
-    """An index input made of texts; None is a paper that is not searchable."""
-
-    def __init__(self, papers: Sequence[str | None]) -> None:
-        self.papers = papers
-        searchable = [paper is not None for paper in papers]
-        self.searchable_before = np.concatenate([[0], np.cumsum(searchable)]).astype(np.int64)
-
-    def texts(self, fields: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-        for number, paper in enumerate(self.papers):
-            if paper is not None:
-                yield number, paper
 
 
 class Numbers:

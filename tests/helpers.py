@@ -8,11 +8,12 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import gymnasium
+import numpy as np
 import pyarrow.parquet as pq
 
 from arena._strings import StringTable
@@ -42,6 +43,23 @@ class Memory:
 
 SURVEY = {"id": "s", "title": "The survey of graphs", "date": "2020-06", "references": ["a"]}
 SMALL = Memory([{"id": "a", "title": "Alpha", "date": "2019", "abstract": "beta"}], [SURVEY])
+
+
+# Texts to index without a corpus.
+
+
+class Papers:
+    """An index input made of texts; None is a paper that is not searchable."""
+
+    def __init__(self, papers: Sequence[str | None]) -> None:
+        self.papers = papers
+        searchable = [paper is not None for paper in papers]
+        self.searchable_before = np.concatenate([[0], np.cumsum(searchable)]).astype(np.int64)
+
+    def texts(self, fields: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+        for number, paper in enumerate(self.papers):
+            if paper is not None:
+                yield number, paper
 
 
 # What files and directories hold.

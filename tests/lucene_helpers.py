@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from helpers import Papers as Papers
 
 from arena.errors import ArenaError
 from arena.retrieval.lucene import LuceneRetriever, _build
@@ -17,20 +16,6 @@ try:
     requirements()
 except ArenaError as error:
     pytest.skip(str(error), allow_module_level=True)
-
-
-class Papers:
-    """An index input made of texts; None is a paper that is not searchable."""
-
-    def __init__(self, papers: list[str | None]) -> None:
-        self.papers = papers
-        searchable = [paper is not None for paper in papers]
-        self.searchable_before = np.concatenate([[0], np.cumsum(searchable)]).astype(np.int64)
-
-    def texts(self, fields: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-        for number, paper in enumerate(self.papers):
-            if paper is not None:
-                yield number, paper
 
 
 class Here:

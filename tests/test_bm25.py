@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import Papers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,20 +21,6 @@ from arena.text import analyze
 # Words that stem together, a stop word, other scripts.
 WORDS = ["graph", "graphs", "neural", "network", "the", "survey", "naïve", "深度", "x"]
 texts = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
-
-
-class Papers:
-    """An index input made of texts; None is a paper that is not searchable."""
-
-    def __init__(self, papers: list[str | None]) -> None:
-        self.papers = papers
-        searchable = [paper is not None for paper in papers]
-        self.searchable_before = np.concatenate([[0], np.cumsum(searchable)]).astype(np.int64)
-
-    def texts(self, fields: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-        for number, paper in enumerate(self.papers):
-            if paper is not None:
-                yield number, paper
 
 
 def oracle(

@@ -28,11 +28,11 @@ from numpy.typing import NDArray
 from arena._arrays import load_array
 from arena._cores import cores
 from arena._strings import StringTable
-from arena.errors import DataError, clip, did_you_mean
+from arena.errors import DataError, clip
+from arena.retrieval._bm25_options import check_names, check_values
 from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope
 from arena.text import analyze
 
-STATISTICS = ("cutoff", "corpus")
 _VALUES_BYTES = 64_000_000  # of the tables kept for the averages used last
 _THREADS_FROM = 250_000  # documents; below, handing out the work costs more than it saves
 
@@ -57,15 +57,7 @@ class BM25Retriever(Retriever):
         """
         from arena.retrieval.bm25 import _kernel  # compiles: only where a search is wanted
 
-        if statistics not in STATISTICS:
-            raise DataError(
-                f"no statistics named {clip(statistics)}.{did_you_mean(statistics, STATISTICS)}"
-            )
-        for name, value, most in (("k1", k1, 1e6), ("b", b, 1.0)):
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise DataError(f"{name}={clip(value)} is no number.")
-            if not (0 <= value <= most):
-                raise DataError(f"{name}={clip(value)}: give a number from 0 to {most:g}.")
+        check_values(statistics, k1, b)
         self._statistics, self._k1, self._b = statistics, float(k1), float(b)
         self._kernel = _kernel
         self._terms = StringTable(directory / "terms").arrays()
@@ -107,10 +99,7 @@ class BM25Retriever(Retriever):
     @classmethod
     def open(cls, directory: Path, **options: Any) -> BM25Retriever:
         """Open an index that `build` wrote; for the options see `__init__`."""
-        known = ("statistics", "k1", "b")
-        for name in options:
-            if name not in known:
-                raise DataError(f"bm25 has no option {clip(name)}.{did_you_mean(name, known)}")
+        check_names("bm25", options)
         return cls(directory, **options)
 
     def search(self, query: str, k: int, scope: Scope) -> Ranking:

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from arena._arrays import load_array
 from arena._cores import cores
-from arena.errors import CorpusError, DataError, clip, did_you_mean
+from arena.errors import CorpusError, DataError, clip
+from arena.retrieval._bm25_options import check_names, check_values
 from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope
 from arena.retrieval.lucene._requirements import requirements
 from arena.retrieval.lucene._searcher import REBUILD, Searcher, Statistics
 from arena.text import analyze
 
-STATISTICS = ("cutoff", "corpus")
 SEGMENT = "segment"
 """The directory of Lucene's own files."""
 
@@ -51,15 +51,7 @@ class LuceneRetriever(Retriever):
             CorpusError: if the index is damaged.
             ArenaError: if a package or Java is absent.
         """
-        if statistics not in STATISTICS:
-            raise DataError(
-                f"no statistics named {clip(statistics)}.{did_you_mean(statistics, STATISTICS)}"
-            )
-        for name, value, most in (("k1", k1, 1e6), ("b", b, 1.0)):
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise DataError(f"{name}={clip(value)} is no number.")
-            if not (0 <= value <= most):
-                raise DataError(f"{name}={clip(value)}: give a number from 0 to {most:g}.")
+        check_values(statistics, k1, b)
         requirements()
         self._statistics, self._k1, self._b = statistics, float(k1), float(b)
         file = _file(directory)
@@ -107,10 +99,7 @@ class LuceneRetriever(Retriever):
     @classmethod
     def open(cls, directory: Path, **options: Any) -> LuceneRetriever:
         """Open an index that `build` wrote; for the options see `__init__`."""
-        known = ("statistics", "k1", "b")
-        for name in options:
-            if name not in known:
-                raise DataError(f"lucene has no option {clip(name)}.{did_you_mean(name, known)}")
+        check_names("lucene", options)
         return cls(directory, **options)
 
     def search(self, query: str, k: int, scope: Scope) -> Ranking:
