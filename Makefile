@@ -51,6 +51,7 @@ bench: $(VENV)/.dev
 	test -f $(DEMO)/bench-corpus/manifest.json || $(BIN)/arena-corpus build world \
 		--papers 20000 --surveys 100 --fields title,abstract --output $(DEMO)/bench-corpus
 	$(BIN)/arena bench core --corpus $(DEMO)/bench-corpus
+	$(BIN)/arena bench env --corpus $(DEMO)/bench-corpus
 	$(BIN)/arena bench retrieval --docs 20000 --output $(DEMO)/bench --overwrite
 
 clean:

@@ -4,9 +4,9 @@
     >>> corpus = arena.Corpus.open("demo/world")           # doctest: +SKIP
     >>> corpus.at("2015-01-01").search("membrane", k=5)  # doctest: +SKIP
 
-The environments ``arena/Discovery-v0`` and ``arena/Selection-v0`` are made with
-``gymnasium.make(id, corpus=DIRECTORY)`` after ``import arena``. Everything heavy is imported when
-it is first used.
+The environments ``arena/Discovery-v0``, ``arena/Selection-v0``, ``arena/Organization-v0`` and
+``arena/Survey-v0`` are made with ``gymnasium.make(id, corpus=DIRECTORY)`` or ``make_vec`` after
+``import arena``. Everything heavy is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from arena._register import register_all
 if TYPE_CHECKING:
     from arena.agents import Agent
     from arena.corpus import Corpus
-    from arena.runs import run, score
-    from arena.view import CorpusView, Hit, Paper, Section, search_batch
+    from arena.papers import Hit, Paper, Section
+    from arena.runs import replay, rescore, run, score
+    from arena.tools import actions_from, tool_message, tool_schemas
+    from arena.view import CorpusView, search_batch
 
 __all__ = [
     "Agent",
@@ -28,9 +30,14 @@ __all__ = [
     "Hit",
     "Paper",
     "Section",
+    "actions_from",
+    "replay",
+    "rescore",
     "run",
     "score",
     "search_batch",
+    "tool_message",
+    "tool_schemas",
 ]
 __version__ = "0.1.0"
 
@@ -38,18 +45,26 @@ _HOMES = {
     "Agent": "arena.agents",
     "Corpus": "arena.corpus",
     "CorpusView": "arena.view",
-    "Hit": "arena.view",
-    "Paper": "arena.view",
-    "Section": "arena.view",
+    "Hit": "arena.papers",
+    "Paper": "arena.papers",
+    "Section": "arena.papers",
+    "actions_from": "arena.tools",
+    "replay": "arena.runs",
+    "rescore": "arena.runs",
     "run": "arena.runs",
     "score": "arena.runs",
     "search_batch": "arena.view",
+    "tool_message": "arena.tools",
+    "tool_schemas": "arena.tools",
 }
 
 register_all()  # so that gymnasium.make() knows the ids after `import arena`
 
 
-_MODULES = ("agents", "envs", "errors", "metrics", "retrieval", "runs", "tasks", "trec")
+_MODULES = (
+    "agents", "audit", "check", "envs", "errors", "metrics", "mindmap", "retrieval", "rewards",
+    "runs", "tasks", "tools", "trec",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

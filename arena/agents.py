@@ -29,10 +29,18 @@ class Agent:
         """Return the next action, ``{"tool": name, "arguments": {...}}`` or the same as JSON.
 
         Args:
-            observation: ``topic``, ``cutoff``, ``result`` (JSON text) and ``budget``; see
-                docs/environments.md.
+            observation: ``topic``, ``cutoff``, ``stage``, ``result`` (JSON text) and ``budget``;
+                see docs/environments.md.
         """
         raise NotImplementedError(f"{type(self).__name__} does not define act(observation)")
+
+    def notes(self) -> dict[str, Any]:
+        """Return what shall be kept of an episode, such as calls of a model and their tokens.
+
+        It is asked for at the end of an episode and goes into ``trajectories.jsonl``: a JSON
+        object. Leave out times, or two runs differ.
+        """
+        return {}
 
     @classmethod
     def prompts(cls) -> dict[str, str]:

@@ -38,11 +38,31 @@ def clip(value: object, limit: int = 80) -> str:
     """
     if isinstance(value, str | bytes | list | tuple):
         value = value[:limit]
+    if has_many_parts(value, 10_000):
+        return f"a {type(value).__name__} of many parts"
     try:
         text = repr(value)
     except Exception:  # an integer of 5,000 digits, a broken __repr__
         return f"a {type(value).__name__}"
     return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def has_many_parts(value: object, limit: int) -> bool:
+    """Return whether nested lists, tuples and dicts have more than `limit` parts in all.
+
+    A part that stands in several places counts each time, as it would in a text: a list that holds
+    the one before it twice, and so on a hundred times, could never be written down.
+    """
+    waiting: list[object] = [value]
+    seen = 0
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict | list | tuple):
+            seen += len(item)
+            if seen > limit:
+                return True
+            waiting.extend(item.values() if isinstance(item, dict) else item)
+    return False
 
 
 def did_you_mean(name: object, known: Iterable[str], limit: int = 3) -> str:

@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from arena.agents import Action, Agent, Observation
-from arena.tasks import MAX_SUBMITTED, Gold
+
+if TYPE_CHECKING:
+    from arena.mindmap import MindMap
 
 
 class Oracle(Agent):
-    """Submit the reachable references, the influential ones first."""
+    """Hand in the labels: the reachable references, the influential ones first, and the mind-map.
 
-    def __init__(self, gold: Gold, seed: int = 0) -> None:
+    Args:
+        answers: stage -> the best answer; a stage without one is passed over with ``finish``.
+        seed: has no effect.
+    """
+
+    def __init__(self, answers: Mapping[str, list[str] | MindMap], seed: int = 0) -> None:
         super().__init__(seed)
-        self._gold = gold
+        self._answers = answers
 
     def act(self, observation: Observation) -> Action:
-        """Submit at once."""
-        return {"tool": "submit", "arguments": {"paper_ids": ideal_ranking(self._gold)}}
+        """Hand in at once, stage by stage."""
+        answer = self._answers.get(observation["stage"])
+        if answer is None:
+            return {"tool": "finish", "arguments": {}}
+        if isinstance(answer, list):
+            return {"tool": "submit", "arguments": {"paper_ids": answer}}
+        return {"tool": "organize", "arguments": {"mind_map": _labels_alone(answer)}}
 
 
-def ideal_ranking(gold: Gold) -> list[str]:
-    """Return the best possible submission: by gain, then in document order."""
-    return sorted(gold.gains, key=lambda paper_id: -gold.gains[paper_id])[:MAX_SUBMITTED]
+def _labels_alone(mind_map: MindMap) -> dict[str, object]:
+    """Return the map without its papers: some of them may be out of reach, and none is scored."""
+    plain = mind_map.to_json()
+    nodes = [plain]
+    while nodes:
+        node = nodes.pop()
+        node["papers"] = []
+        nodes.extend(node["children"])
+    return plain

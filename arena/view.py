@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from arena._hits import hits_of, rankings_of, read_hits
 from arena.dates import format_day
 from arena.errors import CorpusError, DataError, UnknownPaperError, clip
+from arena.papers import Brief, Hit, Paper, Section
 from arena.retrieval import Request, Scope
 
 if TYPE_CHECKING:
@@ -17,41 +19,7 @@ if TYPE_CHECKING:
     from arena.retrieval import Ranking, Retriever
 
 
-class Hit(NamedTuple):
-    """One search result.
-
-    `date` is the resolved day, ``YYYY-MM-DD``. `score` is the engine's own, a float64; for
-    ``bm25`` it is above 0, and comparable within one search only.
-    """
-
-    id: str
-    title: str
-    date: str
-    score: float
-
-
-class Paper(NamedTuple):
-    """What is known of a paper besides its full text.
-
-    `date` is the resolved day; `date_precision` says how much of it the source named
-    (``"year"``, ``"month"`` or ``"day"``).
-    """
-
-    id: str
-    title: str
-    abstract: str
-    date: str
-    date_precision: str
-    venue: str | None
-    authors: tuple[str, ...]
-    fields: tuple[str, ...]
-
-
-class Section(NamedTuple):
-    """A section of a paper's full text."""
-
-    heading: str
-    text: str
+__all__ = ["Brief", "CorpusView", "Hit", "Paper", "Section", "search_batch"]
 
 
 class CorpusView:
@@ -101,7 +69,9 @@ class CorpusView:
                 what does not exist here.
         """
         request = self._request(query, k)
-        return self._hits(self._engine().search(*request), request.k)
+        ranking = self._engine().search(*request)
+        self._check(ranking, request.k)
+        return read_hits(self._store, *ranking)
 
     def paper(self, paper_id: str) -> Paper:
         """Return the paper with this id.
@@ -120,6 +90,16 @@ class CorpusView:
             tuple(row["authors"]),
             tuple(row["fields"]),
         )
+
+    def briefs(self, paper_ids: Iterable[str]) -> list[Brief]:
+        """Return id, title and date of papers, in the order given.
+
+        Raises:
+            UnknownPaperError: if one of them does not exist in this view.
+        """
+        documents = [self._document(paper_id) for paper_id in paper_ids]
+        titles, days = self._store.titles, self._store.days
+        return [Brief(self._store.ids[d], titles[d], format_day(days.item(d))) for d in documents]
 
     def sections(self, paper_id: str) -> list[Section]:
         """Return the full text in order; empty if the corpus has none of this paper.
@@ -168,7 +148,7 @@ class CorpusView:
     def _request(self, query: str, k: int) -> Request:
         if not isinstance(query, str):
             raise DataError(f"query={clip(query)} is no string.")
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 0:
+        if isinstance(k, bool) or not isinstance(k, _INTEGERS) or k < 0:
             raise DataError(f"k={clip(k)}: give an integer >= 0.")
         return Request(query, int(k), self._scope)
 
@@ -177,36 +157,27 @@ class CorpusView:
             self._retriever = self._open_retriever(self._retriever)
         return self._retriever
 
-    def _hits(self, ranking: Ranking, k: int) -> list[Hit]:
-        documents, scores = ranking
-        self._check(documents, k)
-        store = self._store
-        return list(
-            map(
-                Hit,
-                store.ids.many(documents),
-                store.titles.many(documents),
-                map(format_day, store.days[documents].tolist()),
-                scores.tolist(),
-            )
-        )
-
-    def _check(self, documents: NDArray[np.int64], k: int) -> None:
+    def _check(self, ranking: Ranking, k: int) -> None:
         """Trust no engine, least of all one from elsewhere, with what may be seen."""
         before = self._store.searchable_before
+        documents, scores = ranking
         found = set(documents.tolist())
-        if found and (
-            len(found) < len(documents)
-            or len(found) > k
-            or min(found) < 0
-            or max(found) >= self._scope.end
-            or (before[documents + 1] == before[documents]).any()
-            or not self._excluded.isdisjoint(found)
+        if len(documents) != len(scores) or (
+            found
+            and (
+                len(found) < len(documents)
+                or len(found) > k
+                or min(found) < 0
+                or max(found) >= self._scope.end
+                or (before[documents + 1] == before[documents]).any()
+                or not self._excluded.isdisjoint(found)
+                or not np.isfinite(scores).all()
+            )
         ):
             raise CorpusError(
                 f"the retriever {type(self._retriever).__name__} returned papers that do not exist "
-                f"before {self.cutoff}, one twice, or more than {k}. Its search() must keep to the "
-                "scope."
+                f"before {self.cutoff}, one twice, more than {k}, or one without a finite score. "
+                "Its search() must keep to the scope."
             )
 
     def _visible(self, paper_id: str) -> int | None:
@@ -248,17 +219,7 @@ def search_batch(searches: Sequence[tuple[CorpusView, str, int]]) -> list[list[H
     Raises:
         DataError, UnknownNameError, CorpusError: as `CorpusView.search`.
     """
-    engines: dict[int, tuple[Retriever, list[int]]] = {}
-    requests = [view._request(query, k) for view, query, k in searches]
-    for place, (view, _, _) in enumerate(searches):
-        engine = view._engine()
-        engines.setdefault(id(engine), (engine, []))[1].append(place)
-    found: list[list[Hit]] = [[] for _ in searches]
-    for engine, places in engines.values():
-        rankings = engine.search_batch([requests[place] for place in places])
-        for place, ranking in zip(places, rankings, strict=True):
-            found[place] = searches[place][0]._hits(ranking, requests[place].k)
-    return found
+    return hits_of([view for view, _, _ in searches], rankings_of(searches))
 
 
 def _id(value: object) -> str:
@@ -267,3 +228,6 @@ def _id(value: object) -> str:
     if not isinstance(value, str):
         raise DataError(f"exclude holds {clip(value)}: ids are strings.")
     return value
+
+
+_INTEGERS = (int, np.integer)

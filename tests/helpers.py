@@ -124,17 +124,43 @@ def result(step: tuple[Any, ...]) -> dict[str, Any]:
     return json.loads(step[0]["result"])
 
 
+def act(env: gymnasium.Env, tool: str, **arguments: Any) -> dict[str, Any]:
+    """Make a step; return the result."""
+    return result(env.step(call(tool, **arguments)))
+
+
+def playing(
+    directory: Path, survey: str, name: str = "arena/Discovery-v0", **options: Any
+) -> gymnasium.Env:
+    """An environment in which the episode of one survey has begun."""
+    env = make_env(directory, name, **options)
+    env.reset(seed=0, options={"survey": survey})
+    return env
+
+
 def arena_surveys(world: Path) -> dict[str, dict[str, Any]]:
     return {row["id"]: row for row in pq.read_table(world / "tasks/surveys.parquet").to_pylist()}
 
 
-def gold_of(world: Path, survey: str) -> set[str]:
-    """The reachable references, from the Parquet files alone."""
+def within_reach(world: Path, survey: str) -> list[str]:
+    """The papers that exist in an episode, in document order, from the Parquet files alone."""
     papers = pq.read_table(world / "papers.parquet").to_pylist()
     date = arena_surveys(world)[survey]["date"]
-    reachable = {p["id"] for p in papers if p["date"] and p["date"] < date and not p["is_survey"]}
+    return [p["id"] for p in papers if p["date"] and p["date"] < date and not p["is_survey"]]
+
+
+def links(world: Path) -> list[tuple[str, str]]:
+    """All (citing, cited) pairs of ids, from the Parquet files alone."""
+    ids = pq.read_table(world / "papers.parquet")["id"].to_pylist()
+    rows = pq.read_table(world / "references.parquet").to_pylist()
+    return [(ids[row["document"]], ids[row["cited"]]) for row in rows]
+
+
+def gold_of(world: Path, survey: str) -> set[str]:
+    """The reachable references, from the Parquet files alone."""
     rows = pq.read_table(world / "tasks/gold.parquet").to_pylist()
-    return {r["reference"] for r in rows if r["survey"] == survey} & reachable
+    listed = {r["reference"] for r in rows if r["survey"] == survey}
+    return listed & set(within_reach(world, survey))
 
 
 # Records of made-up worlds.

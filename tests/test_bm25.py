@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from arena.errors import DataError
 from arena.retrieval import RETRIEVERS, Request, Scope
-from arena.retrieval.bm25 import BM25Retriever, _build, _kernel, retriever
+from arena.retrieval.bm25 import BM25Retriever, _build, _kernel, _values, retriever
 from arena.text import analyze
 
 # Words that stem together, a stop word, other scripts.
@@ -265,6 +265,67 @@ def test_a_batch_equals_single_searches(tmp_path, monkeypatch):
             assert one.documents.tobytes() == ranking.documents.tobytes()
             assert one.scores.tobytes() == ranking.scores.tobytes()
     assert engine.search_batch([]) == []
+
+
+def slow(
+    papers: list[str | None], request: Request, statistics: str
+) -> tuple[list[int], list[float]]:
+    """The answer in plain Python, in the order of operations that fixes the last bit."""
+    query, k, (end, excluded) = request
+    bags = {n: Counter(analyze(paper)) for n, paper in enumerate(papers) if paper is not None}
+    visible = {n: bag for n, bag in bags.items() if n < end and n not in excluded}
+    counted = visible if statistics == "cutoff" else bags
+    average = sum(bag.total() for bag in counted.values()) / (len(counted) or 1) or 1.0
+    scores = dict.fromkeys(visible, 0.0)
+    for term, qtf in sorted(Counter(analyze(query)).items(), key=lambda item: item[0].encode()):
+        df = sum(term in bag for bag in counted.values())
+        weight = qtf * math.log(1 + (len(counted) - df + 0.5) / (df + 0.5))
+        for number, bag in visible.items():
+            if tf := bag[term]:
+                norm = 0.9 * (1.0 - 0.4 + 0.4 * bag.total() / average)
+                scores[number] += weight * (tf / (tf + norm))
+    found = sorted((-score, number) for number, score in scores.items() if score > 0)[:k]
+    return [number for _, number in found], [-score for score, _ in found]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    papers=st.lists(st.none() | texts, max_size=25),
+    statistics=st.sampled_from(["cutoff", "corpus"]),
+    room=st.sampled_from([1, 2, 100]),
+    terms=st.sampled_from([2, 100]),
+    data=st.data(),
+)
+def test_batches_and_single_searches_equal_plain_python(papers, statistics, room, terms, data):
+    """To the last bit, whatever is remembered from other searches or put out for want of room."""
+    query = st.lists(st.sampled_from([*WORDS, "unknown", "zz"]), max_size=6).map(" ".join)
+    asked = st.builds(
+        lambda query, k, end, hidden: Request(
+            query,
+            k,
+            Scope(end, tuple(n for n in sorted(hidden) if n < end and papers[n] is not None)),
+        ),
+        query,
+        st.sampled_from([0, 1, 2, 3, 10, 1000]),
+        st.integers(0, len(papers)),
+        st.sets(st.integers(0, 24), max_size=4),
+    )
+    requests = data.draw(st.lists(asked, min_size=1, max_size=8))
+    with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_values, "_ROWS", room)
+        patch.setattr(retriever, "_TERMS", terms)
+        patch.setattr(retriever, "_SCOPES", room)
+        engine = build(papers, Path(directory), statistics=statistics)
+        for limit in (10**9, 0):  # in one call, and in threads
+            patch.setattr(retriever, "_THREADS_FROM", limit)
+            batch = engine.search_batch(requests)
+            again = [engine.search(*request) for request in requests]
+            for request, *answers in zip(requests, batch, again, strict=True):
+                documents, scores = slow(papers, request, statistics)
+                for answer in answers:
+                    assert answer.documents.dtype == np.int64
+                    assert answer.documents.tolist() == documents
+                    assert answer.scores.tobytes() == np.array(scores, np.float64).tobytes()
 
 
 @pytest.mark.parametrize(

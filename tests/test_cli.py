@@ -141,7 +141,10 @@ def test_score_with_other_metrics(world, title_run, capsys):
 def test_list(world, capsys):
     assert main(["list", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert set(found) == {"agents", "encoders", "environments", "metrics", "retrievers", "tasks"}
+    assert set(found) == {
+        "agents", "encoders", "environments", "metrics", "mind-map-metrics", "retrievers",
+        "rewards", "tasks", "tools",
+    }  # fmt: skip
     assert {"title", "random", "oracle"} <= set(found["agents"])
     assert main(["list", "retrievers"]) == 0
     assert "bm25" in capsys.readouterr().out

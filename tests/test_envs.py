@@ -9,16 +9,29 @@ import sys
 import warnings
 
 import gymnasium
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
-from helpers import arena_surveys, call, gold_of, make_env, result
+from helpers import (
+    SMALL,
+    SURVEY,
+    Memory,
+    act,
+    arena_surveys,
+    call,
+    gold_of,
+    make_env,
+    playing,
+    result,
+)
 
 import arena
 from arena._register import ENVIRONMENTS
-from arena.envs.episode import PAGE
-from arena.errors import DataError, UnknownNameError
+from arena.errors import ArenaError, DataError, UnknownNameError
+
+BUDGET = {"steps": 100, "searches": 50, "reads": 100, "characters": 2_000_000}
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
@@ -26,6 +39,20 @@ def test_check_env(world, name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(make_env(world, name).unwrapped)
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_gymnasiums_checks_of_every_step_have_nothing_to_say(world, name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = make_env(world, name, disable_env_checker=False, max_steps=12)
+        for seed in range(5):
+            env.action_space.seed(seed)
+            env.reset(seed=seed)
+            done = False
+            while not done:
+                _, _, terminated, truncated, _ = env.step(env.action_space.sample())
+                done = terminated or truncated
 
 
 def test_importing_arena_is_enough_and_light(world):
@@ -36,27 +63,35 @@ def test_importing_arena_is_enough_and_light(world):
         "print(sorted(env.reset(seed=1)[0]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['budget', 'cutoff', 'result', 'topic']"
+    assert done.stdout.strip() == "['budget', 'cutoff', 'result', 'stage', 'topic']"
 
 
 def test_an_episode(world):
-    env = make_env(world)
+    env = make_env(world, reward="final")
     observation, info = env.reset(seed=3)
     survey = arena_surveys(world)[info["survey"]]
     assert observation["topic"] == survey["title"].lower()
     assert observation["cutoff"] == survey["date"].isoformat()
     assert "message" in json.loads(observation["result"])
-    assert observation["budget"] == {"steps": 100, "searches": 50}
+    assert observation["stage"] == "discovery"
+    assert observation["budget"] == BUDGET
+    assert list(observation) == ["topic", "cutoff", "stage", "result", "budget"]
 
     step = env.step(call("search", query=observation["topic"], k=100))
     ids = [hit["id"] for hit in result(step)["hits"]]
     assert step[1:4] == (0.0, False, False)
-    assert step[0]["budget"] == {"steps": 99, "searches": 49}
+    assert step[0]["budget"] == BUDGET | {
+        "steps": 99, "searches": 49, "characters": 2_000_000 - len(step[0]["result"]),
+    }  # fmt: skip
+    assert step[4] == {"survey": info["survey"], "reward_terms": {"final": 0.0}}
 
     observation, reward, terminated, truncated, info = env.step(call("submit", paper_ids=ids))
     gold = gold_of(world, info["survey"])
     assert (terminated, truncated) == (True, False)
-    assert info["submitted"] == ids
+    assert list(info) == [
+        "survey", "answers", "metrics", "gold", "references", "references_total", "reward_terms",
+    ]  # fmt: skip
+    assert info["answers"] == {"discovery": ids}
     # Recall and precision by their definition, from an independent reading of the labels.
     assert info["metrics"]["recall@100"] == pytest.approx(len(gold & set(ids)) / len(gold))
     assert info["metrics"]["precision@10"] == pytest.approx(len(gold & set(ids[:10])) / 10)
@@ -70,7 +105,7 @@ def test_an_episode(world):
 def test_selection_rewards_the_order(world):
     rewards = []
     for backwards in (False, True):
-        env = make_env(world, "arena/Selection-v0")
+        env = make_env(world, "arena/Selection-v0", reward="final")
         observation, info = env.reset(seed=3)
         hits = result(env.step(call("search", query=observation["topic"], k=100)))["hits"]
         gold = gold_of(world, info["survey"])
@@ -83,9 +118,9 @@ def test_the_steps_are_a_budget(world):
     env = make_env(world, max_steps=2)
     env.reset(seed=1)
     assert env.step(None)[2:4] == (False, False)
-    *_, reward, terminated, truncated, info = env.step(call("search", query="membrane"))
+    *_, reward, terminated, truncated, info = env.step(call("select", paper_ids=[]))
     assert (reward, terminated, truncated) == (0.0, False, True)
-    assert info["submitted"] == []
+    assert info["answers"] == {}
     assert set(info["metrics"].values()) == {0.0}
 
 
@@ -93,17 +128,6 @@ def test_a_submission_with_the_last_step_counts(world):
     env = make_env(world, max_steps=1)
     env.reset(seed=1)
     assert env.step(call("submit", paper_ids=[]))[2:4] == (True, False)
-
-
-def test_the_searches_are_a_budget(world):
-    env = make_env(world, max_searches=1)
-    env.reset(seed=1)
-    step = env.step(call("search", query="membrane"))
-    assert step[0]["budget"]["searches"] == 0
-    assert not step[3]  # the last search may still be used
-    step = env.step(call("search", query="membrane"))
-    assert step[3]
-    assert "no searches are left" in result(step)["error"]
 
 
 def test_after_the_end_it_asks_for_a_reset(world):
@@ -118,38 +142,25 @@ def test_after_the_end_it_asks_for_a_reset(world):
     env.step(call("search", query="membrane"))
 
 
-def test_reading_gives_the_whole_text_in_pages(world, monkeypatch):
-    monkeypatch.setattr("arena.envs.episode.PAGE", 100)
-    env = make_env(world, max_steps=1000)
-    observation, _ = env.reset(seed=1)
-    hit = result(env.step(call("search", query="membrane", k=1)))["hits"][0]
-    view = arena.Corpus.open(world).at(observation["cutoff"])
-    first = result(env.step(call("read", paper_id=hit["id"])))
-    assert first["sections"] == ["Abstract", *(s.heading for s in view.sections(hit["id"]))]
-    assert (first["title"], first["date"]) == (hit["title"], hit["date"])
-    assert first["citations"] == view.citation_count(hit["id"])
-    texts = [view.paper(hit["id"]).abstract, *(s.text for s in view.sections(hit["id"]))]
-    for section, text in enumerate(texts):
-        pages, page = [], 1
-        while True:
-            found = result(env.step(call("read", paper_id=hit["id"], section=section, page=page)))
-            pages.append(found["text"])
-            assert len(found["text"]) <= 100 < PAGE
-            if page == found["pages"]:
-                break
-            page += 1
-        assert "".join(pages) == text
-    beyond = result(env.step(call("read", paper_id=hit["id"], section=len(texts))))
-    assert f"has sections 0 to {len(texts) - 1}" in beyond["error"]
-    assert "pages 1 to" in result(env.step(call("read", paper_id=hit["id"], page=99)))["error"]
-
-
 def test_seeds(world):
     env = make_env(world)
     first = env.reset(seed=5)
     assert env.reset(seed=5) == first
     assert make_env(world).reset(seed=5) == first
     assert len({env.reset(seed=seed)[1]["survey"] for seed in range(40)}) > 4
+    assert env.reset(seed=np.int64(5)) == first
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize("seed", [1.0, "1", -1, True, [1], float("nan"), object()], ids=repr)
+def test_a_seed_that_is_no_integer(world, name, seed):
+    """It is refused, and the episode that runs goes on."""
+    env = make_env(world, name)
+    observation, _ = env.reset(seed=5)
+    with pytest.raises(DataError, match=r"^seed=.*: give an integer >= 0, or None"):
+        env.reset(seed=seed)
+    assert env.step(None)[0]["topic"] == observation["topic"]
+    assert env.step(None)[0]["budget"]["steps"] == 98
 
 
 def test_a_survey_may_be_chosen(world):
@@ -162,8 +173,16 @@ def test_a_survey_may_be_chosen(world):
         env.reset(options={"survey": "w7-"})
     with pytest.raises(DataError, match=r"no option 'surveys'. Did you mean 'survey'"):
         env.reset(options={"surveys": ids[0]})
+    for options in (5, "survey", ["survey"], [], 0, ""):
+        with pytest.raises(DataError):
+            env.reset(options=options)
+    for survey_id in (5, ["x"], "", True):
+        with pytest.raises(UnknownNameError, match="no survey"):
+            env.reset(options={"survey": survey_id})
+    assert env.step(None)[4]["survey"] == ids[-1]  # the last that was begun goes on
 
 
+@pytest.mark.parametrize("name", ENVIRONMENTS)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -173,33 +192,151 @@ def test_a_survey_may_be_chosen(world):
         ({"max_k": 1001}, "max_k=1001: give an integer from 1 to 1000"),
         ({"surveys": ["nope"]}, "no survey 'nope'"),
         ({"surveys": []}, "no survey is named"),
+        ({"surveys": True}, "surveys=True: give a list of ids, or how many"),
+        ({"surveys": 5.0}, "surveys=5.0: give a list of ids"),
+        ({"surveys": 99}, "surveys=99: the corpus has 8 surveys"),
+        ({"surveys": "w7-1"}, "is one string"),
+        ({"surveys": [5]}, "no survey 5"),
+        ({"max_reads": -1}, "max_reads=-1: give an integer from 0 to 1000000"),
+        ({"max_reads": 1.0}, "max_reads=1.0"),
+        ({"max_characters": True}, "max_characters=True"),
+        ({"max_characters": None}, "max_characters=None"),
+        ({"corpus": 5}, "corpus=5: give a built corpus, or its directory"),
+        ({"corpus": None}, "corpus=None"),
+        ({"corpus": "nowhere"}, "there is no directory"),
+        ({"reward": "gian"}, "no reward named 'gian'. Did you mean 'gain'"),
+        ({"reward": 5}, "reward=5"),
+        ({"reward": "cost", "reward_options": {"cost": {"per_read": -1}}}, "per_read=-1"),
+        ({"reward_options": {"cost": {}}}, "reward_options names 'cost'"),
+        ({"encoder": "statc"}, "no encoder named 'statc'. Did you mean 'static'"),
+        ({"encoder": 5}, "no encoder named 5"),
+        ({"retrievers": "bm25"}, "retrievers='bm25': give a list of names"),
+        ({"retrievers": None}, "retrievers=None"),
+        ({"retrievers": ["bm52"]}, "Did you mean 'bm25'"),
+        ({"retrievers": [["bm25"]]}, "no retriever named"),
+        ({"retrievers": ["dense"]}, "has no index 'dense'"),
+        ({"retriever": None}, "no retriever named None"),
+        ({"retriever": ["bm25"]}, "no retriever named"),
+        ({"retriever_options": 5}, "retriever_options=5: give a mapping"),
+        ({"retriever_options": "k1"}, "retriever_options='k1'"),
+        ({"retriever_options": {5: 1}}, "retriever_options={5: 1}"),
         ({"retriever": "bm52"}, "Did you mean 'bm25'"),
         ({"retriever_options": {"statistics": "x"}}, "no statistics named 'x'"),
     ],
 )
-def test_bad_arguments(world, options, message):
-    with pytest.raises((DataError, UnknownNameError), match=message):
-        make_env(world, **options)
+def test_bad_arguments(world, name, options, message):
+    with pytest.raises(ArenaError, match=message):
+        gymnasium.make(name, **{"corpus": world} | options)
+
+
+def test_bad_render_modes_and_unknown_arguments(world):
+    kind = make_env(world).unwrapped
+    for mode in ("human", 5, ["ansi"]):
+        with pytest.raises(DataError, match="give 'ansi' or None"):
+            type(kind)(world, render_mode=mode)
+    for name in ENVIRONMENTS:
+        with pytest.raises(TypeError, match="unexpected keyword argument 'max_step'"):
+            make_env(world, name, max_step=5)
+
+
+def test_a_corpus_without_gold_is_refused(tmp_path):
+    from corpus_builder.build import build
+
+    late = SMALL.papers()
+    papers = [record.record | {"date": "2021"} for record in late]
+    build(Memory(papers, [SURVEY]), tmp_path / "corpus")
+    for name in ENVIRONMENTS:
+        with pytest.raises(DataError, match="no survey of this corpus has a reference in reach"):
+            make_env(tmp_path / "corpus", name)
 
 
 def test_a_survey_without_gold_can_be_played_but_not_scored(mini):
     tasks = arena_surveys(mini)
     unscored = [s for s in tasks if not gold_of(mini, s)]
     assert unscored, "the mini corpus has such a survey"
-    env = make_env(mini)
+    env = make_env(mini, reward="gain+final")
     env.reset(options={"survey": unscored[0]})
     *_, reward, terminated, _, info = env.step(call("submit", paper_ids=[]))
     assert (reward, terminated, info["metrics"]) == (0.0, True, {})
+    assert (info["gold"], info["references"]) == (0, 1)
     drawn = {env.reset(seed=seed)[1]["survey"] for seed in range(30)}
     assert not drawn & set(unscored)
 
 
-def test_pickling_and_rendering(world):
-    env = make_env(world, render_mode="ansi").unwrapped
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_pickling_and_rendering(world, name):
+    env = make_env(world, name, render_mode="ansi", max_reads=7, reward="gain+cost").unwrapped
     copy = pickle.loads(pickle.dumps(env))
+    assert type(copy) is type(env)
+    assert copy.action_space == env.action_space
+    assert copy.observation_space == env.observation_space
     assert copy.reset(seed=2) == env.reset(seed=2)
-    env.step(call("search", query="membrane"))
-    assert "searches left 49" in env.render()
+    action = call("search", query="membrane")
+    assert copy.step(action) == env.step(action)
+    assert "searches left 49, reads left 7" in env.render()
+    assert env.render().startswith(copy._play.observation()["stage"])
+    shared = make_env(arena.Corpus.open(world), name).unwrapped  # a corpus that is open already
+    assert pickle.loads(pickle.dumps(shared)).reset(seed=2) == shared.reset(seed=2)
+
+
+def test_rendering(world):
+    env = make_env(world, render_mode="ansi")
+    with pytest.raises(ResetNeeded):
+        env.unwrapped.render()
+    observation, _ = env.reset(seed=1)
+    assert observation["topic"] in env.render()
+    env.step(call("search", query="membrane", k=100))
+    assert len(env.render()) < 2_500
+    plain = make_env(world)
+    plain.reset(seed=1)
+    assert plain.render() is None
+
+
+def test_wrappers(world):
+    """Gymnasium's own go on top; a time limit cuts off from outside, without a score."""
+    env = gymnasium.make("arena/Discovery-v0", corpus=world, max_episode_steps=2)
+    env = gymnasium.wrappers.RecordEpisodeStatistics(env)
+    env.reset(seed=1)
+    env.step(None)
+    *_, truncated, info = env.step(None)
+    assert truncated
+    assert "metrics" not in info
+    assert info["episode"]["l"] == 2
+    half = gymnasium.wrappers.TransformReward(make_env(world, reward="gain"), lambda r: r / 2)
+    whole = make_env(world, reward="gain")
+    action = call("search", query=half.reset(seed=1)[0]["topic"])
+    whole.reset(seed=1)
+    assert half.step(action)[1] * 2 == whole.step(action)[1] > 0
+
+
+def test_nothing_is_random_but_the_draw(world):
+    """The same survey and actions give the same, whatever the environment has done before."""
+    survey = sorted(arena_surveys(world))[1]
+    fresh, used = playing(world, survey), make_env(world)
+    for seed in range(3):
+        used.reset(seed=seed)
+        used.action_space.seed(seed)
+        for _ in range(4):
+            action = used.action_space.sample()
+            if action["tool"] not in ("submit", "finish"):
+                used.step(action)
+    used.reset(options={"survey": survey})
+    query = arena_surveys(world)[survey]["title"]
+    for action in (call("search", query=query), None, call("finish")):
+        assert used.step(action) == fresh.step(action)
+
+
+def test_nobody_shares_what_an_episode_gives_out(world):
+    """What an agent does to an observation or an info has no effect on the next one."""
+    survey = sorted(arena_surveys(world))[1]
+    clean, spoilt = playing(world, survey), playing(world, survey)
+    for action in (call("search", query="membrane"), call("select", paper_ids=[]), call("finish")):
+        expected, step = clean.step(action), spoilt.step(action)
+        assert step == expected
+        step[0]["budget"].clear()
+        step[0].clear()
+        step[4].clear()
+    assert act(playing(world, survey), "finish") == {"submitted": 0}
 
 
 def test_vector_environments(world):

@@ -10,12 +10,15 @@ from pathlib import Path
 
 import gymnasium
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import arena
+from arena._register import ENVIRONMENTS
 from arena.agents import AGENTS, Agent
 from arena.errors import CorpusError
+from arena.tools import Episode
 
 ROOT = Path(arena.__file__).parent.parent
 
@@ -86,55 +89,106 @@ def test_an_agent_is_given_observations_only(world, tmp_path, monkeypatch):
     summary = arena.run(world, "selection", "spy", tmp_path / "run")
     survey_ids = list(summary["per_survey"])
     for observation, own in Spy.given:
-        assert set(observation) == {"topic", "cutoff", "result", "budget"}
+        assert set(observation) == {"topic", "cutoff", "stage", "result", "budget"}
         assert set(own) == {"seed"}
         text = json.dumps(observation)
         assert not any(survey_id in text for survey_id in survey_ids)
 
 
-def test_gold_does_not_change_what_an_agent_sees(world, tmp_path):
-    """Two corpora that differ in the labels alone give the same observations, byte for byte."""
-    other = tmp_path / "other"
+def other_labels(world: Path, other: Path) -> None:
+    """Copy a corpus; half of the labels are gone, the others are influential by chance."""
     shutil.copytree(world, other)
     gold = pq.read_table(other / "tasks/gold.parquet").to_pylist()
     rng = np.random.default_rng(0)
     shuffled = [dict(row, influential=bool(rng.integers(2))) for row in gold]
     keep = [row for row in shuffled if rng.integers(2)]
-    import pyarrow as pa
-
-    schema = pq.read_schema(other / "tasks/gold.parquet")
-    pq.write_table(pa.Table.from_pylist(keep, schema=schema), other / "tasks/gold.parquet")
+    maps = pq.read_table(other / "tasks/mind_maps.parquet").to_pylist()
+    for row in maps:
+        row["mind_map"] = json.dumps({"name": "Another", "subtopics": [{"name": "Heading"}]})
+        row["n_references_total"] += 7
     manifest = json.loads((other / "manifest.json").read_text())
-    data = (other / "tasks/gold.parquet").read_bytes()
-    manifest["files"]["tasks/gold.parquet"] = {
-        "bytes": len(data),
-        "sha256": hashlib.sha256(data).hexdigest(),
-    }
+    for name, rows in (("tasks/gold.parquet", keep), ("tasks/mind_maps.parquet", maps)):
+        schema = pq.read_schema(other / name)
+        pq.write_table(pa.Table.from_pylist(rows, schema=schema), other / name)
+        data = (other / name).read_bytes()
+        digest = hashlib.sha256(data).hexdigest()
+        manifest["files"][name] = {"bytes": len(data), "sha256": digest}
     (other / "manifest.json").write_text(json.dumps(manifest))
+
+
+def walk(env: gymnasium.Env, survey: str, ends: tuple[str, ...]) -> list[tuple[object, ...]]:
+    """All that an agent may see of an episode in which every tool is used."""
+    observation, info = env.reset(seed=1, options={"survey": survey})
+    seen: list[tuple[object, ...]] = [(observation, info)]
+
+    def act(tool: str, **arguments: object) -> dict[str, object]:
+        observation, _, terminated, truncated, info = env.step(
+            {"tool": tool, "arguments": arguments}
+        )
+        seen.append((observation, terminated, truncated, info["survey"]))
+        return json.loads(observation["result"])
+
+    hits = []
+    for query in (observation["topic"], "membrane", "nothingmatches"):
+        hits = act("search", query=query, k=50)["hits"] or hits
+        for hit in hits[:3]:
+            for tool in ("read", "references", "citations"):
+                act(tool, paper_id=hit["id"])
+    ids = [hit["id"] for hit in hits]
+    act("select", paper_ids=ids[:20])
+    act("select", paper_ids=["no such paper"])
+    mind_map = {"label": "map", "children": [{"label": "part", "papers": ids}], "papers": []}
+    for tool in ends:
+        act(tool, **({"mind_map": mind_map} if tool == "organize" else {"paper_ids": ids}))
+    assert seen[-1][1]  # the episode is over
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("name", "ends", "arguments"),
+    [
+        ("arena/Discovery-v0", ("submit",), {}),
+        ("arena/Selection-v0", ("submit",), {"reward": "shaped"}),
+        # With references="oracle" an episode begins with some of the labels, and says so.
+        ("arena/Organization-v0", ("organize",), {"references": "found"}),
+        ("arena/Survey-v0", ("submit", "submit", "organize"), {"reward": "gain+final+cost"}),
+    ],
+)
+def test_gold_does_not_change_what_an_agent_sees(name, ends, arguments, world, tmp_path):
+    """Two corpora that differ in the labels alone give the same observations, byte for byte."""
+    other = tmp_path / "other"
+    other_labels(world, other)
     surveys = pq.read_table(world / "tasks/surveys.parquet")["id"].to_pylist()
     seen = []
     for corpus in (world, other):
-        env = gymnasium.make("arena/Discovery-v0", corpus=corpus)
-        for survey in surveys:
-            observation, info = env.reset(seed=1, options={"survey": survey})
-            seen.append((observation, info))
-            for query in (observation["topic"], "membrane", "nothingmatches"):
-                step = env.step({"tool": "search", "arguments": {"query": query, "k": 50}})
-                seen.append(step)
-                hits = json.loads(step[0]["result"])["hits"]
-                for hit in hits[:3]:
-                    seen.append(env.step({"tool": "read", "arguments": {"paper_id": hit["id"]}}))
-    half = len(seen) // 2
-    assert seen[:half] == seen[half:]
+        env = gymnasium.make(name, corpus=corpus, surveys=surveys, **arguments)
+        seen.append([walk(env, survey, ends) for survey in surveys])
+    assert seen[0] == seen[1]
 
 
-def test_public_attributes_of_an_environment_hold_no_label(world):
-    env = gymnasium.make("arena/Selection-v0", corpus=world).unwrapped
+@pytest.mark.parametrize("name", sorted(ENVIRONMENTS))
+def test_public_attributes_of_an_environment_hold_no_label(name, world):
+    env = gymnasium.make(name, corpus=world).unwrapped
     env.reset(seed=1)
-    public = {name: value for name, value in vars(env).items() if not name.startswith("_")}
-    assert set(public) <= {
-        "action_space", "observation_space", "render_mode", "spec",
+    public = {attribute for attribute in vars(env) if not attribute.startswith("_")}
+    assert public <= {"action_space", "observation_space", "render_mode", "spec"}
+    vectors = gymnasium.make_vec(name, num_envs=2, corpus=world)
+    vectors.reset(seed=1)
+    public = {attribute for attribute in vars(vectors) if not attribute.startswith("_")}
+    assert public <= {
+        "num_envs", "render_mode", "spec", "metadata", "action_space", "observation_space",
+        "single_action_space", "single_observation_space",
     }  # fmt: skip
+
+
+def test_tools_and_rewards_are_given_no_label():
+    """An episode's state and what a reward may know have no place for one."""
+    assert set(Episode.__dataclass_fields__) == {
+        "view", "view_of", "stages", "instructions", "budget", "selected", "answers", "over", "_at",
+    }  # fmt: skip
+    for path in (ROOT / "arena" / "tools").rglob("*.py"):
+        for imported in imports(path):
+            assert not imported.startswith(("arena.tasks", "arena.envs", "arena.rewards")), path
 
 
 def test_labels_that_were_changed_do_not_open(world, tmp_path):

@@ -10,16 +10,20 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import gymnasium
 import pyarrow.parquet as pq
 import pytest
 
 import arena
-from arena.envs.episode import TOOLS, Episode, ToolError
 from arena.errors import UnknownPaperError
+from arena.tools import TOOLS, Episode, Search, Shown, ToolError, make_searches
 from arena.view import CorpusView
 from corpus_builder.world import World, WorldConfig
 
 PAIRS = 10_000
+TRIED = (
+    "search", "search", "read", "references", "citations", "select", "submit", "organize", "view",
+)  # fmt: skip
 
 
 class Fact(NamedTuple):
@@ -49,7 +53,7 @@ def fuzz(corpus: arena.Corpus, facts: dict[str, Fact], surveys: list[str], seed:
     for paper_id, fact in facts.items():
         for reference in fact.references:
             cited_by.setdefault(reference, set()).add(paper_id)
-    seen = {"papers": 0, "refused": 0, "search": 0, "read": 0, "submit": 0, "links": 0}
+    seen = dict.fromkeys(("papers", "refused", *TRIED), 0)
     for _ in range(PAIRS):
         cutoff = rng.choice(days)
         target = rng.choice([*surveys, rng.choice(ids)])
@@ -61,10 +65,10 @@ def fuzz(corpus: arena.Corpus, facts: dict[str, Fact], surveys: list[str], seed:
                 fact and fact.day and fact.day < cutoff and not fact.hidden and paper_id != target
             )
 
-        tool = rng.choice(["search", "search", "read", "submit", "links"])
+        tool = rng.choice(TRIED)
         seen[tool] += 1
         paper_id = rng.choice(ids)
-        if tool == "links":
+        if tool == "view":
             check_links(view, paper_id, facts, cited_by, exists)
             continue
         # Words of any paper: a later one, a survey, the target itself.
@@ -72,12 +76,17 @@ def fuzz(corpus: arena.Corpus, facts: dict[str, Fact], surveys: list[str], seed:
         arguments: dict[str, Any] = {
             "search": {"query": " ".join(rng.sample(words, min(4, len(words)))), "k": 20},
             "read": {"paper_id": paper_id},
+            "references": {"paper_id": paper_id},
+            "citations": {"paper_id": paper_id},
+            "select": {"paper_ids": [paper_id]},
             "submit": {"paper_ids": [paper_id]},
+            "organize": {"mind_map": {"label": "x", "papers": [paper_id]}},
         }[tool]
-        episode = Episode(view, max_k=100, searches_left=1)
+        episode = episode_of(view, "mind_map" if tool == "organize" else "ranking")
         try:
-            result = TOOLS[tool].function(episode, **arguments)
+            result = call(episode, tool, **arguments)
         except UnknownPaperError as error:
+            assert tool in ("read", "references", "citations")
             assert not exists(paper_id)
             with pytest.raises(UnknownPaperError) as unknown:
                 view.paper("zz")
@@ -85,12 +94,16 @@ def fuzz(corpus: arena.Corpus, facts: dict[str, Fact], surveys: list[str], seed:
             seen["refused"] += 1
             continue
         except ToolError as error:
-            assert tool == "submit"
+            assert tool in ("select", "submit", "organize")
             assert not exists(paper_id)
             assert str(error).startswith(f"no paper {paper_id!r} here (1 of 1 ids)")
+            assert not episode.selected
+            assert not episode.answers
             seen["refused"] += 1
             continue
-        for hit in result.get("hits", []):
+        shown = result["hits"] if tool == "search" else result.get(tool)
+        listed = shown if isinstance(shown, list) else []
+        for hit in listed:
             assert exists(hit["id"]), (cutoff, arguments, hit)
             assert hit["date"] == facts[hit["id"]].day < cutoff
             assert hit["title"] == " ".join(facts[hit["id"]].title.split())[:500]
@@ -98,14 +111,32 @@ def fuzz(corpus: arena.Corpus, facts: dict[str, Fact], surveys: list[str], seed:
         if tool != "search":
             assert exists(paper_id)
             seen["papers"] += 1
+        citing = {c for c in cited_by.get(paper_id, ()) if exists(c) and c != paper_id}
         if tool == "read":
             assert result["id"] == paper_id
             assert result["date"] == facts[paper_id].day
-            citing = {c for c in cited_by.get(paper_id, ()) if exists(c) and c != paper_id}
             assert result["citations"] == len(citing)
+        if tool == "citations":
+            assert result["total"] == len(citing)
+            assert {paper["id"] for paper in listed} == citing or len(citing) > 100
         if tool == "submit":
-            assert episode.submitted == [paper_id]
+            assert episode.answers == {"stage": [paper_id]}
     return seen
+
+
+def episode_of(view: CorpusView, answer: str = "ranking") -> Episode:
+    """An episode of one stage, with budgets for one of each."""
+    budget = {"steps": 1, "searches": 1, "reads": 1, "characters": 10**6}
+    return Episode(view, lambda name: view, (("stage", answer),), ("Do it.",), budget)
+
+
+def call(episode: Episode, tool: str, **arguments: Any) -> dict[str, Any]:
+    """What a tool shows, once its search, if it makes one, has been made."""
+    found = TOOLS.get(tool).function(episode, **arguments)
+    if isinstance(found, Search):
+        (found,) = make_searches([found])
+    result = found.result if isinstance(found, Shown) else found
+    return json.loads(result) if isinstance(result, str) else result
 
 
 def check_links(view: CorpusView, paper_id: str, facts: dict, cited_by: dict, exists: Any) -> None:
@@ -150,6 +181,7 @@ def test_the_world(world):
     seen = fuzz(corpus, facts, surveys, seed=1)
     assert seen["papers"] > 10_000
     assert seen["refused"] > 1_000
+    assert min(seen.values()) > 800
     check_len(corpus, facts.values())
 
 
@@ -163,6 +195,7 @@ def test_the_real_papers(real_data, real_corpus: Path):
     seen = fuzz(corpus, facts, [s["id"] for s in records.surveys], seed=2)
     assert seen["papers"] > 10_000
     assert seen["refused"] > 1_000
+    assert min(seen.values()) > 800
     check_len(corpus, facts.values())
 
 
@@ -193,14 +226,74 @@ def test_no_text_of_a_survey_is_stored(world):
     assert not surveys & {n for row in links for n in (row["document"], row["cited"])}
 
 
-def test_results_are_json_of_known_keys(world):
+@pytest.mark.parametrize(
+    ("tool", "keys", "inside"),
+    [
+        ("search", {"hits"}, {"id", "title", "date", "score"}),
+        ("references", {"id", "total", "page", "pages", "references"}, {"id", "title", "date"}),
+        ("citations", {"id", "total", "page", "pages", "citations"}, {"id", "title", "date"}),
+        (
+            "read",
+            {"id", "title", "date", "citations", "sections", "section", "heading", "characters",
+             "page", "pages", "text"},
+            None,
+        ),
+        ("select", {"selected"}, None),
+        ("submit", {"submitted"}, None),
+        ("organize", {"organized"}, None),
+        ("finish", {"submitted"}, None),
+    ],
+)  # fmt: skip
+def test_results_are_json_of_known_keys(tool, keys, inside, world):
     """A new key in a result is a new door: whoever adds one has to think of it here."""
-    episode = Episode(arena.Corpus.open(world).at("2030"), max_k=10, searches_left=5)
-    hits = TOOLS["search"].function(episode, query="membrane")["hits"]
-    assert set(hits[0]) == {"id", "title", "date", "score"}
-    read = TOOLS["read"].function(episode, paper_id=hits[0]["id"])
-    assert set(read) == {
-        "id", "title", "date", "citations", "sections", "section", "heading", "page", "pages",
-        "text",
-    }  # fmt: skip
-    json.dumps(read)
+    view = arena.Corpus.open(world).at("2030")
+    paper_id = next(
+        hit.id for hit in view.search("lattice", 50)
+        if view.references(hit.id) and view.citations(hit.id)
+    )  # fmt: skip
+    arguments = {
+        "search": {"query": "membrane"},
+        "select": {"paper_ids": [paper_id]},
+        "submit": {"paper_ids": [paper_id]},
+        "organize": {"mind_map": {"label": "x", "children": ["y"], "papers": [paper_id]}},
+        "finish": {},
+    }.get(tool, {"paper_id": paper_id})
+    result = call(
+        episode_of(view, "mind_map" if tool == "organize" else "ranking"), tool, **arguments
+    )
+    assert set(result) == keys
+    json.dumps(result)
+    if inside is not None:
+        listed = result["hits" if tool == "search" else tool]
+        assert listed
+        assert all(set(paper) == inside for paper in listed)
+
+
+def test_every_tool_is_fuzzed():
+    """A new tool is a new door, too."""
+    assert set(TOOLS.names()) == {*TRIED, "finish"} - {"view"}
+
+
+@pytest.mark.parametrize("vector", [False, True])
+def test_of_papers_found_elsewhere_only_those_of_the_day_are_given(vector, world):
+    """A run of another system may hold anything: later papers, surveys, what never was."""
+    facts, surveys = world_facts()
+    ids = ["nowhere", *sorted(facts), "W7-X"]
+    arguments = {"corpus": world, "references": "found", "found": dict.fromkeys(surveys, ids)}
+    name = "arena/Organization-v0"
+    dates = {row["id"]: row["date"].isoformat() for row in
+             pq.read_table(world / "tasks/surveys.parquet").to_pylist()}  # fmt: skip
+    for survey in surveys:
+        if vector:
+            env = gymnasium.make_vec(name, num_envs=2, **arguments)
+            observation, _ = env.reset(seed=1, options={"survey": survey})
+            results = list(observation["result"])
+        else:
+            observation, _ = gymnasium.make(name, **arguments).reset(options={"survey": survey})
+            results = [observation["result"]]
+        for result in results:
+            given = [paper["id"] for paper in json.loads(result)["references"]]
+            assert given == [
+                paper_id for paper_id in ids if (fact := facts.get(paper_id))
+                and fact.day and fact.day < dates[survey] and not fact.hidden
+            ][:1_000]  # fmt: skip

@@ -14,17 +14,20 @@ import pytest
 from helpers import RUN_FILES, run_contents
 
 import arena
+import arena.cli
 from arena.agents import AGENTS, Agent
-from arena.errors import CorpusError, DataError, UnknownNameError
+from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
 from arena.tasks import TaskSet
 
 
 def test_the_files(world, title_run):
     assert set(run_contents(title_run)) == RUN_FILES
     manifest = json.loads((title_run / "manifest.json").read_text())
-    assert set(manifest["sha256"]) == {"corpus", "index", "tasks", "prompts", "code"}
+    assert set(manifest["sha256"]) == {
+        "corpus", "index", "tasks", "prompts", "environment", "code",
+    }  # fmt: skip
     assert manifest["sha256"]["prompts"] is None  # this agent has none
-    for name in ("corpus", "index", "tasks", "code"):
+    for name in ("corpus", "index", "tasks", "environment", "code"):
         assert re.fullmatch("[0-9a-f]{64}", manifest["sha256"][name])
     assert set(manifest["files"]) == RUN_FILES - {"manifest.json"}
     summary = json.loads((title_run / "metrics.json").read_text())
@@ -34,8 +37,15 @@ def test_the_files(world, title_run):
         record = json.loads(line)
         query = record["steps"][0]["action"]["arguments"]["query"]
         assert query in {s["title"].lower() for s in surveys}
-        assert record["searches"] == 1
-        assert record["metrics"]["recall@100"] == record["steps"][-1]["reward"]
+        assert record["spent"] | {"characters": 0} == {
+            "steps": 2, "searches": 1, "reads": 0, "characters": 0,
+        }  # fmt: skip
+        assert record["sha256"] == manifest["sha256"]
+        # By default each newly shown reference pays; title submits all that it is shown.
+        assert record["steps"][-1]["reward"] == 0
+        assert record["steps"][0]["reward"] == record["metrics"]["recall@100"]
+        assert record["steps"][0]["reward_terms"] == {"gain": record["steps"][0]["reward"]}
+        assert summary["per_survey"][record["survey"]]["return"] == record["steps"][0]["reward"]
 
 
 def test_the_means_by_hand(title_run):
@@ -96,7 +106,7 @@ def test_the_seed_counts_and_order_does_not(world, tmp_path):
 
 
 def test_the_oracle_reaches_the_ceiling_and_random_does_not(world, tmp_path):
-    for task in ("discovery", "selection"):
+    for task in ("discovery", "selection", "organization", "survey"):
         best = arena.run(world, task, "oracle", tmp_path / f"{task}-oracle")
         assert best["mean"] == best["ceiling"]
         floor = arena.run(world, task, "random", tmp_path / f"{task}-random")
@@ -146,17 +156,95 @@ def test_a_run_over_surveys_without_gold(mini, tmp_path):
     assert (tmp_path / "run/qrels.trec").read_bytes() == b""
 
 
-def test_actions_that_json_cannot_hold_are_described(world, tmp_path, monkeypatch):
+class Noted(Agent):
+    """Hands in at once, with notes."""
+
+    told: Any = None
+
+    def act(self, observation: Any) -> Any:
+        return {"tool": "finish", "arguments": {}}
+
+    def notes(self) -> Any:
+        return self.told
+
+
+def test_the_notes_of_an_agent(world, tmp_path, monkeypatch):
+    monkeypatch.setattr(Noted, "told", {"calls": 2, "tokens": {"out": 7, "in": 9}})
+    arena.run(world, "discovery", Noted, tmp_path / "run", surveys=1)
+    record = json.loads((tmp_path / "run/trajectories.jsonl").read_text())
+    assert record["notes"] == {"calls": 2, "tokens": {"in": 9, "out": 7}}
     loop: list[Any] = []
     loop.append(loop)
-    actions = iter([loop, {1, 2}, {"tool": float("nan")}, object()])
-    submit = {"tool": "submit", "arguments": {"paper_ids": []}}
-    monkeypatch.setattr(AGENTS.get("title"), "act", lambda self, _: next(actions, submit))
-    arena.run(world, "discovery", "title", tmp_path / "run", surveys=1)
-    text = (tmp_path / "run/trajectories.jsonl").read_text()
-    record = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
-    kinds = [step["action"].split()[1] for step in record["steps"][:-1]]
-    assert kinds == ["list", "set", "dict", "object"]
+    for told in (None, [1], {1, 2}, {"a": {1}}, {"a": float("nan")}, {"a": loop}, {(1,): 2}):
+        monkeypatch.setattr(Noted, "told", told)
+        with pytest.raises(ArenaError, match=r"'Noted' failed on .*notes\(\) returned .* no JSON"):
+            arena.run(world, "discovery", Noted, tmp_path / "bad", surveys=1)
+        assert not (tmp_path / "bad/trajectories.jsonl").read_bytes()
+
+
+FOUND = {"task": "organization"}
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"reward": "gian"}, UnknownNameError, "Did you mean 'gain'"),
+        ({"reward": "gain+gain"}, DataError, "twice"),
+        ({"reward_options": {"cost": {}}}, DataError, "reward_options names 'cost'"),
+        ({"retrievers": "dense"}, DataError, "give a list of names"),
+        ({"retrievers": ["bm52"]}, UnknownNameError, "Did you mean 'bm25'"),
+        ({"env_options": {"references": "oracle"}}, DataError, "takes no argument 'references'"),
+        ({"env_options": {"reward": "cost"}}, DataError, "give it itself"),
+        ({"env_options": {"corpus": "x"}}, DataError, "give it itself"),
+        ({"budget": {"max_reads": -1}}, DataError, "max_reads=-1"),
+        ({"task": "organization", "encoder": "statik"}, UnknownNameError, "mean 'static'"),
+        ({"task": "organization", "env_options": {"references": "some"}}, DataError, "Known"),
+        (FOUND | {"env_options": {"references": "found", "found": {"s": 7}}}, DataError, "of ids"),
+        (FOUND | {"env_options": {"references": "found", "found": "no"}}, DataError, "no such f"),
+        (FOUND | {"env_options": {"references": "found", "found": 7}}, DataError, "give a run"),
+        ({"reward_options": "x"}, DataError, "reward_options='x': give a mapping"),
+        ({"retriever_options": [1]}, DataError, "give a mapping"),
+        ({"env_options": 7}, DataError, "give a mapping"),
+        ({"env_options": {"x": {1}}}, DataError, "takes no argument 'x'"),
+        ({"agent_options": {"x": {1}}}, DataError, "does not take"),
+        ({"task": "organization", "env_options": {"found": {}}}, DataError, "found=... goes with"),
+        ({"agent": "oracle", "agent_options": {"x": 1}}, DataError, "no options"),
+    ],
+)  # fmt: skip
+def test_bad_arguments_of_the_environment(world, tmp_path, options, error, message):
+    arguments = {"task": "discovery", "agent": "title"} | options
+    with pytest.raises(error, match=message):
+        arena.run(world, output=tmp_path / "run", **arguments)
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_environment_of_a_run_on_the_command_line(world, tmp_path, capsys):
+    command = [
+        "run", "--corpus", str(world), "--task", "organization", "--agent", "oracle",
+        "--surveys", "2", "--output", str(tmp_path / "run"), "--env-option", "references=found",
+        "--reward", "final+cost", "--reward-option", 'cost={"per_read": 1}', "--max-reads", "3",
+        "--max-characters", "1000", "--encoder", "minilm",
+    ]  # fmt: skip
+    assert arena.cli.main(command) == 0
+    assert "heading_soft_recall" in capsys.readouterr().out
+    manifest = json.loads((tmp_path / "run/manifest.json").read_text())
+    assert manifest["environment"] == {
+        "retriever": "bm25", "retriever_options": {}, "retrievers": [], "reward": "final+cost",
+        "reward_options": {"cost": {"per_read": 1}}, "encoder": "minilm", "references": "found",
+    }  # fmt: skip
+    assert manifest["budget"]["max_reads"] == 3
+    assert manifest["budget"]["max_characters"] == 1000
+    assert manifest["encoder"]["encoder"] == "minilm"
+    assert arena.cli.main([*command, "--encoder", "static"]) == 2
+    assert "differs in encoder" in capsys.readouterr().err
+
+
+def test_what_is_listed(capsys):
+    for kind, name in (
+        ("rewards", "shaped"), ("tools", "organize"), ("mind-map-metrics", "heading_soft_recall"),
+    ):  # fmt: skip
+        assert arena.cli.main(["list", kind, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)[name]
 
 
 class Deep(Agent):
@@ -178,7 +266,9 @@ def test_an_agent_of_ones_own(world, title_run, tmp_path):
     mine = arena.run(world, "discovery", Deep, tmp_path / "mine")
     assert mine["mean"] == json.loads((title_run / "metrics.json").read_text())["mean"]
     shallow = arena.run(world, "discovery", Deep, tmp_path / "7", agent_options={"depth": 7})
-    assert {entry["submitted"] for entry in shallow["per_survey"].values()} == {7}
+    assert [entry["submitted"] for entry in shallow["per_survey"].values()] == [
+        {"discovery": 7}
+    ] * 8
     manifests = [json.loads((tmp_path / n / "manifest.json").read_text()) for n in ("mine", "7")]
     assert [m["agent_options"] for m in manifests] == [{}, {"depth": 7}]
     assert manifests[0]["agent"] == "Deep"
@@ -198,8 +288,11 @@ def test_the_budget_of_a_run(world, tmp_path):
     summary = arena.run(world, "discovery", "title", tmp_path / "run", budget={"max_searches": 0})
     assert all(entry["truncated"] for entry in summary["per_survey"].values())
     manifest = json.loads((tmp_path / "run/manifest.json").read_text())
-    assert manifest["budget"] == {"max_steps": 100, "max_searches": 0, "max_k": 100}
-    with pytest.raises(CorpusError, match="differs in budget"):
+    assert manifest["budget"] == {
+        "max_steps": 100, "max_searches": 0, "max_reads": 100, "max_characters": 2000000,
+        "max_k": 100,
+    }  # fmt: skip
+    with pytest.raises(CorpusError, match="differs in max_searches"):
         arena.run(world, "discovery", "title", tmp_path / "run")
     with pytest.raises(DataError, match="max_steps=0"):
         arena.run(world, "discovery", "title", tmp_path / "x", budget={"max_steps": 0})
@@ -209,10 +302,11 @@ def test_the_budget_of_a_run(world, tmp_path):
 
 def test_the_oracle_submits_no_more_than_counts():
     from arena.oracle import Oracle
-    from arena.tasks import Gold
+    from arena.tasks import Gold, ideal_ranking
 
     gold = Gold({f"p{n}": 1 + (n == 1500) for n in range(2000)}, 2000, 2000)
-    submitted = Oracle(gold).act({})["arguments"]["paper_ids"]
+    oracle = Oracle({"selection": ideal_ranking(gold)})
+    submitted = oracle.act({"stage": "selection"})["arguments"]["paper_ids"]
     assert len(submitted) == 1000
     assert submitted[:2] == ["p1500", "p0"]
 

@@ -16,6 +16,7 @@ from helpers import RUN_FILES, run_contents
 import arena
 from arena.agents import AGENTS, Agent
 from arena.errors import ArenaError, CorpusError
+from arena.runs import replay
 from arena.runs.trajectories import Trajectories
 from corpus_builder.verify import verify
 
@@ -34,9 +35,9 @@ def test_a_run_cut_off_anywhere_goes_on_to_the_same_files(world, title_run, tmp_
         {
             "half a line": kept + lines[3][:50],
             "junk": kept + b"{]\n",
-            "a field is missing": kept + lines[3].replace(b'"submitted"', b'"sbmtd"'),
+            "a field is missing": kept + lines[3].replace(b'"answers"', b'"answrs"'),
             "an id stands twice": kept
-            + lines[3].replace(b'"submitted":[', b'"submitted":["x","x",'),
+            + lines[3].replace(b'{"discovery":[', b'{"discovery":["x","x",'),
         }.get(str(cut), path.read_bytes()[: cut if isinstance(cut, int) else 0])
     )
     for name in ("run.trec", "qrels.trec", "metrics.json"):
@@ -78,6 +79,10 @@ def test_a_killed_process(world, title_run, tmp_path, kind):
             process.send_signal(kind)
     assert 1 <= len(path.read_bytes().splitlines()) < 8
     assert not (output / "metrics.json").exists()
+    report = replay(output, world)
+    assert report.difference is None
+    assert report.episodes == path.read_bytes().count(b"\n")
+    assert f"The run has {report.episodes} of its 8 episodes." in report.remarks
     arena.run(world, "discovery", "title", output)
     assert run_contents(output) == run_contents(title_run)
 
@@ -165,15 +170,21 @@ def test_a_failing_agent_keeps_the_episodes_before(world, title_run, tmp_path, m
     assert run_contents(tmp_path / "run") == run_contents(title_run)
 
 
-def test_trajectories_of_other_surveys_are_cut_off(tmp_path):
+def test_trajectories_of_other_runs_are_cut_off(title_run, tmp_path):
     path = tmp_path / "trajectories.jsonl"
-    trajectories = Trajectories(path)
-    record = {"steps": [], "searches": 0, "submitted": [], "truncated": False}
+    record = json.loads((title_run / "trajectories.jsonl").read_text().splitlines()[0])
+    same = {key: record[key] for key in ("version", "arena", "task", "sha256")}
+    trajectories = Trajectories(path, same)
     with trajectories:
         for survey in "abc":
-            trajectories.append({"survey": survey, **record})
+            trajectories.append(record | {"survey": survey})
     first = path.read_text().splitlines(keepends=True)[0]
-    again = Trajectories(path)
+    again = Trajectories(path, same)
     again.keep(["a", "x", "c"])
     assert again.done == {"a"}
     assert path.read_text() == first
+    for other in ({"version": 3}, {"sha256": {"code": "changed"}}, {"task": "selection"}):
+        another = Trajectories(path, same | other)
+        another.keep(["a"])
+        assert not another.done
+        path.write_text(first)

@@ -114,3 +114,9 @@ def test_a_score_names_what_made_it(world, title_run, tmp_path):
     (tmp_path / "run.trec").write_bytes(b"".join(lines[1:]))
     other = arena.score(world, "discovery", tmp_path / "run.trec")["sha256"]
     assert {key for key in other if other[key] != scored["sha256"][key]} == {"run"}
+
+
+@pytest.mark.parametrize("task", ["organization", "survey"])
+def test_a_task_that_is_no_ranking_names_the_other_command(world, title_run, task):
+    with pytest.raises(DataError, match=r"`arena rescore` scores what a run handed in"):
+        arena.score(world, task, title_run / "run.trec")

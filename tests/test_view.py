@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import pickle
 import shutil
 import tempfile
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from helpers import Memory
 from hypothesis import given, settings
@@ -292,6 +294,80 @@ def test_a_batch_does_not_trust_an_engine_either(mini):
     view = corpus.at("2020-12-31", retriever=careless)
     with pytest.raises(CorpusError, match="Careless returned papers that do not exist"):
         arena.search_batch([(view, "x", 2)])
+
+
+class Scripted(Careless):
+    """An engine whose answer is its query: document numbers, as JSON."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+
+    def search(self, query: str, k: int, scope: Scope) -> Ranking:
+        documents = json.loads(query)
+        return Ranking(np.array(documents, np.int64), np.arange(len(documents), 0.0, -1))
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_a_batch_refuses_what_one_search_must_not_return(mini, data):
+    """One bad ranking anywhere in a batch is an error; if there is none, every hit is right."""
+    corpus = arena.Corpus.open(mini)
+    corpus._retrievers["scripted"] = engine = Scripted()
+    papers = pq.read_table(mini / "papers.parquet").to_pylist()
+    searches, wrong = [], False
+    count = data.draw(st.integers(1, 4))
+    changed = data.draw(st.integers(0, count))  # the last for none
+    for place in range(count):
+        cutoff = data.draw(st.sampled_from(["2020-03-05", "2020-12-31", "2999-01-01"]))
+        hidden = data.draw(st.sets(st.sampled_from([p["id"] for p in papers]), max_size=3))
+        exists = {
+            n
+            for n, p in enumerate(papers)
+            if p["searchable"] and p["date"].isoformat() < cutoff and p["id"] not in hidden
+        }
+        documents = data.draw(st.permutations(sorted(exists)))[: data.draw(st.integers(0, 3))]
+        k = len(documents) + data.draw(st.integers(0, 1))
+        if place == changed:
+            documents.append(data.draw(st.integers(-2, len(papers) + 1)))
+            k = data.draw(st.integers(len(documents) - 1, 4))
+        wrong |= len(documents) > k or not set(documents) <= exists
+        wrong |= len(set(documents)) < len(documents)
+        searches.append(
+            (corpus.at(cutoff, exclude=hidden, retriever=engine), json.dumps(documents), k)
+        )
+    if wrong:
+        with pytest.raises(CorpusError, match="Scripted returned papers that do not exist"):
+            arena.search_batch(searches)
+        return
+    for (_, query, _), hits in zip(searches, arena.search_batch(searches), strict=True):
+        documents = json.loads(query)
+        assert hits == [
+            (p["id"], p["title"], p["date"].isoformat(), len(documents) - place)
+            for place, p in enumerate(papers[d] for d in documents)
+        ]
+        assert all(type(hit) is arena.Hit for hit in hits)
+
+
+@pytest.mark.parametrize("bad", [[7], [-1], [-2], [14], [1], [10**6], [3], [0, 2, 4], [0, 0]])
+def test_one_bad_ranking_spoils_the_batch(mini, bad):
+    """As in `test_a_view_does_not_trust_an_engine`, among rankings that are in order."""
+    corpus = arena.Corpus.open(mini)
+    corpus._retrievers["scripted"] = engine = Scripted()
+    view = corpus.at("2020-12-31", exclude=["p:day"], retriever=engine)
+    fine = (view, "[0, 2]", 2)
+    assert [[hit.id for hit in hits] for hits in arena.search_batch([fine] * 2)] == [
+        ["p:old", "p:leap"]
+    ] * 2
+    with pytest.raises(CorpusError, match="Scripted returned papers that do not exist"):
+        arena.search_batch([fine, (view, json.dumps(bad), 2), fine])
+
+
+def test_an_engine_that_answers_too_little_is_refused(mini):
+    corpus = arena.Corpus.open(mini)
+    corpus._retrievers["careless"] = careless = Careless([])
+    careless.search_batch = lambda requests: []
+    with pytest.raises(ValueError, match="shorter"):
+        arena.search_batch([(corpus.at("2020-12-31", retriever=careless), "x", 2)])
 
 
 def test_an_index_of_another_analyzer_is_refused(mini, tmp_path):

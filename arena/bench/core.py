@@ -1,4 +1,4 @@
-"""Time environment steps, dated searches through a view, and whole runs, on a built corpus."""
+"""Time dated searches through a view, and whole runs, on a built corpus."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 SHARES = (0.1, 0.5, 1.0)
-_STEPS = 500
 
 
 def measure(directory: Path, rounds: int) -> list[tuple[str, float, str]]:
@@ -24,7 +23,7 @@ def measure(directory: Path, rounds: int) -> list[tuple[str, float, str]]:
     import arena
 
     corpus = arena.Corpus.open(directory)
-    rows = _searches(corpus, rounds) + _steps(corpus, rounds)
+    rows = _searches(corpus, rounds)
     with tempfile.TemporaryDirectory() as temporary:
         for task in ("discovery", "selection"):
             started = time.perf_counter()
@@ -46,42 +45,18 @@ def _searches(corpus: Any, rounds: int) -> list[tuple[str, float, str]]:
     rows = []
     for share in SHARES:
         view = corpus.at(format_day(int(days[int(share * (len(days) - 1))])))
-        (took,) = _in_turn([[partial(view.search, title, 100) for title in titles]], rounds)
+        took = _timed([partial(view.search, title, 100) for title in titles], rounds)
         rows.append((f"search, k=100, {share:.0%} before the cutoff", took * 1e3, "ms"))
     return rows
 
 
-def _steps(corpus: Any, rounds: int) -> list[tuple[str, float, str]]:
-    """Step an environment with searches, and make the same searches without one."""
-    import gymnasium
-
-    env = gymnasium.make("arena/Discovery-v0", corpus=corpus, max_steps=10**6, max_searches=10**6)
-    observation, _ = env.reset(seed=0)
-    words = observation["topic"].split()
-    view = corpus.at(observation["cutoff"])
-    queries = [" ".join(words[i % len(words) :][:3]) for i in range(_STEPS)]
-    actions = [{"tool": "search", "arguments": {"query": query, "k": 10}} for query in queries]
-    step, search = _in_turn(
-        [
-            [partial(env.step, action) for action in actions],
-            [partial(view.search, query, 10) for query in queries],
-        ],
-        rounds,
-    )
-    return [
-        ("environment steps (search, k=10)", 1 / step, "steps/s"),
-        ("environment overhead a step", (step - search) * 1e6, "us"),
-    ]
-
-
-def _in_turn(kinds: Sequence[Sequence[Callable[[], Any]]], rounds: int) -> list[float]:
-    """Return the median seconds of a call of each kind, one of each in turn."""
-    times: list[list[float]] = [[] for _ in kinds]
+def _timed(calls: Sequence[Callable[[], Any]], rounds: int) -> float:
+    """Return the median seconds of a call."""
+    times = []
     for repeat in range(rounds + 1):
-        for calls in zip(*kinds, strict=True):
-            for kept, call in zip(times, calls, strict=True):
-                started = time.perf_counter()
-                call()
-                if repeat:  # the first round compiles and warms up
-                    kept.append(time.perf_counter() - started)
-    return [statistics.median(kept) for kept in times]
+        for call in calls:
+            started = time.perf_counter()
+            call()
+            if repeat:  # the first round compiles and warms up
+                times.append(time.perf_counter() - started)
+    return statistics.median(times)

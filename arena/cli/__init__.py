@@ -1,10 +1,10 @@
-"""The command ``arena``: search, run, score, list, bench."""
+"""The command ``arena``: search, run, score, rescore, replay, list, check, audit, bench."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.cli import bench, run, score, search
+from arena.cli import audit, bench, check, replay, rescore, run, score, search
 from arena.cli import list as list_command
 from arena.command_line import add_command, command_line, run_command
 
@@ -18,6 +18,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_command(commands, "search", search)
     add_command(commands, "run", run)
     add_command(commands, "score", score)
+    add_command(commands, "rescore", rescore)
+    add_command(commands, "replay", replay)
     add_command(commands, "list", list_command)
+    add_command(commands, "check", check)
+    add_command(commands, "audit", audit)
     bench.add_group(commands)
     return run_command(parser, argv)

@@ -8,7 +8,7 @@ from pathlib import Path
 from arena import command_line
 from arena.errors import DataError
 
-SUMMARY = "Time environment steps, dated searches and whole runs on a corpus."
+SUMMARY = "Time dated searches and whole runs on a corpus."
 EXAMPLE = "arena bench core --corpus demo/world"
 
 

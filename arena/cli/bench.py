@@ -1,10 +1,10 @@
-"""``arena bench``: retrieval, core, report."""
+"""``arena bench``: retrieval, env, core, report."""
 
 from __future__ import annotations
 
 import argparse
 
-from arena.cli import _bench_core, _bench_report, _bench_retrieval
+from arena.cli import _bench_core, _bench_env, _bench_report, _bench_retrieval
 from arena.command_line import add_command
 from arena.command_line import add_group as add_commands
 
@@ -16,5 +16,6 @@ def add_group(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     parser = commands.add_parser("bench", help=SUMMARY, description=SUMMARY, allow_abbrev=False)
     group = add_commands(parser, "WHAT")
     add_command(group, "retrieval", _bench_retrieval)
+    add_command(group, "env", _bench_env)
     add_command(group, "core", _bench_core)
     add_command(group, "report", _bench_report)

@@ -11,7 +11,10 @@ from arena.errors import ArenaError
 SUMMARY = "List what is registered, or the surveys or indexes of a corpus."
 EXAMPLE = "arena list surveys --corpus demo/world"
 
-KINDS = ("agents", "encoders", "environments", "metrics", "retrievers", "surveys", "tasks")
+KINDS = (
+    "agents", "encoders", "environments", "metrics", "mind-map-metrics", "retrievers", "rewards",
+    "surveys", "tasks", "tools",
+)  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,10 +46,13 @@ def _registered() -> dict[str, dict[str, str]]:
     from arena.agents import AGENTS
     from arena.encoders import ENCODERS
     from arena.metrics import METRICS
+    from arena.mindmap import MIND_MAP_METRICS
     from arena.oracle import Oracle
     from arena.retrieval import RETRIEVERS
+    from arena.rewards import REWARDS
     from arena.runs.players import ORACLE
     from arena.tasks import TASKS
+    from arena.tools import TOOLS
 
     tasks = {name: TASKS.get(name) for name in TASKS.names()}
     return {
@@ -55,8 +61,11 @@ def _registered() -> dict[str, dict[str, str]]:
         "encoders": ENCODERS.describe(),
         "environments": {task.environment: name for name, task in tasks.items()},
         "metrics": METRICS.describe(),
+        "mind-map-metrics": MIND_MAP_METRICS.describe(),
         "retrievers": RETRIEVERS.describe(),
+        "rewards": REWARDS.describe(),
         "tasks": {name: ", ".join(task.metrics) for name, task in tasks.items()},
+        "tools": {name: TOOLS.get(name).description for name in TOOLS.names()},
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from arena import command_line
 from arena.cli._agent_file import load_agent
-from arena.tasks import DEFAULT_BUDGET
+from arena.tasks import DEFAULT_BUDGET, ENCODER, stages_of
 
 SUMMARY = "Let an agent play every survey of a corpus; the same command goes on after a break."
 EXAMPLE = "arena run --corpus demo/world --task discovery --agent title --output runs/title"
@@ -17,7 +17,9 @@ EXAMPLE = "arena run --corpus demo/world --task discovery --agent title --output
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     command_line.add_corpus_argument(parser)
-    parser.add_argument("--task", required=True, metavar="NAME", help="discovery or selection")
+    parser.add_argument(
+        "--task", required=True, metavar="NAME", help="what is played (`arena list tasks`)"
+    )
     parser.add_argument(
         "--agent",
         required=True,
@@ -34,6 +36,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar="NAME=VALUE",
         help="an option of the agent; may be repeated",
+    )
+    parser.add_argument(
+        "--reward",
+        metavar="NAME",
+        help="a reward, or a sum such as gain+cost (`arena list rewards`; default: the task's)",
+    )
+    parser.add_argument(
+        "--reward-option",
+        action="append",
+        metavar="NAME={...}",
+        help="the options of a reward, such as 'cost={\"per_search\": 0.1}'; may be repeated",
+    )
+    parser.add_argument(
+        "--retrievers",
+        action="append",
+        metavar="NAME",
+        help="a further engine that a search may name; may be repeated",
+    )
+    parser.add_argument(
+        "--encoder",
+        default=ENCODER,
+        metavar="NAME",
+        help=f"compares headings of mind-maps (default: {ENCODER})",
+    )
+    parser.add_argument(
+        "--env-option",
+        action="append",
+        metavar="NAME=VALUE",
+        help="a further argument of the environment, such as references=found; may be repeated",
     )
     for name, default in DEFAULT_BUDGET.items():
         parser.add_argument(
@@ -68,6 +99,11 @@ def execute(arguments: argparse.Namespace) -> None:
             arguments.output,
             retriever=arguments.retriever,
             retriever_options=command_line.retriever_options(arguments),
+            retrievers=arguments.retrievers or (),
+            reward=arguments.reward,
+            reward_options=command_line.parse_options("--reward-option", arguments.reward_option),
+            encoder=arguments.encoder,
+            env_options=command_line.parse_options("--env-option", arguments.env_option),
             agent_options=command_line.parse_options("--agent-option", arguments.agent_option),
             budget={
                 name: value
@@ -96,18 +132,28 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
     counts = summary["counts"]
     print(
         f"Mean over {counts['scored']} of {counts['surveys']} surveys "
-        f"({counts['not_scored']} without a reference in reach). "
+        f"({counts['not_scored']} without {_missing(summary['task'])}). "
         f"In reach: {counts['gold']} of {counts['references_total']} references."
     )
     cut_off = sum(entry.get("truncated", False) for entry in summary["per_survey"].values())
     if cut_off:
         print(
-            f"{cut_off} episodes were cut off by the budget before anything was submitted; "
+            f"{cut_off} episodes were cut off by the budget before the last hand-in; "
             "trajectories.jsonl holds every action and its error."
         )
     if not counts["scored"]:
-        print("No survey can be scored: none has a reference in reach. See `arena-corpus info`.")
+        print(
+            f"No survey can be scored: none has {_missing(summary['task'])}. See "
+            "`arena-corpus info`."
+        )
     if counts.get("missing"):
         print(f"The run leaves out {counts['missing']} surveys; they score 0.")
     if counts.get("not_visible"):
         print(f"{counts['not_visible']} ranked papers are not visible at their survey's cutoff.")
+
+
+def _missing(task: str) -> str:
+    """Return what a survey that is not scored lacks."""
+    kinds = {stage.answer for _, stage in stages_of(task)}
+    wanted = {"ranking": "a reference in reach", "mind_map": "a mind-map"}
+    return " or ".join(text for kind, text in wanted.items() if kind in kinds)

@@ -14,7 +14,9 @@ EXAMPLE = "arena score --corpus demo/world --task selection runs/title/run.trec"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     command_line.add_corpus_argument(parser)
-    parser.add_argument("--task", required=True, metavar="NAME", help="discovery or selection")
+    parser.add_argument(
+        "--task", required=True, metavar="NAME", help="one that is answered by a ranking"
+    )
     parser.add_argument("run_file", metavar="RUN.trec", help="a TREC run, or a run's directory")
     parser.add_argument(
         "--surveys", metavar="IDS|N", help="survey ids with commas, or the first N (default: all)"

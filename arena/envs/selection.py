@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from arena.envs.core import SurveyEnv
+from arena.envs.vector import SurveyVectorEnv
 
 
 class SelectionEnv(SurveyEnv):
@@ -16,10 +17,10 @@ class SelectionEnv(SurveyEnv):
         As in `arena/Discovery-v0`.
 
     Observations:
-        As in `arena/Discovery-v0`.
+        As in `arena/Discovery-v0`; the stage is ``"selection"``.
 
     Rewards:
-        nDCG@100 of the submission, 0 on every other step.
+        By default ``gain``; ``reward="final"`` pays nDCG@100 of the submission.
 
     Episode end:
         As in `arena/Discovery-v0`.
@@ -29,3 +30,9 @@ class SelectionEnv(SurveyEnv):
     """
 
     task_name = "selection"
+
+
+class SelectionVectorEnv(SurveyVectorEnv):
+    """Many episodes of `SelectionEnv` at once, their searches made together."""
+
+    kind = SelectionEnv

@@ -11,7 +11,7 @@ from typing import Any
 
 from gymnasium.spaces import Space
 
-from arena.envs.tools import Tool, parse_action
+from arena.tools import Parameter, Tool, parse_action
 
 # ASCII, accents, Greek, Cyrillic, Han, an emoji beyond the basic plane, JSON's own characters.
 _SAMPLE = 'abcdefghijklmnopqrstuvwxyz 0123456789éßλжя深学🜁"\\{}[]\n'
@@ -70,17 +70,28 @@ class ToolCallSpace(Space[Any]):
         names = list(self.tools)
         tool = self.tools[names[int(self.np_random.integers(len(names)))]]
         arguments = {
-            parameter.name: self._value(parameter.kind)
+            parameter.name: self._value(parameter)
             for parameter in tool.parameters
             if parameter.required or self.np_random.integers(2)
         }
         return {"tool": tool.name, "arguments": arguments}
 
-    def _value(self, kind: str) -> Any:
-        if kind == "integer":
-            return int(self.np_random.integers(1, 20))
-        words = ["".join(self.np_random.choice(list(_SAMPLE[:26]), 5)) for _ in range(2)]
-        return words if kind == "strings" else " ".join(words)
+    def _value(self, parameter: Parameter) -> Any:
+        if parameter.choices:
+            return parameter.choices[int(self.np_random.integers(len(parameter.choices)))]
+        if parameter.kind == "integer":
+            least, most = parameter.bounds
+            least = 0 if least is None else least
+            most = least + 20 if most is None else min(most, least + 20)
+            return int(self.np_random.integers(least, most + 1))
+        words = [self._word() for _ in range(2)]
+        if parameter.kind == "object":
+            leaves = [{"label": word, "children": [], "papers": []} for word in words]
+            return {"label": self._word(), "children": leaves, "papers": []}
+        return words if parameter.kind == "strings" else " ".join(words)
+
+    def _word(self) -> str:
+        return "".join(_SAMPLE[i] for i in self.np_random.integers(0, 26, 5))
 
     def contains(self, x: Any) -> bool:
         """Return whether `x` is a call that fits one of the tools' signatures."""

@@ -13,7 +13,9 @@ from arena._lock import only_writer
 from arena.errors import CorpusError
 
 MANIFEST = "manifest.json"
-RESULTS = ("run.trec", "qrels.trec", "metrics.json", "trajectories.jsonl")
+FOUND_FILE = "found.json"
+_OURS = ("run.trec", "run.*.trec", "qrels.trec", "mind_maps.jsonl", FOUND_FILE, "metrics.json",
+         "trajectories.jsonl")  # fmt: skip
 _LOCK = ".lock"
 
 
@@ -31,8 +33,9 @@ def run_directory(output: Path, manifest: dict[str, Any], overwrite: bool) -> It
     with only_writer(output / _LOCK, output):
         before = _run_before(output)
         if before and overwrite:
-            for name in (*RESULTS, MANIFEST):  # last the one that tells whose files these are
-                (output / name).unlink(missing_ok=True)
+            for path in [path for name in _OURS for path in output.glob(name)]:
+                path.unlink()
+            (output / MANIFEST).unlink()  # last the one that tells whose files these are
             before = None
         if before:
             _check_same(output, before, manifest)
@@ -59,11 +62,18 @@ def _run_before(output: Path) -> dict[str, Any] | None:
 
 def _check_same(output: Path, before: dict[str, Any], manifest: dict[str, Any]) -> None:
     hashes = before["sha256"]
-    differing = [key for key in manifest if key != "sha256" and before.get(key) != manifest[key]]
+    differing = []
+    for key, value in manifest.items():
+        if key in ("environment", "budget") and isinstance(before.get(key), dict):
+            differing += [part for part in value if before[key].get(part) != value[part]]
+        elif key != "sha256" and before.get(key) != value:
+            differing.append(key)
     differing += [f"sha256 of {k}" for k, v in manifest["sha256"].items() if hashes.get(k) != v]
     if not differing:
         return
     hint = ": a file of arena or baselines was changed or added"
+    if "sha256 of environment" in differing and "sha256 of code" in differing:
+        differing.remove("sha256 of environment")  # the same files
     raise CorpusError(
         f"{str(output)!r} holds another run (it differs in {', '.join(differing)}"
         f"{hint if differing == ['sha256 of code'] else ''}). Name another directory or pass "

@@ -6,22 +6,15 @@ import json
 from typing import Any
 
 import gymnasium
-import numpy as np
 
 from arena._files import sha256_json
 from arena.agents import Agent
-from arena.tasks import Task
-
-VERSION = 1
-
-
-def make_environment(task: Task, **arguments: Any) -> gymnasium.Env[Any, Any]:
-    """Return the environment of a task; `arguments` are those of `SurveyEnv`."""
-    return gymnasium.make(task.environment, **arguments)
+from arena.errors import DataError, clip
+from arena.runs._actions import record_action
 
 
 def play(env: gymnasium.Env[Any, Any], agent: Agent, survey_id: str, seed: int) -> dict[str, Any]:
-    """Let `agent` play one survey and return the episode as a trajectory record.
+    """Let `agent` play one survey and return the episode as docs/trajectories.md describes it.
 
     The agent is handed observations and nothing else.
 
@@ -30,45 +23,46 @@ def play(env: gymnasium.Env[Any, Any], agent: Agent, survey_id: str, seed: int) 
         agent: a fresh agent.
         survey_id: the survey.
         seed: of the episode.
+
+    Raises:
+        DataError: if the agent's notes are no JSON.
     """
     observation, info = env.reset(seed=seed, options={"survey": survey_id})
-    searches = observation["budget"]["searches"]
+    first, budget = sha256_json(observation), dict(observation["budget"])  # the agent gets them
     steps = []
     terminated = truncated = False
     while not (terminated or truncated):
         action = agent.act(observation)
-        recorded = _recorded(action)
+        recorded = record_action(action)  # now: the agent may change it later
         observation, reward, terminated, truncated, info = env.step(action)
         step = {
             "action": recorded,
             "observation_sha256": sha256_json(observation),
             "reward": reward,
+            "reward_terms": info["reward_terms"],
         }
         if observation["result"].startswith('{"error":'):
             step |= json.loads(observation["result"])
         steps.append(step)
     return {
-        "version": VERSION,
         "survey": survey_id,
         "seed": seed,
+        "observation_sha256": first,
         "steps": steps,
-        "searches": searches - observation["budget"]["searches"],
-        "submitted": info["submitted"],
-        "metrics": info["metrics"],
         "truncated": truncated,
+        "spent": {name: budget[name] - left for name, left in observation["budget"].items()},
+        "answers": info["answers"],
+        "metrics": info["metrics"],
+        "notes": _notes(agent),
     }
 
 
-def _recorded(action: object) -> Any:
-    """Return the action as JSON has it, or a word on what it was."""
+def _notes(agent: Agent) -> dict[str, Any]:
+    notes = agent.notes()
     try:
-        return json.loads(json.dumps(action, allow_nan=False, default=_number))
-    except (ValueError, TypeError, RecursionError):
-        # Not its repr: that may hold an address or the order of a set, which differ every time.
-        return f"a {type(action).__name__} that JSON cannot hold"
-
-
-def _number(value: object) -> object:
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError
+        if isinstance(notes, dict):
+            return json.loads(json.dumps(notes, allow_nan=False, sort_keys=True))  # type: ignore[no-any-return]
+        problem = "it is no dict"
+    except (TypeError, ValueError, RecursionError) as error:
+        problem = str(error)
+    raise DataError(f"notes() returned {clip(notes)}, which is no JSON object: {problem}.")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from arena.agents import AGENTS, Agent
 from arena.errors import DataError, clip
 from arena.oracle import Oracle
-from arena.tasks import TaskSet
+from arena.tasks import TaskSet, ideal_answers
 
 ORACLE = "oracle"
 """The one name that is no registered agent: it is given the labels."""
@@ -28,12 +28,15 @@ class Players(NamedTuple):
     make: Callable[[str, int], Agent]
 
 
-def players(agent: str | type[Agent], options: dict[str, Any], tasks: TaskSet) -> Players:
+def players(
+    agent: str | type[Agent], options: dict[str, Any], task: str, tasks: TaskSet
+) -> Players:
     """Return what makes the agents of a run.
 
     Args:
         agent: a registered name, ``"oracle"``, or a subclass of `Agent`.
         options: keyword arguments for the agent, besides its seed.
+        task: what is played.
         tasks: where the oracle, and nobody else, gets its labels.
 
     Raises:
@@ -44,7 +47,9 @@ def players(agent: str | type[Agent], options: dict[str, Any], tasks: TaskSet) -
         if options:
             raise DataError(f"the oracle takes no options, but got {clip(options)}.")
         return Players(
-            ORACLE, Oracle, lambda survey_id, seed: Oracle(tasks.gold(survey_id), seed=seed)
+            ORACLE,
+            Oracle,
+            lambda survey_id, seed: Oracle(ideal_answers(task, tasks, survey_id), seed=seed),
         )
     kind = AGENTS.get(agent) if isinstance(agent, str) else agent
     if not (isinstance(kind, type) and issubclass(kind, Agent)):

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from arena import metrics, trec
+from arena import __version__
 from arena._code import code_sha256
-from arena._files import atomic_write, sha256_file, sha256_json, write_json
+from arena._files import sha256_file, sha256_json, write_json
 from arena._progress import progress
 from arena.agents import Agent
 from arena.corpus import Corpus
-from arena.errors import ArenaError, CorpusError, DataError, clip, did_you_mean
-from arena.retrieval._names import classes, parse_name
-from arena.runs.directory import MANIFEST, RESULTS, run_directory
-from arena.runs.episodes import make_environment, play
+from arena.errors import ArenaError, CorpusError, DataError, clip
+from arena.runs import environment
+from arena.runs.directory import FOUND_FILE, MANIFEST, run_directory
+from arena.runs.episodes import play
 from arena.runs.players import players
-from arena.runs.summary import summarize
-from arena.runs.trajectories import Trajectories
-from arena.tasks import DEFAULT_BUDGET, TASKS, TaskSet, choose_surveys
+from arena.runs.results import write_results
+from arena.runs.trajectories import TRAJECTORIES, VERSION, Trajectories
+from arena.tasks import DEFAULT_BUDGET, ENCODER, TASKS, TaskSet, can_score, choose_surveys
 
-_VERSION = 1
+_VERSION = 2
 
 
 def run(
@@ -34,18 +35,23 @@ def run(
     output: str | Path,
     *,
     retriever: str = "bm25",
-    retriever_options: dict[str, Any] | None = None,
+    retriever_options: Mapping[str, Any] | None = None,
+    retrievers: Sequence[str] = (),
+    reward: str | None = None,
+    reward_options: Mapping[str, Any] | None = None,
+    encoder: str = ENCODER,
+    env_options: Mapping[str, Any] | None = None,
     agent_options: dict[str, Any] | None = None,
-    budget: dict[str, int] | None = None,
+    budget: Mapping[str, int] | None = None,
     surveys: Sequence[str] | int | None = None,
     seed: int = 0,
     overwrite: bool = False,
 ) -> dict[str, Any]:
     """Play one episode of `task` for each survey and write a scored run.
 
-    Writes ``run.trec``, ``qrels.trec``, ``metrics.json``, ``trajectories.jsonl`` and
-    ``manifest.json`` into `output`; docs/runs.md describes them. The same arguments give the
-    same bytes. A run that was interrupted goes on after its last complete episode.
+    Writes ``trajectories.jsonl``, ``metrics.json``, ``manifest.json`` and what was handed in into
+    `output`; docs/runs.md describes them. The same arguments give the same bytes. A run that was
+    interrupted goes on after its last complete episode.
 
     Args:
         corpus: a built corpus, or its directory.
@@ -56,9 +62,17 @@ def run(
         retriever: the engine behind ``search``: an index of the corpus, or a combination such as
             ``"hybrid(bm25,dense)"``.
         retriever_options: options of that engine; see `Corpus.retriever`.
+        retrievers: further engines that a ``search`` may name.
+        reward: a registered reward, or a sum such as ``"gain+cost"``; by default the task's.
+        reward_options: name of a reward -> its options.
+        encoder: the encoder by which headings of mind-maps are compared.
+        env_options: further arguments of the environment, such as ``references`` and ``found`` of
+            organization.
         agent_options: keyword arguments for the agent.
-        budget: any of ``max_steps``, ``max_searches`` and ``max_k`` of the environment.
-        surveys: ids, or how many of the corpus' surveys in order; by default all.
+        budget: any of ``max_steps``, ``max_searches``, ``max_reads``, ``max_characters`` and
+            ``max_k`` of the environment.
+        surveys: ids, or how many of the corpus' surveys in order; by default all. A task with a
+            mind-map counts the surveys that have one.
         seed: makes each episode's own seed, together with the survey's id.
         overwrite: begin anew if `output` holds a run.
 
@@ -75,48 +89,58 @@ def run(
     corpus = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
     specification = TASKS.get(task)
     tasks = TaskSet(corpus.directory)
-    chosen = choose_surveys(tasks, surveys)
+    chosen = _choose(task, tasks, surveys)
     agent_options = agent_options or {}
-    team = players(agent, agent_options, tasks)
-    for name in budget or {}:
-        if name not in DEFAULT_BUDGET:
-            raise DataError(f"no limit {clip(name)}.{did_you_mean(name, DEFAULT_BUDGET)}")
-    budget = DEFAULT_BUDGET | (budget or {})
+    team = players(agent, agent_options, task, tasks)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise DataError(f"seed={clip(seed)}: give an integer >= 0.")
-    engine = corpus.retriever(retriever, **(retriever_options or {}))
-    prompts = team.kind.prompts()
-    measures = [metrics.parse(name)[0] for name in specification.metrics]
-    manifest = {
-        "version": _VERSION,
-        "task": task,
-        "definition": specification._asdict() | {"metrics": list(specification.metrics)},
-        "agent": team.name,
-        "agent_options": agent_options,
-        "budget": budget,
-        "retriever": str(parse_name(retriever)),
-        "retriever_options": engine.config,
-        "seed": seed,
-        "surveys": chosen,
-        "sha256": {
-            "corpus": corpus.sha256,
-            "index": corpus.index_sha256(retriever),
-            "tasks": tasks.sha256,
-            "prompts": sha256_json(prompts) if prompts else None,
-            "code": code_sha256(team.kind, *classes(engine), *measures),
-        },
-    }
-    env = make_environment(
-        specification,
-        corpus=corpus,
+    arguments = environment.arguments_of(
+        task,
         retriever=retriever,
         retriever_options=retriever_options,
-        surveys=chosen,
-        **budget,
+        retrievers=retrievers,
+        reward=reward,
+        reward_options=reward_options,
+        encoder=encoder,
+        options=env_options,
+        budget=budget,
+    )
+    found = None
+    if arguments.get(environment.FOUND) is not None:
+        found = environment.what_was_found(arguments, corpus, tasks, chosen)
+        arguments[environment.FOUND] = found
+    env = environment.make_environment(task, corpus, chosen, arguments)
+    prompts = team.kind.prompts()
+    manifest = _plain(
+        {
+            "version": _VERSION,
+            "arena": __version__,
+            "task": task,
+            "definition": specification._asdict(),
+            "agent": team.name,
+            "agent_options": agent_options,
+            "environment": environment.recorded(
+                {key: arguments[key] for key in arguments if key not in DEFAULT_BUDGET}
+            ),
+            "budget": {key: arguments[key] for key in DEFAULT_BUDGET},
+            "retriever": arguments["retriever"],
+            "retriever_options": environment.engine_of(corpus, arguments).config,
+            "encoder": environment.encoder_of(arguments),
+            "seed": seed,
+            "surveys": chosen,
+            "sha256": environment.hashes(env, corpus, tasks, arguments)
+            | {
+                "prompts": sha256_json(prompts) if prompts else None,
+                "code": code_sha256(team.kind, *environment.code_of(env, corpus, arguments)),
+            },
+        }
     )
     output = Path(output)
     with run_directory(output, manifest, overwrite), closing(env):
-        trajectories = Trajectories(output / "trajectories.jsonl")
+        if found is not None:
+            write_json(output / FOUND_FILE, found)
+        same = {"version": VERSION, **{key: manifest[key] for key in ("arena", "task", "sha256")}}
+        trajectories = Trajectories(output / TRAJECTORIES, same)
         trajectories.keep(chosen)
         rest = [survey_id for survey_id in chosen if survey_id not in trajectories.done]
         with trajectories:
@@ -124,7 +148,7 @@ def run(
                 episode_seed = _episode_seed(seed, survey_id)
                 try:
                     player = team.make(survey_id, episode_seed)
-                    record = play(env, player, survey_id, episode_seed)
+                    episode = play(env, player, survey_id, episode_seed)
                 except CorpusError:
                     raise
                 except Exception as error:
@@ -133,35 +157,38 @@ def run(
                         f"{type(error).__name__}: {clip(str(error), 200)} ({_place(error)}). The "
                         "episodes before it are kept; the same command goes on from here."
                     ) from error
-                trajectories.append(record)
-        return _finish(output, manifest, specification, tasks, trajectories)
+                trajectories.append(same | episode)
+        summary, names = write_results(output, manifest, tasks)
+        files = {name: sha256_file(output / name) for name in names}
+        write_json(output / MANIFEST, manifest | {"files": files})
+        return summary
 
 
-def _finish(
-    output: Path,
-    manifest: dict[str, Any],
-    specification: Any,
-    tasks: TaskSet,
-    trajectories: Trajectories,
-) -> dict[str, Any]:
-    records = trajectories.read()
-    rankings = {record["survey"]: record["submitted"] for record in records}
-    summary = summarize(specification, tasks, rankings)
-    for record in records:
-        entry = summary["per_survey"][record["survey"]]
-        entry |= {key: record[key] for key in ("searches", "truncated")}
-        entry["steps"] = len(record["steps"])
-    summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}
-    qrels = {s: gains for s in rankings if (gains := tasks.gold(s).gains)}
-    trec.write_run(output / "run.trec", rankings, manifest["agent"])
-    if qrels:
-        trec.write_qrels(output / "qrels.trec", qrels)
-    else:  # no survey can be scored; the file is there all the same
-        atomic_write(output / "qrels.trec", b"")
-    write_json(output / "metrics.json", summary)
-    files = {name: sha256_file(output / name) for name in RESULTS}
-    write_json(output / MANIFEST, manifest | {"files": files})
-    return summary
+def _choose(task: str, tasks: TaskSet, surveys: Sequence[str] | int | None) -> list[str]:
+    """Return ids; episodes that are played for a mind-map nobody has are not worth an agent."""
+    if not environment.has_mind_maps(task) or not (surveys is None or isinstance(surveys, int)):
+        return choose_surveys(tasks, surveys)
+    known = choose_surveys(tasks, None)
+    drawn = [survey_id for survey_id in known if can_score(task, tasks, survey_id)]
+    if not drawn:
+        raise DataError(
+            f"no survey of this corpus has a mind-map, which the task {task!r} needs. Name "
+            "surveys to play them without a score."
+        )
+    if surveys is not None and not 1 <= surveys <= len(drawn):
+        raise DataError(
+            f"surveys={surveys}: the corpus has {len(drawn)} surveys with a mind-map. Give 1 to "
+            f"{len(drawn)}."
+        )
+    return drawn[:surveys]
+
+
+def _plain(value: dict[str, Any]) -> dict[str, Any]:
+    """Return `value` as a reader of its JSON text has it, to be compared with one."""
+    try:
+        return json.loads(json.dumps(value))  # type: ignore[no-any-return]
+    except TypeError as error:
+        raise DataError(f"the agent's options must be what JSON can hold: {error}.") from None
 
 
 def _place(error: Exception) -> str:

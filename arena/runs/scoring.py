@@ -12,9 +12,10 @@ from arena._code import code_sha256
 from arena._files import sha256_json
 from arena.corpus import Corpus
 from arena.errors import CorpusError, DataError, clip, did_you_mean
-from arena.metrics import parse
-from arena.runs.summary import summarize
-from arena.tasks import MAX_SUBMITTED, TASKS, TaskSet, choose_surveys
+from arena.metrics import evaluate, parse
+from arena.runs.summary import Answers, summarize
+from arena.tasks import TASKS, TaskSet, choose_surveys
+from arena.tools import MAX_SUBMITTED
 
 
 def score(
@@ -33,7 +34,7 @@ def score(
 
     Args:
         corpus: a built corpus, or its directory.
-        task: a registered task, ``discovery`` or ``selection``.
+        task: a registered task that is answered by a ranking, such as ``selection``.
         run_file: the run, or a directory that `run` wrote.
         surveys: ids to score, or how many in order; by default those that a run of ours over
             this corpus played, or all of the corpus.
@@ -45,12 +46,17 @@ def score(
         and ``sha256`` of corpus, tasks, run and code.
 
     Raises:
-        DataError: if the file is no run or names an unknown survey.
+        DataError: if the file is no run or names an unknown survey, or the task wants no ranking.
         CorpusError: if it is a directory with a run over another corpus.
         UnknownNameError: if the task or a survey is unknown.
     """
     corpus = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
     specification = TASKS.get(task)
+    if specification.stages or specification.answer != "ranking":
+        raise DataError(
+            f"the task {task!r} is not answered by one ranking, so no TREC run can be scored on "
+            "it. `arena rescore` scores what a run handed in."
+        )
     if metrics is not None:
         if not metrics or isinstance(metrics, str):
             raise DataError(f"metrics={clip(metrics)}: give a list of names such as 'recall@10'.")
@@ -74,7 +80,13 @@ def score(
         view = corpus.at(tasks.survey(survey_id).date, exclude=[survey_id])
         not_visible += sum(paper_id not in view for paper_id in ranking)
         rankings[survey_id] = ranking
-    summary = summarize(specification, tasks, rankings)
+
+    def scores(answers: Answers, survey_id: str) -> dict[str, float]:
+        gains = tasks.gold(survey_id).gains
+        return evaluate(answers[task], gains, specification.metrics) if gains else {}
+
+    handed_in = {survey_id: {task: ranking} for survey_id, ranking in rankings.items()}
+    summary = summarize(task, specification.metrics, tasks, handed_in, scores)
     summary["task"] = task
     summary["sha256"] = {
         "corpus": corpus.sha256,

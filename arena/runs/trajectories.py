@@ -1,19 +1,31 @@
-"""``trajectories.jsonl``: one line an episode, complete or not there."""
+"""``trajectories.jsonl``: one line an episode, complete or not there; docs/trajectories.md."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from arena.errors import DataError
+
+VERSION = 2
+TRAJECTORIES = "trajectories.jsonl"
+
 
 class Trajectories:
-    """Append episodes to a file that survives being cut off anywhere."""
+    """Append episodes to a file that survives being cut off anywhere.
 
-    def __init__(self, path: Path) -> None:
+    Args:
+        path: of the file.
+        same: what every episode of this run says of itself: key -> value.
+    """
+
+    def __init__(self, path: Path, same: Mapping[str, Any]) -> None:
         self._path = path
+        self._same = dict(same)
         self.done: set[str] = set()
 
     def keep(self, surveys: list[str]) -> None:
@@ -28,27 +40,25 @@ class Trajectories:
         kept = 0
         with self._path.open("r+b") as file:
             for line, survey_id in zip(file, surveys, strict=False):
-                if not line.endswith(b"\n"):  # the process was killed while it wrote this
+                record = parse_line(line)
+                if record is None or record["survey"] != survey_id:
                     break
-                try:
-                    record = json.loads(line)
-                except ValueError:
-                    break
-                if not _usable(record) or record["survey"] != survey_id:
+                if any(record[key] != value for key, value in self._same.items()):
                     break
                 kept += len(line)
                 self.done.add(survey_id)
             file.truncate(kept)
 
     def __enter__(self) -> Trajectories:
-        self._file = self._path.open("ab")
+        self._file = self._path.open("ab", buffering=0)
         return self
 
     def append(self, record: dict[str, Any]) -> None:
-        """Write one episode and see it to the disk."""
-        line = json.dumps(record, sort_keys=True, separators=(",", ":"))
-        self._file.write(line.encode("ascii") + b"\n")
-        self._file.flush()
+        """Write one episode in one piece and see it to the disk."""
+        # Not sorted: the order of keys in an action is part of it.
+        line = json.dumps(record, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
+        while line:  # more than one piece only where the disk is full or a signal comes
+            line = line[self._file.write(line) :]
         os.fsync(self._file.fileno())
         self.done.add(record["survey"])
 
@@ -57,20 +67,68 @@ class Trajectories:
     ) -> None:
         self._file.close()
 
-    def read(self) -> list[dict[str, Any]]:
-        """Return all episodes."""
-        with self._path.open("rb") as file:
-            return [json.loads(line) for line in file]
+
+def read_episodes(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the complete episodes of a file; a last line that was cut off is passed over.
+
+    Raises:
+        DataError: if another line is no episode; the message names it.
+    """
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):  # only the last one: its process was killed
+                return
+            record = parse_line(line)
+            if record is None:
+                raise DataError(
+                    f"{str(path)!r} line {number} is no episode of version {VERSION}. It was "
+                    "changed, or another release wrote it; run it again."
+                )
+            yield record
 
 
-_TYPES = {"survey": str, "steps": list, "searches": int, "submitted": list, "truncated": bool}
+def is_cut_off(path: Path) -> bool:
+    """Return whether the last line of a file is incomplete."""
+    with path.open("rb") as file:
+        if not file.seek(0, os.SEEK_END):
+            return False
+        file.seek(-1, os.SEEK_END)
+        return file.read() != b"\n"
 
 
-def _usable(record: object) -> bool:
-    """Return whether a line holds what the results are made from."""
-    return (
-        isinstance(record, dict)
-        and all(isinstance(record.get(key), kind) for key, kind in _TYPES.items())
-        and all(isinstance(paper_id, str) for paper_id in record["submitted"])
-        and len(set(record["submitted"])) == len(record["submitted"])
+_TYPES: dict[str, type] = {
+    "arena": str, "task": str, "survey": str, "seed": int, "observation_sha256": str,
+    "steps": list, "truncated": bool, "spent": dict, "answers": dict, "metrics": dict,
+    "notes": dict, "sha256": dict,
+}  # fmt: skip
+_STEP: dict[str, Any] = {"observation_sha256": str, "reward": int | float, "reward_terms": dict}
+
+
+def parse_line(line: bytes) -> dict[str, Any] | None:
+    """Return the episode that a line holds, or None if it holds none that can be used."""
+    try:
+        record = json.loads(line) if line.endswith(b"\n") else None
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict) or record.get("version") != VERSION:
+        return None
+    if not _has(record, _TYPES) or not record["steps"]:
+        return None
+    if not all(_has(step, _STEP) and "action" in step for step in record["steps"]):
+        return None
+    if not all(isinstance(value, int) for value in record["spent"].values()):
+        return None
+    return record if all(_is_answer(answer) for answer in record["answers"].values()) else None
+
+
+def _has(record: Any, types: Mapping[str, Any]) -> bool:
+    return isinstance(record, dict) and all(
+        isinstance(record.get(key), kind) for key, kind in types.items()
     )
+
+
+def _is_answer(answer: Any) -> bool:
+    """Return whether this is a mind-map, or a ranking: distinct ids."""
+    if not isinstance(answer, list):
+        return isinstance(answer, dict)
+    return all(isinstance(i, str) for i in answer) and len(set(answer)) == len(answer)

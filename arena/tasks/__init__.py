@@ -4,17 +4,32 @@
 no observation, tool or agent ever gets one.
 """
 
-from arena.tasks.base import DEFAULT_BUDGET, MAX_SUBMITTED, TASKS, Gold, Survey, Task
+from arena.tasks.base import DEFAULT_BUDGET, TASKS, Gold, Survey, Task, stages_of, tools_of
 from arena.tasks.choice import choose_surveys
+from arena.tasks.scoring import (
+    ENCODER,
+    can_score,
+    evaluate_answers,
+    ideal_answers,
+    ideal_ranking,
+    measures,
+)
 from arena.tasks.task_set import TaskSet
 
 __all__ = [
     "DEFAULT_BUDGET",
-    "MAX_SUBMITTED",
+    "ENCODER",
     "TASKS",
     "Gold",
     "Survey",
     "Task",
     "TaskSet",
+    "can_score",
     "choose_surveys",
+    "evaluate_answers",
+    "ideal_answers",
+    "ideal_ranking",
+    "measures",
+    "stages_of",
+    "tools_of",
 ]

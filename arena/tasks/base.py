@@ -6,28 +6,42 @@ from typing import NamedTuple
 
 from arena.registry import Registry
 
-MAX_SUBMITTED = 1_000
-"""Most ids in a ranking, the usual depth of a TREC run; what lies deeper does not count."""
-
-
-DEFAULT_BUDGET = {"max_steps": 100, "max_searches": 50, "max_k": 100}
+DEFAULT_BUDGET = {
+    "max_steps": 100,
+    "max_searches": 50,
+    "max_reads": 100,
+    "max_characters": 2_000_000,
+    "max_k": 100,
+}
 """What an episode may use up, unless it is told otherwise."""
+
+RESEARCH = ("search", "read", "references", "citations", "select")
+"""Names of the tools by which every task is worked on."""
 
 
 class Task(NamedTuple):
-    """A task: what the agent is told and what its submission is measured by.
+    """A task: what the agent is told and what its answer is measured by.
 
     Attributes:
         instruction: shown to the agent at the start of an episode.
         metrics: names of the metrics reported.
-        headline: the metric that is the reward of a submission.
+        headline: the metric that the reward ``final`` pays.
         environment: the Gymnasium id.
+        answer: what is handed in, ``"ranking"`` or ``"mind_map"``; without meaning where there
+            are `stages`.
+        stages: names of the tasks that one episode of this one goes through, if there are any.
+        reward: what is paid unless an environment is told otherwise.
+        tools: names of the tools; empty for those of the task's kind.
     """
 
     instruction: str
     metrics: tuple[str, ...]
     headline: str
     environment: str
+    answer: str = "ranking"
+    stages: tuple[str, ...] = ()
+    reward: str = "gain"
+    tools: tuple[str, ...] = ()
 
 
 class Survey(NamedTuple):
@@ -57,6 +71,26 @@ class Gold(NamedTuple):
     gains: dict[str, int]
     references: int
     references_total: int
+
+
+def stages_of(name: str) -> tuple[tuple[str, Task], ...]:
+    """Return the (name, task) pairs that an episode of a task goes through, itself if single.
+
+    Raises:
+        UnknownNameError: if there is no such task.
+    """
+    task = TASKS.get(name)
+    return tuple((stage, TASKS.get(stage)) for stage in task.stages) or ((name, task),)
+
+
+def tools_of(name: str) -> tuple[str, ...]:
+    """Return the names of a task's tools, in the order in which agents are told of them."""
+    task = TASKS.get(name)
+    if task.tools:
+        return task.tools
+    last = {"ranking": "submit", "mind_map": "organize"}
+    answers = dict.fromkeys(last[stage.answer] for _, stage in stages_of(name))
+    return (*RESEARCH, *answers, "finish")
 
 
 TASKS: Registry[Task] = Registry(

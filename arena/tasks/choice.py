@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from arena.errors import DataError, clip
 from arena.tasks.task_set import TaskSet
@@ -13,13 +13,15 @@ def choose_surveys(tasks: TaskSet, surveys: Sequence[str] | int | None) -> list[
 
     Raises:
         UnknownNameError: if an id is unknown.
-        DataError: if the number is out of range or there is no survey.
+        DataError: if it is none of these, the number is out of range or there is no survey.
     """
     known = list(tasks.surveys)
     if surveys is None:
         return known
     if isinstance(surveys, str):
         raise DataError(f"surveys={clip(surveys)} is one string; give a list of ids.")
+    if isinstance(surveys, bool) or not isinstance(surveys, int | Iterable):
+        raise DataError(f"surveys={clip(surveys)}: give a list of ids, or how many.")
     if isinstance(surveys, int):
         if not 1 <= surveys <= len(known):
             raise DataError(

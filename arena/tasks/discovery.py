@@ -6,7 +6,7 @@ TASKS.register("discovery")(
     Task(
         instruction=(
             "Find the papers that a survey of this topic should cite. Only papers from before "
-            "the cutoff exist. Use search and read, then submit the ids, best first."
+            "the cutoff exist. Search and read, then submit the ids, best first."
         ),
         metrics=("recall@10", "recall@100", "precision@10", "precision@100"),
         headline="recall@100",

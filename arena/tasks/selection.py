@@ -6,8 +6,8 @@ TASKS.register("selection")(
     Task(
         instruction=(
             "Rank the papers that matter for a survey of this topic, the most influential "
-            "first. Only papers from before the cutoff exist. Use search and read, then submit "
-            "the ids in your order."
+            "first. Only papers from before the cutoff exist. Search and read, then submit the "
+            "ids in your order."
         ),
         metrics=("ndcg@10", "ndcg@30", "ndcg@100", "mrr"),
         headline="ndcg@100",

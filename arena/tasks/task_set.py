@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arena import layout
 from arena._files import sha256_file
-from arena.errors import CorpusError, UnknownNameError, clip, did_you_mean
+from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
 from arena.tasks.base import Gold, Survey
+
+if TYPE_CHECKING:
+    from arena.mindmap import MindMap
 
 _GAINS = {True: 2, False: 1}
 
@@ -22,6 +26,7 @@ class TaskSet:
         manifest = layout.read_manifest(self._directory)
         self._files = manifest["files"]
         self.sha256 = str(manifest["tasks_sha256"])
+        self._trees: dict[str, MindMap | None] = {}
 
     @cached_property
     def surveys(self) -> dict[str, Survey]:
@@ -51,6 +56,25 @@ class TaskSet:
         self.survey(survey_id)
         return self._gold[survey_id]
 
+    def mind_map(self, survey_id: str) -> MindMap | None:
+        """Return the survey's own mind-map, or None if it has none with a heading that can be read.
+
+        Raises:
+            UnknownNameError: if there is no such survey.
+        """
+        from arena.mindmap import read_mind_map
+
+        self.survey(survey_id)
+        if survey_id not in self._trees:
+            text = self._mind_maps[survey_id]["mind_map"]
+            tree = None
+            if text is not None:
+                with contextlib.suppress(DataError):
+                    tree = read_mind_map(text)[0]
+            # A root alone is a topic without headings: there is nothing to compare with.
+            self._trees[survey_id] = tree if tree is not None and tree.size else None
+        return self._trees[survey_id]
+
     @cached_property
     def scorable(self) -> list[str]:
         """Ids of the surveys with at least one reference in reach, in order."""
@@ -58,10 +82,7 @@ class TaskSet:
 
     @cached_property
     def _gold(self) -> dict[str, Gold]:
-        totals = {
-            row["survey"]: row["n_references_total"]
-            for row in self._read(layout.MIND_MAPS, ["survey", "n_references_total"])
-        }
+        totals = {key: row["n_references_total"] for key, row in self._mind_maps.items()}
         listed: dict[str, int] = dict.fromkeys(self.surveys, 0)
         gains: dict[str, dict[str, int]] = {survey_id: {} for survey_id in self.surveys}
         for row in self._read(layout.GOLD):
@@ -73,7 +94,11 @@ class TaskSet:
             for survey_id in self.surveys
         }
 
-    def _read(self, name: str, columns: list[str] | None = None) -> list[dict[str, Any]]:
+    @cached_property
+    def _mind_maps(self) -> dict[str, dict[str, Any]]:
+        return {row["survey"]: row for row in self._read(layout.MIND_MAPS)}
+
+    def _read(self, name: str) -> list[dict[str, Any]]:
         import pyarrow.parquet as pq
 
         path = self._directory / name
@@ -81,4 +106,4 @@ class TaskSet:
             raise CorpusError(
                 f"{str(path)!r} is not as it was built. See `arena-corpus verify`; build it again."
             )
-        return pq.read_table(path, columns=columns).to_pylist()  # type: ignore[no-any-return]
+        return pq.read_table(path).to_pylist()  # type: ignore[no-any-return]

@@ -12,75 +12,16 @@ the documents it leaves over have to be looked up one by one.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 BLOCK = 65536  # 512 kB of sums: a second-level cache
 _STRIPE = 64  # documents that are passed over together; divides a block
+_FEW = 128  # up to so many hits are kept in order as they come
+_SAMPLE = 8  # documents for each hit that is wanted, for a first bound
 _SPARSE = 128  # with less than one posting in so many documents, only stripes with one are visited
-
-
-class Accumulators:
-    """Score arrays to work in, one for each search that runs at the same time.
-
-    Between searches they are all zero.
-    """
-
-    def __init__(self) -> None:
-        self._free: list[NDArray[np.float64]] = []
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def borrow(self) -> Iterator[NDArray[np.float64]]:
-        """Lend an array of zeros; one that an error left dirty is not taken back."""
-        with self._lock:
-            array = self._free.pop() if self._free else None
-        if array is None:
-            array = np.zeros(BLOCK)
-        yield array
-        with self._lock:
-            self._free.append(array)
-
-
-@njit(cache=True, nogil=True)
-def find_terms(wanted, wanted_starts, terms, term_starts) -> Any:  # type: ignore[no-untyped-def]
-    """Return the number of each wanted term in a table sorted by bytes, -1 if it is not there.
-
-    Args:
-        wanted: uint8, the wanted terms one after another.
-        wanted_starts: int64 (n + 1), where each begins.
-        terms: the table, in the same form.
-        term_starts: where each of its terms begins.
-    """
-    numbers = np.empty(len(wanted_starts) - 1, np.int64)
-    for i in range(len(numbers)):
-        start, size = wanted_starts[i], wanted_starts[i + 1] - wanted_starts[i]
-        low, high = 0, len(term_starts) - 1
-        numbers[i] = -1
-        while low < high:
-            middle = (low + high) >> 1
-            other, other_size = term_starts[middle], term_starts[middle + 1] - term_starts[middle]
-            order = np.int64(0)
-            for j in range(min(size, other_size)):
-                order = np.int64(terms[other + j]) - np.int64(wanted[start + j])
-                if order != 0:
-                    break
-            if order == 0:
-                order = other_size - size
-            if order == 0:
-                numbers[i] = middle
-                break
-            if order < 0:
-                low = middle + 1
-            else:
-                high = middle
-    return numbers
 
 
 @njit(cache=True, nogil=True)
@@ -101,21 +42,6 @@ def place_of(docs, low, high, document) -> Any:  # type: ignore[no-untyped-def]
         else:
             high = middle
     return low
-
-
-@njit(cache=True, nogil=True)
-def document_frequencies(terms, starts, docs, end, excluded) -> Any:  # type: ignore[no-untyped-def]
-    """Return how many documents below `end` that are not excluded hold each term."""
-    counts = np.empty(len(terms), np.int64)
-    for i in range(len(terms)):
-        low, high = starts[terms[i]], starts[terms[i] + 1]
-        before = low + np.searchsorted(docs[low:high], np.uint32(end))
-        counts[i] = before - low
-        for j in range(len(excluded)):
-            place = place_of(docs, low, before, excluded[j])
-            if place < before and docs[place] == excluded[j]:
-                counts[i] -= 1
-    return counts
 
 
 @njit(cache=True, nogil=True)
@@ -141,35 +67,68 @@ def _keep_best(documents, scores, count, k) -> Any:  # type: ignore[no-untyped-d
 
 
 @njit(cache=True, nogil=True)
-def search(  # type: ignore[no-untyped-def]
-    terms, weights, starts, docs, codes, values, end, excluded, k, sums
+def _insert(documents, scores, size, k, document, score) -> Any:  # type: ignore[no-untyped-def]
+    """Put one more candidate into the sorted `size` <= `k` best, behind those of equal score.
+
+    It must be better than the last, if there are `k`. Returns the new size.
+    """
+    place = min(size, k - 1)
+    while place > 0 and scores[place - 1] < score:
+        scores[place] = scores[place - 1]
+        documents[place] = documents[place - 1]
+        place -= 1
+    scores[place] = score
+    documents[place] = document
+    return min(size + 1, k)
+
+
+@njit(cache=True, nogil=True)
+def _bound(weights, begins, ends, docs, sums, offset, k) -> Any:  # type: ignore[no-untyped-def]
+    """Return a score that the `k` best documents of a block surpass; 0 if none is known.
+
+    That is just less than the `k`-th best of some documents: the first that hold the rarest of the
+    terms in `k` documents or more. With it few stripes have to be looked into.
+    """
+    best = np.int64(-1)
+    for i in range(len(weights)):
+        if ends[i] - begins[i] >= k and (best < 0 or weights[i] > weights[best]):
+            best = np.int64(i)
+    if best < 0:
+        return 0.0
+    size, documents, scores = np.int64(0), np.empty(k, np.int64), np.empty(k)
+    for j in range(begins[best], min(ends[best], begins[best] + _SAMPLE * k)):
+        score = sums[np.uint64(docs[j]) - offset]
+        if size < k or score > scores[k - 1]:
+            size = _insert(documents, scores, size, k, 0, score)
+    if scores[k - 1] == 0.0:  # an excluded document
+        return 0.0
+    return np.int64(np.float64(scores[k - 1]).view(np.int64) - 1).view(np.float64)
+
+
+@njit(cache=True, nogil=True)
+def _search(  # type: ignore[no-untyped-def]
+    terms, weights, values, end, excluded, k, starts, docs, codes, sums, marks, found, scores
 ) -> Any:
-    """Return the `k` best (documents, scores), best first.
+    """Write the best documents of one search and their scores, best first; return their number.
 
     Postings are read while their document lies before `end`: the lists are in document order, so
     the rest of a list is the future and is not even looked at.
 
-    Args:
-        terms: int64 (t,), distinct term numbers, in the order in which a score is summed.
-        weights: float64 (t,), > 0: what a posting's value counts.
-        starts: where the postings of each term begin.
-        docs: their documents, ascending within a term.
-        codes: their codes.
-        values: float64, > 0: the value of a posting by its code.
-        end: of the scope.
-        excluded: int64, the documents below `end` that do not exist, ascending.
-        k: from 1 to `end`.
-        sums: zeros, of `BLOCK` elements; zeros again on return.
+    `terms` and `weights` are those of this search, `values` is its row of the tables and `excluded`
+    its own. `marks` has a False for each stripe, again on return; `found` and `scores` have `k`
+    elements to write to. The others are as in `search`.
     """
     count = len(terms)
     cursors = np.empty(count, np.int64)
+    begins = np.empty(count, np.int64)
     ends = np.empty(count, np.int64)
     for i in range(count):
         cursors[i] = starts[terms[i]]
     bits = sums.view(np.int64)  # floats >= 0 are ordered as their bits are, which compares faster
-    marks = np.zeros(len(sums) // _STRIPE, np.bool_)
-    capacity = 4 * k + 4 * _STRIPE
-    found, scores = np.empty(capacity, np.int64), np.empty(capacity)
+    few = k <= _FEW
+    if not few:
+        result, result_scores = found, scores
+        found, scores = np.empty(4 * k + 4 * _STRIPE, np.int64), np.empty(4 * k + 4 * _STRIPE)
     size, threshold = np.int64(0), 0.0
     next_excluded = 0
     for low in range(0, end, len(sums)):
@@ -188,10 +147,13 @@ def search(  # type: ignore[no-untyped-def]
             for j in range(cursors[i], ends[i]):
                 posting = np.uint64(j)
                 sums[np.uint64(docs[posting]) - offset] += weight * values[codes[posting]]
-            cursors[i] = ends[i]
+            begins[i], cursors[i] = cursors[i], ends[i]
         while next_excluded < len(excluded) and excluded[next_excluded] < high:
             sums[excluded[next_excluded] - low] = 0.0
             next_excluded += 1
+
+        if few and threshold == 0.0:
+            threshold = _bound(weights, begins, ends, docs, sums, offset, k)
 
         for first in range(0, high - low, _STRIPE):
             if sparse:
@@ -204,10 +166,17 @@ def search(  # type: ignore[no-untyped-def]
             hits = np.int64(0)
             for j in range(_STRIPE):  # beyond `high` the sums are zero
                 hits += np.int64(bits[start + np.uint64(j)] > threshold_bits)
-            if hits > 0:
-                if size + _STRIPE > capacity:
+            if hits > 0 and few:
+                for j in range(_STRIPE):
+                    score = sums[start + np.uint64(j)]
+                    if score > threshold:
+                        size = _insert(found, scores, size, k, low + first + j, score)
+                        if size == k:
+                            threshold = scores[k - 1]
+            elif hits > 0:
+                if size + _STRIPE > len(found):
                     threshold = _keep_best(found, scores, size, k)
-                    size = k
+                    size = np.int64(k)
                 for j in range(_STRIPE):
                     place = np.uint64(size)
                     score = sums[start + np.uint64(j)]
@@ -216,11 +185,51 @@ def search(  # type: ignore[no-untyped-def]
                     size += np.int64(score > threshold)
             for j in range(_STRIPE):
                 sums[start + np.uint64(j)] = 0.0
-        if size > 2 * k:  # now rather than when the buffer is full: fewer stripes to look into
+        if not few and size > 2 * k:  # now rather than when the buffer is full
             threshold = _keep_best(found, scores, size, k)
             size = np.int64(k)
-    if size > k:
-        _keep_best(found, scores, size, k)
-        size = np.int64(k)
-    order = np.argsort(-scores[:size], kind="mergesort")  # stable: ties stay in document order
-    return found[:size][order], scores[:size][order]
+    if not few:
+        if size > k:
+            _keep_best(found, scores, size, k)
+            size = np.int64(k)
+        order = np.argsort(-scores[:size], kind="mergesort")  # stable: ties stay in document order
+        result[:size] = found[:size][order]
+        result_scores[:size] = scores[:size][order]
+    return size
+
+
+@njit(cache=True, nogil=True)
+def search(  # type: ignore[no-untyped-def]
+    terms, weights, begins, tables, rows, ends, excluded, excluded_bounds, bounds, starts, docs,
+    codes, sums,
+) -> Any:  # fmt: skip
+    """Return the best documents and scores of many searches, and how many each found.
+
+    Args:
+        terms: int64, distinct term numbers of all searches, in the order in which each sums.
+        weights: float64, > 0: what a posting's value counts.
+        begins: int64 (n + 1), where the terms of each search begin.
+        tables: float64, > 0: values of a posting by its code, a row for each average length.
+        rows: int64 (n,), the row of each search.
+        ends: int64 (n,), of the scopes.
+        excluded: int64, the documents below the end that do not exist, ascending within a search.
+        excluded_bounds: int64 (n + 1), where those of each search begin.
+        bounds: int64 (n + 1), where the results of each search begin; it gets no more than fit.
+        starts: where the postings of each term begin.
+        docs: their documents, ascending within a term.
+        codes: their codes.
+        sums: zeros, of `BLOCK` elements; zeros again on return.
+    """
+    found, scores = np.empty(bounds[-1], np.int64), np.empty(bounds[-1])
+    sizes = np.zeros(len(ends), np.int64)
+    marks = np.zeros(len(sums) // _STRIPE, np.bool_)
+    for i in range(len(ends)):
+        low, high = bounds[i], bounds[i + 1]
+        if low < high:
+            sizes[i] = _search(
+                terms[begins[i] : begins[i + 1]], weights[begins[i] : begins[i + 1]],
+                tables[rows[i]], ends[i],
+                excluded[excluded_bounds[i] : excluded_bounds[i + 1]], high - low,
+                starts, docs, codes, sums, marks, found[low:high], scores[low:high],
+            )  # fmt: skip
+    return found, scores, sizes

@@ -14,13 +14,12 @@ conventional engines do.
 from __future__ import annotations
 
 import math
-import threading
-from collections import Counter
+from array import array
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +32,30 @@ from arena.retrieval._bm25_options import check_names, check_values
 from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope
 from arena.text import analyze
 
-_VALUES_BYTES = 64_000_000  # of the tables kept for the averages used last
+_TERMS = 200_000  # whose numbers are kept
+_SCOPES = 1024  # whose statistics are kept,
+_EXCLUDED = 64  # with at most so many exclusions
 _THREADS_FROM = 250_000  # documents; below, handing out the work costs more than it saves
+
+
+class _Measured(NamedTuple):
+    """A scope, and what it counts for the statistics.
+
+    Attributes:
+        end: of the scope.
+        excluded: ascending, the documents below `end` that do not exist.
+        horizon: documents below it count for the statistics, as many as
+        documents: without
+        hidden: these; their lengths are
+        average: on average.
+    """
+
+    end: int
+    excluded: NDArray[np.int64]
+    horizon: int
+    documents: int
+    hidden: NDArray[np.int64]
+    average: float
 
 
 @RETRIEVERS.register("bm25")
@@ -55,24 +76,24 @@ class BM25Retriever(Retriever):
         Raises:
             DataError: if an option is out of its range.
         """
-        from arena.retrieval.bm25 import _kernel  # compiles: only where a search is wanted
+        # These compile: only where a search is wanted.
+        from arena.retrieval.bm25 import _kernel, _statistics
+        from arena.retrieval.bm25._accumulators import Accumulators
+        from arena.retrieval.bm25._values import Values
 
         check_values(statistics, k1, b)
         self._statistics, self._k1, self._b = statistics, float(k1), float(b)
-        self._kernel = _kernel
-        self._terms = StringTable(directory / "terms").arrays()
+        self._kernel, self._find, self._count = _kernel, _statistics.find_terms, _statistics.count
+        self._table = StringTable(directory / "terms").arrays()
         self._starts, self._docs, self._codes, self._lengths = (
             load_array(directory / f"{name}.npy") for name in ("starts", "docs", "codes", "lengths")
         )
-        self._pairs = tuple(
-            load_array(directory / f"pair_{name}.npy").astype(np.float64)
-            for name in ("tfs", "lengths")
-        )
         self._documents_before = load_array(directory / "documents_before.npy")
         self._length_before = load_array(directory / "length_before.npy")
-        self._accumulators = _kernel.Accumulators()
-        self._known_values: dict[float, NDArray[np.float64]] = {}
-        self._lock = threading.Lock()
+        self._values = Values(directory, self._k1, self._b)
+        self._accumulators = Accumulators()
+        self._known_terms: dict[str, int] = {}
+        self._known_scopes: dict[Scope, _Measured] = {}
 
     @property
     def config(self) -> dict[str, Any]:
@@ -107,80 +128,102 @@ class BM25Retriever(Retriever):
 
         Cost: the postings of the query's terms before ``scope.end``, plus ``scope.end`` itself.
         """
-        end = min(scope.end, len(self._lengths))
-        k = min(k, end)
-        counts = Counter(analyze(query))
-        if k <= 0 or not counts:
-            return _NOTHING
-        excluded = np.array([d for d in scope.excluded if d < end], np.int64)
-        wanted = [term.encode("utf-8", "surrogatepass") for term in counts]
-        numbers = self._kernel.find_terms(
-            np.frombuffer(b"".join(wanted), np.uint8),
-            np.array([0, *accumulate(map(len, wanted))]),
-            *self._terms,
-        )
-        frequencies = np.array(list(counts.values()), np.float64)[numbers >= 0]
-        terms, weights, average = self._weights(numbers[numbers >= 0], frequencies, end, excluded)
-        if len(terms) == 0:
-            return _NOTHING
-        with self._accumulators.borrow() as sums:
-            found = self._kernel.search(
-                terms, weights, self._starts, self._docs, self._codes, self._values(average),
-                end, excluded, k, sums,
-            )  # fmt: skip
-        return Ranking(*found)
+        return self._search([Request(query, k, scope)])[0]
 
     def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
         """Return what `search` returns for each request, in order; large searches in threads."""
         threads = min(len(requests), cores())
         if threads < 2 or max(request.scope.end for request in requests) < _THREADS_FROM:
-            return [self.search(*request) for request in requests]
+            room = self._values.room
+            parts = (requests[low : low + room] for low in range(0, len(requests), room))
+            return [ranking for part in parts for ranking in self._search(part)]
         with ThreadPoolExecutor(threads) as pool:
             return list(pool.map(lambda request: self.search(*request), requests))
 
-    def _weights(
-        self,
-        terms: NDArray[np.int64],
-        frequencies: NDArray[np.float64],
-        end: int,
-        excluded: NDArray[np.int64],
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
-        """Return term numbers, their weights, and the average length.
-
-        The numbers ascend, so that a score does not depend on the order of the words.
-        """
-        at_cutoff = self._statistics == "cutoff"
-        horizon = end if at_cutoff else len(self._lengths)
-        hidden = excluded if at_cutoff else _NONE
-        documents = self._documents_before.item(horizon) - len(hidden)
-        length = self._length_before.item(horizon) - int(self._lengths[hidden].sum())
-        order = np.argsort(terms)
-        terms, frequencies = terms[order], frequencies[order]
-        counts = self._kernel.document_frequencies(terms, self._starts, self._docs, horizon, hidden)
+    def _search(self, requests: Sequence[Request]) -> list[Ranking]:
+        """Return what `search` returns, for at most as many requests as there are values for."""
+        scopes = [self._measured(scope) for _, _, scope in requests]
+        known, queries = self._numbers([query for query, _, _ in requests])
+        numbers, bounds = array("q"), [0]
+        for terms in queries:
+            numbers.extend([known[term] for term in terms])
+            bounds.append(len(numbers))
+        if not numbers:
+            return [_NOTHING] * len(requests)
+        starts, docs = self._starts, self._docs
+        terms, begins, frequencies, odds, matches = self._count(
+            np.frombuffer(numbers, np.int64),
+            np.array(bounds),
+            np.array([scope.horizon for scope in scopes]),
+            np.array([scope.documents for scope in scopes]),
+            *_concatenated([scope.hidden for scope in scopes]),
+            starts,
+            docs,
+        )
         # Not numpy's logarithm, whose last bit depends on the processor.
-        weights = [
-            qtf * math.log(1 + (documents - df + 0.5) / (df + 0.5))
-            for qtf, df in zip(frequencies.tolist(), counts.tolist(), strict=True)
-            if df
+        weights = frequencies * np.array(list(map(math.log, odds.tolist())))
+        sizes = [
+            max(0, min(k, scope.end, most))
+            for (_, k, _), scope, most in zip(requests, scopes, matches.tolist(), strict=True)
         ]
-        return terms[counts > 0], np.array(weights), length / documents if documents else 0.0
+        places = list(accumulate(sizes, initial=0))
+        table, rows = self._values.rows([scope.average for scope in scopes])
+        with self._accumulators.borrow() as sums:
+            documents, scores, found = self._kernel.search(
+                terms, weights, begins, table, np.array(rows),
+                np.array([scope.end for scope in scopes]),
+                *_concatenated([scope.excluded for scope in scopes]),
+                np.array(places), starts, docs, self._codes, sums,
+            )  # fmt: skip
+        return [
+            Ranking(documents[low : low + size], scores[low : low + size])
+            for low, size in zip(places, found.tolist(), strict=False)
+        ]
 
-    def _values(self, average: float) -> NDArray[np.float64]:
-        """Return the value of a posting by its code, in a corpus of this average length."""
-        with self._lock:
-            values = self._known_values.pop(average, None)
-        if values is None:
-            tfs, lengths = self._pairs
-            # An average of 0 comes with no postings to read.
-            norms = self._k1 * (1.0 - self._b + self._b * lengths / (average or 1.0))
-            values = tfs / (tfs + norms)
-        with self._lock:
-            self._known_values[average] = values
-            while len(self._known_values) * values.nbytes > _VALUES_BYTES:
-                if len(self._known_values) == 1:
-                    break
-                self._known_values.pop(next(iter(self._known_values)), None)
-        return values
+    def _numbers(self, queries: list[str]) -> tuple[dict[str, int], list[list[str]]]:
+        """Return the terms of each query, and the number of each, -1 for an unknown one."""
+        analyzed = list(map(analyze, queries))
+        known = self._known_terms
+        new = list({term for terms in analyzed for term in terms if term not in known})
+        if new:
+            if len(known) + len(new) > _TERMS:  # others may still read the old ones
+                known = self._known_terms = {}
+                new = list({term for terms in analyzed for term in terms})
+            wanted = [term.encode("utf-8", "surrogatepass") for term in new]
+            numbers = self._find(
+                np.frombuffer(b"".join(wanted), np.uint8),
+                np.array([0, *accumulate(map(len, wanted))]),
+                *self._table,
+            )
+            known.update(zip(new, numbers.tolist(), strict=True))
+        return known, analyzed
+
+    def _measured(self, scope: Scope) -> _Measured:
+        """Return the statistics of a scope."""
+        measured = self._known_scopes.get(scope)
+        if measured is None:
+            total = len(self._lengths)
+            end = min(scope.end, total)
+            excluded = np.array([d for d in scope.excluded if d < end], np.int64)
+            at_cutoff = self._statistics == "cutoff"
+            horizon, hidden = (end, excluded) if at_cutoff else (total, _NONE)
+            documents = self._documents_before.item(horizon) - len(hidden)
+            length = self._length_before.item(horizon) - int(self._lengths[hidden].sum())
+            average = length / documents if documents else 0.0
+            measured = _Measured(end, excluded, horizon, documents, hidden, average)
+            if len(excluded) <= _EXCLUDED:
+                if len(self._known_scopes) >= _SCOPES:
+                    self._known_scopes = {}
+                self._known_scopes[scope] = measured
+        return measured
+
+
+def _concatenated(arrays: list[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the arrays as one, and where each begins (n + 1)."""
+    if not any(map(len, arrays)):
+        return _NONE, np.zeros(len(arrays) + 1, np.int64)
+    bounds = np.array(list(accumulate(map(len, arrays), initial=0)))
+    return np.concatenate(arrays), bounds
 
 
 _NONE = np.empty(0, np.int64)

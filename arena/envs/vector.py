@@ -1,0 +1,284 @@
+"""Many episodes at once: one process, one batched search for all that search in a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.utils import EzPickle, seeding
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from arena.envs._play import Outcome, Play
+from arena.envs.core import SurveyEnv
+from arena.errors import DataError, clip
+from arena.tools import Search, make_searches
+
+_Infos = dict[str, Any]
+_TEXTS = ("cutoff", "result", "stage", "topic")
+_NUMBERS = (int, float, bool)
+
+
+class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
+    """As `gymnasium.vector.SyncVectorEnv` over `num_envs` environments, and faster.
+
+    The same seeds and actions give the same observations, rewards and infos, in the same form.
+    Corpus, engines and labels are shared, and the searches of a step are made in one batch.
+    Pickling keeps the arguments, not the running episodes.
+
+    Args:
+        num_envs: how many, >= 1.
+        autoreset_mode: when an episode that is over begins anew: ``"NextStep"`` (the default: with
+            the next step, whose action is ignored), ``"SameStep"`` or ``"Disabled"``, as
+            `gymnasium.vector.AutoresetMode`.
+        arguments: those of the scalar environment.
+
+    Raises:
+        CorpusError, UnknownNameError, DataError: if an argument is unusable.
+    """
+
+    kind: ClassVar[type[SurveyEnv]]
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        **arguments: Any,
+    ) -> None:
+        EzPickle.__init__(self, num_envs, autoreset_mode, **arguments)
+        if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
+            raise DataError(f"num_envs={clip(num_envs)}: give an integer >= 1.")
+        try:
+            self._mode = AutoresetMode(autoreset_mode)
+        except ValueError:
+            modes = ", ".join(repr(mode.value) for mode in AutoresetMode)
+            raise DataError(
+                f"autoreset_mode={clip(autoreset_mode)}: give one of {modes}."
+            ) from None
+        env = self.kind(**arguments)
+        self._setting = env._setting
+        self.num_envs = num_envs
+        self.render_mode = env.render_mode
+        self.metadata = env.metadata | {"autoreset_mode": self._mode}
+        self.single_action_space = env.action_space
+        self.single_observation_space = env.observation_space
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        budget: Any = self._setting.observation_space["budget"]
+        self._budget_names: tuple[str, ...] = tuple(budget)
+        self._generators: dict[int, np.random.Generator] = {}
+        self._seeded: dict[int, int] = {}
+        self._plays: list[Play | None] = [None] * num_envs
+        self._over = np.ones(num_envs, np.bool_)
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[dict[str, Any], _Infos]:
+        """Start all episodes, or those that ``options["reset_mask"]`` marks.
+
+        Args:
+            seed: of the draws of surveys: one integer s stands for s, s + 1, ...; or one of each.
+            options: as in the scalar environment, and ``reset_mask``, booleans of shape
+                (num_envs,).
+
+        Returns:
+            The observations and infos, batched as Gymnasium's vector environments do it.
+
+        Raises:
+            DataError: if there are not `num_envs` seeds, or an option is unknown or malformed.
+            UnknownNameError: if the survey is unknown.
+        """
+        seeds = self._seeds(seed)
+        if not isinstance(options, Mapping | None):
+            raise DataError(f"options={clip(options)}: give a mapping such as {{'survey': id}}.")
+        options = dict(options or {})
+        chosen = np.flatnonzero(self._mask(options.pop("reset_mask", None))).tolist()
+        for number in chosen:
+            self._seed(number, seeds[number])
+        infos = [{"survey": self._restart(number, options).survey.id} for number in chosen]
+        observations = [self._running(number).observation() for number in range(self.num_envs)]
+        return self._batched(observations), _merged(chosen, infos, self.num_envs)
+
+    def step(
+        self, actions: Iterable[Any]
+    ) -> tuple[dict[str, Any], NDArray[Any], NDArray[Any], NDArray[Any], _Infos]:
+        """Carry out one action in each environment.
+
+        Args:
+            actions: `num_envs` actions as the scalar environment takes them.
+
+        Returns:
+            Observations, rewards (float64), terminations, truncations (bool, shape (num_envs,))
+            and infos, as `gymnasium.vector.SyncVectorEnv`.
+
+        Raises:
+            DataError: if there are not `num_envs` actions.
+            gymnasium.error.ResetNeeded: before the first reset, and in the mode ``"Disabled"``
+                after the end of an episode.
+        """
+        if isinstance(actions, str | bytes | Mapping) or not isinstance(actions, Iterable):
+            raise DataError(f"{clip(actions)}: give a list of {self.num_envs} actions.")
+        given = list(actions)
+        if len(given) != self.num_envs:
+            raise DataError(f"{len(given)} actions for {self.num_envs} environments.")
+        if None in self._plays or (self._mode is AutoresetMode.DISABLED and self._over.any()):
+            raise ResetNeeded("an episode is over or has not begun. Call reset() first.")
+        observations, rewards, terminated, truncated, infos = map(
+            list, zip(*self._outcomes(given), strict=True)
+        )
+        terminations = np.array(terminated, np.bool_)
+        truncations = np.array(truncated, np.bool_)
+        self._over = terminations | truncations
+        if self._mode is AutoresetMode.SAME_STEP:
+            for number in np.flatnonzero(self._over).tolist():
+                final = {"final_obs": observations[number], "final_info": infos[number]}
+                play = self._restart(number, {})
+                observations[number] = play.observation()
+                infos[number] = final | {"survey": play.survey.id}
+        return (
+            self._batched(observations),
+            np.array(rewards, np.float64),
+            terminations,
+            truncations,
+            _merged(range(self.num_envs), infos, self.num_envs),
+        )
+
+    def _outcomes(self, actions: list[Any]) -> list[Outcome]:
+        """Begin every step, make all searches at once, complete every step."""
+        outcomes: list[Any] = [None] * self.num_envs
+        searches: list[Search] = []
+        searching = []
+        over = self._over.tolist()  # some are only where the next step restarts
+        for number, action in enumerate(actions):
+            if over[number]:
+                play = self._restart(number, {})
+                info = {"survey": play.survey.id}
+                outcomes[number] = Outcome(play.observation(), 0.0, False, False, info)
+                continue
+            play = self._running(number)
+            search = play.begin(action)
+            if search is None:
+                outcomes[number] = play.complete()
+            else:
+                searching.append((number, play))
+                searches.append(search)
+        for (number, play), shown in zip(searching, make_searches(searches), strict=True):
+            outcomes[number] = play.complete(shown)
+        return outcomes
+
+    def render(self) -> tuple[str, ...] | None:
+        """Return the state of each environment as text (render mode ``"ansi"``)."""
+        if self.render_mode != "ansi":
+            return None
+        return tuple(self._running(number).render() for number in range(self.num_envs))
+
+    @property  # type: ignore[misc]
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
+        """The generators that draw the surveys, one for each environment."""
+        return tuple(self._generator(number) for number in range(self.num_envs))
+
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
+        """Their seeds."""
+        generators = self.np_random
+        return tuple(self._seeded[number] for number in range(len(generators)))
+
+    def _seed(self, number: int, seed: int | None) -> None:
+        """Seed a generator; without a seed one that draws already goes on."""
+        if seed is not None or number not in self._generators:
+            self._generators[number], self._seeded[number] = seeding.np_random(seed)
+
+    def _generator(self, number: int) -> np.random.Generator:
+        self._seed(number, None)
+        return self._generators[number]
+
+    def _restart(self, number: int, options: dict[str, Any]) -> Play:
+        survey_id = self._setting.choose(options, self._generator(number))
+        self._plays[number] = play = self._setting.play(survey_id)
+        self._over[number] = False
+        return play
+
+    def _running(self, number: int) -> Play:
+        play = self._plays[number]
+        if play is None:
+            raise ResetNeeded("nothing has begun yet. Call reset() first.")
+        return play
+
+    def _batched(self, observations: list[dict[str, Any]]) -> dict[str, Any]:
+        budgets = [observation["budget"] for observation in observations]
+        batched: dict[str, Any] = {
+            "budget": {
+                name: np.array([budget[name] for budget in budgets], np.int64)
+                for name in self._budget_names
+            }
+        }
+        for name in _TEXTS:
+            batched[name] = tuple([observation[name] for observation in observations])
+        return batched
+
+    def _seeds(self, seed: Any) -> list[int | None]:
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, int | np.integer):
+            seed = range(int(seed), int(seed) + self.num_envs)
+        if not isinstance(seed, list | tuple | range | np.ndarray) or len(seed) != self.num_envs:
+            raise DataError(
+                f"seed={clip(seed)}: give an integer, or a list of {self.num_envs} of them."
+            )
+        for item in seed:
+            if item is not None and (not isinstance(item, int | np.integer) or item < 0):
+                raise DataError(f"the seed {clip(item)} is no integer >= 0.")
+        return [None if item is None else int(item) for item in seed]
+
+    def _mask(self, mask: Any) -> NDArray[np.bool_]:
+        if mask is None:
+            return np.ones(self.num_envs, np.bool_)
+        if (
+            not isinstance(mask, np.ndarray)
+            or mask.shape != (self.num_envs,)
+            or mask.dtype != np.bool_
+            or not mask.any()
+        ):
+            raise DataError(
+                f"reset_mask={clip(mask)}: give a NumPy array of {self.num_envs} booleans, one of "
+                "them true."
+            )
+        return mask
+
+
+def _merged(numbers: Sequence[int], infos: list[_Infos], size: int) -> _Infos:
+    """Return what Gymnasium's ``VectorEnv._add_info`` makes of the infos, one after another.
+
+    Args:
+        numbers: of the environments that the infos are of, ascending.
+        infos: not empty.
+        size: how many environments there are.
+    """
+    merged: _Infos = {}
+    keys = infos[0].keys()
+    alike = all(info.keys() == keys for info in infos)
+    for key in keys if alike else dict.fromkeys(key for info in infos for key in info):
+        rows, given = numbers, infos
+        if not alike:
+            rows = [number for number, info in zip(numbers, infos, strict=True) if key in info]
+            given = [info for info in infos if key in info]
+        values = [info[key] for info in given]
+        if key != "final_obs" and isinstance(values[0], dict):
+            merged[key] = _merged(rows, values, size)
+        else:
+            # The first value says the type, as it does there.
+            kind = type(values[0])
+            if kind not in _NUMBERS and not issubclass(kind, np.number):
+                kind = object
+            merged[key] = column = np.full(size, None if kind is object else 0, kind)
+            for number, value in zip(rows, values, strict=True):
+                column[number] = value
+        merged[f"_{key}"] = mask = np.zeros(size, np.bool_)
+        mask[rows if len(rows) < size else slice(None)] = True
+    return merged

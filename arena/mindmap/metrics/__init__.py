@@ -1,0 +1,1 @@
+"""Metrics of mind-maps, one a module; `arena.mindmap.MIND_MAP_METRICS` finds them."""

@@ -1,0 +1,131 @@
+"""The mind-map: one small immutable tree. Nothing here recurses, however deep a tree is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+from arena.errors import DataError, clip
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MindMap:
+    """A node of a mind-map with all that is below it; the root stands for the whole.
+
+    Equal are maps with the same labels, papers and order of children. Hashable.
+
+    Args:
+        label: The heading. The root's is the topic, or empty where there is none.
+        children: The nodes below, in order.
+        papers: Ids of the papers filed under this node itself.
+
+    Raises:
+        DataError: An argument is of another type.
+
+    Example:
+        >>> tree = MindMap("Graphs", (MindMap("Search", papers=("p1",)), MindMap("Colouring")))
+        >>> tree.labels(), tree.size, tree.depth, tree.all_papers()
+        (['Search', 'Colouring'], 2, 1, ['p1'])
+    """
+
+    label: str
+    children: tuple[MindMap, ...] = ()
+    papers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.label, str):
+            raise DataError(f"label {clip(self.label)}: expected a string.")
+        for name, values, kind in (
+            ("children", self.children, MindMap),
+            ("papers", self.papers, str),
+        ):
+            if not isinstance(values, tuple):
+                raise DataError(f"{name} {clip(values)}: expected a tuple.")
+            for value in values:
+                if not isinstance(value, kind):
+                    raise DataError(f"{name} hold {clip(value)}: expected {kind.__name__} only.")
+
+    def nodes(self) -> Iterator[MindMap]:
+        """Yield this node and all below it, in preorder."""
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting.extend(reversed(node.children))
+
+    def labels(self) -> list[str]:
+        """Return the distinct labels without the root's own, in preorder.
+
+        A label that the root shares with a node below it is in the list.
+        """
+        nodes = self.nodes()
+        next(nodes)
+        return list(dict.fromkeys(node.label for node in nodes))
+
+    def all_papers(self) -> list[str]:
+        """Return the distinct papers of the whole tree, in preorder."""
+        return list(dict.fromkeys(paper for node in self.nodes() for paper in node.papers))
+
+    @property
+    def size(self) -> int:
+        """The number of nodes without the root."""
+        return sum(1 for _ in self.nodes()) - 1
+
+    @property
+    def depth(self) -> int:
+        """The number of steps from the root to the deepest node; 0 for a root alone."""
+        depth, level = 0, self.children
+        while level:
+            depth += 1
+            level = tuple(child for node in level for child in node.children)
+        return depth
+
+    def to_json(self) -> dict[str, Any]:
+        """Return nested plain dicts with the keys ``label``, ``children`` and ``papers``.
+
+        `read_mind_map` reads them back.
+        """
+        root = _plain(self)
+        waiting = [(self, root)]
+        while waiting:
+            node, made = waiting.pop()
+            for child in node.children:
+                made["children"].append(_plain(child))
+                waiting.append((child, made["children"][-1]))
+        return root
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MindMap):
+            return NotImplemented
+        return self is other or all(a == b for a, b in zip_longest(_rows(self), _rows(other)))
+
+    def __hash__(self) -> int:
+        return hash(tuple(_rows(self)))
+
+    def __repr__(self) -> str:
+        return f"<MindMap {clip(self.label)}: {self.size} nodes, {len(self.all_papers())} papers>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_rows, (tuple(_rows(self)),)  # pickle's own way would recurse
+
+
+def _plain(node: MindMap) -> dict[str, Any]:
+    return {"label": node.label, "children": [], "papers": list(node.papers)}
+
+
+_Row = tuple[str, int, tuple[str, ...]]
+
+
+def _rows(tree: MindMap) -> Iterator[_Row]:
+    """Yield label, number of children and papers in preorder, which together are the tree."""
+    return ((node.label, len(node.children), node.papers) for node in tree.nodes())
+
+
+def _from_rows(rows: Iterable[_Row]) -> MindMap:
+    made: list[MindMap] = []  # children of one node lie on top, the first one uppermost
+    for label, count, papers in reversed(list(rows)):
+        children = tuple(made.pop() for _ in range(count))
+        made.append(MindMap(label, children, papers))
+    return made[0]

@@ -1,0 +1,12 @@
+"""Rewards by name, one file each, and sums of them: ``"gain"``, ``"gain+cost"``.
+
+To add one, add a module to this package:
+
+    @REWARDS.register("novelty")
+    class Novelty(Reward):
+        def terms(self, progress): ...
+"""
+
+from arena.rewards.base import REWARDS, Progress, Reward, make_rewards, number
+
+__all__ = ["REWARDS", "Progress", "Reward", "make_rewards", "number"]

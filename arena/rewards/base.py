@@ -1,0 +1,104 @@
+"""What a reward is, and how rewards are named and added."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from arena.errors import DataError, clip, did_you_mean
+from arena.registry import Registry
+
+
+class Progress(NamedTuple):
+    """What a reward may know of one step.
+
+    Attributes:
+        found: distinct gold papers that have been shown so far, this step included.
+        found_before: the same before this step.
+        gold: gold papers in reach, >= 0.
+        searches: made in this step, 0 or 1.
+        reads: made in this step, 0 or 1.
+        characters: of results that showed papers in this step, >= 0.
+        over: whether the episode ends with this step, terminated or truncated.
+        score: the task's headline metric of what was handed in; None before the end and for a
+            survey that cannot be scored. In [0, 1], but soft recall may come out above 1.
+    """
+
+    found: int
+    found_before: int
+    gold: int
+    searches: int
+    reads: int
+    characters: int
+    over: bool
+    score: float | None
+
+
+class Reward(ABC):
+    """A reward of a step; the options are keyword arguments of the class.
+
+    Rewards keep no state, so one serves any number of episodes.
+    """
+
+    @abstractmethod
+    def terms(self, progress: Progress) -> dict[str, float]:
+        """Return the named terms that add up to the reward of a step.
+
+        The names begin with the name of the reward, so that those of a sum do not meet.
+        """
+
+
+REWARDS: Registry[type[Reward]] = Registry(
+    "reward", packages=["arena.rewards"], entry_points="researcharena.rewards"
+)
+
+
+def make_rewards(name: str, options: Mapping[str, Any] | None = None) -> list[Reward]:
+    """Return the rewards that add up to `name`, such as ``"gain"`` or ``"gain+cost"``.
+
+    Args:
+        name: registered names joined by ``+``, each at most once.
+        options: name -> keyword arguments of that reward.
+
+    Raises:
+        UnknownNameError: if there is no such reward.
+        DataError: if a name stands twice, or an option is unknown or out of its range.
+    """
+    if not isinstance(name, str):
+        raise DataError(f"reward={clip(name)}: give a name, or names joined by '+'.")
+    names = [part.strip() for part in name.split("+")]
+    if len(set(names)) < len(names):
+        raise DataError(f"reward={clip(name)} names one reward twice.")
+    kinds = {part: REWARDS.get(part) for part in names}
+    options = {} if options is None else options
+    if not isinstance(options, Mapping):
+        raise DataError(
+            f"reward_options={clip(options)}: give a mapping such as {{'cost': {{...}}}}."
+        )
+    for key, value in options.items():
+        if key not in kinds:
+            raise DataError(f"reward_options names {clip(key)}.{did_you_mean(key, kinds)}")
+        if not isinstance(value, Mapping):
+            raise DataError(f"the options of {key}, {clip(value)}, are no mapping.")
+    made = []
+    for part, kind in kinds.items():
+        try:
+            made.append(kind(**options.get(part, {})))
+        except TypeError as error:
+            raise DataError(
+                f"the reward {part!r} does not take {clip(dict(options.get(part, {})))}: {error}."
+            ) from None
+    return made
+
+
+def number(name: str, value: object, least: float, most: float) -> float:
+    """Return an option that is a finite number in a range.
+
+    Raises:
+        DataError: if it is none.
+    """
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not least <= value <= most:  # type: ignore[operator]
+        raise DataError(f"{name}={clip(value)}: give a number from {least:g} to {most:g}.")
+    return float(value)  # type: ignore[arg-type]

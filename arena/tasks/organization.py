@@ -1,0 +1,18 @@
+"""Information Organization (ResearchArena, section 5): a mind-map of the topic."""
+
+from arena.tasks.base import TASKS, Task
+
+TASKS.register("organization")(
+    Task(
+        instruction=(
+            "Draw a mind-map of this topic: a tree of headings as a survey would have them, with "
+            "the papers filed under the headings. Only papers from before the cutoff exist. Hand "
+            "it in with organize."
+        ),
+        metrics=("heading_soft_recall", "heading_soft_precision"),
+        headline="heading_soft_recall",
+        environment="arena/Organization-v0",
+        answer="mind_map",
+        reward="final",
+    )
+)

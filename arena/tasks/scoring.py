@@ -1,0 +1,103 @@
+"""From what was handed in to the task's metrics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from arena import metrics
+from arena.tasks.base import TASKS, Gold, Task, stages_of
+from arena.tasks.task_set import TaskSet
+
+if TYPE_CHECKING:
+    from arena.mindmap import MindMap
+
+ENCODER = "static"
+"""The encoder by which headings are compared, unless it is told otherwise."""
+
+_Answers = Mapping[str, "list[str] | MindMap"]
+
+
+def evaluate_answers(
+    name: str, answers: _Answers, tasks: TaskSet, survey_id: str, encoder: str = ENCODER
+) -> dict[str, float]:
+    """Score what was handed in for one survey.
+
+    Args:
+        name: a registered task.
+        answers: stage -> ranking or mind-map; a stage that is missing scores 0.
+        tasks: holds the labels.
+        survey_id: the survey.
+        encoder: compares headings; no part in rankings.
+
+    Returns:
+        Metric -> value in the order of the task; a task of several stages adds its headline, the
+        mean of the stages' headlines. A stage without labels is left out, also of that mean;
+        empty if no stage has any.
+    """
+    found: dict[str, float] = {}
+    headlines = []
+    for stage, task in stages_of(name):
+        scores = _stage(task, answers.get(stage), tasks, survey_id, encoder)
+        found |= scores
+        if scores:
+            headlines.append(scores[task.headline])
+    task = TASKS.get(name)
+    if task.stages and headlines:
+        found[task.headline] = math.fsum(headlines) / len(headlines)
+    return found
+
+
+def _stage(
+    task: Task, answer: Any, tasks: TaskSet, survey_id: str, encoder: str
+) -> dict[str, float]:
+    if task.answer == "ranking":
+        gains = tasks.gold(survey_id).gains
+        return metrics.evaluate(answer or [], gains, task.metrics) if gains else {}
+    gold = tasks.mind_map(survey_id)
+    if gold is None:
+        return {}
+    if answer is None:
+        return dict.fromkeys(task.metrics, 0.0)
+    from arena import mindmap
+
+    return mindmap.evaluate(answer, gold, task.metrics, encoder)
+
+
+def can_score(name: str, tasks: TaskSet, survey_id: str) -> bool:
+    """Return whether every stage of a task has labels for a survey, and references to work on."""
+    maps = any(task.answer == "mind_map" for _, task in stages_of(name))
+    return bool(tasks.gold(survey_id).gains) and not (maps and tasks.mind_map(survey_id) is None)
+
+
+def ideal_answers(name: str, tasks: TaskSet, survey_id: str) -> dict[str, list[str] | MindMap]:
+    """Return the best possible answer to every stage that has labels."""
+    ideal: dict[str, list[str] | MindMap] = {}
+    for stage, task in stages_of(name):
+        if task.answer == "ranking":
+            ideal[stage] = ideal_ranking(tasks.gold(survey_id))
+        elif (mind_map := tasks.mind_map(survey_id)) is not None:
+            ideal[stage] = mind_map
+    return ideal
+
+
+def ideal_ranking(gold: Gold) -> list[str]:
+    """Return the best possible submission: by gain, then in document order."""
+    from arena.tools import MAX_SUBMITTED
+
+    return sorted(gold.gains, key=lambda paper_id: -gold.gains[paper_id])[:MAX_SUBMITTED]
+
+
+def measures(name: str) -> list[Callable[..., float]]:
+    """Return the functions behind a task's metrics, whose code shapes its numbers."""
+    found: list[Callable[..., float]] = []
+    for _, task in stages_of(name):
+        for metric in task.metrics:
+            if task.answer == "ranking":
+                found.append(metrics.parse(metric)[0])
+            else:
+                from arena.mindmap import MIND_MAP_METRICS
+
+                found.append(MIND_MAP_METRICS.get(metric))
+    return found

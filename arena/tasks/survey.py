@@ -1,0 +1,19 @@
+"""A survey in one episode: discovery, then selection, then organization, end to end."""
+
+from arena.tasks.base import TASKS, Task
+
+TASKS.register("survey")(
+    Task(
+        instruction="Prepare a survey of this topic in three stages.",
+        metrics=(
+            "recall@10", "recall@100", "precision@10", "precision@100",
+            "ndcg@10", "ndcg@30", "ndcg@100", "mrr",
+            "heading_soft_recall", "heading_soft_precision",
+            "survey_score",
+        ),
+        headline="survey_score",
+        environment="arena/Survey-v0",
+        stages=("discovery", "selection", "organization"),
+        reward="gain+final",
+    )
+)  # fmt: skip

@@ -1,0 +1,33 @@
+"""What an agent can do: one file a tool, each a plain typed function.
+
+To add a tool, add a module to this package that registers it, and name it in the `tools` of a
+task:
+
+    def venue(episode: Episode, paper_id: str) -> dict[str, Any]: ...
+    TOOLS.register("venue")(Tool.of(venue))
+"""
+
+from arena.tools._parse import Call, parse_action
+from arena.tools._searching import make_searches
+from arena.tools.base import TOOLS, BudgetError, Parameter, Search, Shown, Tool, ToolError
+from arena.tools.episode import MAX_QUERY, MAX_SUBMITTED, Episode
+from arena.tools.openai import actions_from, tool_message, tool_schemas
+
+__all__ = [
+    "MAX_QUERY",
+    "MAX_SUBMITTED",
+    "TOOLS",
+    "BudgetError",
+    "Call",
+    "Episode",
+    "Parameter",
+    "Search",
+    "Shown",
+    "Tool",
+    "ToolError",
+    "actions_from",
+    "make_searches",
+    "parse_action",
+    "tool_message",
+    "tool_schemas",
+]

@@ -1,0 +1,168 @@
+"""What an agent may write as an action, checked, with an answer for everything else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from arena.errors import clip, did_you_mean, has_many_parts
+from arena.tools.base import Parameter, Tool
+
+_EXPECTED = {
+    "string": "a string",
+    "integer": "an integer",
+    "strings": "a list of strings",
+    "object": "an object",
+}
+_MISSING = object()
+_MAX_NESTING = 200
+_MAX_PARTS = 1_000_000
+_TOO_DEEP = "key that is no string, or too much nesting"
+_FORM = 'Write {"tool": "search", "arguments": {"query": "..."}}.'
+
+
+class Call(NamedTuple):
+    """A well-formed call."""
+
+    tool: Tool
+    arguments: dict[str, Any]
+
+
+def parse_action(action: object, tools: Mapping[str, Tool]) -> Call | str:
+    """Return the call that `action` stands for, or one sentence on what is wrong with it.
+
+    Args:
+        action: a mapping with ``tool`` and ``arguments``, or the same as JSON text.
+        tools: the known tools by name.
+    """
+    try:
+        found = _parse(action, tools)
+        if isinstance(found, str) and (kind := not_json(action)):
+            # What it looks like may hold an address or the order of a set, which always differ.
+            return f"the action holds a {kind}, which JSON cannot hold. {_FORM}"
+        return found
+    except Exception:  # an object of Python may do anything when it is looked at
+        return f"the action holds a {type(action).__name__}, which JSON cannot hold. {_FORM}"
+
+
+def not_json(value: object) -> str | None:
+    """Return the type of the first thing in `value` that JSON cannot hold, or None.
+
+    NumPy's numbers count as numbers, bytes at the top as text.
+    """
+    odd: list[str] = []
+
+    def refuse(item: object) -> object:
+        if isinstance(item, np.bool_ | np.integer | np.floating):
+            return item.item()
+        odd.append(type(item).__name__)
+        raise TypeError
+
+    if isinstance(value, bytes):
+        return None
+    if _nests_too_deep(value) or has_many_parts(value, _MAX_PARTS):
+        return _TOO_DEEP
+    try:
+        json.dumps(value, allow_nan=False, default=refuse)
+    except ValueError:
+        return "number that is not finite or of thousands of digits, or itself"
+    except (TypeError, RecursionError):
+        return odd[0] if odd else _TOO_DEEP
+    return None
+
+
+def _nests_too_deep(value: object) -> bool:
+    """Return whether lists and mappings nest more than `_MAX_NESTING` levels.
+
+    Python's own limit depends on who calls, so an answer would.
+    """
+    level: list[Any] = [value]
+    for _ in range(_MAX_NESTING + 1):
+        inside: dict[int, Any] = {}  # shared parts once: they may be shared on every level
+        for item in level:
+            parts: Any = item.values() if isinstance(item, dict) else item
+            if isinstance(item, dict | list | tuple):
+                inside.update((id(p), p) for p in parts if isinstance(p, dict | list | tuple))
+        level = list(inside.values())
+        if not level:
+            return False
+    return True
+
+
+def _parse(action: object, tools: Mapping[str, Tool]) -> Call | str:
+    if isinstance(action, str | bytes):
+        text = action
+        brackets = text.count("[") + text.count("{") if isinstance(text, str) else len(text)
+        try:
+            action = json.loads(text)
+            too_deep = brackets > _MAX_NESTING and _nests_too_deep(action)
+        except ValueError:
+            return f"the action {clip(text)} is no JSON. {_FORM}"
+        except RecursionError:
+            too_deep = True
+        if too_deep:
+            return f"the action {clip(text)} is no JSON of at most {_MAX_NESTING} levels. {_FORM}"
+    if not isinstance(action, Mapping):
+        return f"the action {clip(action)} is no object. {_FORM}"
+    if extra := [key for key in action if key not in ("tool", "arguments")]:
+        return f"an action has no key {clip(extra[0])}. {_FORM}"
+    name, arguments = _plain(action.get("tool")), action.get("arguments", {})
+    if not isinstance(name, str) or name not in tools:
+        return f"no tool {clip(name)}.{did_you_mean(name, tools)}"
+    tool = tools[name]
+    if not isinstance(arguments, Mapping):
+        return f"arguments={clip(arguments)} is no object. Call {tool.usage()}."
+    given = {_plain(key): value for key, value in arguments.items()}
+    checked = {}
+    for parameter in tool.parameters:
+        value = given.pop(parameter.name, _MISSING)
+        if not parameter.required and (value is _MISSING or value is None):
+            checked[parameter.name] = parameter.default
+            continue
+        if value is _MISSING:
+            return f"{name} needs the argument {parameter.name!r}. Call {tool.usage()}."
+        checked[parameter.name] = converted = _converted(value, parameter.kind)
+        if converted is None:
+            return (
+                f"{parameter.name}={clip(value)} is not {_EXPECTED[parameter.kind]}. "
+                f"Call {tool.usage()}."
+            )
+        if wrong := _out_of_range(parameter, converted):
+            return wrong
+    if given:
+        return f"{name} takes no argument {clip(next(iter(given)))}. Call {tool.usage()}."
+    return Call(tool, checked)
+
+
+def _converted(value: object, kind: str) -> Any:
+    """Return `value` as exactly the type that `kind` names, or None if it is none."""
+    if kind == "string":
+        return _plain(value) if isinstance(value, str) else None
+    if kind == "integer":
+        number = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        return int(value) if number else None  # type: ignore[call-overload]
+    if kind == "object":  # models write an object as text now and then; its tool reads both
+        return value if isinstance(value, dict | str) else None
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        return [_plain(item) for item in value]
+    return None
+
+
+def _out_of_range(parameter: Parameter, value: Any) -> str | None:
+    if parameter.kind == "integer":
+        least, most = parameter.bounds
+        if (least is not None and value < least) or (most is not None and value > most):
+            wanted = f"{least} or more" if most is None else f"from {least} to {most}"
+            name = parameter.name
+            return f"{name}={clip(value)} is out of range. Give {name} {wanted}."
+    if parameter.choices and value not in parameter.choices:
+        return f"no {parameter.name} {clip(value)}.{did_you_mean(value, parameter.choices)}"
+    return None
+
+
+def _plain(value: object) -> Any:
+    """Return a string as a `str` itself: a subclass may bring an equality of its own."""
+    return str.__str__(value) if isinstance(value, str) else value

@@ -1,0 +1,56 @@
+"""The tools ``references`` and ``citations``."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from arena.errors import clip
+from arena.tools.base import TOOLS, Shown, Tool, ToolError
+from arena.tools.episode import MAX_TITLE
+
+if TYPE_CHECKING:
+    from arena.tools.episode import Episode
+
+PER_PAGE = 100
+"""Papers in one page."""
+
+
+def references(episode: Episode, paper_id: str, page: int = 1) -> Shown:
+    """List the papers that a paper cites, oldest first, with id, title and date.
+
+    Args:
+        episode: the running episode.
+        paper_id: an id that a search returned.
+        page: page of a long list, from 1; a page has 100 papers.
+    """
+    return _listed(episode, "references", paper_id, episode.view.references(paper_id), page)
+
+
+def citations(episode: Episode, paper_id: str, page: int = 1) -> Shown:
+    """List the papers that cite a paper, oldest first, with id, title and date.
+
+    Args:
+        episode: the running episode.
+        paper_id: an id that a search returned.
+        page: page of a long list, from 1; a page has 100 papers.
+    """
+    return _listed(episode, "citations", paper_id, episode.view.citations(paper_id), page)
+
+
+def _listed(episode: Episode, what: str, paper_id: str, linked: list[str], page: int) -> Shown:
+    pages = max(1, math.ceil(len(linked) / PER_PAGE))
+    if page > pages:
+        raise ToolError(f"page={clip(page)} does not exist. The list has pages 1 to {pages}.")
+    episode.spend("reads")
+    shown = linked[(page - 1) * PER_PAGE : page * PER_PAGE]
+    papers = [
+        {"id": paper.id, "title": paper.title[:MAX_TITLE], "date": paper.date}
+        for paper in episode.view.briefs(shown)
+    ]
+    result = {"id": paper_id, "total": len(linked), "page": page, "pages": pages, what: papers}
+    return Shown(result, shown)
+
+
+for _function in (references, citations):
+    TOOLS.register(_function.__name__)(Tool.of(_function, page=(1, None)))

@@ -1,0 +1,61 @@
+"""The tool ``read``."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from arena.errors import clip
+from arena.tools.base import TOOLS, Shown, Tool, ToolError
+from arena.tools.episode import MAX_TITLE
+
+if TYPE_CHECKING:
+    from arena.tools.episode import Episode
+
+PAGE = 8_000
+"""Characters of text in one page."""
+
+_MAX_HEADINGS = 100
+
+
+def read(episode: Episode, paper_id: str, section: int = 0, page: int = 1) -> Shown:
+    """Read a paper: section 0 is the abstract, the others are the full text, in pages.
+
+    Args:
+        episode: the running episode.
+        paper_id: an id that a search returned.
+        section: number of the section, from 0; each result lists them.
+        page: page of a long section, from 1.
+    """
+    view = episode.view
+    paper = view.paper(paper_id)
+    sections = [("Abstract", paper.abstract), *view.sections(paper_id)]
+    if section >= len(sections):
+        raise ToolError(
+            f"section={clip(section)} does not exist. {clip(paper_id)} has sections 0 to "
+            f"{len(sections) - 1}."
+        )
+    heading, text = sections[section]
+    pages = max(1, math.ceil(len(text) / PAGE))
+    if page > pages:
+        raise ToolError(
+            f"page={clip(page)} does not exist. Section {section} has pages 1 to {pages}."
+        )
+    episode.spend("reads")
+    result = {
+        "id": paper.id,
+        "title": paper.title[:MAX_TITLE],
+        "date": paper.date,
+        "citations": view.citation_count(paper_id),
+        "sections": [name[:100] for name, _ in sections[:_MAX_HEADINGS]],
+        "section": section,
+        "heading": heading[:MAX_TITLE],
+        "characters": len(text),
+        "page": page,
+        "pages": pages,
+        "text": text[(page - 1) * PAGE : page * PAGE],
+    }
+    return Shown(result, (paper.id,))
+
+
+TOOLS.register("read")(Tool.of(read, section=(0, None), page=(1, None)))

@@ -1,0 +1,1 @@
+"""An agent that learns from the reward which query to send next; see docs/training.md."""

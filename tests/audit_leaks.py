@@ -1,0 +1,531 @@
+"""One leak each: functions that break one thing in the core, or in the files of a corpus."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from arena.audit._facts import Facts
+from arena.audit._files import check_files
+from arena.audit._report import Log
+from arena.envs import SurveyEnv, SurveyVectorEnv
+from arena.envs._play import Play
+from arena.envs._setting import Setting
+from arena.errors import ArenaError, UnknownPaperError
+from arena.retrieval.bm25.retriever import BM25Retriever
+from arena.tasks import TaskSet
+from arena.tools.episode import Episode
+from arena.view import CorpusView, Hit
+
+# In the core.
+
+
+def one_day_more(monkeypatch):
+    def end(self: Any, day: int) -> int:
+        return int(np.searchsorted(self.days, np.int32(day + 1)))
+
+    monkeypatch.setattr("arena._store.Store.end", end)
+
+
+def surveys_are_papers(monkeypatch):
+    monkeypatch.setattr("arena._store.Store.is_searchable", lambda self, document: True)
+
+
+def nothing_is_excluded(monkeypatch):
+    real = CorpusView.__init__
+    monkeypatch.setattr(
+        CorpusView,
+        "__init__",
+        lambda self, store, day, exclude, *rest: real(self, store, day, (), *rest),
+    )
+
+
+def later_papers_count(monkeypatch):
+    def citation_count(self: CorpusView, paper_id: str) -> int:
+        starts, document = self._store.citing_starts, self._document(paper_id)
+        return int(starts[document + 1] - starts[document])
+
+    monkeypatch.setattr(CorpusView, "citation_count", citation_count)
+
+
+def len_counts_all(monkeypatch):
+    monkeypatch.setattr(CorpusView, "__len__", lambda self: int(self._store.searchable_before[-1]))
+
+
+def links_to_later_papers(monkeypatch):
+    def linked(self: CorpusView, starts: Any, targets: Any, document: int) -> list[str]:
+        low, high = starts.item(document), starts.item(document + 1)
+        return [self._store.ids[d] for d in targets[low:high].tolist()]
+
+    monkeypatch.setattr(CorpusView, "_linked", linked)
+
+
+def references_are_shuffled(monkeypatch):
+    real = CorpusView._linked
+    monkeypatch.setattr(CorpusView, "_linked", lambda self, *a: real(self, *a)[::-1])
+
+
+def given_best_first(monkeypatch):
+    """The references that an episode begins with, the influential ones first."""
+    from arena.envs._given import Oracle
+    from arena.tasks import ideal_ranking
+
+    def papers(self: Any, tasks: TaskSet, view: CorpusView, survey_id: str) -> list[str]:
+        return [p for p in ideal_ranking(tasks.gold(survey_id)) if p in view]
+
+    monkeypatch.setattr(Oracle, "papers", papers)
+
+
+def a_survey_is_read(monkeypatch):
+    """The text of the survey comes back as that of a paper."""
+    real = CorpusView.paper
+    told = "We survey haze clamping."
+    monkeypatch.setattr(CorpusView, "paper", lambda self, i: real(self, i)._replace(abstract=told))
+
+
+def a_page_too_many(monkeypatch):
+    monkeypatch.setattr("arena.tools.read.PAGE", 8_001)
+    real = CorpusView.sections
+
+    def sections(self: CorpusView, paper_id: str) -> list[Any]:
+        return [s._replace(text=s.text + "!") for s in real(self, paper_id)]
+
+    monkeypatch.setattr(CorpusView, "sections", sections)
+
+
+def a_heading_is_the_survey(monkeypatch, title: str = "HAZE  clamping in Stéep rims — a survey"):
+    real = CorpusView.sections
+
+    def sections(self: CorpusView, paper_id: str) -> list[Any]:
+        return [s._replace(heading=title) for s in real(self, paper_id)]
+
+    monkeypatch.setattr(CorpusView, "sections", sections)
+
+
+def change_result(monkeypatch, change: Callable[[Play, dict[str, Any]], Any]) -> None:
+    """Let an environment answer with something more, which it may know from the labels."""
+    real = Play.complete
+
+    def complete(self: Play, hits: Any = None) -> Any:
+        outcome = real(self, hits)
+        result = json.loads(self.result)
+        change(self, result)
+        self.result = json.dumps(result)
+        return outcome._replace(observation=outcome.observation | {"result": self.result})
+
+    monkeypatch.setattr(Play, "complete", complete)
+
+
+def change_hits(monkeypatch, change: Callable[[list[Hit]], list[Hit]]) -> None:
+    """Change what is found, in views and in environments of both forms."""
+
+    def answer(play: Play, result: dict[str, Any]) -> None:
+        if "hits" in result:
+            hits = change([Hit(**hit) for hit in result["hits"]])
+            result["hits"] = [hit._asdict() for hit in hits]
+
+    def search(self: CorpusView, query: str, k: int = 10, real: Any = CorpusView.search) -> Any:
+        return change(real(self, query, k))
+
+    change_result(monkeypatch, answer)
+    monkeypatch.setattr(CorpusView, "search", search)
+
+
+def another_date(monkeypatch):
+    change_hits(monkeypatch, lambda hits: [hit._replace(date="1999-12-31") for hit in hits])
+
+
+def another_title(monkeypatch):
+    change_hits(monkeypatch, lambda hits: [hit._replace(title=hit.title.upper()) for hit in hits])
+
+
+def the_worst_first(monkeypatch):
+    change_hits(monkeypatch, lambda hits: hits[::-1])
+
+
+def twice(monkeypatch):
+    change_hits(monkeypatch, lambda hits: [hit for hit in hits[:1] for _ in range(2)])
+
+
+def the_best_is_kept_back(monkeypatch):
+    change_hits(monkeypatch, lambda hits: hits[1:])
+
+
+def statistics_of_the_future(monkeypatch):
+    def opened(cls: Any, directory: Path, real: Any = BM25Retriever.open.__func__) -> Any:
+        return real(cls, directory, statistics="corpus")
+
+    monkeypatch.setattr(BM25Retriever, "open", classmethod(opened))
+
+
+def a_batch_takes_the_first_cutoff(monkeypatch):
+    """Searches that are made together, as those of vectors are, share the earliest scope."""
+
+    def batch(self: Any, requests: Any, real: Any = BM25Retriever.search_batch) -> Any:
+        scope = min(request.scope for request in requests)
+        return real(self, [request._replace(scope=scope) for request in requests])
+
+    monkeypatch.setattr(BM25Retriever, "search_batch", batch)
+
+
+def offset_by_one(monkeypatch):
+    def begin(self: Play, action: Any, real: Any = Play.begin) -> Any:
+        self.has_offset = "offset" in str(action)  # type: ignore[attr-defined]
+        return real(self, action)
+
+    def change(play: Play, result: dict[str, Any]) -> None:
+        if play.has_offset and result.get("hits"):  # type: ignore[attr-defined]
+            del result["hits"][0]
+
+    monkeypatch.setattr(Play, "begin", begin)
+    change_result(monkeypatch, change)
+
+
+def hits_tell_gold(monkeypatch):
+    def change(play: Play, result: dict[str, Any]) -> None:
+        for hit in result.get("hits", ()):
+            hit["gain"] = play._gains.get(hit["id"], 0)
+
+    change_result(monkeypatch, change)
+
+
+def gold_comes_first(monkeypatch):
+    def change(play: Play, result: dict[str, Any]) -> None:
+        result.get("hits", []).sort(key=lambda hit: -play._gains.get(hit["id"], 0))
+
+    change_result(monkeypatch, change)
+
+
+def only_gold_is_found(monkeypatch):
+    def change(play: Play, result: dict[str, Any]) -> None:
+        if hits := [hit for hit in result.get("hits", ()) if hit["id"] in play._gains]:
+            result["hits"] = hits
+
+    change_result(monkeypatch, change)
+
+
+def submitting_tells_how_many_are_right(monkeypatch):
+    def change(play: Play, result: dict[str, Any]) -> None:
+        if "selected" in result:
+            result["selected"] = len(play._gains.keys() & play._episode.selected)
+
+    change_result(monkeypatch, change)
+
+
+def a_refusal_tells_a_date(monkeypatch):
+    def change(play: Play, result: dict[str, Any]) -> None:
+        if "error" in result:
+            result["hint"] = "2030-01-01"
+
+    change_result(monkeypatch, change)
+
+
+def a_refusal_tells_a_label(monkeypatch):
+    def change(play: Play, result: dict[str, Any]) -> None:
+        if "error" in result and play._gains:
+            result["error"] += f" Did you mean {max(play._gains)!r}?"
+
+    change_result(monkeypatch, change)
+
+
+def an_instruction_tells_the_number(monkeypatch):
+    def first(self: Play, real: Any = Play._first) -> dict[str, Any]:
+        told: dict[str, Any] = real(self)
+        return told | {"message": f"{told['message']} There are {len(self._gains)}."}
+
+    monkeypatch.setattr(Play, "_first", first)
+
+
+def observations_hold_gains(monkeypatch):
+    real = Play.observation
+    monkeypatch.setattr(
+        Play, "observation", lambda self: real(self) | {"gains": list(self._gains.values())}
+    )
+    monkeypatch.setattr("arena.envs.vector._TEXTS", ("topic", "cutoff", "stage", "result", "gains"))
+
+
+def the_topic_is_the_id(monkeypatch):
+    real = Play.observation
+    monkeypatch.setattr(Play, "observation", lambda self: real(self) | {"topic": self.survey.id})
+
+
+def a_known_id_is_told_apart(monkeypatch):
+    real = CorpusView._document
+
+    def document(self: CorpusView, paper_id: str) -> int:
+        try:
+            return real(self, paper_id)
+        except UnknownPaperError as error:
+            if self._store.document(paper_id) is None:
+                raise
+            raise UnknownPaperError(str(error).replace("here", "yet")) from None
+
+    monkeypatch.setattr(CorpusView, "_document", document)
+
+
+def a_list_tells_apart(monkeypatch):
+    """Only selecting, submitting and mind-maps do it."""
+    real = Episode.papers
+
+    def papers(self: Episode, paper_ids: list[str]) -> list[str]:
+        try:
+            return real(self, paper_ids)
+        except ArenaError as error:
+            if all(self.view._store.document(paper_id) is None for paper_id in paper_ids[-1:]):
+                raise
+            raise type(error)(f"{error} Later perhaps.") from None
+
+    monkeypatch.setattr(Episode, "papers", papers)
+
+
+def a_known_id_costs_a_read(monkeypatch):
+    real = Play.begin
+
+    def begin(self: Play, action: Any) -> Any:
+        found = real(self, action)
+        text, store = str(action), self._episode.view._store
+        if "error" in self._shown and any(store.ids[d] in text for d in range(len(store.days))):
+            self._episode.budget["reads"] -= 1
+        return found
+
+    monkeypatch.setattr(Play, "begin", begin)
+
+
+def change_info(monkeypatch, change: Callable[[Play, dict[str, Any]], Any]) -> None:
+    real = Play.complete
+
+    def complete(self: Play, hits: Any = None) -> Any:
+        outcome = real(self, hits)
+        change(self, outcome.info)
+        return outcome
+
+    monkeypatch.setattr(Play, "complete", complete)
+
+
+def info_holds_the_labels(monkeypatch):
+    change_info(monkeypatch, lambda play, info: info.update(gold_ids=sorted(play._gains)))
+
+
+def metrics_before_the_end(monkeypatch):
+    change_info(monkeypatch, lambda play, info: info.setdefault("metrics", {"recall": 0.5}))
+
+
+def answers_hold_the_labels(monkeypatch):
+    def change(play: Play, info: dict[str, Any]) -> None:
+        for answer in info.get("answers", {}).values():
+            if isinstance(answer, list):
+                answer += play._gains
+            else:
+                answer["papers"] += play._gains
+
+    change_info(monkeypatch, change)
+
+
+def reset_tells_the_labels(monkeypatch):
+    def reset(self: Any, real: Any = SurveyEnv.reset, **given: Any) -> Any:
+        observation, info = real(self, **given)
+        return observation, info | {"gold": len(self._play._gains)}
+
+    monkeypatch.setattr(SurveyEnv, "reset", reset)
+
+
+def an_environment_shows_its_tasks(monkeypatch):
+    monkeypatch.setattr(
+        SurveyEnv, "tasks", property(lambda self: self._setting.tasks), raising=False
+    )
+
+
+def a_vector_shows_its_gold(monkeypatch):
+    monkeypatch.setattr(
+        SurveyVectorEnv,
+        "state",
+        property(lambda self: [{"seen": list(play._gains)} for play in self._plays]),
+        raising=False,
+    )
+
+
+def a_space_knows_the_headings(monkeypatch):
+    real = Setting.__init__
+
+    def init(self: Setting, *given: Any, **options: Any) -> None:
+        real(self, *given, **options)
+        for survey in self.tasks.surveys:
+            self.action_space.headings = [
+                node.label for node in self.tasks.mind_map(survey).nodes()
+            ]  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(Setting, "__init__", init)
+
+
+def rendering_shows_gold(monkeypatch):
+    real = Play.render
+    monkeypatch.setattr(Play, "render", lambda self: f"{real(self)} {' '.join(self._gains)}")
+
+
+def a_tool_fails(monkeypatch):
+    def citations(self: CorpusView, paper_id: str) -> list[str]:
+        raise ZeroDivisionError("an engine of someone else")
+
+    monkeypatch.setattr(CorpusView, "citations", citations)
+
+
+def an_engine_leaves_its_scope(monkeypatch):
+    def search(self: Any, query: str, k: int, scope: Any, real: Any = BM25Retriever.search) -> Any:
+        return real(self, query, k, scope._replace(end=scope.end + 1))
+
+    monkeypatch.setattr(BM25Retriever, "search", search)
+
+
+def every_third_paper_is_lost(monkeypatch):
+    real = CorpusView._visible
+
+    def visible(self: CorpusView, paper_id: str) -> int | None:
+        document = real(self, paper_id)
+        return None if document is not None and document % 3 == 0 else document
+
+    monkeypatch.setattr(CorpusView, "_visible", visible)
+
+
+def a_malformed_call_is_taken(monkeypatch):
+    change_result(monkeypatch, lambda play, result: result.pop("error", None))
+
+
+LEAKS: list[tuple[Callable[..., Any], set[str]]] = [
+    (one_day_more, {"hidden paper", "score"}),
+    (surveys_are_papers, {"hidden paper"}),
+    (nothing_is_excluded, {"hidden paper", "count", "score"}),
+    (later_papers_count, {"count"}),
+    (len_counts_all, {"count"}),
+    (links_to_later_papers, {"list"}),
+    (references_are_shuffled, {"list"}),
+    (given_best_first, {"list"}),
+    (a_survey_is_read, {"text"}),
+    (a_page_too_many, {"text", "count"}),
+    (a_heading_is_the_survey, {"survey title", "text", "list"}),
+    (another_date, {"date"}),
+    (another_title, {"title"}),
+    (the_worst_first, {"order of hits"}),
+    (twice, {"order of hits", "score"}),
+    (the_best_is_kept_back, {"score"}),
+    (statistics_of_the_future, {"score"}),
+    (a_batch_takes_the_first_cutoff, {"score"}),
+    (offset_by_one, {"paging", "score"}),
+    (hits_tell_gold, {"result"}),
+    (gold_comes_first, {"order of hits"}),
+    (only_gold_is_found, {"score"}),
+    (submitting_tells_how_many_are_right, {"count"}),
+    (a_refusal_tells_a_date, {"error"}),
+    (a_refusal_tells_a_label, {"error"}),
+    (a_malformed_call_is_taken, {"error"}),
+    (an_instruction_tells_the_number, {"instruction"}),
+    (observations_hold_gains, {"observation"}),
+    (the_topic_is_the_id, {"observation"}),
+    (a_known_id_is_told_apart, {"indistinguishable"}),
+    (a_list_tells_apart, {"indistinguishable"}),
+    (a_known_id_costs_a_read, {"indistinguishable"}),
+    (info_holds_the_labels, {"info"}),
+    (metrics_before_the_end, {"info"}),
+    (answers_hold_the_labels, {"info"}),
+    (reset_tells_the_labels, {"info"}),
+    (an_environment_shows_its_tasks, {"attribute"}),
+    (a_vector_shows_its_gold, {"attribute"}),
+    (a_space_knows_the_headings, {"attribute"}),
+    (rendering_shows_gold, {"render"}),
+    (a_tool_fails, {"crash"}),
+    (an_engine_leaves_its_scope, {"crash"}),
+    (every_third_paper_is_lost, {"missing paper"}),
+]
+
+
+# In the files.
+
+
+def rewritten(corpus: Path, name: str, change: Callable[[list[dict[str, Any]]], Any]) -> Log:
+    """Change the rows of one file of a corpus; return what the audit of the files says."""
+    schema = pq.read_schema(corpus / name)
+    rows = pq.read_table(corpus / name).to_pylist()
+    change(rows)
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), corpus / name)
+    log = Log()
+    check_files(Facts(corpus), log)
+    return log
+
+
+def a_month_of_fifteen_days(rows):
+    row = next(row for row in rows if row["date_precision"] == "month")
+    row["date"] = row["date"].replace(day=15)
+
+
+def a_year_of_six_months(rows):
+    row = next(row for row in rows if row["date_precision"] == "year")
+    row["date"] = dt.date(row["date"].year, 6, 30)
+
+
+def an_odd_precision(rows):
+    rows[2]["date_precision"] = "decade"
+
+
+def out_of_order(rows):
+    rows[2], rows[3] = rows[3], rows[2]
+
+
+def unflagged(rows):
+    row = next(row for row in rows if row["id"] == "p:twin")  # survey by the title of sv:2
+    row["is_survey"], row["searchable"] = False, True
+
+
+def with_text(rows):
+    next(row for row in rows if row["is_survey"])["abstract"] = "Zirconium."
+
+
+def undated_and_searchable(rows):
+    next(row for row in rows if row["date"] is None)["searchable"] = True
+
+
+def survey_of_a_half_month(rows):
+    row = next(row for row in rows if row["date_precision"] == "year")
+    row["date"] = row["date"].replace(day=15)
+
+
+def cites_a_survey(rows):
+    rows[0]["cited"] = 1
+
+
+def repeated(rows):
+    rows.append(dict(rows[0]))
+
+
+def text_of_nothing(rows):
+    rows[0]["document"] = 400
+
+
+def too_late_and_gold(rows):
+    next(row for row in rows if row["status"] == "not_before")["status"] = "gold"
+
+
+def another_document(rows):
+    next(row for row in rows if row["status"] == "gold")["document"] += 1
+
+
+FILES = [
+    ("papers.parquet", a_month_of_fifteen_days, "stored dates"),
+    ("papers.parquet", a_year_of_six_months, "stored dates"),
+    ("papers.parquet", an_odd_precision, "stored dates"),
+    ("tasks/surveys.parquet", survey_of_a_half_month, "stored dates"),
+    ("papers.parquet", out_of_order, "stored order"),
+    ("papers.parquet", unflagged, "stored surveys"),
+    ("papers.parquet", with_text, "stored surveys"),
+    ("papers.parquet", undated_and_searchable, "stored surveys"),
+    ("references.parquet", cites_a_survey, "stored links"),
+    ("references.parquet", repeated, "stored links"),
+    ("sections.parquet", text_of_nothing, "stored links"),
+    ("tasks/gold.parquet", too_late_and_gold, "stored gold"),
+    ("tasks/gold.parquet", another_document, "stored gold"),
+]

@@ -1,0 +1,196 @@
+"""The audit: clean where nothing leaks, and for each of its checks a leak that it finds."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from audit_leaks import (
+    FILES,
+    LEAKS,
+    answers_hold_the_labels,
+    info_holds_the_labels,
+    len_counts_all,
+    rewritten,
+    twice,
+)
+
+import arena.cli
+from arena.audit import CHECKS, audit
+from arena.audit._kinds import KINDS
+from arena.corpus import Corpus
+from arena.errors import DataError
+
+# Without a leak.
+
+
+def test_a_world_is_clean_and_everything_is_tried(world):
+    report = audit(world, actions=3_000)
+    assert report.findings == ()
+    assert report.clean
+    assert report.by_check == {}
+    assert 3_000 <= report.counts["actions"] < 3_100
+    assert sum(report.tools.values()) == sum(report.environments.values())
+    assert set(report.tools) == {
+        "search", "read", "references", "citations", "select", "submit", "organize", "finish",
+        "malformed",
+    }  # fmt: skip
+    assert {name.split()[0] for name in report.environments} == {
+        "arena/Discovery-v0", "arena/Selection-v0", "arena/Organization-v0", "arena/Survey-v0",
+    }  # fmt: skip
+    assert sum("vector of 4" in name for name in report.environments) == 6
+    assert set(report.doors) == {
+        "len", "search", "search_batch", "paper", "sections", "references", "citations",
+        "citation_count", "in",
+    }  # fmt: skip
+    # Every way of not being there; that of an id that is a survey's alone takes another corpus.
+    assert set(report.refused) == {
+        "excluded", "later", "of the cutoff's day", "survey", "undated", "unknown",
+    }  # fmt: skip
+    assert report.counts["surveys"] == 8
+    assert report.counts["cutoffs"] > 200
+    for counted in ("scores compared", "papers returned"):
+        assert report.counts[counted] > 20_000
+    for counted in ("texts compared", "twins compared", "pages compared", "ids refused"):
+        assert report.counts[counted] > 100
+
+
+def test_a_corpus_of_every_kind_of_record_is_clean(mini):
+    report = audit(mini, actions=1_500, seed=3)
+    assert report.findings == ()
+    assert report.refused["survey task"]  # sv:2 and sv:3 are no papers
+    assert report.counts["surveys"] == 3
+
+
+def test_the_real_papers_are_clean(real_corpus):
+    report = audit(real_corpus, actions=1_500)
+    assert report.findings == ()
+    assert report.counts["surveys"] > 40
+
+
+def test_two_audits_are_the_same(mini):
+    one, two, other = (audit(mini, 300, seed).to_json() for seed in (5, 5, 6))
+    for report in (one, two, other):
+        assert report.pop("seconds") > 0
+    assert one == two
+    assert one["counts"] != other["counts"]
+    assert json.loads(json.dumps(one)) == one
+    assert set(one["hashes"]) == {"corpus", "tasks", "index bm25", "code"}
+    assert one["hashes"]["corpus"] == Corpus.open(mini).sha256
+
+
+def test_an_engine_without_a_second_reading_says_so(world, tmp_path):
+    from corpus_builder.index import build_index
+
+    copy = tmp_path / "copy"
+    shutil.copytree(world, copy)
+    build_index(copy, "dense")
+    build_index(copy, "bm25", name="titles", fields=("title",))
+    report = audit(copy, 400, retrievers=["titles", "hybrid(bm25,dense)"])
+    assert report.findings == ()
+    assert report.settings["scores_not_compared"] == ["hybrid(bm25,dense)"]
+    assert report.counts["scores compared"] > 1_000
+    assert set(report.hashes) == {
+        "corpus", "tasks", "index titles", "index hybrid(bm25,dense)", "code",
+    }  # fmt: skip
+
+
+# With one.
+
+
+@pytest.mark.parametrize(("leak", "checks"), LEAKS, ids=[leak.__name__ for leak, _ in LEAKS])
+def test_a_leak_is_found_and_named(leak, checks, world, monkeypatch):
+    # Organization with its references, Survey alone and as a vector; the others are alike.
+    monkeypatch.setattr("arena.audit._audit.KINDS", [KINDS[2], KINDS[4], KINDS[-2]])
+    leak(monkeypatch)
+    report = audit(world, actions=450)
+    assert not report.clean
+    assert checks <= set(report.by_check)
+    assert {finding.check for finding in report.findings} == set(report.by_check)
+    assert sum(report.by_check.values()) >= len(report.findings) > 0
+    assert all(finding.where and finding.what for finding in report.findings)
+
+
+@pytest.mark.parametrize("leak", [info_holds_the_labels, answers_hold_the_labels, twice])
+def test_a_leak_at_the_end_of_episodes_that_begin_anew_at_once(leak, world, monkeypatch):
+    monkeypatch.setattr("arena.audit._audit.KINDS", KINDS[-1:])
+    leak(monkeypatch)
+    assert any("SameStep" in finding.where for finding in audit(world, actions=200).findings)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "check"), FILES, ids=lambda p: getattr(p, "__name__", p)
+)
+def test_files_that_break_a_rule(name, change, check, mini, tmp_path):
+    corpus = tmp_path / "corpus"
+    shutil.copytree(mini, corpus)
+    assert check in rewritten(corpus, name, change).by_check
+
+
+def test_every_check_has_a_leak():
+    """A check that cannot fail is none."""
+    found = set().union(*(checks for _, checks in LEAKS), {check for *_, check in FILES})
+    assert found == set(CHECKS)
+
+
+# The command.
+
+
+def command(capsys, *words: str) -> tuple[int, str, str]:
+    try:
+        status = arena.cli.main(["audit", *words])
+    except SystemExit as end:
+        status = end.code
+    said = capsys.readouterr()
+    return status, said.out, said.err
+
+
+def test_the_command_says_what_was_looked_at(mini, tmp_path, capsys):
+    file = tmp_path / "report.json"
+    given = ("--corpus", str(mini), "--actions", "200", "--seed", "4", "--output", str(file))
+    status, out, err = command(capsys, *given)
+    assert (status, err) == (0, "")
+    assert out.splitlines()[-1] == "Nothing leaked: no findings."
+    for word in ("actions", "cutoffs", "papers returned", "ids refused", "sha256 of index bm25"):
+        assert word in out
+    written = json.loads(file.read_text())
+    assert written["clean"] is True
+    assert written["settings"]["seed"] == 4
+    status, out, _ = command(capsys, *given, "--json")
+    assert status == 0
+    again = json.loads(out)
+    assert again | {"seconds": 0} == written | {"seconds": 0}
+
+
+def test_the_command_fails_with_a_line_for_each_finding(mini, capsys, monkeypatch):
+    len_counts_all(monkeypatch)
+    status, out, err = command(capsys, "--corpus", str(mini), "--actions", "100")
+    assert status == 1
+    lines = [line for line in out.splitlines() if line.startswith("LEAK ")]
+    assert lines
+    assert all(line.startswith("LEAK count: Corpus.at(") for line in lines)
+    assert out.splitlines()[-1] == f"{len(lines)} findings: count {len(lines)}."
+    assert "Traceback" not in out + err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--actions", "0"), "actions=0"),
+        (("--actions", "many"), "many"),
+        (("--retriever", "bm52"), "Did you mean 'bm25'?"),
+        (("--retriever", "dense"), "has no index 'dense'"),
+    ],
+)
+def test_bad_input_is_one_line(words, told, mini, capsys):
+    status, out, err = command(capsys, "--corpus", str(mini), *words)
+    assert (status, out) == (2, "")
+    assert told in err
+    assert err.count("\n") == 1
+
+
+def test_what_is_no_argument_is_refused(mini):
+    for given in ({"actions": True}, {"seed": 1.5}, {"retrievers": "bm25"}, {"retrievers": []}):
+        with pytest.raises(DataError):
+            audit(mini, **{"actions": 10, **given})  # type: ignore[arg-type]

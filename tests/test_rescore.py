@@ -1,0 +1,232 @@
+"""Rescore: other metrics from what a run handed in, without acting."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+
+import pytest
+from helpers import call, gold_of, run_contents
+
+import arena
+import arena.cli
+from arena.agents import Agent
+from arena.errors import CorpusError, DataError, UnknownNameError
+from arena.mindmap import evaluate, read_mind_map
+from arena.runs import rescore
+from arena.tasks import TaskSet
+
+MAP = {"label": "topic", "children": [{"label": "membranes"}, {"label": "erosion of knots"}]}
+
+
+class Three(Agent):
+    """Three papers, then the same in another order, then a mind-map."""
+
+    def act(self, observation):
+        hits = json.loads(observation["result"]).get("hits")
+        if observation["stage"] == "organization":
+            return call("organize", mind_map=MAP)
+        if hits is None:
+            return call("search", query=observation["topic"], k=3)
+        ids = [hit["id"] for hit in hits]
+        return call("submit", paper_ids=ids[::-1] if observation["stage"] == "selection" else ids)
+
+
+@pytest.fixture(scope="module")
+def three(world, tmp_path_factory):
+    output = tmp_path_factory.mktemp("three") / "run"
+    arena.run(world, "survey", Three, output, surveys=3)
+    return output
+
+
+def test_without_metrics_it_is_the_score_of_the_run(world, title_run, three):
+    for run in (title_run, three):
+        summary = json.loads((run / "metrics.json").read_text())
+        before = run_contents(run)
+        again = rescore(run, world)
+        for key in ("mean", "ceiling", "task", "agent"):
+            assert again[key] == summary[key]
+        assert {k: v for k, v in again["counts"].items() if k != "not_visible"} == summary["counts"]
+        assert again["counts"]["not_visible"] == 0
+        assert run_contents(run) == before
+
+
+def test_other_metrics_by_hand(world, title_run):
+    again = rescore(title_run, world, ["recall@50", "precision@7", "recall@50"])
+    assert list(again["mean"]) == ["recall@50", "precision@7"]
+    ranked: dict[str, list[str]] = {}
+    for line in (title_run / "run.trec").read_text().splitlines():
+        survey, _, paper, *_ = line.split()
+        ranked.setdefault(survey, []).append(paper)
+    assert len(ranked) == 8
+    for survey, papers in ranked.items():
+        gold = gold_of(world, survey)
+        entry = again["per_survey"][survey]
+        assert entry["recall@50"] == len(gold & set(papers[:50])) / len(gold)
+        assert entry["precision@7"] == len(gold & set(papers[:7])) / 7
+        assert entry["submitted"] == {"discovery": len(papers)}
+    best = [min(50, len(gold_of(world, s))) / len(gold_of(world, s)) for s in ranked]
+    assert again["ceiling"]["recall@50"] == pytest.approx(math.fsum(best) / 8)
+    assert again["encoder"] is None
+
+
+def test_the_same_as_scoring_its_trec_run(world, title_run):
+    names = ["ndcg@20", "recall@50", "mrr"]
+    again, scored = (
+        rescore(title_run, world, names),
+        arena.score(world, "discovery", title_run, metrics=names),
+    )
+    assert (again["mean"], again["ceiling"]) == (scored["mean"], scored["ceiling"])
+
+
+def test_a_task_of_stages_names_the_stage(world, three):
+    names = ["precision@1", "heading_soft_recall"]
+    again = rescore(three, world, names)
+    assert list(again["mean"]) == [
+        "discovery.precision@1", "selection.precision@1", "organization.heading_soft_recall",
+    ]  # fmt: skip
+    for survey, entry in again["per_survey"].items():
+        gold = gold_of(world, survey)
+        rankings = []
+        for stage in ("discovery", "selection"):
+            run = (three / f"run.{stage}.trec").read_text().splitlines()
+            rankings.append([line.split()[2] for line in run if line.startswith(survey)])
+            assert entry[f"{stage}.precision@1"] == float(rankings[-1][0] in gold)
+        assert rankings[0] == rankings[1][::-1]
+        assert entry["submitted"] == {"discovery": 3, "selection": 3, "organization": 2}
+    assert again["ceiling"]["organization.heading_soft_recall"] == 1.0
+
+
+def test_mind_maps_by_another_encoder(world, three):
+    names = ["heading_soft_precision"]
+    tasks = TaskSet(world)
+    tree = read_mind_map(MAP)[0]
+    found = {}
+    for encoder in ("static", "minilm"):
+        again = rescore(three, world, names, encoder)
+        assert again["encoder"]["encoder"] == encoder
+        for survey, entry in again["per_survey"].items():
+            expected = evaluate(tree, tasks.mind_map(survey), names, encoder)
+            assert entry["organization.heading_soft_precision"] == expected[names[0]]
+        found[encoder] = again["mean"]
+    assert found["static"] != found["minilm"]
+    assert rescore(three, world, names)["mean"] == found["static"]  # that of the run
+
+
+def test_the_files_of_a_task_of_stages(world, three):
+    assert set(run_contents(three)) == {
+        "manifest.json", "metrics.json", "mind_maps.jsonl", "qrels.trec", "run.discovery.trec",
+        "run.selection.trec", "trajectories.jsonl",
+    }  # fmt: skip
+    maps = [json.loads(line) for line in (three / "mind_maps.jsonl").read_text().splitlines()]
+    assert [row["survey"] for row in maps] == sorted(TaskSet(world).surveys)[:3]
+    assert {json.dumps(row["mind_map"]) for row in maps} == {
+        json.dumps(read_mind_map(MAP)[0].to_json())
+    }
+    record = json.loads((three / "trajectories.jsonl").read_text().splitlines()[0])
+    assert record["answers"]["organization"] == maps[0]["mind_map"]
+
+
+def test_a_stage_that_was_not_handed_in_scores_zero(world, tmp_path):
+    summary = arena.run(
+        world, "survey", "title", tmp_path / "run", surveys=2, budget={"max_steps": 2}
+    )
+    assert all(entry["truncated"] for entry in summary["per_survey"].values())
+    assert (tmp_path / "run/run.selection.trec").read_bytes() == b""
+    assert (tmp_path / "run/mind_maps.jsonl").read_bytes() == b""
+    assert (tmp_path / "run/run.discovery.trec").read_bytes()
+    again = rescore(tmp_path / "run", world, ["recall@100", "heading_soft_recall"])
+    assert again["mean"]["discovery.recall@100"] == summary["mean"]["recall@100"] > 0
+    assert again["mean"]["selection.recall@100"] == 0
+    assert again["mean"]["organization.heading_soft_recall"] == 0
+    entry = next(iter(again["per_survey"].values()))
+    assert entry["submitted"].keys() == {"discovery"}
+
+
+def test_a_mind_map_task_without_one(mini, tmp_path):
+    """mini's sv:3 has neither a mind-map nor gold."""
+    with pytest.raises(DataError, match="Give 1 to 2"):
+        arena.run(mini, "organization", "title", tmp_path / "x", surveys=3)
+    summary = arena.run(mini, "survey", "title", tmp_path / "run", surveys=["sv:1", "sv:3"])
+    assert (summary["counts"]["scored"], summary["counts"]["not_scored"]) == (1, 1)
+    assert summary["per_survey"]["sv:3"]["survey_score"] is None
+    assert rescore(tmp_path / "run", mini)["mean"] == summary["mean"]
+    alone = rescore(tmp_path / "run", mini, ["recall@5"])
+    assert alone["counts"]["scored"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"metrics": ["ndgc@20"]}, UnknownNameError, "Did you mean 'ndcg'"),
+        ({"metrics": ["heading_soft_recal"]}, UnknownNameError, "mean 'heading_soft_recall'"),
+        ({"metrics": ["ndcg@0"]}, DataError, "from 1 to"),
+        ({"metrics": ["heading_soft_recall@5"]}, UnknownNameError, "no metric named"),
+        ({"metrics": ["heading_soft_recall"]}, DataError, "'discovery' has none"),
+        ({"metrics": []}, DataError, "give a list"),
+        ({"metrics": "mrr"}, DataError, "give a list"),
+        ({"metrics": [7]}, UnknownNameError, "no metric named 7"),
+        ({"encoder": "statik"}, UnknownNameError, "Did you mean 'static'"),
+    ],
+)  # fmt: skip
+def test_bad_arguments(world, title_run, arguments, error, message):
+    with pytest.raises(error, match=message):
+        rescore(title_run, world, **arguments)
+
+
+def test_another_corpus_is_refused(mini, title_run):
+    with pytest.raises(CorpusError, match="was run with another corpus"):
+        rescore(title_run, mini)
+
+
+def test_a_paper_out_of_reach_is_not_relevant(mini, tmp_path):
+    """An answer that was changed by hand: a later paper keeps its place and gains nothing."""
+    arena.run(mini, "discovery", "title", tmp_path / "run", surveys=["sv:1"])
+    path = tmp_path / "run/trajectories.jsonl"
+    record = json.loads(path.read_text())
+    record["answers"]["discovery"] = ["p:same", "p:nodate", "p:leap"]
+    path.write_text(json.dumps(record) + "\n")
+    again = rescore(tmp_path / "run", mini, ["mrr"])
+    assert again["mean"] == {"mrr": 1 / 3}
+    assert again["counts"]["not_visible"] == 2
+    assert again["remarks"] == ["trajectories.jsonl is not as the run left it."]
+    record["answers"]["discovery"] = {"label": "", "children": []}
+    path.write_text(json.dumps(record) + "\n")
+    with pytest.raises(DataError):
+        rescore(tmp_path / "run", mini)
+
+
+def test_the_index_need_not_be_there(world, title_run, tmp_path):
+    shutil.copytree(world, tmp_path / "corpus")
+    shutil.rmtree(tmp_path / "corpus" / "index" / "bm25")
+    names = ["recall@5"]
+    assert rescore(title_run, tmp_path / "corpus", names) == rescore(title_run, world, names)
+
+
+def test_a_run_that_was_cut_off(world, title_run, tmp_path):
+    shutil.copytree(title_run, tmp_path / "run")
+    path = tmp_path / "run/trajectories.jsonl"
+    path.write_bytes(path.read_bytes()[:-5])
+    again = rescore(tmp_path / "run", world, ["recall@5"])
+    assert again["counts"]["surveys"] == 7
+    assert again["remarks"] == [
+        "The last line is incomplete and was passed over.",
+        "The run has 7 of its 8 episodes.",
+    ]
+
+
+def test_the_command(world, title_run, three, capsys):
+    options = ["--corpus", str(world), "--metric", "ndcg@20", "--metric", "recall@50"]
+    assert arena.cli.main(["rescore", str(title_run), *options]) == 0
+    out = capsys.readouterr().out
+    assert "ndcg@20" in out
+    assert "Mean over 8 of 8 surveys" in out
+    assert arena.cli.main(["rescore", str(title_run), *options, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["mean"] == rescore(title_run, world, ["ndcg@20", "recall@50"])["mean"]
+    assert arena.cli.main(["rescore", str(three), "--corpus", str(world), "--metric", "x"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    for wrong in (str(world), "absent", str(title_run / "run.trec")):
+        assert arena.cli.main(["rescore", wrong, "--corpus", str(world)]) == 2
+        assert "holds no run" in capsys.readouterr().err

@@ -1,0 +1,323 @@
+"""Rewards: each by a computation of its own, and what shaping may not change."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from typing import get_type_hints
+
+import pytest
+from helpers import act, arena_surveys, call, gold_of, make_env, playing, result, within_reach
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.errors import DataError, UnknownNameError
+from arena.rewards import REWARDS, Progress, make_rewards
+
+ALL = "gain+final+shaped+cost"
+
+
+def shown_ids(text: str) -> set[str]:
+    """Every id of a paper in a result."""
+    found = json.loads(text)
+    lists = [found.get(key) for key in ("hits", "references", "citations")]
+    listed = {paper["id"] for papers in lists if isinstance(papers, list) for paper in papers}
+    # A list of links names the paper that it was asked for, but shows the others.
+    return listed | ({found["id"]} if "text" in found else set())
+
+
+def played(env, actions) -> list[tuple]:
+    """Steps up to the end of the episode or of the actions."""
+    steps = []
+    for action in actions:
+        steps.append(env.step(action))
+        if steps[-1][2] or steps[-1][3]:
+            break
+    return steps
+
+
+@pytest.fixture(scope="module")
+def small(world):
+    """What policies choose from: a survey of `world`, its papers in reach and its gold."""
+    survey = sorted(arena_surveys(world))[2]
+    return survey, within_reach(world, survey), sorted(gold_of(world, survey))
+
+
+# A policy: calls with numbers that stand for words and papers.
+moves = st.lists(
+    st.tuples(
+        st.sampled_from(["search", "search", "read", "references", "citations", "select", "junk"]),
+        st.integers(0, 10**6),
+    ),
+    max_size=12,
+)
+ends = st.sampled_from(["submit", "finish", "go on"])
+
+
+def actions_of(world, small, chosen, end):
+    survey, papers, gold = small
+    words = arena_surveys(world)[survey]["title"].split()
+    actions = []
+    for tool, number in chosen:
+        paper = (gold if number % 2 else papers)[number % len(gold if number % 2 else papers)]
+        actions.append(
+            {
+                "search": call("search", query=words[number % len(words)], k=1 + number % 30),
+                "select": call("select", paper_ids=[paper]),
+                "junk": call("read", paper_id=number),
+            }.get(tool, call(tool, paper_id=paper))
+        )
+    if end == "submit":
+        actions.append(call("submit", paper_ids=gold[: len(chosen) * 3]))
+    elif end == "finish":
+        actions.append(call("finish"))
+    return actions
+
+
+@settings(max_examples=60, deadline=None)
+@given(chosen=moves, end=ends)
+def test_gain_adds_up_to_the_recall_of_what_was_shown(world, small, chosen, end):
+    survey, _, gold = small
+    env = playing(world, survey, reward="gain")
+    shown, seen_before = set(), set()
+    total = 0.0
+    for step in played(env, actions_of(world, small, chosen, end)):
+        shown |= shown_ids(step[0]["result"])
+        new = (shown & set(gold)) - seen_before
+        seen_before |= new
+        assert step[1] == len(new) / len(gold) == step[4]["reward_terms"]["gain"]
+        assert list(step[4]["reward_terms"]) == ["gain"]
+        total += step[1]
+    assert total == pytest.approx(len(shown & set(gold)) / len(gold), abs=1e-12)
+
+
+def test_gain_by_hand(mini):
+    # Gold of sv:1: p:leap, p:day, 12345 and p:last.
+    env = playing(mini, "sv:1")
+    assert env.step(call("search", query="encoders"))[1] == 2 / 4  # p:leap, p:day
+    assert env.step(call("search", query="encoders"))[1] == 0.0
+    assert env.step(call("references", paper_id="p:day"))[1] == 0.0  # p:old, p:leap
+    assert env.step(call("citations", paper_id="p:day"))[1] == 1 / 4  # 12345
+    assert env.step(call("select", paper_ids=["p:last"]))[1] == 0.0  # nothing was shown
+    assert env.step(call("read", paper_id="p:last"))[1] == 1 / 4
+    assert env.step(call("submit", paper_ids=["p:last"]))[1] == 0.0
+
+
+def test_final_pays_the_headline_at_the_end_alone(mini):
+    for name, expected in (
+        ("arena/Discovery-v0", 2 / 4),
+        (
+            "arena/Selection-v0",
+            (2 + 1 / math.log2(3)) / (2 + sum(1 / math.log2(i) for i in (3, 4, 5))),
+        ),
+    ):
+        env = playing(mini, "sv:1", name, reward="final")
+        assert env.step(call("search", query="encoders"))[1] == 0.0
+        step = env.step(call("submit", paper_ids=["p:leap", "p:day"]))
+        assert step[1] == pytest.approx(expected)
+        assert step[4]["reward_terms"] == {"final": step[1]}
+    cut_off = playing(mini, "sv:1", reward="final", max_steps=1).step(None)
+    assert (cut_off[1], cut_off[3]) == (0.0, True)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    chosen=moves,
+    end=ends,
+    discount=st.sampled_from([0.0, 0.5, 0.9, 0.99, 1.0]) | st.floats(0, 1),
+    weight=st.sampled_from([0.0, 0.1, 1.0, 10.0]),
+    steps=st.integers(1, 14),
+    searches=st.integers(0, 6),
+    characters=st.sampled_from([300, 3_000, 10**6]),
+)
+def test_shaping_leaves_every_return_as_it_was(
+    world, small, chosen, end, discount, weight, steps, searches, characters
+):
+    """Whatever a policy does, its discounted return is that of `final`.
+
+    By theorem 1 of Ng, Harada and Russell (1999) the two differ by the potential of the first
+    state, here 0, and that of the last one, which is 0 because all episodes end: with a hand-in,
+    with finish, or cut off by any of the budgets.
+    """
+    options = {"max_steps": steps, "max_searches": searches, "max_characters": characters}
+    chosen_actions = [*actions_of(world, small, chosen, end), *[None] * steps]  # on to an end
+    shaping = {"shaped": {"discount": discount, "weight": weight}}
+    shaped = played(
+        playing(world, small[0], reward="shaped", reward_options=shaping, **options), chosen_actions
+    )
+    final = played(playing(world, small[0], reward="final", **options), chosen_actions)
+    assert final[-1][2] or final[-1][3]
+    assert [s[0] for s in shaped] == [s[0] for s in final]
+
+    def discounted(steps):
+        # Exact sums; what is left are the roundings of the single rewards, a few units in the
+        # last place of numbers up to `weight` + 1.
+        return sum(Fraction(discount) ** t * Fraction(step[1]) for t, step in enumerate(steps))
+
+    assert abs(discounted(shaped) - discounted(final)) <= 1e-13 * (1 + weight)
+
+
+def test_shaping_of_an_episode_that_goes_on(mini):
+    """Before the end the difference is the discounted potential of the last state."""
+    shaping = {"shaped": {"discount": 0.5, "weight": 3.0}}
+    env = playing(mini, "sv:1", reward="shaped", reward_options=shaping)
+    # Potential after it: 3 * 2 / 4.
+    assert env.step(call("search", query="encoders"))[4]["reward_terms"] == {
+        "shaped.final": 0.0,
+        "shaped.potential": 0.5 * 1.5,
+    }
+    assert env.step(call("select", paper_ids=[]))[1] == 0.5 * 1.5 - 1.5
+    assert env.step(call("citations", paper_id="p:day"))[1] == 0.5 * 2.25 - 1.5
+    assert env.step(call("submit", paper_ids=["p:leap", "p:day"]))[4]["reward_terms"] == {
+        "shaped.final": 0.5,
+        "shaped.potential": -2.25,
+    }
+
+
+def test_shaping_where_papers_are_given(mini):
+    """The first state has a potential of its own, the same for every policy."""
+    for actions in ([], [call("search", query="encoders")], [call("read", paper_id="p:day")] * 2):
+        env = playing(mini, "sv:1", "arena/Organization-v0", reward="shaped")
+        hand_in = call("organize", mind_map={"label": "x", "children": ["Rhenium"]})
+        steps = played(env, [*actions, hand_in])
+        total = math.fsum(step[1] for step in steps)
+        assert total == pytest.approx(steps[-1][4]["metrics"]["heading_soft_recall"] - 1.0)
+
+
+def test_cost_by_hand(mini):
+    prices = {"per_search": 0.5, "per_read": 0.25, "per_character": 2.0**-10}
+    env = playing(mini, "sv:1", reward="cost", reward_options={"cost": prices})
+    for action, searches, reads in (
+        (call("search", query="index"), 1, 0),
+        (call("search", query="zirconium"), 1, 0),
+        (call("read", paper_id="p:day"), 0, 1),
+        (call("references", paper_id="p:day"), 0, 1),
+        (call("citations", paper_id="p:day"), 0, 1),
+        (call("select", paper_ids=["p:day"]), 0, 0),
+        (call("read", paper_id="nowhere"), 0, 0),
+        (None, 0, 0),
+        (call("submit", paper_ids=["p:day"]), 0, 0),
+    ):
+        step = env.step(action)
+        characters = len(step[0]["result"]) if searches or reads else 0
+        assert step[4]["reward_terms"] == {
+            "cost.searches": -0.5 * searches,
+            "cost.reads": -0.25 * reads,
+            "cost.characters": -characters / 1024,
+        }
+        assert step[1] == -0.5 * searches - 0.25 * reads - characters / 1024
+
+
+def test_what_is_not_shown_is_not_charged(mini):
+    env = playing(mini, "sv:1", reward="cost", max_characters=10)
+    terms = env.step(call("search", query="index"))[4]["reward_terms"]
+    assert terms == {"cost.searches": -0.01, "cost.reads": 0.0, "cost.characters": 0.0}
+    env = playing(mini, "sv:1", reward="cost", max_searches=0)
+    assert env.step(call("search", query="index"))[1] == 0.0
+
+
+@pytest.mark.parametrize(
+    "name", ["arena/Discovery-v0", "arena/Selection-v0", "arena/Organization-v0", "arena/Survey-v0"]
+)
+def test_a_sum_is_the_sum(world, name):
+    """Every term of every reward is there, with the value that it has alone."""
+    survey = sorted(arena_surveys(world))[0]
+    query = arena_surveys(world)[survey]["title"]
+    actions = [call("search", query=query, k=50), None, call("finish")]
+    alone: list[dict[str, float]] = [{} for _ in actions]
+    for reward in ALL.split("+"):
+        for terms, step in zip(
+            alone, played(playing(world, survey, name, reward=reward), actions), strict=True
+        ):
+            terms |= step[4]["reward_terms"]
+            assert step[1] == sum(step[4]["reward_terms"].values())
+            assert all(type(value) is float for value in step[4]["reward_terms"].values())
+    together = played(playing(world, survey, name, reward=ALL), actions)
+    assert [step[4]["reward_terms"] for step in together] == alone
+    assert [step[1] for step in together] == pytest.approx([math.fsum(t.values()) for t in alone])
+    assert sorted(alone[0]) == [
+        "cost.characters", "cost.reads", "cost.searches", "final", "gain", "shaped.final",
+        "shaped.potential",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "terms"),
+    [
+        ("arena/Discovery-v0", {"gain"}),
+        ("arena/Selection-v0", {"gain"}),
+        ("arena/Organization-v0", {"final"}),
+        ("arena/Survey-v0", {"gain", "final"}),
+    ],
+)
+def test_the_default_of_each_task(world, name, terms):
+    env = make_env(world, name)
+    env.reset(seed=1)
+    assert set(env.step(None)[4]["reward_terms"]) == terms
+
+
+def test_a_survey_without_gold_pays_nothing(mini):
+    for name in ("arena/Discovery-v0", "arena/Organization-v0", "arena/Survey-v0"):
+        env = playing(mini, "sv:3", name, reward=ALL)
+        act(env, "search", query="index")
+        *_, info = env.step(call("finish"))
+        assert {k: v for k, v in info["reward_terms"].items() if v} == {}
+        assert info["metrics"] == {}
+
+
+def test_a_reward_reads_no_more_than_progress_tells():
+    """Progress is numbers: a reward cannot hand on a label."""
+    assert set(get_type_hints(Progress).values()) == {int, bool, float | None}
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("gian", None, "no reward named 'gian'. Did you mean 'gain'"),
+        ("", None, "no reward named ''. Known: cost, final, gain, shaped"),
+        ("gain+", None, "no reward named ''"),
+        ("gain+costs", None, "no reward named 'costs'. Did you mean 'cost'"),
+        ("gain+gain", None, "names one reward twice"),
+        (5, None, "reward=5: give a name"),
+        (["gain"], None, "give a name, or names joined by"),
+        ("gain", {"cost": {}}, "reward_options names 'cost'. Known: gain"),
+        ("cost+gain", {"csot": {}}, "reward_options names 'csot'. Did you mean 'cost'"),
+        ("cost", 5, "reward_options=5: give a mapping"),
+        ("cost", {"cost": 5}, "the options of cost, 5, are no mapping"),
+        ("cost", {"cost": {"per_saerch": 1}}, "does not take {'per_saerch': 1}"),
+        ("cost", {"cost": {5: 1}}, "does not take {5: 1}"),
+        ("gain", {"gain": {"weight": 1}}, "does not take {'weight': 1}"),
+        ("cost", {"cost": {"per_search": -1}}, "per_search=-1: give a number from 0 to 1000"),
+        ("cost", {"cost": {"per_read": math.nan}}, "per_read=nan: give a number"),
+        ("cost", {"cost": {"per_character": math.inf}}, "per_character=inf: give a number"),
+        ("cost", {"cost": {"per_search": True}}, "per_search=True: give a number"),
+        ("cost", {"cost": {"per_search": 10**400}}, "per_search=1000"),
+        ("cost", {"cost": {"per_search": "1"}}, "per_search='1': give a number"),
+        ("shaped", {"shaped": {"discount": 1.01}}, "discount=1.01: give a number from 0 to 1"),
+        ("shaped", {"shaped": {"discount": None}}, "discount=None: give a number"),
+        ("shaped", {"shaped": {"weight": -0.1}}, "weight=-0.1: give a number from 0 to 1000"),
+    ],
+)  # fmt: skip
+def test_wrong_names_and_options_are_told(world, name, options, message):
+    with pytest.raises((DataError, UnknownNameError), match=message):
+        make_rewards(name, options)
+    with pytest.raises((DataError, UnknownNameError), match=message):
+        make_env(world, reward=name, reward_options=options)
+
+
+def test_every_reward_is_tested_here():
+    assert REWARDS.names() == sorted(ALL.split("+"))
+
+
+def test_the_result_of_a_step_is_what_the_gain_is_for(world, small):
+    """A paper beyond the k that was asked for has not been shown."""
+    survey, _, gold = small
+    query = arena_surveys(world)[survey]["title"]
+    env = playing(world, survey, reward="gain")
+    one = env.step(call("search", query=query, k=1))
+    rest = env.step(call("search", query=query, k=99, offset=1))
+    ids = [h["id"] for h in result(one)["hits"] + result(rest)["hits"]]
+    assert len(ids) == len(set(ids))
+    assert one[1] == (ids[0] in gold) / len(gold)
+    assert rest[1] == len(set(ids[1:]) & set(gold)) / len(gold) > 0

@@ -1,0 +1,291 @@
+"""Tool schemas, the calls of models as actions, and observations as messages."""
+
+from __future__ import annotations
+
+import json
+import math
+from types import SimpleNamespace
+
+import gymnasium
+import numpy as np
+import pytest
+from helpers import arena_surveys, call, make_env, playing, result
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import arena
+from arena._register import ENVIRONMENTS
+from arena.errors import DataError
+from arena.tools import TOOLS
+
+RESEARCH = ["search", "read", "references", "citations", "select"]
+TOOLS_OF = {
+    "arena/Discovery-v0": [*RESEARCH, "submit", "finish"],
+    "arena/Selection-v0": [*RESEARCH, "submit", "finish"],
+    "arena/Organization-v0": [*RESEARCH, "organize", "finish"],
+    "arena/Survey-v0": [*RESEARCH, "submit", "organize", "finish"],
+}
+
+
+def fits(value, schema) -> bool:
+    """The parts of JSON schema that are used here, by its specification (2020-12)."""
+    assert set(schema) <= {
+        "type", "description", "properties", "required", "additionalProperties",
+        "minimum", "maximum", "enum", "default", "items",
+    }  # fmt: skip
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    is_type = {
+        "object": isinstance(value, dict),
+        "array": isinstance(value, list),
+        "string": isinstance(value, str),
+        "integer": number and float(value).is_integer(),
+    }[schema["type"]]
+    if not is_type or ("enum" in schema and value not in schema["enum"]):
+        return False
+    if number and not schema.get("minimum", -math.inf) <= value <= schema.get("maximum", math.inf):
+        return False
+    if schema["type"] == "array":
+        return all(fits(item, schema["items"]) for item in value)
+    if schema["type"] == "object" and "properties" in schema:
+        known = schema["properties"]
+        return set(schema["required"]) <= set(value) <= set(known) and all(
+            fits(item, known[key]) for key, item in value.items()
+        )
+    return True
+
+
+def schemas_of(env) -> dict:
+    return {tool["function"]["name"]: tool["function"] for tool in arena.tool_schemas(env)}
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_every_environment_describes_its_tools(world, name):
+    env = make_env(world, name)
+    described = arena.tool_schemas(env)
+    assert [tool["function"]["name"] for tool in described] == TOOLS_OF[name]
+    assert json.loads(json.dumps(described)) == described
+    for tool in described:
+        assert list(tool) == ["type", "function"]
+        assert tool["type"] == "function"
+        function = tool["function"]
+        assert list(function) == ["name", "description", "parameters"]
+        assert function["name"].isidentifier()  # OpenAI: letters, digits, _ and -, at most 64
+        assert 10 < len(function["description"]) < 1024
+        parameters = function["parameters"]
+        assert parameters["type"] == "object"
+        assert parameters["additionalProperties"] is False
+        assert set(parameters["required"]) <= set(parameters["properties"])
+        for parameter in parameters["properties"].values():
+            assert parameter["description"].endswith(".")
+            if "default" in parameter:
+                assert fits(parameter["default"], parameter)
+    assert arena.tool_schemas(env.unwrapped) == described
+    wrapped = gymnasium.wrappers.TimeLimit(env, 5)
+    assert arena.tool_schemas(wrapped) == described
+    vectors = gymnasium.make_vec(name, num_envs=2, corpus=world)
+    assert arena.tool_schemas(vectors) == described
+
+
+def test_the_schema_of_search(world):
+    env = make_env(world, max_k=7)
+    search = schemas_of(env)["search"]
+    assert search["description"] == (
+        "Find papers by words. Returns hits with id, title, date and score, best first."
+    )
+    assert search["parameters"]["required"] == ["query"]
+    properties = search["parameters"]["properties"]
+    assert {
+        key: {k: v for k, v in p.items() if k != "description"} for key, p in properties.items()
+    } == {
+        "query": {"type": "string"},
+        "k": {"type": "integer", "minimum": 1, "maximum": 7, "default": 7},
+        "offset": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 0},
+        "retriever": {"type": "string", "enum": ["bm25"]},
+    }
+
+
+def test_the_default_of_k_is_within_its_bounds(world):
+    """With max_k=7 the schema must not promise that leaving k out means 10."""
+    env = playing(world, sorted(arena_surveys(world))[0], max_k=7)
+    k = schemas_of(env)["search"]["parameters"]["properties"]["k"]
+    assert fits(k["default"], k)
+    assert len(result(env.step(call("search", query="membrane")))["hits"]) == 7
+
+
+def test_other_environments_have_none():
+    with pytest.raises(DataError, match="has no tools"):
+        arena.tool_schemas(gymnasium.make("CartPole-v1"))
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_sampled_calls_fit_and_come_back_from_a_message(world, name):
+    env = make_env(world, name, max_k=5)
+    schemas, space = schemas_of(env), env.action_space
+    space.seed(3)
+    seen = set()
+    for number in range(300):
+        action = space.sample()
+        seen |= {(action["tool"], argument) for argument in action["arguments"]}
+        assert fits(action["arguments"], schemas[action["tool"]]["parameters"])
+        assert space.contains(action)
+        text = json.dumps(action["arguments"], ensure_ascii=bool(number % 2))
+        called = {
+            "id": f"call_{number}",
+            "type": "function",
+            "function": {"name": action["tool"], "arguments": text},
+        }
+        as_dict = {"role": "assistant", "content": None, "tool_calls": [called]}
+        as_object = SimpleNamespace(
+            content=None,
+            tool_calls=[SimpleNamespace(
+                id=called["id"], function=SimpleNamespace(**called["function"]), type="function",
+            )],
+        )  # fmt: skip
+        for message in (as_dict, as_object):
+            assert arena.actions_from(message) == [(called["id"], action)]
+    assert seen == {
+        (tool, argument)
+        for tool, schema in schemas.items()
+        for argument in schema["parameters"]["properties"]
+    }
+
+
+texts = st.text(max_size=8) | st.sampled_from(["bm25", "search", "{}"])
+values = (
+    st.none() | st.booleans() | st.integers(-2, 12) | st.floats(-2, 12) | texts
+    | st.lists(texts | st.integers(), max_size=3)
+    | st.dictionaries(texts, st.integers(), max_size=2)
+)  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    tool=st.sampled_from(TOOLS_OF["arena/Survey-v0"]),
+    arguments=st.dictionaries(
+        st.sampled_from(["query", "k", "offset", "retriever", "paper_id", "section", "page",
+                         "paper_ids", "mind_map", "extra"]), values,
+    ),
+)  # fmt: skip
+def test_what_fits_the_schema_is_a_call_and_nothing_else_is(survey_env, tool, arguments):
+    schema = schemas_of(survey_env)[tool]["parameters"]
+    # Beyond the schema: null is an optional argument left out, a tree may come as its text. Short
+    # of it: 3.0 is an integer in a schema, but none here.
+    allowed = {
+        key: {} if key == "mind_map" and isinstance(value, str) else value
+        for key, value in arguments.items()
+        if value is not None or key in schema["required"] or key not in schema["properties"]
+    }
+    expected = fits(allowed, schema) and not any(
+        isinstance(value, float) and key in schema["properties"] for key, value in allowed.items()
+    )
+    action = {"tool": tool, "arguments": arguments}
+    assert survey_env.action_space.contains(action) == expected
+    assert survey_env.action_space.contains(json.dumps(action)) == expected
+
+
+@pytest.fixture(scope="module")
+def survey_env(world):
+    return make_env(world, "arena/Survey-v0")
+
+
+def message(*calls) -> dict:
+    return {
+        "role": "assistant",
+        "tool_calls": [
+            {"id": f"c{n}", "function": {"name": name, "arguments": arguments}}
+            for n, (name, arguments) in enumerate(calls)
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "error"),
+    [
+        ("search", "{query: cats}", "is no object. Call search(query, k?"),
+        ("search", '{"query": "cats"', "is no object"),
+        ("search", "", "search needs the argument 'query'"),
+        ("search", None, "search needs the argument 'query'"),
+        ("search", "null", "search needs the argument 'query'"),
+        ("search", "[]", "arguments=[] is no object"),
+        ("search", '"cats"', "arguments='cats' is no object"),
+        ("search", '{"query": NaN}', "holds a number that is not finite"),
+        ("search", '{"query": "x", "k": 1e400}', "holds a number that is not finite"),
+        ("search", '{"query": "x", "k": ' + "9" * 5000 + "}", "is no object"),
+        ("search", "[" * 100_000, "is no object"),
+        ("search", '{"query": "x", "limit": 3}', "search takes no argument 'limit'"),
+        ("serach", '{"query": "x"}', "no tool 'serach'. Did you mean 'search' or 'select'?"),
+        (None, '{"query": "x"}', "no tool None"),
+        ("", "{}", "no tool ''"),
+        ({"a": 1}, "{}", "no tool {'a': 1}"),
+    ],
+)
+def test_a_malformed_call_becomes_an_observation(world, name, arguments, error):
+    env = playing(world, sorted(arena_surveys(world))[0])
+    ((call_id, action),) = arena.actions_from(message((name, arguments)))
+    assert call_id == "c0"
+    step = env.step(action)
+    assert error in result(step)["error"]
+    assert step[1:4] == (0.0, False, False)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"role": "assistant", "content": "I am done."},
+        {"role": "assistant", "content": None, "tool_calls": None},
+        {"tool_calls": []},
+        {"tool_calls": 5},
+        {"tool_calls": "search"},
+        SimpleNamespace(content="I am done."),
+        None,
+        "text",
+    ],
+)
+def test_a_message_that_calls_no_tool_has_no_actions(said):
+    assert arena.actions_from(said) == []
+
+
+@pytest.mark.parametrize("called", [None, 5, {}, {"id": "x"}, {"function": None}, []])
+def test_a_call_that_is_none_is_answered_too(world, called):
+    ((_, action),) = arena.actions_from({"tool_calls": [called]})
+    env = playing(world, sorted(arena_surveys(world))[0])
+    assert "no tool None" in result(env.step(action))["error"]
+
+
+def test_a_conversation(mini):
+    """Calls of one message are carried out in order, each answered under its own id."""
+    env = playing(mini, "sv:1")
+    said = message(
+        ("search", '{"query": "index", "k": 2}'),
+        ("read", '{"paper_id": "é:tie"}'),
+        ("submit", '{"paper_ids": ["p:day"]}'),
+    )
+    answers = []
+    for call_id, action in arena.actions_from(said):
+        observation, *_ = env.step(action)
+        answers.append(arena.tool_message(call_id, observation))
+    assert [(a["role"], a["tool_call_id"]) for a in answers] == [
+        ("tool", "c0"), ("tool", "c1"), ("tool", "c2"),
+    ]  # fmt: skip
+    contents = [json.loads(a["content"]) for a in answers]
+    assert [list(c) for c in contents] == [["budget", "stage", "result"]] * 3
+    assert [h["id"] for h in contents[0]["result"]["hits"]] == ["p:old", "Z:tie"]
+    assert contents[1]["result"]["title"] == "Étude des index"
+    assert "Étude" in answers[1]["content"]  # as it is, not escaped: that costs tokens
+    assert contents[1]["budget"]["reads"] == 99
+    assert contents[2]["result"] == {"submitted": 1}
+    assert contents[2]["stage"] == "discovery"
+
+
+def test_a_message_from_numpy_numbers():
+    observation = {
+        "result": "{}",
+        "stage": "discovery",
+        "budget": {"steps": np.int64(3)},
+    }
+    content = arena.tool_message("c", observation)["content"]
+    assert json.loads(content) == {"budget": {"steps": 3}, "stage": "discovery", "result": {}}
+
+
+def test_every_tool_is_in_some_environment():
+    assert {name for names in TOOLS_OF.values() for name in names} == set(TOOLS.names())

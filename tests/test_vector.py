@@ -1,0 +1,546 @@
+"""Vector environments: the same trajectories as scalar ones and as Gymnasium's own vectors."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import pickle
+import warnings
+from types import SimpleNamespace
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
+from helpers import arena_surveys, call, gold_of
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import arena
+from arena._register import ENVIRONMENTS
+from arena.envs import SurveyVectorEnv
+from arena.errors import CorpusError, DataError, UnknownNameError
+from arena.retrieval import Ranking
+from arena.tools import _searching
+
+MODES = [mode.value for mode in AutoresetMode]
+RETRIEVERS = ("bm25", "dense", "hybrid(bm25,dense)")
+LIMITS = ("steps", "searches", "reads", "characters")
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> arena.Corpus:
+    """The world of conftest.py with two engines, opened once for many environments."""
+    from corpus_builder.build import build
+    from corpus_builder.sources.world import WorldSource
+    from corpus_builder.world import WorldConfig
+
+    directory = tmp_path_factory.mktemp("vector") / "corpus"
+    config = WorldConfig(seed=7, papers=600, surveys=8)
+    build(WorldSource(config), directory, engines=("bm25", "dense"))
+    return arena.Corpus.open(directory)
+
+
+@pytest.fixture(scope="session")
+def ids(corpus: arena.Corpus) -> list[str]:
+    """Papers of all times, and some that never were."""
+    view = corpus.at("2030")
+    found = {hit.id for query in ("membrane", "knots") for hit in view.search(query, 15)}
+    return [*sorted(found), *arena_surveys(corpus.directory), "nowhere", ""]
+
+
+def vector(corpus: Any, name: str = "arena/Discovery-v0", num_envs: int = 3, **options: Any) -> Any:
+    """Ours."""
+    return gymnasium.make_vec(name, num_envs=num_envs, corpus=corpus, **options)
+
+
+def sync(corpus: Any, name: str, num_envs: int, mode: str, **options: Any) -> Any:
+    """Gymnasium's, over scalar environments."""
+    return gymnasium.make_vec(
+        name,
+        num_envs=num_envs,
+        vectorization_mode="sync",
+        vector_kwargs={"autoreset_mode": mode},
+        corpus=corpus,
+        **options,
+    )
+
+
+def assert_same(one: Any, other: Any, order: type = list) -> None:
+    """The same values of the same types, arrays bit for bit, keys in the same order."""
+    assert type(one) is type(other)
+    if isinstance(one, dict):
+        assert order(one) == order(other)
+        for key in one:
+            assert_same(one[key], other[key], order)
+    elif isinstance(one, list | tuple):
+        assert len(one) == len(other)
+        for pair in zip(one, other, strict=True):
+            assert_same(*pair, order)
+    elif isinstance(one, np.ndarray):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape)
+        if one.dtype == object:
+            assert_same(one.tolist(), other.tolist(), order)
+        else:
+            assert one.tobytes() == other.tobytes()
+    else:
+        assert one == other
+
+
+def actions_of(ids: list[str]) -> st.SearchStrategy[Any]:
+    """Actions of every kind: good, bad, and none at all."""
+    paper = st.sampled_from(ids)
+    some = st.lists(paper, max_size=6)
+    words = st.lists(
+        st.sampled_from(["membrane", "knots", "seepage", "lattice", "the", "漢", "é"]), max_size=3
+    ).map(" ".join)
+    k, offset = st.integers(-1, 101), st.integers(-1, 40)
+    engine = st.sampled_from([*RETRIEVERS, None, "bm52"])
+    number = st.integers(-1, 3)
+    leaf = st.fixed_dictionaries(
+        {"label": st.sampled_from(["membranes", "knots", ""])}, optional={"papers": some}
+    )
+    tree = st.fixed_dictionaries(
+        {"label": words, "children": st.lists(leaf, max_size=3)}, optional={"papers": some}
+    )
+
+    def calls(tool: str, optional: Any = None, **arguments: Any) -> st.SearchStrategy[Any]:
+        made = st.fixed_dictionaries(arguments, optional=optional)
+        return made.map(lambda given: {"tool": tool, "arguments": given})
+
+    search = calls("search", {"k": k, "offset": offset, "retriever": engine}, query=words)
+    good = st.one_of(
+        search,
+        search,
+        search,
+        calls("read", {"section": number, "page": number}, paper_id=paper),
+        calls("references", {"page": number}, paper_id=paper),
+        calls("citations", {"page": number}, paper_id=paper),
+        calls("select", paper_ids=some),
+        calls("submit", paper_ids=some),
+        calls("organize", mind_map=tree),
+        calls("finish"),
+    )
+    junk = st.sampled_from(
+        [None, "", "{", b"[1]", 3, 2.5, [], {}, {"tool": 1}, {"tool": "finish", "x": 1},
+         {"tool": "search"}, {"tool": "search", "arguments": {"query": None}},
+         {"tool": "search", "arguments": {"query": "knots", "k": True}},
+         {"tool": "submit", "arguments": {"paper_ids": "s"}},
+         {"tool": "organize", "arguments": {"mind_map": {"label": "x", "children": 3}}}]
+    )  # fmt: skip
+    return st.one_of(good, good, good, good.map(json.dumps), junk)
+
+
+@st.composite
+def stories(draw: Any, ids: list[str]) -> dict[str, Any]:
+    """Budgets, seeds, and the actions of some environments."""
+    num_envs = draw(st.integers(1, 4))
+    actions = st.lists(actions_of(ids), min_size=num_envs, max_size=num_envs)
+    most = {"steps": 8, "searches": 5, "reads": 4, "characters": 9_000}
+    budgets = st.fixed_dictionaries(
+        {}, optional={f"max_{name}": st.integers(name == "steps", most[name]) for name in LIMITS}
+    )
+    return {
+        "num_envs": num_envs,
+        "seed": draw(st.integers(0, 99)),
+        "budgets": draw(budgets),
+        "reward": draw(st.sampled_from([None, "final", "shaped", "gain+cost"])),
+        "retriever": draw(st.sampled_from(RETRIEVERS)),
+        "steps": draw(st.lists(actions, min_size=1, max_size=10)),
+    }
+
+
+PROPERTY = settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+@PROPERTY
+@given(data=st.data())
+def test_as_the_vector_of_gymnasium(corpus, ids, name, mode, data):
+    story = data.draw(stories(ids))
+    options = {
+        "retriever": story["retriever"],
+        "retrievers": RETRIEVERS,
+        "reward": story["reward"],
+        "max_k": 100,
+        **story["budgets"],
+    }
+    ours = vector(corpus, name, story["num_envs"], autoreset_mode=mode, **options)
+    theirs = sync(corpus, name, story["num_envs"], mode, **options)
+    assert isinstance(ours, SurveyVectorEnv)
+    assert isinstance(theirs, SyncVectorEnv)
+    begun = ours.reset(seed=story["seed"])
+    assert_same(begun, theirs.reset(seed=story["seed"]))
+    assert begun[0] in ours.observation_space
+    over = np.zeros(story["num_envs"], np.bool_)
+    for actions in story["steps"]:
+        if mode == "Disabled" and over.any():
+            assert_same(
+                ours.reset(options={"reset_mask": over.copy()}),
+                theirs.reset(options={"reset_mask": over.copy()}),
+            )
+        step = ours.step(actions)
+        assert_same(step, theirs.step(tuple(actions)))
+        assert step[0] in ours.observation_space
+        over = step[2] | step[3]
+    assert ours.render() is None
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+@PROPERTY
+@given(data=st.data())
+def test_as_scalar_environments(corpus, ids, name, data):
+    """Without any batching of Gymnasium's between: by hand, from one environment each."""
+    story = data.draw(stories(ids))
+    options = {"retriever": story["retriever"], "retrievers": RETRIEVERS, **story["budgets"]}
+    number = story["num_envs"]
+    ours = vector(corpus, name, number, **options)
+    scalar = [gymnasium.make(name, corpus=corpus, **options) for _ in range(number)]
+    observations, infos = ours.reset(seed=story["seed"])
+    steps = [
+        (*env.reset(seed=story["seed"] + place), 0.0, False, False)
+        for place, env in enumerate(scalar)
+    ]
+    for actions in [None, *story["steps"]]:
+        rewards, ends, cuts = np.zeros(number), np.zeros(number, bool), np.zeros(number, bool)
+        if actions is not None:
+            observations, rewards, ends, cuts, infos = ours.step(iter(actions))
+            for place, env in enumerate(scalar):
+                if steps[place][3] or steps[place][4]:
+                    steps[place] = (*env.reset(), 0.0, False, False)
+                else:
+                    seen, *outcome, info = env.step(actions[place])
+                    steps[place] = (seen, info, *outcome)
+        for place, (seen, info, reward, end, cut) in enumerate(steps):
+            assert {key: observations[key][place] for key in seen if key != "budget"} == {
+                key: value for key, value in seen.items() if key != "budget"
+            }
+            left = {key: values[place] for key, values in observations["budget"].items()}
+            assert left == seen["budget"]
+            assert (rewards[place], ends[place], cuts[place]) == (reward, end, cut)
+            assert alone(infos, place) == info
+
+
+def alone(infos: dict[str, Any], place: int) -> dict[str, Any]:
+    """What batched infos say of one environment."""
+    return {
+        key: alone(value, place) if isinstance(value, dict) else value[place]
+        for key, value in infos.items()
+        if not key.startswith("_") and infos[f"_{key}"][place]
+    }
+
+
+def test_sixty_four_by_the_entry_point(corpus):
+    env = vector(corpus, num_envs=64)
+    assert type(env).__name__ == "DiscoveryVectorEnv"
+    assert env.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    observation, infos = env.reset(seed=0)
+    known = arena_surveys(corpus.directory)
+    assert [known[s]["title"].lower() for s in infos["survey"]] == list(observation["topic"])
+    assert len(set(infos["survey"])) > 1
+    actions = [call("search", query=topic, k=100) for topic in observation["topic"]]
+    observation, rewards, *_ = env.step(actions)
+    for survey, reward, text in zip(infos["survey"], rewards, observation["result"], strict=True):
+        gold = gold_of(corpus.directory, survey)
+        shown = {hit["id"] for hit in json.loads(text)["hits"]}
+        assert reward == pytest.approx(len(gold & shown) / len(gold))
+    for _ in range(30):
+        actions = env.action_space.sample()
+        assert actions in env.action_space
+        assert env.step(actions)[0] in env.observation_space
+
+
+def test_what_is_searched_together_is_searched_in_one_batch(corpus, monkeypatch):
+    asked = []
+    kind = type(corpus.retriever())
+    batch = kind.search_batch
+    monkeypatch.setattr(
+        kind, "search_batch", lambda engine, asks: asked.append(len(asks)) or batch(engine, asks)
+    )
+    env = vector(corpus, num_envs=5)
+    env.reset(seed=0)
+    env.step([call("search", query="knots")] * 3 + [call("finish"), None])
+    assert asked == [3]
+
+
+def ranked_by(monkeypatch: Any, corpus: arena.Corpus, documents: list[int], score: float) -> None:
+    """Let the engine find these documents whatever the query."""
+    ranking = Ranking(np.array(documents, np.int64), np.full(len(documents), score))
+    kind = type(corpus.retriever())
+    monkeypatch.setattr(kind, "search_batch", lambda engine, asks: [ranking] * len(asks))
+    monkeypatch.setattr(kind, "search", lambda *_: ranking)
+
+
+def test_an_engine_that_shows_the_future_is_caught(corpus, monkeypatch):
+    papers = corpus._store.searchable_before
+    later = max(n for n in range(len(papers) - 1) if papers[n + 1] > papers[n])
+    ranked_by(monkeypatch, corpus, [later], 1.0)
+    env = vector(corpus)
+    env.reset(seed=0)
+    with pytest.raises(CorpusError, match="must keep to the scope"):
+        env.step([call("search", query="knots")] * 3)
+
+
+@pytest.mark.parametrize("score", [np.inf, -np.inf, np.nan])
+def test_an_engine_without_a_finite_score_is_caught(corpus, monkeypatch, score):
+    ranked_by(monkeypatch, corpus, [first_papers(corpus)[0]], score)
+    env = vector(corpus)
+    env.reset(seed=0)
+    with pytest.raises(CorpusError, match="without a finite score"):
+        env.step([call("search", query="knots")] * 3)
+
+
+def first_papers(corpus: arena.Corpus) -> list[int]:
+    papers = corpus._store.searchable_before
+    return [n for n in range(20) if papers[n + 1] > papers[n]][:3]
+
+
+@pytest.mark.parametrize("score", [1e308, 1.0, -0.0, 5e-324, 1e22])
+@pytest.mark.parametrize("offset", [0, 1, 5])
+def test_hits_are_written_as_json_writes_them(corpus, monkeypatch, score, offset):
+    ranked_by(monkeypatch, corpus, first_papers(corpus), score)
+    env = vector(corpus)
+    observations, _ = env.reset(seed=0)
+    hits = corpus.at(observations["cutoff"][0]).search("knots", 9)[offset:]
+    told = {"hits": [hit._asdict() for hit in hits]}
+    if not hits:
+        told["message"] = "No more papers match."
+    text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    observations = env.step((call("search", query="knots", k=9, offset=offset),) * 3)[0]
+    assert observations["result"] == (text,) * 3
+
+
+def test_the_text_kept_of_a_paper(monkeypatch):
+    """Against `json` by hand: long titles are cut, nothing but ASCII controls is escaped."""
+    titles = ["a" * 600, 'q"\\\n\u2028\ud800é漢', ""]
+    ids, days = ["1", "é", 'x"'], np.array([0, 31, -1], np.int32)
+    monkeypatch.setattr(_searching, "_KEPT", 2)
+    papers = _searching._Papers(SimpleNamespace(ids=ids, titles=titles, days=days))
+    for _ in range(2):
+        for number, date in enumerate(["1970-01-01", "1970-02-01", "1969-12-31"]):
+            told = {"id": ids[number], "title": titles[number][:500], "date": date, "score": 1.5}
+            text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+            assert papers[number] == (ids[number], text.removesuffix("1.5}"))
+            assert len(papers) <= 2
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_seeds_options_and_masks(corpus, mode):
+    survey = list(arena_surveys(corpus.directory))[2]
+    ours, theirs = vector(corpus, autoreset_mode=mode), sync(corpus, "arena/Discovery-v0", 3, mode)
+    for make in (
+        lambda: {"seed": [5, 5, 7]},
+        dict,
+        lambda: {"seed": [None, 3, None], "options": {}},
+        lambda: {"options": {"survey": survey}},
+        lambda: {"seed": 9, "options": {"reset_mask": np.array([False, True, True])}},
+        lambda: {"options": {"reset_mask": np.array([True, False, False]), "survey": survey}},
+    ):
+        assert_same(ours.reset(**make()), theirs.reset(**make()))
+        actions = (call("search", query="knots"), call("finish"), None)
+        if mode != "Disabled":
+            for _ in range(2):
+                assert_same(ours.step(actions), theirs.step(actions))
+    assert_same(ours.np_random_seed, theirs.np_random_seed)
+    draws = [tuple(rng.random() for rng in env.np_random) for env in (ours, theirs)]
+    assert draws[0] == draws[1]
+
+
+def test_a_mask_is_left_to_its_owner(corpus):
+    env = vector(corpus)
+    env.reset(seed=0)
+    options = {"reset_mask": np.array([True, False, True])}
+    env.reset(options=options)
+    assert list(options) == ["reset_mask"]
+
+
+def test_without_a_seed_the_first_draw_is_not_repeated(corpus):
+    env = vector(corpus, num_envs=64)
+    first, second = (vector(corpus, num_envs=64).reset()[1]["survey"].tolist() for _ in range(2))
+    assert first != second  # one chance in 8 ** 64
+    env.reset(seed=1)
+    more = env.reset()[1]["survey"].tolist()
+    env.reset(seed=1)
+    assert env.reset()[1]["survey"].tolist() == more
+
+
+def test_what_ended_is_kept_beside_what_begins(corpus):
+    env = vector(corpus, num_envs=2, autoreset_mode="SameStep")
+    env.reset(seed=0)
+    *_, infos = env.step([call("submit", paper_ids=[]), call("search", query="knots")])
+    assert infos["_final_info"].tolist() == infos["_final_obs"].tolist() == [True, False]
+    assert infos["final_info"]["metrics"]["recall@100"].tolist() == [0.0, 0.0]
+    assert infos["final_obs"][0] in env.single_observation_space
+    assert json.loads(infos["final_obs"][0]["result"]) == {"submitted": 0}
+    assert infos["final_obs"][1] is None
+
+
+def test_wrappers_of_gymnasium(corpus):
+    def play(env: Any) -> Any:
+        env = DictInfoToList(RecordEpisodeStatistics(env))
+        told = [env.reset(seed=4)[1]]
+        for actions in (
+            (call("search", query="membrane", k=50), call("finish"), None),
+            (call("submit", paper_ids=[]), None, None),
+        ):
+            told.append(env.step(actions)[-1])
+        for info in told[1] + told[2]:
+            if "episode" in info:
+                info["episode"].pop("t")  # seconds
+        return told
+
+    told = play(vector(corpus))
+    assert_same(told, play(sync(corpus, "arena/Discovery-v0", 3, "NextStep")))
+    assert [info["episode"]["l"] for info in told[1] + told[2] if "episode" in info] == [1, 2]
+
+
+def test_pickling_keeps_the_arguments(corpus):
+    env = vector(corpus, num_envs=2, autoreset_mode="SameStep", max_steps=3, reward="final")
+    env.reset(seed=0)
+    twin = pickle.loads(pickle.dumps(env))
+    assert_same(twin.reset(seed=3), env.reset(seed=3))
+    for _ in range(4):
+        actions = [call("search", query="lattice", k=3), None]
+        assert_same(twin.step(actions), env.step(actions))
+
+
+def test_closing_twice_and_the_text_of_a_state(corpus):
+    env = vector(corpus, num_envs=2, render_mode="ansi")
+    with pytest.raises(ResetNeeded):
+        env.render()
+    env.reset(seed=0)
+    theirs = sync(corpus, "arena/Discovery-v0", 2, "NextStep", render_mode="ansi")
+    theirs.reset(seed=0)
+    assert env.render() == theirs.render()
+    env.close()
+    env.close()
+    assert env.closed
+
+
+def test_it_asks_for_a_reset(corpus):
+    for mode in MODES:
+        with pytest.raises(ResetNeeded):
+            vector(corpus, autoreset_mode=mode).step([None] * 3)
+    env = vector(corpus, num_envs=2, autoreset_mode="Disabled")
+    env.reset(seed=0)
+    env.step([call("finish"), None])
+    with pytest.raises(ResetNeeded):
+        env.step([None, None])
+    env.reset(options={"reset_mask": np.array([True, False])})
+    env.step([None, None])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"num_envs": 0}, "num_envs=0: give an integer >= 1"),
+        ({"num_envs": "3"}, "num_envs='3'"),
+        ({"num_envs": True}, "num_envs=True"),
+        ({"autoreset_mode": "nextstep"}, "autoreset_mode='nextstep': give one of 'NextStep'"),
+        ({"autoreset_mode": None}, "autoreset_mode=None"),
+        ({"max_steps": 0}, "max_steps=0"),
+        ({"render_mode": "human"}, "render_mode='human'"),
+    ],
+)
+def test_bad_arguments(corpus, options, message):
+    with pytest.raises(DataError, match=message):
+        vector(corpus, **options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"seed": [1, 2]}, r"seed=\[1, 2\]: give an integer, or a list of 3"),
+        ({"seed": "abc"}, "seed='abc'"),
+        ({"seed": 1.5}, "seed=1.5"),
+        ({"seed": -1}, "-1 is no integer >= 0"),
+        ({"seed": [1, -2, 3]}, "-2 is no integer >= 0"),
+        ({"seed": [1, "2", 3]}, "'2' is no integer >= 0"),
+        ({"options": 3}, "options=3: give a mapping"),
+        ({"options": {"surveys": "x"}}, "Did you mean 'survey'"),
+        ({"options": {"reset_mask": [True, False, True]}}, "give a NumPy array of 3 booleans"),
+        ({"options": {"reset_mask": np.array([True])}}, "give a NumPy array of 3 booleans"),
+        ({"options": {"reset_mask": np.array([1, 0, 1])}}, "give a NumPy array of 3 booleans"),
+        ({"options": {"reset_mask": np.zeros(3, bool)}}, "one of them true"),
+        ({"options": {"reset_mask": [[1], [2, 3]]}}, "give a NumPy array of 3 booleans"),
+    ],
+)
+def test_a_bad_reset_changes_nothing(corpus, arguments, message):
+    env, twin = vector(corpus), vector(corpus)
+    for each in (env, twin):
+        each.reset(seed=0)
+    with pytest.raises(DataError, match=message):
+        env.reset(**arguments)
+    with pytest.raises(UnknownNameError):
+        env.reset(options={"survey": "nowhere"})
+    actions = [call("search", query="knots"), call("finish"), None]
+    for _ in range(2):  # the second draws a survey
+        assert_same(env.step(actions), twin.step(actions))
+
+
+@pytest.mark.parametrize("actions", [[None], "abc", {1: 2, 3: 4, 5: 6}, None, 3, [None] * 4])
+def test_other_than_an_action_for_each_is_refused(corpus, actions):
+    env, twin = vector(corpus), vector(corpus)
+    for each in (env, twin):
+        each.reset(seed=0)
+    with pytest.raises(DataError, match=r"3 actions|for 3 environments"):
+        env.step(actions)
+    good = [call("search", query="knots"), call("finish"), None]
+    assert_same(env.step(good), twin.step(good))
+
+
+# Processes.
+
+
+def asynchronous(corpus: Any, context: str, **options: Any) -> Any:
+    return gymnasium.make_vec(
+        "arena/Discovery-v0",
+        num_envs=2,
+        vectorization_mode="async",
+        vector_kwargs={"shared_memory": False, "context": context, **options},
+        corpus=corpus,
+        retriever="hybrid(bm25,dense)",
+        max_steps=4,
+    )
+
+
+STORY = (
+    (call("search", query="membrane knots", k=20), call("search", query="lattice")),
+    (call("search", query="seepage", k=5, offset=2), None),
+    (call("submit", paper_ids=[]), "{"),
+    (None, call("references", paper_id="nowhere")),
+    (call("search", query="knots"), call("finish")),
+    (call("finish"), call("search", query="the")),
+)
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+@pytest.mark.parametrize("context", ["spawn", "fork", "forkserver"])
+def test_as_the_processes_of_gymnasium(corpus, context, mode):
+    if context not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"this system has no {context}")
+    ours = vector(
+        corpus, num_envs=2, retriever="hybrid(bm25,dense)", max_steps=4, autoreset_mode=mode
+    )
+    expected = [ours.reset(seed=3), *map(ours.step, STORY)]  # so the parent has searched
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside threads
+        theirs = asynchronous(corpus, context, autoreset_mode=mode)
+    try:
+        # Its workers put what ended after what begins, unlike SyncVectorEnv.
+        assert_same(expected, [theirs.reset(seed=3), *map(theirs.step, STORY)], order=set)
+    finally:
+        theirs.close(timeout=60)
+
+
+def test_shared_memory_says_how_to_do_without(corpus):
+    with pytest.raises(ValueError, match="shared_memory=False"):
+        gymnasium.make_vec(
+            "arena/Discovery-v0", num_envs=2, vectorization_mode="async", corpus=corpus
+        )
