@@ -158,7 +158,8 @@ class Play:
             return
         budget["characters"] -= len(text)
         self.result = text
-        self._seen.update(self._gains.keys() & shown.papers)
+        gains = self._gains
+        self._seen.update([paper_id for paper_id in shown.papers if paper_id in gains])
 
     def _final(self) -> dict[str, Any]:
         setting, answers = self._setting, self._episode.answers

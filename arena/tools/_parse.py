@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arena.errors import clip, did_you_mean, has_many_parts
-from arena.tools.base import Parameter, Tool
+from arena.tools.base import Tool
 
 _EXPECTED = {
     "string": "a string",
@@ -17,7 +17,12 @@ _EXPECTED = {
     "strings": "a list of strings",
     "object": "an object",
 }
+_Bounds = tuple[int | None, int | None]
 _MISSING = object()
+# Tuples made once are quicker to check than unions, and most actions are plain dicts.
+_TEXT = (str, bytes)
+_MAPPING = (dict, Mapping)
+_NUMBER = (int, np.integer)
 _MAX_NESTING = 200
 _MAX_PARTS = 1_000_000
 _TOO_DEEP = "key that is no string, or too much nesting"
@@ -93,7 +98,7 @@ def _nests_too_deep(value: object) -> bool:
 
 
 def _parse(action: object, tools: Mapping[str, Tool]) -> Call | str:
-    if isinstance(action, str | bytes):
+    if isinstance(action, _TEXT):
         text = action
         brackets = text.count("[") + text.count("{") if isinstance(text, str) else len(text)
         try:
@@ -105,7 +110,7 @@ def _parse(action: object, tools: Mapping[str, Tool]) -> Call | str:
             too_deep = True
         if too_deep:
             return f"the action {clip(text)} is no JSON of at most {_MAX_NESTING} levels. {_FORM}"
-    if not isinstance(action, Mapping):
+    if not isinstance(action, _MAPPING):
         return f"the action {clip(action)} is no object. {_FORM}"
     if extra := [key for key in action if key not in ("tool", "arguments")]:
         return f"an action has no key {clip(extra[0])}. {_FORM}"
@@ -113,25 +118,25 @@ def _parse(action: object, tools: Mapping[str, Tool]) -> Call | str:
     if not isinstance(name, str) or name not in tools:
         return f"no tool {clip(name)}.{did_you_mean(name, tools)}"
     tool = tools[name]
-    if not isinstance(arguments, Mapping):
+    if not isinstance(arguments, _MAPPING):
         return f"arguments={clip(arguments)} is no object. Call {tool.usage()}."
     given = {_plain(key): value for key, value in arguments.items()}
     checked = {}
     for parameter in tool.parameters:
-        value = given.pop(parameter.name, _MISSING)
-        if not parameter.required and (value is _MISSING or value is None):
-            checked[parameter.name] = parameter.default
+        wanted, kind, default, required, _, bounds, choices = parameter
+        value = given.pop(wanted, _MISSING)
+        if not required and (value is _MISSING or value is None):
+            checked[wanted] = default
             continue
         if value is _MISSING:
-            return f"{name} needs the argument {parameter.name!r}. Call {tool.usage()}."
-        checked[parameter.name] = converted = _converted(value, parameter.kind)
+            return f"{name} needs the argument {wanted!r}. Call {tool.usage()}."
+        checked[wanted] = converted = _converted(value, kind)
         if converted is None:
-            return (
-                f"{parameter.name}={clip(value)} is not {_EXPECTED[parameter.kind]}. "
-                f"Call {tool.usage()}."
-            )
-        if wrong := _out_of_range(parameter, converted):
-            return wrong
+            return f"{wanted}={clip(value)} is not {_EXPECTED[kind]}. Call {tool.usage()}."
+        if kind == "integer" and not _within(converted, bounds):
+            return f"{wanted}={clip(value)} is out of range. Give {wanted} {_said(bounds)}."
+        if choices and converted not in choices:
+            return f"no {wanted} {clip(value)}.{did_you_mean(converted, choices)}"
     if given:
         return f"{name} takes no argument {clip(next(iter(given)))}. Call {tool.usage()}."
     return Call(tool, checked)
@@ -142,8 +147,9 @@ def _converted(value: object, kind: str) -> Any:
     if kind == "string":
         return _plain(value) if isinstance(value, str) else None
     if kind == "integer":
-        number = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        return int(value) if number else None  # type: ignore[call-overload]
+        if isinstance(value, _NUMBER) and not isinstance(value, bool):
+            return int(value)
+        return None
     if kind == "object":  # models write an object as text now and then; its tool reads both
         return value if isinstance(value, dict | str) else None
     if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
@@ -151,18 +157,16 @@ def _converted(value: object, kind: str) -> Any:
     return None
 
 
-def _out_of_range(parameter: Parameter, value: Any) -> str | None:
-    if parameter.kind == "integer":
-        least, most = parameter.bounds
-        if (least is not None and value < least) or (most is not None and value > most):
-            wanted = f"{least} or more" if most is None else f"from {least} to {most}"
-            name = parameter.name
-            return f"{name}={clip(value)} is out of range. Give {name} {wanted}."
-    if parameter.choices and value not in parameter.choices:
-        return f"no {parameter.name} {clip(value)}.{did_you_mean(value, parameter.choices)}"
-    return None
+def _within(value: int, bounds: _Bounds) -> bool:
+    least, most = bounds
+    return (least is None or value >= least) and (most is None or value <= most)
+
+
+def _said(bounds: _Bounds) -> str:
+    least, most = bounds
+    return f"{least} or more" if most is None else f"from {least} to {most}"
 
 
 def _plain(value: object) -> Any:
     """Return a string as a `str` itself: a subclass may bring an equality of its own."""
-    return str.__str__(value) if isinstance(value, str) else value
+    return str.__str__(value) if type(value) is not str and isinstance(value, str) else value

@@ -12,6 +12,8 @@ from operator import add
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+import orjson
+
 from arena._hits import rankings_of
 from arena.dates import format_day
 from arena.tools.base import Search, Shown
@@ -44,15 +46,16 @@ def make_searches(searches: Sequence[Search]) -> list[Shown]:
 
 def _listed(search: Search, ranking: Ranking) -> Shown:
     start = search.offset
-    documents, scores = ranking.documents[start:].tolist(), ranking.scores[start:].tolist()
+    documents = ranking.documents[start:].tolist()
     if not documents:
         more = len(ranking.documents) > 0
         told = "No more papers match." if more else "Nothing matches. Try other words."
         return Shown(_encode({"hits": [], "message": told}), ())
     papers = _papers_of(search.view._store)
     ids, texts = zip(*map(papers.__getitem__, documents), strict=True)
-    hits = map(add, texts, map(repr, scores))
-    return Shown(f'{{"hits":[{"},".join(hits)}}}]}}', ids)
+    scores = orjson.dumps(ranking.scores[start:].tolist()).decode()[1:-1].split(",")
+    hits = "},".join(map(add, texts, scores))
+    return Shown(f'{{"hits":[{hits}}}]}}', ids)
 
 
 class _Papers(dict[int, tuple[str, str]]):
