@@ -6,6 +6,7 @@ Private on purpose: everything outside goes through a `CorpusView`, which knows 
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from collections import OrderedDict
 from pathlib import Path
@@ -78,17 +79,24 @@ class _Rows:
     """Single rows of a Parquet file; the row groups read last are kept."""
 
     def __init__(self, path: Path) -> None:
-        import pyarrow.parquet as pq
-
-        self._file = pq.ParquetFile(path, memory_map=True)
+        self._path = path
+        self._open()
         sizes = [
             self._file.metadata.row_group(i).num_rows for i in range(self._file.num_row_groups)
         ]
         self._starts = np.cumsum([0, *sizes])
+
+    def _open(self) -> None:
+        import pyarrow.parquet as pq
+
+        self._file = pq.ParquetFile(self._path, memory_map=True)
         self._groups: OrderedDict[int, Any] = OrderedDict()
         self._lock = threading.Lock()  # a ParquetFile is not safe to share between threads
+        self._process = os.getpid()
 
     def __getitem__(self, row: int) -> dict[str, Any]:
+        if self._process != os.getpid():  # forked, maybe while a thread held the lock
+            self._open()
         group = int(np.searchsorted(self._starts, row, side="right")) - 1
         with self._lock:
             table = self._groups.get(group)

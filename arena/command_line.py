@@ -84,7 +84,8 @@ def add_command(commands: Any, name: str, command: Any) -> None:
 def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
     """Parse, execute, and turn every failure into one line and an exit status.
 
-    Status 0: done. 1: a bug. 2: bad input. 130: interrupted.
+    Status 0: done. 1: a check failed, a leak or a difference was found, or a bug. 2: bad input.
+    130: interrupted.
     """
     arguments = parser.parse_args(argv)
     execute: Callable[[argparse.Namespace], None] = arguments.execute

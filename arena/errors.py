@@ -27,6 +27,10 @@ class DataError(ArenaError, ValueError):
     """Input data that cannot be what it claims to be."""
 
 
+class NoLabelsError(DataError):
+    """A corpus without a survey that has the labels a task is scored by."""
+
+
 class CorpusError(ArenaError):
     """A directory that is no usable built corpus or index."""
 

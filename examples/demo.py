@@ -62,6 +62,8 @@ Try next, after `source .venv/bin/activate`:
   arena-corpus build world --synonymy 0.9 --output {output / "harder"}
   arena run --corpus {output / "harder"} --task discovery --agent title \\
       --output {output / "runs/harder"}
+  arena replay {output / "runs/discovery-title-bm25"} --corpus {output / "world"}
+  arena audit --corpus {output / "world"}
 """)
 
 

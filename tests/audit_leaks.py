@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -74,13 +75,13 @@ def references_are_shuffled(monkeypatch):
 
 def given_best_first(monkeypatch):
     """The references that an episode begins with, the influential ones first."""
-    from arena.envs._given import Oracle
+    from arena.envs._given import OwnReferences
     from arena.tasks import ideal_ranking
 
     def papers(self: Any, tasks: TaskSet, view: CorpusView, survey_id: str) -> list[str]:
         return [p for p in ideal_ranking(tasks.gold(survey_id)) if p in view]
 
-    monkeypatch.setattr(Oracle, "papers", papers)
+    monkeypatch.setattr(OwnReferences, "papers", papers)
 
 
 def a_survey_is_read(monkeypatch):
@@ -351,6 +352,49 @@ def a_vector_shows_its_gold(monkeypatch):
     )
 
 
+def a_vector_shows(monkeypatch, shown: Callable[[list[str]], Any]) -> None:
+    """Give vectors a public attribute that is made of the ids of gold papers."""
+    monkeypatch.setattr(
+        SurveyVectorEnv,
+        "shown",
+        property(lambda self: [shown(list(play._gains)) for play in self._plays]),
+        raising=False,
+    )
+
+
+def an_array_shows_gold(monkeypatch):
+    a_vector_shows(monkeypatch, np.array)
+
+
+def a_deque_shows_gold(monkeypatch):
+    a_vector_shows(monkeypatch, deque)
+
+
+def depth_hides_gold(monkeypatch, depth: int = 30):
+    def nested(ids: list[str]) -> Any:
+        for _ in range(depth):
+            ids = [ids]  # type: ignore[list-item]
+        return ids
+
+    a_vector_shows(monkeypatch, nested)
+
+
+def gold_lies_too_deep_to_look(monkeypatch):
+    depth_hides_gold(monkeypatch, 200)
+
+
+def a_mapping_has_an_attribute(monkeypatch):
+    """The space of observations is a mapping, and has attributes besides."""
+    real = SurveyEnv.reset
+
+    def reset(self: Any, **given: Any) -> Any:
+        found = real(self, **given)
+        self.observation_space.hint = list(self._play._gains)
+        return found
+
+    monkeypatch.setattr(SurveyEnv, "reset", reset)
+
+
 def a_space_knows_the_headings(monkeypatch):
     real = Setting.__init__
 
@@ -436,6 +480,11 @@ LEAKS: list[tuple[Callable[..., Any], set[str]]] = [
     (reset_tells_the_labels, {"info"}),
     (an_environment_shows_its_tasks, {"attribute"}),
     (a_vector_shows_its_gold, {"attribute"}),
+    (an_array_shows_gold, {"attribute"}),
+    (a_deque_shows_gold, {"attribute"}),
+    (depth_hides_gold, {"attribute"}),
+    (gold_lies_too_deep_to_look, {"attribute"}),
+    (a_mapping_has_an_attribute, {"attribute"}),
     (a_space_knows_the_headings, {"attribute"}),
     (rendering_shows_gold, {"render"}),
     (a_tool_fails, {"crash"}),

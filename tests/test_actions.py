@@ -43,7 +43,7 @@ BAD_ACTIONS = [
     (call("search", query=5), "query=5 is not a string"),
     (call("search", query=["cats"]), "is not a string"),
     (call("search", query="cats", k="5"), "k='5' is not an integer"),
-    (call("search", query="cats", k=5.0), "is not an integer"),
+    (call("search", query="cats", k=5.5), "k=5.5 is not an integer"),
     (call("search", query="cats", k=True), "is not an integer"),
     (call("search", query="cats", k=0), "Give k from 1 to 100"),
     (call("search", query="cats", k=-3), "Give k from 1 to 100"),
@@ -432,3 +432,16 @@ def test_a_parameter_says_what_it_is():
         for parameter in TOOLS.get(name).parameters:
             assert isinstance(parameter, Parameter)
             assert parameter.kind in FITTING
+
+
+def test_a_whole_number_may_be_written_with_a_point(world):
+    """JSON has one kind of number."""
+    results = []
+    for k in (3, 3.0, np.float64(3), "3.0"):
+        env = make_env(world)
+        env.reset(seed=1)
+        action = call("search", query="membrane", k=k)
+        text = '{"tool": "search", "arguments": {"query": "membrane", "k": 3.0}}'
+        results.append(result(env.step(text if k == "3.0" else action)))
+    assert results == results[:1] * 4
+    assert len(results[0]["hits"]) == 3

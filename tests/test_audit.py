@@ -163,6 +163,20 @@ def test_the_command_says_what_was_looked_at(mini, tmp_path, capsys):
     assert again | {"seconds": 0} == written | {"seconds": 0}
 
 
+def test_engines_are_named_one_by_one(mini, tmp_path, capsys):
+    from corpus_builder.index import build_index
+
+    copy = tmp_path / "copy"
+    shutil.copytree(mini, copy)
+    build_index(copy, "bm25", name="titles", fields=("title",))
+    given = ("--retriever", "titles", "--retriever", "bm25", "--retriever", "titles")
+    status, out, _ = command(capsys, "--corpus", str(copy), "--actions", "50", "--json", *given)
+    assert status == 0
+    assert json.loads(out)["settings"]["retrievers"] == ["titles", "bm25"]
+    _, out, _ = command(capsys, "--corpus", str(copy), "--actions", "50", "--json")
+    assert json.loads(out)["settings"]["retrievers"] == ["bm25"]
+
+
 def test_the_command_fails_with_a_line_for_each_finding(mini, capsys, monkeypatch):
     len_counts_all(monkeypatch)
     status, out, err = command(capsys, "--corpus", str(mini), "--actions", "100")
@@ -179,8 +193,10 @@ def test_the_command_fails_with_a_line_for_each_finding(mini, capsys, monkeypatc
     [
         (("--actions", "0"), "actions=0"),
         (("--actions", "many"), "many"),
+        (("--seed", "-1"), "seed=-1: give an integer from 0"),
         (("--retriever", "bm52"), "Did you mean 'bm25'?"),
         (("--retriever", "dense"), "has no index 'dense'"),
+        (("--retriever", "bm25", "dense"), "too many words: 'dense'"),
     ],
 )
 def test_bad_input_is_one_line(words, told, mini, capsys):
@@ -191,6 +207,7 @@ def test_bad_input_is_one_line(words, told, mini, capsys):
 
 
 def test_what_is_no_argument_is_refused(mini):
-    for given in ({"actions": True}, {"seed": 1.5}, {"retrievers": "bm25"}, {"retrievers": []}):
+    bad = ("actions", True), ("seed", 1.5), ("seed", -1), ("retrievers", "bm25"), ("retrievers", [])
+    for name, value in bad:
         with pytest.raises(DataError):
-            audit(mini, **{"actions": 10, **given})  # type: ignore[arg-type]
+            audit(mini, **{"actions": 10, name: value})  # type: ignore[arg-type]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import math
 import random
+from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from arena.audit._facts import Facts, Reach, title_key
 from arena.audit._files import last_day
 from arena.audit._hostile import malformed, mutated, twin_of, without
 from arena.audit._ids import Ids
+from arena.audit._info import check_end
 
 # The second reading itself.
 
@@ -204,6 +207,63 @@ def test_public_attributes_are_walked_all_the_way_down(facts):
     found.clear()
     check_attributes([Inner("Rhenium")], facts, headings, say)
     assert "attribute: env[0].value['deep'][0][0] is 'Rhenium'" in found
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.array([["x", "p:last"]]),
+        np.array([{"x": "p:last"}], object),
+        np.array([(1, "p:last")], [("n", int), ("id", "U9")])[0],
+        deque(["p:last"]),
+        {"p:last": 1}.keys(),
+        {1: "p:last"}.values(),
+        functools.reduce(lambda inner, _: [inner], range(40), ["p:last"]),
+    ],
+    ids=["array", "objects", "record", "deque", "keys", "values", "deep"],
+)
+def test_containers_are_looked_into(facts, value):
+    found: list[str] = []
+    check_attributes([value], facts, frozenset(), lambda check, what: found.append(what))
+    assert found
+    assert all(what.endswith("is 'p:last'") for what in found)
+
+
+def test_what_cannot_be_looked_at_is_a_finding(facts):
+    found: list[str] = []
+    deep = functools.reduce(lambda inner, _: [inner], range(60), ["p:last"])
+    check_attributes(deep, facts, frozenset(), lambda check, what: found.append(what))
+    assert len(found) == 1
+    assert found[0].endswith("more than 50 steps are too deep")
+    found.clear()
+    many = ["p:last", *(f"t{n}" for n in range(1_000_000))]
+    check_attributes(many, facts, frozenset(), lambda check, what: found.append(what))
+    assert found == ["env leads to more than 1,000,000 values, too many to look at"]
+    found.clear()
+    check_attributes([np.int64(1), np.float64(2)], facts, frozenset(), lambda *_: found.append(_))
+    assert found == []  # a number of NumPy leads on for ever: .T.T.T
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wrong"),
+    [
+        ("heading_soft_recall", 1.12, False),
+        ("heading_soft_precision", 1.12, False),
+        ("heading_soft_f1", 1.01, True),
+        ("survey_score", 1.02, True),
+        ("heading_soft_recall", -0.1, True),
+        ("recall@10", 1.0, False),
+        ("recall@10", 1.01, True),
+        ("ndcg@100", 1.01, True),
+        ("mrr", -0.01, True),
+        ("mrr", math.nan, True),
+    ],
+)
+def test_only_soft_recall_and_precision_may_exceed_one(facts, name, value, wrong):
+    info = {"metrics": {name: value}, "answers": {}}
+    found: list[str] = []
+    check_end(info, facts.surveys["sv:1"], {}, lambda check, what: found.append(what))
+    assert found == ([f"metrics={info['metrics']!r}"] if wrong else [])
 
 
 def test_nothing_of_the_view_takes_part_in_what_is_expected():

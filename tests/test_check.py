@@ -15,25 +15,13 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from gymnasium.utils import EzPickle
-from helpers import contents
-from hypothesis import given
-from hypothesis import strategies as st
 
 import arena
 from arena._register import ENVIRONMENTS
 from arena.check import CHECKS, Result, Subject, check_environment
 from arena.check._episodes import (
-    Player,
-    difference,
-    first_difference,
     ids_in,
-    plain,
-    play,
-    replay,
 )
-from arena.check._json_schema import malformed, violation
-from arena.check._labels import relabelled
-from arena.check._walk import collected, walk
 from arena.cli import main
 from arena.envs import DiscoveryEnv, OrganizationEnv, SelectionEnv, SurveyVectorEnv, ToolCallSpace
 from arena.tasks import TaskSet
@@ -333,6 +321,24 @@ class RendersGold(Knowing):
         return text and f"{text}wanted: {self._gold[-1]}\n"
 
 
+class HidesGoldInACrowd(Knowing):
+    """Behind more than can be looked at."""
+
+    def reset(self, *, seed=None, options=None):
+        found = super().reset(seed=seed, options=options)
+        self.crowd = [*range(200_001), self._gold]
+        return found
+
+
+class HidesGoldDeepDown(Knowing):
+    def reset(self, *, seed=None, options=None):
+        found = super().reset(seed=seed, options=options)
+        self.deep = sorted(self._gold)
+        for _ in range(60):
+            self.deep = [self.deep]
+        return found
+
+
 class HasTheTasks(Knowing):
     def __init__(self, corpus, **arguments):
         super().__init__(corpus, **arguments)
@@ -409,6 +415,8 @@ LEAKS = {
     "KeepsWhatWasFound": "papers shown are gold",
     "TellsInInfo": "info['all'] holds all",
     "RendersGold": "env.render() holds the gold paper",
+    "HidesGoldInACrowd": "env leads to more than 200,000 objects",
+    "HidesGoldDeepDown": "env leads on after 50 steps",
     "HasTheTasks": "env.env.tasks is a TaskSet",
     "LeakyVector": "vector env.seek[0] holds all",
     "TellsTheHeadings": "headings of the mind-map",
@@ -517,146 +525,6 @@ def test_references_that_are_given_are_no_leak_but_those_found_may_not_be_gold(w
     assert Subject("test/TellsTheHeadings-v0", world, {}).gives_references
 
 
-# The parts.
-
-
-def test_a_relabelled_corpus_differs_in_its_labels_alone(world, tmp_path):
-    for keep in (False, True):
-        other = tmp_path / str(keep)
-        relabelled(world, other, np.random.default_rng(1), keep_references=keep)
-        before = contents(world)
-        after = {name: (other / name).read_bytes() for name in before}
-        changed = {name for name in after if before[name] != after[name]}
-        assert changed == {"manifest.json", "tasks/gold.parquet", "tasks/mind_maps.parquet"}
-        one, two = TaskSet(world), TaskSet(other)  # which compares the hashes of the files
-        for survey in one.surveys:
-            old, new = one.gold(survey).gains, two.gold(survey).gains
-            assert new
-            assert all(new[paper] != old[paper] for paper in new)
-            assert list(new) == list(old) if keep else set(new) < set(old)
-            assert one.mind_map(survey) != two.mind_map(survey)
-        assert arena.Corpus.open(other).at("2015").search("membrane", 3)
-
-
-def test_what_can_be_reached():
-    class Thing:
-        kind = "class"
-
-        def __init__(self):
-            self.public, self._private = {"a": [1, ("x", {"y"})]}, "secret"
-            self.itself = self
-
-        @property
-        def made(self):
-            return "made"
-
-        @property
-        def broken(self):
-            raise RuntimeError
-
-        def method(self):
-            return "unreached"
-
-    found = {path: value for path, value in walk(Thing(), "t") if isinstance(value, str | int)}
-    assert found == {
-        "t.kind": "class",
-        "t.made": "made",
-        "t.public['a'] (key)": "a",
-        "t.public['a'][0]": 1,
-        "t.public['a'][1][0]": "x",
-        "t.public['a'][1][1]{...}": "y",
-    }
-    assert collected(np.array(["a", "b"])) == collected({"a": 1, "b": 2}) == {"a", "b"}
-    assert collected("ab") is None
-
-
-@pytest.mark.parametrize(
-    ("schema", "why"),
-    [
-        ({"type": "strng"}, "type is 'strng'"),
-        ({"type": "object", "properties": {"a": {}}}, "parameters.a.type is None"),
-        ({"type": "object", "required": ["b"]}, "names 'b', which is no property"),
-        ({"type": "array", "items": {"type": "string", "max": 3}}, "has the keyword 'max'"),
-        ({"type": "integer", "maximum": "9"}, "maximum is '9'"),
-        ({"type": "integer", "maximum": 9, "default": 10}, "default: arguments=10 is out of range"),
-        ({"type": "string", "enum": []}, "enum is empty"),
-        ([], "is no object"),
-    ],
-)
-def test_malformed_schemas(schema, why):
-    assert why in malformed(schema)
-
-
-def test_values_against_a_schema():
-    schema = {
-        "type": "object",
-        "properties": {
-            "k": {"type": "integer", "minimum": 1, "maximum": 9},
-            "names": {"type": "array", "items": {"type": "string"}, "maxItems": 2},
-            "engine": {"type": "string", "enum": ["a", "b"]},
-        },
-        "required": ["k"],
-        "additionalProperties": False,
-    }
-    assert malformed(schema) is None
-    for good in ({"k": 1}, {"k": 9, "names": ["x", "y"]}, {"k": 5, "names": [], "engine": "b"}):
-        assert violation(good, schema) is None
-    for bad, why in (
-        ({}, "lacks 'k'"),
-        ({"k": 0}, "out of range"),
-        ({"k": 10}, "out of range"),
-        ({"k": True}, "is no integer"),
-        ({"k": 1.0}, "is no integer"),
-        ({"k": 1, "names": ["x", 2]}, "names[1]=2 is no string"),
-        ({"k": 1, "names": ["x"] * 3}, "has the length 3"),
-        ({"k": 1, "engine": "c"}, "is none of"),
-        ({"k": 1, "other": 1}, "is no property"),
-        ([], "is no object"),
-    ):
-        assert why in violation(bad, schema)
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-2, 2) | st.floats(-1, 1) | st.text("ab", max_size=2),
-    lambda inside: st.lists(inside, max_size=2) | st.dictionaries(st.text("k", max_size=2), inside),
-    max_leaves=5,
-)
-
-
-@given(JSON, JSON)
-def test_values_differ_exactly_if_their_json_does(one, other):
-    same = json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
-    zeros = "-0.0" in json.dumps([one, other])  # equal to 0.0, and to be taken as equal
-    assert (first_difference(plain(one), plain(other)) is None) == same or zeros
-    assert plain(one) == one
-
-
-def test_the_first_difference():
-    assert first_difference({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}) == "a[1].b is 2 and then 3"
-    assert first_difference([1], [1.0]) == "[0] is 1 and then 1.0"
-    assert first_difference({"a": 1}, {}) == "a is there only the first time"
-    assert first_difference([1, 2], [1], "x") == "x has 2 and 1 items"
-    assert "differs at character 2" in first_difference("abc", "abd", "x")
-    assert first_difference({"a": [None, "x"]}, {"a": [None, "x"]}) is None
-    assert plain((np.int64(1), {2: np.array([1.5])}, float("nan"))) == [1, {"2": [1.5]}, "nan"]
-
-
-def test_recorded_episodes_do_something(world):
-    """Random play that never found a paper would prove nothing."""
-    subject = Subject("arena/Survey-v0", world, {})
-    tools = [action["tool"] for trace in subject.traces for action in trace.actions]
-    assert set(tools) == set(subject.tools)
-    errors = sum("error" in json.loads(s[0]["result"]) for t in subject.traces for s in t.steps)
-    assert errors < len(tools) / 2
-    assert any(step[1] > 0 for trace in subject.traces for step in trace.steps)
-    env = subject.make()
-    one, two = (play(env, 3, Player(env.action_space, 3), 9) for _ in range(2))
-    assert difference(one, two) is None
-    two.steps[-1][1] += 0.25
-    assert f"step {len(two.steps)}, " in difference(one, two)
-    assert difference(one, replay(env, one, form=lambda action: None)) is not None
-
-
 # The command.
 
 
@@ -704,6 +572,9 @@ def test_the_command_tells_what_failed(world, capsys):
         (["arena/Discovery-v0", "--env-option", "max_steps"], "write NAME=VALUE"),
         (["arena/Discovery-v0", "--env-option", "corpus=x"], "the corpus is no option"),
         (["--checks", "replai"], "Did you mean 'replay'"),
+        (["--checks", ","], "nothing was checked"),
+        (["--checks", ""], "nothing was checked"),
+        (["arena/Discovery-v0", "--checks", ","], "nothing was checked"),
         (["--episodes", "0"], "episodes=0"),
         (["--seed", "-1"], "seed=-1"),
     ],
@@ -739,6 +610,18 @@ def test_a_corpus_without_mind_maps(world, tmp_path, capsys):
     assert "2 of 2 checks passed." in out
     assert "arena/Organization-v0 was left out: no survey" in out
     assert main(["check", "arena/Organization-v0", *options]) == 2
+
+
+def test_a_path_that_speaks_of_mind_maps_hides_no_bad_input(world, tmp_path, capsys):
+    """What is left out is told by the kind of the error, not by words in it."""
+    corpus = tmp_path / "mind-map"
+    shutil.copytree(world, corpus)
+    options = ["--corpus", str(corpus), "--checks", "replay", "--env-option"]
+    for option, told in (("retriever=dense", "has no index 'dense'"), ("max_stepz=3", "max_stepz")):
+        assert main(["check", *options, option]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert told in err
 
 
 def test_another_engine_and_other_arguments(world):

@@ -26,6 +26,7 @@ from arena.mindmap import (
     identity,
     read_mind_map,
 )
+from arena.mindmap.metrics.heading_soft_f1 import heading_soft_f1
 from arena.mindmap.metrics.heading_soft_precision import heading_soft_precision
 from arena.mindmap.metrics.heading_soft_recall import heading_soft_recall
 
@@ -117,6 +118,28 @@ def test_recall_and_precision(predicted, gold, recall, precision):
     assert evaluate(predicted, gold, NAMES, PLANE) == dict(
         zip(NAMES, [near(recall), near(precision)], strict=True)
     )
+
+
+@pytest.mark.parametrize(
+    ("predicted", "gold", "f1"),
+    [
+        ("xy", "xy", 1.0),
+        ("xy", "x", 2 / 3),  # recall 1, precision 1/2
+        ("x", "xy", 2 / 3),  # recall 1/2, precision 1
+        ("x", "y", 0.0),
+        ("", "x", 0.0),
+    ],
+)
+def test_f1(predicted, gold, f1):
+    assert heading_soft_f1(tree(*predicted), tree(*gold), PLANE) == near(f1)
+
+
+def test_f1_takes_no_part_above_1():
+    """One label between four shares 1 + 4 - 3 = 2 with them: recall 1/2, precision 2, cut to 1."""
+    gold = tree("a", "b", "c", "d")
+    assert heading_soft_precision(tree("between"), gold, SPACE) == near(2.0)
+    assert heading_soft_f1(tree("between"), gold, SPACE) == near(2 * 0.5 / 1.5)
+    assert heading_soft_f1(gold, tree("between"), SPACE) == near(2 * 0.5 / 1.5)
 
 
 def test_the_paper_divides_by_the_predicted_map():

@@ -180,7 +180,7 @@ def test_a_tree_may_have_many_forms(mini, mind_map):
     assert step[2:4] == (True, False)
     assert step[4]["metrics"]["heading_soft_recall"] == pytest.approx(1.0)
     assert step[4]["metrics"]["heading_soft_precision"] == pytest.approx(1.0)
-    assert step[1] == step[4]["metrics"]["heading_soft_recall"]
+    assert step[1] == step[4]["metrics"]["heading_soft_f1"]
     handed_in = step[4]["answers"]["organization"]
     assert [child["label"] for child in handed_in["children"]] == ["Rhenium"]
 
@@ -335,3 +335,19 @@ def test_every_tree_is_scored_or_answered(mini, tree, as_text):
         step[0]["result"].encode()
     else:
         assert set(result(step)) == {"error"}
+
+
+class Odd(dict):
+    """A dict that is no data."""
+
+    def __contains__(self, key):
+        raise RuntimeError("boo")
+
+
+@pytest.mark.parametrize("inside", [lambda odd: odd, lambda odd: {"label": "x", "children": [odd]}])
+def test_an_object_that_is_no_data_is_answered(mini, inside):
+    env = playing(mini, "sv:1", NAME)
+    step = env.step(call("organize", mind_map=inside(Odd(label="x"))))
+    assert "what JSON cannot hold" in result(step)["error"]
+    assert not step[2]
+    assert env.step(call("organize", mind_map=RHENIUM))[2]

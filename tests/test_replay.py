@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import arena
 import arena.cli
 from arena.agents import AGENTS, Agent
+from arena.envs._play import Play
 from arena.errors import CorpusError, DataError
 from arena.runs import replay
 from arena.runs._actions import record_action
@@ -217,12 +218,29 @@ def test_the_escapes_by_hand():
     [
         {"$tip": 1}, {"$tuple": 1}, {"$tuple": [1], "x": 2}, {"$int": "x"}, {"$numpy": ["int64"]},
         {"$parts": []}, {"$parts": [1, 2]}, {"$part": 7}, {"$bytes": "🜁"}, {"$dict": [[[], 1]]},
-        {"$shown": [1, "x"]}, {"$type": 1},
+        {"$shown": [1, "x"]}, {"$shown": [1, 2, "x"]}, {"$type": 1}, {"$float": 10**400},
+        {"$numpy": ["int8", "300"]}, {"$numpy": ["int64", "x"]}, {"$numpy": ["object_", "x"]},
+        {"$numpy": ["float64", [1, 2]]}, {"$numpy": [None, "1"]}, {"$numpy": ["f8,f8", "1"]},
     ],
 )  # fmt: skip
 def test_what_is_no_recorded_action_is_refused(recorded):
     with pytest.raises(DataError, match=r"is no recorded action|is no escape"):
         restore_action(recorded)
+
+
+def test_a_record_that_names_a_function_of_numpy_opens_no_file(world, finished, tmp_path, capsys):
+    path = tmp_path / "file"
+    path.write_text("1 2 3")
+
+    def reads(record):
+        arguments = record["steps"][2]["action"]["arguments"]
+        arguments["query"] = {"$numpy": ["loadtxt", str(path)]}
+
+    run, survey = changed(finished, tmp_path, reads)
+    with pytest.raises(DataError, match=rf"survey '{survey}', step 3: .*is no recorded action"):
+        replay(run, world)
+    assert arena.cli.main(["replay", str(run), "--corpus", str(world)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 # Whole runs.
@@ -299,7 +317,13 @@ def one_paper_less(record):
     record["steps"][-1]["action"]["arguments"]["paper_ids"].pop()
 
 
+def another_error(record):
+    record["steps"][3]["error"] = "k=0: give a number from 1 to 100."
+
+
 CHANGES: dict[str, tuple[Any, int, str]] = {
+    "seed": (lambda r: r.update(seed=r["seed"] + 1), 0, "the seed"),
+    "error": (another_error, 4, "the error"),
     "action": (another_query, 3, "the observation"),
     "last action": (one_paper_less, 11, "the observation"),
     "first observation": (
@@ -329,6 +353,49 @@ def test_a_changed_line_is_found_in_its_place(world, finished, tmp_path, name):
     assert report.episodes == 2
 
 
+class Foreign(Agent):
+    """An action that cannot be carried out, then the end."""
+
+    def act(self, observation):
+        left = observation["budget"]["steps"]
+        return call("search", query="membrane", k=0) if left == 100 else call("finish")
+
+
+@pytest.mark.parametrize("error", [None, "another"])
+def test_an_error_that_was_changed_or_taken_away_is_found(world, tmp_path, error):
+    arena.run(world, "discovery", Foreign, tmp_path / "run", surveys=1)
+    path = tmp_path / "run/trajectories.jsonl"
+    record = json.loads(path.read_text())
+    first, last = record["steps"]
+    assert "k=0" in first["error"]
+    assert "error" not in last
+    told = first.pop("error")
+    if error is not None:
+        first["error"] = error
+    path.write_text(json.dumps(record) + "\n")
+    found = replay(tmp_path / "run", world).difference
+    assert found is not None
+    assert (found.step, found.what, found.expected, found.found) == (1, "the error", error, told)
+
+
+def test_a_tool_that_answers_with_the_keys_of_a_step_overwrites_none(world, tmp_path, monkeypatch):
+    told = {"error": "no", "reward": 7.0, "action": "x", "observation_sha256": "y"}
+    play = Play.complete
+
+    def foreign(self, found=None):
+        outcome = play(self, found)
+        observation = outcome.observation | {"result": json.dumps(told, separators=(",", ":"))}
+        return outcome._replace(observation=observation)
+
+    monkeypatch.setattr(Play, "complete", foreign)
+    arena.run(world, "discovery", Foreign, tmp_path / "run", surveys=1)
+    [step, _] = json.loads((tmp_path / "run/trajectories.jsonl").read_text())["steps"]
+    assert set(step) == {"action", "observation_sha256", "reward", "reward_terms", "error"}
+    assert (step["action"], step["reward"], step["error"]) == (
+        call("search", query="membrane", k=0), 0.0, "no",
+    )  # fmt: skip
+
+
 def test_the_command(world, finished, tmp_path, capsys):
     options = ["--corpus", str(world)]
     assert arena.cli.main(["replay", str(finished), *options]) == 0
@@ -338,15 +405,20 @@ def test_the_command(world, finished, tmp_path, capsys):
         "equal": True, "episodes": 2, "steps": 22, "difference": None, "remarks": [],
     }  # fmt: skip
     run, survey = changed(finished, tmp_path, another_query)
-    assert arena.cli.main(["replay", str(run), *options]) == 2
-    _, error = capsys.readouterr()
-    assert error.count("\n") == 1
+    with pytest.raises(SystemExit, match=r"^1$"):
+        arena.cli.main(["replay", str(run), *options])
+    out, error = capsys.readouterr()
+    assert (out, error.count("\n")) == ("", 1)
+    assert error.startswith("arena replay: survey")
     assert f"survey '{survey}', step 3" in error
     assert '"query": "zirconium"' in error
     assert "the observation differs" in error
-    assert arena.cli.main(["replay", str(run), *options, "--json"]) == 2
-    report = json.loads(capsys.readouterr().out)
+    with pytest.raises(SystemExit, match=r"^1$"):
+        arena.cli.main(["replay", str(run), *options, "--json"])
+    printed = capsys.readouterr()
+    report = json.loads(printed.out)
     assert (report["equal"], report["difference"]["step"]) == (False, 3)
+    assert printed.err == error
 
 
 def edited(finished, tmp_path, **changes):
@@ -434,10 +506,54 @@ def test_what_holds_no_run(world, mini, finished, tmp_path):
     with pytest.raises(CorpusError, match="holds no episode"):
         replay(run, world)
     manifest = json.loads((run / "manifest.json").read_text())
-    for change in ({"version": 1}, {"sha256": 7}, {"environment": None}):
-        (run / "manifest.json").write_text(json.dumps(manifest | change))
-        with pytest.raises(CorpusError, match="this release reads 2"):
-            replay(run, world)
+    (run / "manifest.json").write_text(json.dumps(manifest | {"version": 1}))
+    with pytest.raises(CorpusError, match="has version 1, this release reads 2"):
+        replay(run, world)
+
+
+KEYS = ["arena", "task", "environment", "budget", "seed", "surveys", "sha256"]
+KEYS += [f"environment.{name}" for name in ("retriever", "retriever_options", "retrievers")]
+KEYS += ["environment.reward", "environment.reward_options", "environment.encoder"]
+KEYS += [f"budget.max_{name}" for name in ("steps", "searches", "reads", "characters", "k")]
+
+
+@pytest.fixture(scope="module")
+def organized(world, tmp_path_factory):
+    output = tmp_path_factory.mktemp("organized") / "run"
+    arena.run(world, "organization", "title", output, surveys=1)
+    return output
+
+
+@pytest.mark.parametrize("command", ["replay", "rescore"])
+@pytest.mark.parametrize("key", KEYS)
+def test_a_manifest_without_a_key_or_with_nonsense(
+    world, organized, tmp_path, capsys, key, command
+):
+    shutil.copytree(organized, tmp_path / "run")
+    path = tmp_path / "run/manifest.json"
+    for told in (" is missing", "=7.5"):  # a number that none of them may be
+        manifest = json.loads((organized / "manifest.json").read_text())
+        part, _, name = key.rpartition(".")
+        inside = manifest[part] if part else manifest
+        inside[name] = 7.5
+        if told == " is missing":
+            del inside[name]
+        path.write_text(json.dumps(manifest))
+        assert arena.cli.main([command, str(tmp_path / "run"), "--corpus", str(world)]) == 2
+        error = capsys.readouterr().err
+        assert f"is damaged: {key}{told}. Run it again." in error
+        assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["corpus", "surveys", "id", "max_episode_steps", "nope"])
+def test_a_manifest_with_an_argument_that_none_takes(world, organized, tmp_path, name):
+    shutil.copytree(organized, tmp_path / "run")
+    path = tmp_path / "run/manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["environment"][name] = 3
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(DataError, match=f"takes no argument '{name}'"):
+        replay(tmp_path / "run", world)
 
 
 def test_a_run_with_everything_set_replays(world, tmp_path):

@@ -191,10 +191,26 @@ def test_a_paper_out_of_reach_is_not_relevant(mini, tmp_path):
     assert again["mean"] == {"mrr": 1 / 3}
     assert again["counts"]["not_visible"] == 2
     assert again["remarks"] == ["trajectories.jsonl is not as the run left it."]
-    record["answers"]["discovery"] = {"label": "", "children": []}
-    path.write_text(json.dumps(record) + "\n")
-    with pytest.raises(DataError):
-        rescore(tmp_path / "run", mini)
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ({"discovery": {"label": "a", "children": []}}, "the answer to 'discovery' is none that"),
+        ({"organization": ["p"]}, "the answer to 'organization' is none that the task 'survey'"),
+        ({"selektion": ["p"]}, "the answer to 'selektion' is none that the task 'survey' takes"),
+        ({"organization": {"label": "a", "children": 7}}, "the children of 'a' are 7"),
+    ],
+)
+def test_an_answer_of_another_kind_is_refused(world, three, tmp_path, answers, message):
+    shutil.copytree(three, tmp_path / "run")
+    path = tmp_path / "run/trajectories.jsonl"
+    first, *rest = path.read_text().splitlines()
+    record = json.loads(first)
+    record["answers"] |= answers
+    path.write_text("\n".join([json.dumps(record), *rest]) + "\n")
+    with pytest.raises(DataError, match=f"survey '{record['survey']}': .*{message}"):
+        rescore(tmp_path / "run", world)
 
 
 def test_the_index_need_not_be_there(world, title_run, tmp_path):

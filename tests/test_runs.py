@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from helpers import RUN_FILES, run_contents
+from helpers import RUN_FILES, make_env, run_contents
 
 import arena
 import arena.cli
@@ -123,6 +123,10 @@ def test_the_oracle_reaches_the_ceiling_and_random_does_not(world, tmp_path):
         ({"surveys": 0}, DataError, "the corpus has 8 surveys"),
         ({"surveys": 99}, DataError, "the corpus has 8 surveys"),
         ({"surveys": []}, DataError, "no survey is named"),
+        ({"surveys": True}, DataError, "surveys=True: give a list of ids, or how many"),
+        ({"surveys": True, "task": "organization"}, DataError, "surveys=True: give a list"),
+        ({"surveys": 9, "task": "survey"}, DataError, "8 surveys that can be scored. Give 1 to 8"),
+        ({"surveys": 0, "task": "survey"}, DataError, "surveys=0: the corpus has 8 surveys that"),
         ({"seed": -1}, DataError, "seed=-1"),
         ({"seed": "x"}, DataError, "seed='x'"),
     ],
@@ -196,7 +200,10 @@ FOUND = {"task": "organization"}
         ({"env_options": {"references": "oracle"}}, DataError, "takes no argument 'references'"),
         ({"env_options": {"reward": "cost"}}, DataError, "give it itself"),
         ({"env_options": {"corpus": "x"}}, DataError, "give it itself"),
+        ({"env_options": {"found": "x"}}, DataError, "Discovery-v0 takes no argument 'found'"),
+        ({"env_options": {"max_episode_steps": 3}}, DataError, "no argument 'max_episode_steps'"),
         ({"budget": {"max_reads": -1}}, DataError, "max_reads=-1"),
+        ({"encoder": "statik"}, UnknownNameError, "mean 'static'"),
         ({"task": "organization", "encoder": "statik"}, UnknownNameError, "mean 'static'"),
         ({"task": "organization", "env_options": {"references": "some"}}, DataError, "Known"),
         (FOUND | {"env_options": {"references": "found", "found": {"s": 7}}}, DataError, "of ids"),
@@ -216,6 +223,23 @@ def test_bad_arguments_of_the_environment(world, tmp_path, options, error, messa
     with pytest.raises(error, match=message):
         arena.run(world, output=tmp_path / "run", **arguments)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_found_run_of_another_corpus_is_refused_by_the_run_as_by_the_environment(
+    world, mini, tmp_path
+):
+    arena.run(mini, "discovery", "title", tmp_path / "other")
+    (tmp_path / "elsewhere").mkdir()
+    alone = tmp_path / "elsewhere" / "run.trec"  # nothing beside it tells of its corpus
+    alone.write_bytes((tmp_path / "other/run.trec").read_bytes())
+    for found in (tmp_path / "other", alone, {"sv:1": ["p:a"]}):
+        options = {"references": "found", "found": found}
+        with pytest.raises(DataError, match="found") as of_the_environment:
+            make_env(world, "arena/Organization-v0", **options)
+        with pytest.raises(DataError, match="found") as of_the_run:
+            arena.run(world, "organization", "title", tmp_path / "run", env_options=options)
+        assert str(of_the_run.value) == str(of_the_environment.value)
+        assert not (tmp_path / "run").exists()
 
 
 def test_the_environment_of_a_run_on_the_command_line(world, tmp_path, capsys):

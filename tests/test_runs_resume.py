@@ -170,7 +170,7 @@ def test_a_failing_agent_keeps_the_episodes_before(world, title_run, tmp_path, m
     assert run_contents(tmp_path / "run") == run_contents(title_run)
 
 
-def test_trajectories_of_other_runs_are_cut_off(title_run, tmp_path):
+def test_a_last_line_of_another_run_is_cut_off(title_run, tmp_path):
     path = tmp_path / "trajectories.jsonl"
     record = json.loads((title_run / "trajectories.jsonl").read_text().splitlines()[0])
     same = {key: record[key] for key in ("version", "arena", "task", "sha256")}
@@ -178,13 +178,49 @@ def test_trajectories_of_other_runs_are_cut_off(title_run, tmp_path):
     with trajectories:
         for survey in "abc":
             trajectories.append(record | {"survey": survey})
-    first = path.read_text().splitlines(keepends=True)[0]
+    first, second, _ = path.read_text().splitlines(keepends=True)
+    for surveys in (["a", "x", "c"], ["a"]):  # nor are more episodes than the run has
+        with pytest.raises(CorpusError, match="line 2 is not as the run wrote it"):
+            Trajectories(path, same).keep(surveys)
     again = Trajectories(path, same)
-    again.keep(["a", "x", "c"])
-    assert again.done == {"a"}
-    assert path.read_text() == first
+    again.keep(["a", "b", "x"])
+    assert again.done == {"a", "b"}
+    assert path.read_text() == first + second
+    path.write_text(first)
     for other in ({"version": 3}, {"sha256": {"code": "changed"}}, {"task": "selection"}):
         another = Trajectories(path, same | other)
         another.keep(["a"])
         assert not another.done
         path.write_text(first)
+
+
+def test_a_changed_episode_of_a_finished_run_is_not_signed_again(world, tmp_path):
+    output = tmp_path / "run"
+    arena.run(world, "discovery", "title", output)
+    path = output / "trajectories.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b'"truncated":false', b'"truncated":true ', 1))
+    before = run_contents(output)
+    with pytest.raises(CorpusError, match="is not as the run left it"):
+        arena.run(world, "discovery", "title", output)
+    assert run_contents(output) == before
+    path.write_bytes(whole[:-40])  # cut off, not changed: it is played again
+    arena.run(world, "discovery", "title", output)
+    assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("change", ["junk", "gone"])
+def test_a_broken_line_does_not_cost_the_episodes_after_it(world, tmp_path, change):
+    output = tmp_path / "run"
+    arena.run(world, "discovery", "title", output)
+    manifest = json.loads((output / "manifest.json").read_text())
+    del manifest["files"]  # as a kill leaves it
+    (output / "manifest.json").write_text(json.dumps(manifest))
+    path = output / "trajectories.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[2:3] = [b"garbage\n"] if change == "junk" else []
+    path.write_bytes(b"".join(lines))
+    with pytest.raises(CorpusError, match="line 3 is not as the run wrote it"):
+        arena.run(world, "discovery", "title", output)
+    assert path.read_bytes() == b"".join(lines)
+    arena.run(world, "discovery", "title", output, overwrite=True)

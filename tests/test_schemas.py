@@ -237,12 +237,19 @@ def test_a_malformed_call_becomes_an_observation(world, name, arguments, error):
         {"tool_calls": 5},
         {"tool_calls": "search"},
         SimpleNamespace(content="I am done."),
-        None,
-        "text",
     ],
 )
 def test_a_message_that_calls_no_tool_has_no_actions(said):
     assert arena.actions_from(said) == []
+
+
+MESSAGE = {"role": "assistant", "content": "I am done."}
+
+
+@pytest.mark.parametrize("said", [None, "text", [MESSAGE], {"choices": [{"message": MESSAGE}]}])
+def test_what_is_no_message_is_refused(said):
+    with pytest.raises(DataError, match=r"Give response\.choices\[0\]\.message"):
+        arena.actions_from(said)
 
 
 @pytest.mark.parametrize("called", [None, 5, {}, {"id": "x"}, {"function": None}, []])

@@ -459,9 +459,13 @@ def test_bad_arguments(corpus, options, message):
         ({"seed": [1, 2]}, r"seed=\[1, 2\]: give an integer, or a list of 3"),
         ({"seed": "abc"}, "seed='abc'"),
         ({"seed": 1.5}, "seed=1.5"),
-        ({"seed": -1}, "-1 is no integer >= 0"),
-        ({"seed": [1, -2, 3]}, "-2 is no integer >= 0"),
-        ({"seed": [1, "2", 3]}, "'2' is no integer >= 0"),
+        ({"seed": -1}, "seed=-1: give an integer >= 0"),
+        ({"seed": [1, -2, 3]}, "seed=-2: give an integer >= 0"),
+        ({"seed": [1, "2", 3]}, "seed='2': give an integer >= 0"),
+        ({"seed": True}, "seed=True: give an integer >= 0"),
+        ({"seed": [1, False, 3]}, "seed=False: give an integer >= 0"),
+        ({"seed": 5, "options": {"survey": "nowhere"}}, "no survey 'nowhere'"),
+        ({"seed": 5, "options": {"surveys": "x"}}, "Did you mean 'survey'"),
         ({"options": 3}, "options=3: give a mapping"),
         ({"options": {"surveys": "x"}}, "Did you mean 'survey'"),
         ({"options": {"reset_mask": [True, False, True]}}, "give a NumPy array of 3 booleans"),
@@ -475,13 +479,42 @@ def test_a_bad_reset_changes_nothing(corpus, arguments, message):
     env, twin = vector(corpus), vector(corpus)
     for each in (env, twin):
         each.reset(seed=0)
-    with pytest.raises(DataError, match=message):
+    with pytest.raises((DataError, UnknownNameError), match=message):
         env.reset(**arguments)
+    assert env.np_random_seed == twin.np_random_seed == (0, 1, 2)
     with pytest.raises(UnknownNameError):
         env.reset(options={"survey": "nowhere"})
     actions = [call("search", query="knots"), call("finish"), None]
     for _ in range(2):  # the second draws a survey
         assert_same(env.step(actions), twin.step(actions))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_after_a_step_that_raised_all_begin_anew(corpus, monkeypatch, mode):
+    """Some episodes are a step ahead by then, so none of them goes on."""
+    env = vector(corpus, num_envs=2, autoreset_mode=mode)
+    before = env.reset(seed=0)
+    with monkeypatch.context() as patch:
+        fails = ZeroDivisionError("an engine of someone else")
+        patch.setattr(type(corpus.retriever()), "search_batch", raises(fails))
+        with pytest.raises(ZeroDivisionError):
+            env.step([call("finish"), call("search", query="knots")])
+    masked = {"reset_mask": np.array([True, False])}
+    for refused in (
+        lambda: env.step([call("submit", paper_ids=[])] * 2),
+        lambda: env.reset(options=masked),
+    ):
+        with pytest.raises(ResetNeeded):
+            refused()
+    assert_same(env.reset(seed=0), before)
+    assert env.step([call("submit", paper_ids=[]), None])[2].tolist() == [True, False]
+
+
+def raises(error: Exception) -> Any:
+    def fail(*_: Any) -> Any:
+        raise error
+
+    return fail
 
 
 @pytest.mark.parametrize("actions", [[None], "abc", {1: 2, 3: 4, 5: 6}, None, 3, [None] * 4])

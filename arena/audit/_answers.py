@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from arena.audit._actions import Call, Map
+from arena.audit._comparing import Say, keys, only_error
 from arena.audit._facts import Reach
-from arena.audit._results import Results, Say, keys, only_error
+from arena.audit._results import Results
 
 MOST = 1_000
 

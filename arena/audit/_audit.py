@@ -37,8 +37,8 @@ def audit(
     Args:
         corpus: a built corpus; it is only read. All its papers are held in memory.
         actions: to be sent to environments, from 1 to 100,000,000.
-        seed: of all chance; the same corpus, code and arguments give the same report, but for
-            the seconds.
+        seed: of all chance, from 0 to 100,000,000; the same corpus, code and arguments give the
+            same report, but for the seconds.
         retrievers: engines to search with; the first is the environments' own.
 
     Returns:
@@ -49,7 +49,7 @@ def audit(
         DataError: if `actions`, `seed` or `retrievers` are none.
     """
     begun = time.perf_counter()
-    for name, value, least in (("actions", actions, 1), ("seed", seed, -MOST)):
+    for name, value, least in (("actions", actions, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
             raise DataError(f"{name}={clip(value)}: give an integer from {least} to {MOST}.")
     if isinstance(retrievers, str) or not retrievers:

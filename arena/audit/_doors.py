@@ -10,11 +10,12 @@ from typing import Any
 
 from arena.audit._actions import Menu
 from arena.audit._bm25 import Bm25
+from arena.audit._comparing import Say, compare
 from arena.audit._facts import NEVER, Facts, Paper, Reach
 from arena.audit._hostile import twin_of, without
 from arena.audit._ids import Ids
 from arena.audit._report import Log
-from arena.audit._results import Results, Say, compare
+from arena.audit._results import Results
 from arena.corpus import Corpus
 from arena.errors import UnknownPaperError
 from arena.view import CorpusView, search_batch

@@ -10,12 +10,13 @@ import numpy as np
 
 from arena.audit._actions import Call, Menu, Probe
 from arena.audit._answers import Answers, nodes_of
+from arena.audit._comparing import Say, keys, only_error
 from arena.audit._facts import Reach, Survey
 from arena.audit._hostile import without
 from arena.audit._info import check_end, check_step
 from arena.audit._kinds import Kind
 from arena.audit._report import Log, brief
-from arena.audit._results import Results, Say, keys, only_error
+from arena.audit._results import Results
 
 OBSERVATION = {"topic", "cutoff", "stage", "result", "budget"}
 BUDGET = {"steps", "searches", "reads", "characters"}

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arena.audit._actions import Call
 from arena.audit._bm25 import Bm25, wrong_scores
+from arena.audit._comparing import Say, compare, keys, only_error
 from arena.audit._facts import Paper, Reach, title_key
-from arena.audit._report import Log, brief
-
-Say = Callable[[str, str], None]
-"""Called with the name of a check and what was wrong."""
+from arena.audit._report import Log
 
 # As docs/environments.md has them.
 TITLE, HEADING, HEADINGS, PAGE, PER_PAGE = 500, 100, 100, 8_000, 100
@@ -205,31 +203,6 @@ class Results:
         numbers = re.findall(r"\d+", str(result["error"]))
         if not cut and (not numbers or int(numbers[-1]) != last):
             say("count", f"the last one is {last}, and not as told: {result['error']}")
-
-
-def only_error(result: Mapping[str, Any], say: Say) -> None:
-    """Check that a refusal is an error text and nothing else."""
-    if set(result) != {"error"} or not isinstance(result["error"], str):
-        say("error", f"a refusal has the keys {sorted(result)}")
-
-
-def keys(value: Any, wanted: set[str], what: str, say: Say) -> None:
-    """Check that `value` is a dict of exactly these keys."""
-    if not isinstance(value, dict) or set(value) != wanted:
-        got = sorted(value) if isinstance(value, dict) else value
-        say("result", f"{what} has {got!r}, and should have {sorted(wanted)}")
-
-
-def compare(
-    result: Mapping[str, Any], wanted: Mapping[str, tuple[str, Any]], more: set[str], say: Say
-) -> None:
-    """Check a result key by key: `wanted` has the check that each belongs to, and its value."""
-    keys(result, wanted.keys() | more, "the result", say)
-    for name, (check, value) in wanted.items():
-        if name in result and (
-            result[name] != value or isinstance(result[name], bool) != isinstance(value, bool)
-        ):
-            say(check, f"{name}={brief(result[name])}, and by the files {brief(value)}")
 
 
 def heading(text: Any, reach: Reach, say: Say) -> None:

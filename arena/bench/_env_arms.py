@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import time
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,16 +31,31 @@ def make_vector(
     corpus: arena.Corpus, retriever: str, num_envs: int, mode: str | None, options: dict[str, Any]
 ) -> Any:
     """Return a vector environment: ours, or with a `mode` one of Gymnasium's."""
-    return gymnasium.make_vec(
-        ENVIRONMENT,
-        num_envs=num_envs,
-        vectorization_mode=mode,
-        vector_kwargs=options,
-        corpus=corpus,
-        retriever=retriever,
-        max_k=1000,
-        **BUDGET,
-    )
+    with _deaf_to_interrupts():
+        return gymnasium.make_vec(
+            ENVIRONMENT,
+            num_envs=num_envs,
+            vectorization_mode=mode,
+            vector_kwargs=options,
+            corpus=corpus,
+            retriever=retriever,
+            max_k=1000,
+            **BUDGET,
+        )
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Let processes that are started meanwhile not hear Ctrl-C: this one answers for all."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # started later, it would undo the next line
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which they inherit
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Time(NamedTuple):
@@ -98,7 +117,10 @@ class Arm(ABC):
 
     def close(self) -> None:
         """Close the environment, which ends its processes."""
-        self._env.close()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # if interrupted in a step, that it was in one
+            # To wait for a step that was interrupted might be to wait for ever.
+            self._env.close(**({"terminate": True} if self.processes > 1 else {}))
 
     @abstractmethod
     def _begin(self, batches: Sequence[list[str]], k: int, seed: int) -> Any:

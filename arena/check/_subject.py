@@ -135,8 +135,9 @@ class Subject:
 
 
 def _spec(env_id: str) -> EnvSpec:
-    """Return what is registered for an id, importing its module first."""
+    """Return what is registered for an id, importing its module, or the tasks', first."""
     from arena._register import ENVIRONMENTS
+    from arena.tasks import TASKS
 
     if not isinstance(env_id, str):
         raise UnknownNameError(f"{clip(env_id)} is no id of an environment.")
@@ -148,6 +149,8 @@ def _spec(env_id: str) -> EnvSpec:
             raise DataError(
                 f"the module of {env_id!r} cannot be imported: {type(error).__name__}: {error}."
             ) from error
+    for task in TASKS.names():  # a task of another distribution registers its environment
+        TASKS.get(task)
     try:
         return gymnasium.spec(name)
     except gymnasium.error.Error:

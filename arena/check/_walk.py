@@ -6,18 +6,20 @@ import datetime
 import inspect
 import types
 from collections import deque
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Set, ValuesView
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
+
+from arena.check.base import require
 
 _LEAVES = (
     type(None), bool, int, float, complex, str, bytes, np.generic, np.random.Generator,
     datetime.date, datetime.timedelta, PurePath, types.ModuleType, types.GeneratorType, type,
 )  # fmt: skip
 _BUILT_IN = (dict, list, tuple, set, frozenset)  # a space may be a mapping with attributes
-_DEEPEST = 12
+_DEEPEST = 50
 _MOST = 200_000
 
 
@@ -27,6 +29,10 @@ def walk(root: Any, name: str) -> Iterator[tuple[str, Any]]:
     Attributes that begin with an underscore, methods, functions, modules and classes are passed
     over, and each container or object is entered once. A corpus and its views are not entered:
     they are the door to the papers, and know no label.
+
+    Raises:
+        CheckError: if there are more than 200,000 objects, or one is more than 50 steps away, so
+            that nothing is passed over in silence.
     """
     from arena.corpus import Corpus
     from arena.view import CorpusView
@@ -36,7 +42,8 @@ def walk(root: Any, name: str) -> Iterator[tuple[str, Any]]:
     held = []  # so that no id is given twice
     waiting: list[tuple[str, Any, int]] = [(name, root, 0)]
     count = 0
-    while waiting and count < _MOST:
+    while waiting:
+        require(count < _MOST, f"{name} leads to more than {_MOST:,} objects, too many to look at")
         path, value, depth = waiting.pop()
         if not isinstance(value, _LEAVES):
             if id(value) in seen:
@@ -45,8 +52,10 @@ def walk(root: Any, name: str) -> Iterator[tuple[str, Any]]:
             held.append(value)
         count += 1
         yield path, value
-        if not isinstance(value, closed) and depth < _DEEPEST:
+        if not isinstance(value, closed):
             below = [(where, item, depth + 1) for where, item in _inside(path, value)]
+            deep = below and depth >= _DEEPEST
+            require(not deep, f"{name} leads on after {_DEEPEST} steps, too deep to look at")
             waiting.extend(reversed(below))
 
 
@@ -69,7 +78,7 @@ def _inside(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, Set):
         for item in sorted(value, key=repr):
             yield f"{path}{{...}}", item
-    elif isinstance(value, list | tuple | deque):
+    elif isinstance(value, list | tuple | deque | ValuesView):
         for number, item in enumerate(list(value)):
             yield f"{path}[{number}]", item
     for attribute in () if type(value) in _BUILT_IN else dir(value):

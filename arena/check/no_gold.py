@@ -87,10 +87,11 @@ def _same(subject: Subject, other: Path, trace: Trace) -> None:
     survey = trace.start[1]["survey"]
     seen = []
     for corpus in (subject.corpus, other):
-        env = _rendering(subject, corpus=str(corpus))
+        directory = str(Path(corpus).resolve())  # whole, so that no other text holds it
+        env = _rendering(subject, corpus=directory)
         begin = env.reset(seed=trace.seed, options={"survey": survey})
         at_reset = {
-            path: value if not isinstance(value, str) else value.replace(str(corpus), "CORPUS")
+            path: value if not isinstance(value, str) else value.replace(directory, "CORPUS")
             for path, value in _reachable(env, begin)
             if isinstance(value, bool | int | float | str | None)
         }

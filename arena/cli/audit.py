@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena import command_line
+from arena.errors import DataError
 
 if TYPE_CHECKING:
     from arena.audit import Report
@@ -30,10 +31,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="default: 0")
     parser.add_argument(
         "--retriever",
-        nargs="+",
-        default=["bm25"],
+        action="append",
         metavar="NAME",
-        help="engines to search with, the environments' own first (default: bm25)",
+        help="an engine to search with; may be repeated, and the first one named is the "
+        "environments' own (default: bm25)",
     )
     parser.add_argument("--output", metavar="FILE", help="write the report as JSON, too")
 
@@ -47,9 +48,13 @@ def execute(arguments: argparse.Namespace) -> None:
     from arena._files import write_json
     from arena.audit import audit
 
-    report = audit(arguments.corpus, arguments.actions, arguments.seed, arguments.retriever)
-    if arguments.output is not None:
-        write_json(Path(arguments.output), report.to_json())
+    retrievers = arguments.retriever or ["bm25"]
+    output = None if arguments.output is None else Path(arguments.output)
+    if output is not None and (output.is_dir() or not output.absolute().parent.is_dir()):
+        raise DataError(f"--output {str(output)!r}: name a file in a directory that exists.")
+    report = audit(arguments.corpus, arguments.actions, arguments.seed, retrievers)
+    if output is not None:
+        write_json(output, report.to_json())
     if arguments.json:
         command_line.print_json(report.to_json())
     else:

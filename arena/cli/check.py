@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from arena import command_line
-from arena.errors import DataError
+from arena.errors import DataError, NoLabelsError
 
 SUMMARY = "Check environments: spaces, seeds, pickling, vectors, rewards, budgets, no gold."
 EXAMPLE = "arena check arena/Discovery-v0 --corpus demo/world"
@@ -53,10 +53,14 @@ def execute(arguments: argparse.Namespace) -> None:
                 seed=arguments.seed,
                 checks=command_line.parse_names(arguments.checks),
             )
-        except DataError as error:
-            if arguments.environments or "mind-map" not in str(error):
+        except NoLabelsError as error:
+            if arguments.environments:
                 raise
             left_out[env_id] = str(error)  # not asked for, and this corpus has nothing to play
+    if not results:
+        raise DataError(
+            "nothing was checked: name a check with --checks, or a corpus that can be scored."
+        )
     _print(results, left_out, arguments.json)
     if failed := [result for result in results if not result.passed]:
         for result in failed:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from arena import command_line
-from arena.errors import ArenaError
 
 SUMMARY = "Carry out the actions of a run again and stop at the first difference."
 EXAMPLE = "arena replay runs/title --corpus demo/world"
@@ -21,7 +21,7 @@ def execute(arguments: argparse.Namespace) -> None:
     """Replay and say what was found.
 
     Raises:
-        ArenaError: if something differs.
+        SystemExit: with status 1, if something differs.
     """
     from arena.runs import replay
 
@@ -32,6 +32,8 @@ def execute(arguments: argparse.Namespace) -> None:
         for remark in report.remarks:
             print(remark)
     if report.difference is not None:
-        raise ArenaError(f"{report.difference}. Nothing after it was replayed.")
+        line = f"arena replay: {report.difference}. Nothing after it was replayed."
+        print(" ".join(line.split()), file=sys.stderr)
+        raise SystemExit(1)
     if not arguments.json:
         print(f"All equal: {report.episodes} episodes, {report.steps} steps.")

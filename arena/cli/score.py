@@ -19,7 +19,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("run_file", metavar="RUN.trec", help="a TREC run, or a run's directory")
     parser.add_argument(
-        "--surveys", metavar="IDS|N", help="survey ids with commas, or the first N (default: all)"
+        "--surveys",
+        metavar="IDS|N",
+        help="survey ids with commas, or the first N (default: those that a run of `arena run` "
+        "played, and of another file all)",
     )
     parser.add_argument(
         "--metrics",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -31,7 +32,7 @@ class Given(ABC):
         """Raise `DataError` if it does not go with these surveys."""
 
 
-class Oracle(Given):
+class OwnReferences(Given):
     """The references of the survey in document order, which tells nothing but their dates."""
 
     def papers(self, tasks: TaskSet, view: CorpusView, survey_id: str) -> list[str]:
@@ -75,7 +76,7 @@ def given(
     if references not in REFERENCES:
         raise DataError(f"references={clip(references)}.{did_you_mean(references, REFERENCES)}")
     if found is None:
-        return Oracle() if references == "oracle" else None
+        return OwnReferences() if references == "oracle" else None
     if references == "oracle":
         raise DataError("found=... goes with references='found', not with 'oracle'.")
     if isinstance(found, Mapping):
@@ -86,6 +87,20 @@ def given(
     if not isinstance(found, str | Path):
         raise DataError(f"found={clip(found)}: give a run, or a mapping of surveys to papers.")
     path = Path(found)
+    _check_corpus(path if path.is_dir() else path.parent, corpus)
     run = trec.read_run(path / "run.trec" if path.is_dir() else path)
     number = corpus._document_number
     return Found({survey_id: trec.order(scored, number) for survey_id, scored in run.items()})
+
+
+def _check_corpus(directory: Path, corpus: Corpus) -> None:
+    """Refuse a run of ours over another corpus, whose surveys may have the same ids."""
+    try:
+        made_on = json.loads((directory / "manifest.json").read_bytes())["sha256"]["corpus"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return  # a run of another system says nothing of its corpus
+    if made_on != corpus.sha256:
+        raise DataError(
+            f"found={clip(str(directory))} is a run over corpus {clip(made_on)}, this is "
+            f"{corpus.sha256!r}. Give a run over this corpus."
+        )

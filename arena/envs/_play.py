@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +17,7 @@ from arena.tools import (
     ToolError,
     parse_action,
 )
-from arena.tools.episode import MAX_TITLE
+from arena.tools._text import encode
 
 if TYPE_CHECKING:
     from arena.envs._setting import Setting
@@ -32,9 +31,6 @@ class Outcome(NamedTuple):
     terminated: bool
     truncated: bool
     info: dict[str, Any]
-
-
-_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Play:
@@ -55,17 +51,14 @@ class Play:
         self._shown: Shown | dict[str, Any] = {}
         self._broke = False
         self._before = dict(episode.budget)
-        self.result = _ENCODE(self._first())
+        self.result = encode(self._first())
 
     def _first(self) -> dict[str, Any]:
         episode, given = self._episode, self._setting.given
         told: dict[str, Any] = {"message": episode.instructions[0]}
         if given is not None:
             ids = given.papers(self._setting.tasks, episode.view, self.survey.id)
-            papers = episode.view.briefs(ids)
-            told["references"] = [
-                {"id": p.id, "title": p.title[:MAX_TITLE], "date": p.date} for p in papers
-            ]
+            told["references"] = episode.listed(ids)
             self._seen.update(paper_id for paper_id in ids if paper_id in self._gains)
         return told
 
@@ -73,7 +66,7 @@ class Play:
         """Carry out an action as far as it goes without searching."""
         episode = self._episode
         self._before = dict(episode.budget)
-        episode.budget["steps"] -= 1
+        episode.budget["steps"] = max(0, episode.budget["steps"] - 1)  # 0 if an engine failed
         self._broke = False
         try:
             call = parse_action(action, self._setting.tools)
@@ -102,7 +95,7 @@ class Play:
         if isinstance(shown, Shown):
             self._show(shown)
         else:
-            self.result = _ENCODE(shown)
+            self.result = encode(shown)
         budget = episode.budget
         terminated = episode.over
         truncated = not terminated and (self._broke or budget["steps"] <= 0)
@@ -147,14 +140,14 @@ class Play:
         )
 
     def _show(self, shown: Shown) -> None:
-        text = shown.result if isinstance(shown.result, str) else _ENCODE(shown.result)
+        text = shown.result if isinstance(shown.result, str) else encode(shown.result)
         budget = self._episode.budget
         if len(text) > budget["characters"]:
             error = (
                 f"the result has {len(text)} characters and {budget['characters']} may still be "
                 "shown, so the episode is over."
             )
-            self.result, self._broke = _ENCODE({"error": error}), True
+            self.result, self._broke = encode({"error": error}), True
             return
         budget["characters"] -= len(text)
         self.result = text

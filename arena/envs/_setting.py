@@ -13,7 +13,7 @@ from arena.corpus import Corpus
 from arena.envs._given import Given
 from arena.envs._play import Play
 from arena.envs.spaces import TextSpace, ToolCallSpace
-from arena.errors import DataError, clip, did_you_mean
+from arena.errors import DataError, NoLabelsError, clip, did_you_mean
 from arena.rewards import make_rewards
 from arena.tasks import (
     TASKS,
@@ -77,7 +77,7 @@ class Setting:
         retriever: str,
         retriever_options: Mapping[str, Any] | None,
         retrievers: Sequence[str],
-        surveys: Sequence[str] | None,
+        surveys: Sequence[str] | int | None,
         reward: str | None,
         reward_options: Mapping[str, Any] | None,
         encoder: str,
@@ -127,8 +127,8 @@ class Setting:
             }
         )
 
-    def choose(self, options: Mapping[str, Any] | None, rng: Any) -> str:
-        """Return the id of the survey that ``reset(options=...)`` names, or draw one.
+    def named(self, options: Mapping[str, Any] | None) -> str | None:
+        """Return the id of the survey that ``reset(options=...)`` names, if it names one.
 
         Raises:
             DataError: if `options` is no mapping or an option is unknown.
@@ -141,9 +141,16 @@ class Setting:
             if key != "survey":
                 raise DataError(f"reset has no option {clip(key)}.{did_you_mean(key, ['survey'])}")
         survey_id = options.get("survey")
-        if survey_id is None:
-            return self.pool[int(rng.integers(len(self.pool)))]
-        return self.tasks.survey(survey_id).id
+        return None if survey_id is None else self.tasks.survey(survey_id).id
+
+    def choose(self, options: Mapping[str, Any] | None, rng: Any) -> str:
+        """Return the id of the survey that ``reset(options=...)`` names, or draw one.
+
+        Raises:
+            DataError, UnknownNameError: as `named`.
+        """
+        survey_id = self.named(options)
+        return self.pool[int(rng.integers(len(self.pool)))] if survey_id is None else survey_id
 
     def play(self, survey_id: str) -> Play:
         """Return a new episode."""
@@ -169,19 +176,19 @@ class Setting:
         )
         return Play(self, survey, episode)
 
-    def _pool(self, surveys: Sequence[str] | None) -> list[str]:
+    def _pool(self, surveys: Sequence[str] | int | None) -> list[str]:
         if surveys is not None:
             return choose_surveys(self.tasks, surveys)
         pool = [s for s in self.tasks.surveys if can_score(self.name, self.tasks, s)]
         if pool:
             return pool
         if self.tasks.scorable:
-            raise DataError(
+            raise NoLabelsError(
                 f"no survey of {str(self.corpus.directory)!r} has a mind-map, which the task "
                 f"{self.name!r} needs. Give the surveys of the corpus a `mind_map` and build it "
                 "again, or name `surveys` to play without a score."
             )
-        raise DataError("no survey of this corpus has a reference in reach. Name `surveys`.")
+        raise NoLabelsError("no survey of this corpus has a reference in reach. Name `surveys`.")
 
     def _checked_encoder(self, name: str) -> str:
         from arena.encoders import ENCODERS

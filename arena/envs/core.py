@@ -32,7 +32,8 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             ``"hybrid(bm25,dense)"``.
         retriever_options: options of that engine.
         retrievers: further engines that a ``search`` may name.
-        surveys: ids to draw episodes from; by default every survey that can be scored.
+        surveys: ids to draw episodes from, or how many of the first of all; by default every
+            survey that can be scored.
         reward: a registered reward, or a sum such as ``"gain+cost"``; by default the task's.
         reward_options: name of a reward -> its options.
         encoder: the encoder by which headings of mind-maps are compared.
@@ -59,7 +60,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         retriever: str = "bm25",
         retriever_options: Mapping[str, Any] | None = None,
         retrievers: Sequence[str] = (),
-        surveys: Sequence[str] | None = None,
+        surveys: Sequence[str] | int | None = None,
         reward: str | None = None,
         reward_options: Mapping[str, Any] | None = None,
         encoder: str = ENCODER,
@@ -122,7 +123,9 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             DataError: if the seed is no integer >= 0, or an option is unknown.
             UnknownNameError: if the survey is unknown.
         """
-        super().reset(seed=checked_seed(seed))
+        seed = checked_seed(seed)
+        self._setting.named(options)  # what is refused shall change nothing, the generator included
+        super().reset(seed=seed)
         self._play = play = self._setting.play(self._setting.choose(options, self.np_random))
         return play.observation(), {"survey": play.survey.id}
 

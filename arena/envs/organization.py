@@ -32,7 +32,7 @@ class OrganizationEnv(SurveyEnv):
         ``references``, the papers given: id, title and date.
 
     Rewards:
-        By default ``final``: heading soft recall of the mind-map.
+        By default ``final``: heading soft F1 of the mind-map.
 
     Episode end:
         Terminates at ``organize`` and ``finish``, which hands in nothing here. Truncates as

@@ -23,7 +23,7 @@ class WholeSurveyEnv(SurveyEnv):
 
     Rewards:
         By default ``gain+final``; ``final`` is the mean of recall@100, nDCG@100 and heading soft
-        recall, where a stage that was not handed in counts 0.
+        F1, where a stage that was not handed in counts 0.
 
     Episode end:
         Terminates at ``organize`` and at ``finish``, which in the first two stages hands in what

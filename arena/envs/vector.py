@@ -12,14 +12,14 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from arena.envs._infos import Infos, merged
 from arena.envs._play import Outcome, Play
+from arena.envs._setting import checked_seed
 from arena.envs.core import SurveyEnv
 from arena.errors import DataError, clip
 from arena.tools import Search, make_searches
 
-_Infos = dict[str, Any]
 _TEXTS = ("cutoff", "result", "stage", "topic")
-_NUMBERS = (int, float, bool)
 
 
 class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
@@ -72,14 +72,13 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
         self._generators: dict[int, np.random.Generator] = {}
         self._seeded: dict[int, int] = {}
         self._plays: list[Play | None] = [None] * num_envs
-        self._over = np.ones(num_envs, np.bool_)
 
     def reset(
         self,
         *,
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
-    ) -> tuple[dict[str, Any], _Infos]:
+    ) -> tuple[dict[str, Any], Infos]:
         """Start all episodes, or those that ``options["reset_mask"]`` marks.
 
         Args:
@@ -99,15 +98,19 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
             raise DataError(f"options={clip(options)}: give a mapping such as {{'survey': id}}.")
         options = dict(options or {})
         chosen = np.flatnonzero(self._mask(options.pop("reset_mask", None))).tolist()
+        # What is refused shall change nothing, no generator either.
+        self._setting.named(options)
+        if any(play is None for n, play in enumerate(self._plays) if n not in set(chosen)):
+            raise ResetNeeded("not all episodes have begun yet. Call reset() without a mask first.")
         for number in chosen:
             self._seed(number, seeds[number])
         infos = [{"survey": self._restart(number, options).survey.id} for number in chosen]
         observations = [self._running(number).observation() for number in range(self.num_envs)]
-        return self._batched(observations), _merged(chosen, infos, self.num_envs)
+        return self._batched(observations), merged(chosen, infos, self.num_envs)
 
     def step(
         self, actions: Iterable[Any]
-    ) -> tuple[dict[str, Any], NDArray[Any], NDArray[Any], NDArray[Any], _Infos]:
+    ) -> tuple[dict[str, Any], NDArray[Any], NDArray[Any], NDArray[Any], Infos]:
         """Carry out one action in each environment.
 
         Args:
@@ -119,24 +122,27 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
 
         Raises:
             DataError: if there are not `num_envs` actions.
-            gymnasium.error.ResetNeeded: before the first reset, and in the mode ``"Disabled"``
-                after the end of an episode.
+            gymnasium.error.ResetNeeded: before the first reset, after a step that raised, and in
+                the mode ``"Disabled"`` after the end of an episode.
         """
         if isinstance(actions, str | bytes | Mapping) or not isinstance(actions, Iterable):
             raise DataError(f"{clip(actions)}: give a list of {self.num_envs} actions.")
         given = list(actions)
         if len(given) != self.num_envs:
             raise DataError(f"{len(given)} actions for {self.num_envs} environments.")
-        if None in self._plays or (self._mode is AutoresetMode.DISABLED and self._over.any()):
+        disabled = self._mode is AutoresetMode.DISABLED
+        if any(play is None or (disabled and play.over) for play in self._plays):
             raise ResetNeeded("an episode is over or has not begun. Call reset() first.")
-        observations, rewards, terminated, truncated, infos = map(
-            list, zip(*self._outcomes(given), strict=True)
-        )
+        try:
+            outcomes = self._outcomes(given)
+        except BaseException:  # a broken engine, or Ctrl-C: some episodes are a step ahead
+            self._plays = [None] * self.num_envs
+            raise
+        observations, rewards, terminated, truncated, infos = map(list, zip(*outcomes, strict=True))
         terminations = np.array(terminated, np.bool_)
         truncations = np.array(truncated, np.bool_)
-        self._over = terminations | truncations
         if self._mode is AutoresetMode.SAME_STEP:
-            for number in np.flatnonzero(self._over).tolist():
+            for number in np.flatnonzero(terminations | truncations).tolist():
                 final = {"final_obs": observations[number], "final_info": infos[number]}
                 play = self._restart(number, {})
                 observations[number] = play.observation()
@@ -146,7 +152,7 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
             np.array(rewards, np.float64),
             terminations,
             truncations,
-            _merged(range(self.num_envs), infos, self.num_envs),
+            merged(range(self.num_envs), infos, self.num_envs),
         )
 
     def _outcomes(self, actions: list[Any]) -> list[Outcome]:
@@ -154,9 +160,8 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
         outcomes: list[Any] = [None] * self.num_envs
         searches: list[Search] = []
         searching = []
-        over = self._over.tolist()  # some are only where the next step restarts
         for number, action in enumerate(actions):
-            if over[number]:
+            if self._running(number).over:  # only where the next step restarts
                 play = self._restart(number, {})
                 info = {"survey": play.survey.id}
                 outcomes[number] = Outcome(play.observation(), 0.0, False, False, info)
@@ -201,7 +206,6 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
     def _restart(self, number: int, options: dict[str, Any]) -> Play:
         survey_id = self._setting.choose(options, self._generator(number))
         self._plays[number] = play = self._setting.play(survey_id)
-        self._over[number] = False
         return play
 
     def _running(self, number: int) -> Play:
@@ -226,15 +230,13 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
         if seed is None:
             return [None] * self.num_envs
         if isinstance(seed, int | np.integer):
-            seed = range(int(seed), int(seed) + self.num_envs)
+            first = checked_seed(seed) or 0
+            seed = range(first, first + self.num_envs)
         if not isinstance(seed, list | tuple | range | np.ndarray) or len(seed) != self.num_envs:
             raise DataError(
                 f"seed={clip(seed)}: give an integer, or a list of {self.num_envs} of them."
             )
-        for item in seed:
-            if item is not None and (not isinstance(item, int | np.integer) or item < 0):
-                raise DataError(f"the seed {clip(item)} is no integer >= 0.")
-        return [None if item is None else int(item) for item in seed]
+        return [checked_seed(item) for item in seed]
 
     def _mask(self, mask: Any) -> NDArray[np.bool_]:
         if mask is None:
@@ -250,35 +252,3 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
                 "them true."
             )
         return mask
-
-
-def _merged(numbers: Sequence[int], infos: list[_Infos], size: int) -> _Infos:
-    """Return what Gymnasium's ``VectorEnv._add_info`` makes of the infos, one after another.
-
-    Args:
-        numbers: of the environments that the infos are of, ascending.
-        infos: not empty.
-        size: how many environments there are.
-    """
-    merged: _Infos = {}
-    keys = infos[0].keys()
-    alike = all(info.keys() == keys for info in infos)
-    for key in keys if alike else dict.fromkeys(key for info in infos for key in info):
-        rows, given = numbers, infos
-        if not alike:
-            rows = [number for number, info in zip(numbers, infos, strict=True) if key in info]
-            given = [info for info in infos if key in info]
-        values = [info[key] for info in given]
-        if key != "final_obs" and isinstance(values[0], dict):
-            merged[key] = _merged(rows, values, size)
-        else:
-            # The first value says the type, as it does there.
-            kind = type(values[0])
-            if kind not in _NUMBERS and not issubclass(kind, np.number):
-                kind = object
-            merged[key] = column = np.full(size, None if kind is object else 0, kind)
-            for number, value in zip(rows, values, strict=True):
-                column[number] = value
-        merged[f"_{key}"] = mask = np.zeros(size, np.bool_)
-        mask[rows if len(rows) < size else slice(None)] = True
-    return merged

@@ -22,7 +22,7 @@ class Progress(NamedTuple):
         characters: of results that showed papers in this step, >= 0.
         over: whether the episode ends with this step, terminated or truncated.
         score: the task's headline metric of what was handed in; None before the end and for a
-            survey that cannot be scored. In [0, 1], but soft recall may come out above 1.
+            survey that cannot be scored. In [0, 1] for the tasks of this project.
     """
 
     found: int

@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from arena._files import sha256_file, sha256_json
-from arena.corpus import Corpus
 from arena.errors import CorpusError, DataError, clip
-from arena.runs.directory import FOUND_FILE, MANIFEST
+from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION
+from arena.runs.environment import recorded_types
 from arena.runs.trajectories import TRAJECTORIES, is_cut_off, read_episodes
-from arena.tasks import TASKS, TaskSet
+from arena.tasks import DEFAULT_BUDGET, TASKS
 
-VERSION = 2
-_KEYS: dict[str, type] = {
-    "arena": str, "task": str, "agent": str, "environment": dict, "budget": dict,
+_TYPES: dict[str, type] = {
+    "arena": str, "task": str, "agent": str, "environment": dict, "budget": dict, "seed": int,
     "surveys": list, "sha256": dict,
 }  # fmt: skip
 
@@ -28,15 +27,18 @@ class OpenedRun:
         directory: of the run.
 
     Raises:
-        CorpusError: if it holds no run, or one of another release.
+        CorpusError: if it holds no run, one of another release, or its manifest is damaged.
         UnknownNameError: if its task is unknown here.
     """
 
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
         self.manifest = self._read_manifest()
+        self._check("", self.manifest, _TYPES)
         self.task = str(self.manifest["task"])
         TASKS.get(self.task)
+        self._check("environment.", self.manifest["environment"], recorded_types(self.task))
+        self._check("budget.", self.manifest["budget"], dict.fromkeys(DEFAULT_BUDGET, int))
         self.path = self.directory / TRAJECTORIES
         if not self.path.is_file() or not self.path.stat().st_size:
             raise CorpusError(
@@ -55,12 +57,21 @@ class OpenedRun:
                 "--output of an `arena run`."
             )
         version = manifest.get("version")
-        if version != VERSION or not all(isinstance(manifest.get(k), _KEYS[k]) for k in _KEYS):
+        if version != MANIFEST_VERSION:
             raise CorpusError(
-                f"{str(path)!r} has version {clip(version)}, this release reads {VERSION}. Run it "
-                "again, or use the release that wrote it."
+                f"{str(path)!r} has version {clip(version)}, this release reads "
+                f"{MANIFEST_VERSION}. Run it again, or use the release that wrote it."
             )
         return manifest
+
+    def _check(self, part: str, values: dict[str, Any], types: dict[str, type]) -> None:
+        for name, kind in types.items():
+            if not isinstance(values.get(name), kind):
+                found = f"={clip(values[name])}" if name in values else " is missing"
+                raise CorpusError(
+                    f"{str(self.directory / MANIFEST)!r} is damaged: {part}{name}{found}. Run it "
+                    "again."
+                )
 
     def refuse_other(self, now: dict[str, Any]) -> None:
         """Refuse a corpus, index or task set that is not the run's.
@@ -114,8 +125,11 @@ class OpenedRun:
             told.append("The last line is incomplete and was passed over.")
         if played < total:
             told.append(f"The run has {played} of its {total} episodes.")
-        elif self.manifest.get("files", {}).get(TRAJECTORIES) != sha256_file(self.path):
-            told.append(f"{TRAJECTORIES} is not as the run left it.")
+        else:
+            files = self.manifest.get("files")
+            left = files.get(TRAJECTORIES) if isinstance(files, dict) else None
+            if left != sha256_file(self.path):
+                told.append(f"{TRAJECTORIES} is not as the run left it.")
         return told
 
     def arguments(self) -> dict[str, Any]:
@@ -135,9 +149,3 @@ class OpenedRun:
             if sha256_json(arguments["found"]) != found["sha256"]:
                 raise CorpusError(f"{str(path)!r} is not as the run left it.")
         return arguments  # type: ignore[no-any-return]
-
-
-def opened(corpus: Corpus | str | Path) -> tuple[Corpus, TaskSet]:
-    """Return a corpus and its tasks."""
-    corpus = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
-    return corpus, TaskSet(corpus.directory)

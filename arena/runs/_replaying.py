@@ -13,10 +13,14 @@ from arena import __version__
 from arena._files import sha256_json
 from arena._progress import progress
 from arena.corpus import Corpus
+from arena.envs._setting import opened
 from arena.errors import DataError
 from arena.runs import environment
-from arena.runs._opening import OpenedRun, opened
+from arena.runs._opening import OpenedRun
 from arena.runs._restoring import restore_action
+from arena.runs.episodes import episode_seed, error_in
+from arena.runs.trajectories import plain
+from arena.tasks import TaskSet
 
 _SHOWN = 300
 _OBSERVATION = "the observation"
@@ -81,9 +85,9 @@ class Replay(NamedTuple):
 def replay(run: str | Path, corpus: Corpus | str | Path) -> Replay:
     """Carry out the actions of a run again, in a fresh environment, and compare everything.
 
-    Compared are the observation after the reset and, of every step, the observation, the reward,
-    its terms, and whether the episode ended and how; at the end the metrics and what was handed
-    in. It stops at the first difference.
+    Compared are the seed and the observation after the reset; of every step the observation, the
+    error that it told, the reward, its terms, and whether the episode ended and how; at the end
+    what was spent, the metrics and what was handed in. It stops at the first difference.
 
     Args:
         run: the directory of a run, finished or not; an incomplete last line is passed over.
@@ -93,11 +97,13 @@ def replay(run: str | Path, corpus: Corpus | str | Path) -> Replay:
         The report. Other code or another version is remarked on; it is no difference by itself.
 
     Raises:
-        CorpusError: if `run` holds no run, or corpus, index or task set differ from the run's.
+        CorpusError: if `run` holds no run or a damaged one, or corpus, index or task set differ
+            from the run's.
         DataError: if a line of the trajectories is no episode of the run.
     """
     opened_run = OpenedRun(run)
-    corpus, tasks = opened(corpus)
+    corpus = opened(corpus)
+    tasks = TaskSet(corpus.directory)
     opened_run.refuse_other({"corpus": corpus.sha256, "tasks": tasks.sha256})
     arguments, surveys = opened_run.arguments(), opened_run.manifest["surveys"]
     env = environment.make_environment(opened_run.task, corpus, surveys, arguments)
@@ -109,23 +115,26 @@ def replay(run: str | Path, corpus: Corpus | str | Path) -> Replay:
         difference = None
         bar = progress(opened_run.episodes(), total=len(surveys), desc="replay", unit="survey")
         for record in bar:
-            difference, done = _replay_episode(env, record)
+            difference, done = _replay_episode(env, record, opened_run.manifest["seed"])
             episodes, steps = episodes + 1, steps + done
             if difference is not None:
                 break
     remarks = [] if difference else opened_run.remarks(episodes)
     remarks += _other_code(opened_run.manifest, code)
-    if opened_run.manifest.get("encoder") != _plain(environment.encoder_of(arguments)):
+    if opened_run.manifest.get("encoder") != plain(environment.encoder_of(arguments)):
         remarks.append("The encoder of headings, or a library behind it, is another than then.")
     return Replay(episodes, steps, difference, remarks)
 
 
 def _replay_episode(
-    env: gymnasium.Env[Any, Any], record: dict[str, Any]
+    env: gymnasium.Env[Any, Any], record: dict[str, Any], seed: int
 ) -> tuple[Difference | None, int]:
     """Return the first difference in an episode, if any, and the number of steps made."""
     survey, steps = record["survey"], record["steps"]
-    observation, info = env.reset(seed=record["seed"], options={"survey": survey})
+    own_seed = episode_seed(seed, survey)
+    if record["seed"] != own_seed:
+        return Difference(survey, 0, None, "the seed", record["seed"], own_seed), 0
+    observation, info = env.reset(seed=own_seed, options={"survey": survey})
     budget = observation["budget"]
     expected = record["observation_sha256"]
     if sha256_json(observation) != expected:
@@ -139,6 +148,7 @@ def _replay_episode(
         observation, reward, terminated, truncated, info = env.step(restored)
         last = number == len(steps)
         pairs: list[tuple[str, Any, Any]] = [
+            ("the error", step.get("error"), error_in(observation)),
             ("the reward", step["reward"], reward),
             ("the reward terms", step["reward_terms"], info["reward_terms"]),
             ("terminated", last and not record["truncated"], terminated),
@@ -153,7 +163,7 @@ def _replay_episode(
             before = {"error": step["error"]} if "error" in step else step["observation_sha256"]
             return Difference(survey, number, action, _OBSERVATION, before, observation), number
         for what, then, now in pairs:
-            if then != _plain(now):
+            if then != plain(now):
                 return Difference(survey, number, action, what, then, now), number
     return None, len(steps)
 
@@ -165,10 +175,6 @@ def _other_code(manifest: dict[str, Any], code: str) -> list[str]:
     if manifest["sha256"].get("environment") != code:
         told.append("The code of the environment is not that of the run.")
     return told
-
-
-def _plain(value: Any) -> Any:
-    return json.loads(json.dumps(value))
 
 
 def _text(value: Any) -> str:

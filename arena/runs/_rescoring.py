@@ -11,12 +11,13 @@ from arena._code import code_sha256
 from arena._files import sha256_json
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
+from arena.envs._setting import opened
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.metrics import METRICS
 from arena.mindmap import MIND_MAP_METRICS, identity
 from arena.mindmap import evaluate as evaluate_map
 from arena.runs import environment
-from arena.runs._opening import OpenedRun, opened
+from arena.runs._opening import OpenedRun
 from arena.runs.results import answers_of
 from arena.runs.summary import Answers, summarize
 from arena.tasks import ENCODER, TASKS, TaskSet, evaluate_answers, measures, stages_of
@@ -49,7 +50,8 @@ def rescore(
     Raises:
         UnknownNameError: if a metric or the encoder is unknown.
         DataError: if no stage of the task hands in what a metric scores.
-        CorpusError: if `run` holds no run, or corpus or task set differ from the run's.
+        CorpusError: if `run` holds no run or a damaged one, or corpus or task set differ from the
+            run's.
     """
     opened_run = OpenedRun(run)
     task = opened_run.task
@@ -59,7 +61,8 @@ def rescore(
     if metrics is not None and (not metrics or isinstance(metrics, str)):
         raise DataError(f"metrics={clip(metrics)}: give a list of names such as 'recall@10'.")
     asked = None if metrics is None else _asked(task, dict.fromkeys(metrics))
-    corpus, tasks = opened(corpus)
+    corpus = opened(corpus)
+    tasks = TaskSet(corpus.directory)
     opened_run.refuse_other({"corpus": corpus.sha256, "tasks": tasks.sha256})
     answers = {record["survey"]: answers_of(record) for record in opened_run.episodes()}
     if asked is None:

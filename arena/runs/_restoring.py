@@ -23,7 +23,9 @@ def restore_action(recorded: Any) -> Any:
         return _Restorer().restore(recorded)
     except DataError:
         raise
-    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (
+        LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError,
+    ) as error:  # fmt: skip
         raise DataError(
             f"{clip(recorded)} is no recorded action ({type(error).__name__}: {error})."
         ) from None
@@ -107,8 +109,7 @@ class _Restorer:
             case "$shown":
                 return _shown(self._value(content[0]), *content[1:])
             case "$numpy":
-                scalar = getattr(np, {"bool": "bool_"}.get(content[0], content[0]))
-                return scalar(content[1] == "True" if scalar is np.bool_ else content[1])
+                return _number(*content)
             case "$text":
                 return "".join(content)
             case "$int":
@@ -126,6 +127,17 @@ def _named(name: str, base: type) -> Any:
     return type(name, (base,), {})
 
 
+def _number(name: str, text: str) -> Any:
+    if not isinstance(name, str) or not isinstance(text, str):
+        raise TypeError("a number of NumPy is a name and a text")
+    scalar = np.dtype(name).type  # never a function of NumPy
+    if not issubclass(scalar, np.bool_ | np.integer | np.floating):
+        raise ValueError(f"{name} is no number")
+    return scalar(text == "True" if scalar is np.bool_ else text)
+
+
 def _shown(plain: Any, as_repr: str, as_str: str) -> Any:
-    shows = {"__repr__": lambda _: f"{as_repr:s}", "__str__": lambda _: f"{as_str:s}"}
+    if not isinstance(as_repr, str) or not isinstance(as_str, str):
+        raise TypeError("a value is shown by two texts")
+    shows = {"__repr__": lambda _: as_repr, "__str__": lambda _: as_str}
     return type("Shown", (type(plain),), shows)(plain)

@@ -8,14 +8,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from arena._files import TEMPORARY_SUFFIX, write_json
+from arena._files import TEMPORARY_SUFFIX, sha256_file, write_json
 from arena._lock import only_writer
 from arena.errors import CorpusError
+from arena.runs.trajectories import TRAJECTORIES, is_cut_off
 
 MANIFEST = "manifest.json"
+MANIFEST_VERSION = 2
 FOUND_FILE = "found.json"
 _OURS = ("run.trec", "run.*.trec", "qrels.trec", "mind_maps.jsonl", FOUND_FILE, "metrics.json",
-         "trajectories.jsonl")  # fmt: skip
+         TRAJECTORIES)  # fmt: skip
 _LOCK = ".lock"
 
 
@@ -39,6 +41,7 @@ def run_directory(output: Path, manifest: dict[str, Any], overwrite: bool) -> It
             before = None
         if before:
             _check_same(output, before, manifest)
+            _check_finished(output, before)
         else:
             write_json(output / MANIFEST, manifest)
         yield
@@ -79,3 +82,16 @@ def _check_same(output: Path, before: dict[str, Any], manifest: dict[str, Any]) 
         f"{hint if differing == ['sha256 of code'] else ''}). Name another directory or pass "
         "--overwrite."
     )
+
+
+def _check_finished(output: Path, before: dict[str, Any]) -> None:
+    """Refuse to write results anew from episodes that were changed since the run was finished."""
+    files = before.get("files")
+    expected = files.get(TRAJECTORIES) if isinstance(files, dict) else None
+    path = output / TRAJECTORIES
+    if expected is None or not path.is_file() or is_cut_off(path):
+        return  # it goes on from there
+    if sha256_file(path) != expected:
+        raise CorpusError(
+            f"{str(path)!r} is not as the run left it. Name another directory or pass --overwrite."
+        )

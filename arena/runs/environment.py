@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
+from gymnasium.envs.registration import load_env_creator
 
 from arena._code import code_sha256
 from arena._files import sha256_json
 from arena.corpus import Corpus
+from arena.encoders import ENCODERS
 from arena.envs._given import given
 from arena.errors import DataError, clip, did_you_mean
 from arena.retrieval import Retriever
@@ -22,11 +26,35 @@ FOUND = "found"
 """The one argument of an environment that may name a file; its content goes into the run."""
 
 _ELSEWHERE = ("corpus", "surveys", "render_mode")
+_GYMNASIUM = tuple(inspect.signature(gymnasium.make).parameters)  # its own, such as time limits
+_TYPES: dict[str, type] = {
+    "retriever": str, "retriever_options": dict, "retrievers": list, "reward": str,
+    "reward_options": dict,
+}  # fmt: skip
 
 
 def has_mind_maps(task: str) -> bool:
     """Return whether a mind-map is handed in at some stage of a task."""
     return any(stage.answer == "mind_map" for _, stage in stages_of(task))
+
+
+def recorded_types(task: str) -> dict[str, type]:
+    """Return the arguments that every run of a task records, and their types."""
+    return _TYPES | ({"encoder": str} if has_mind_maps(task) else {})
+
+
+def takes_found(task: str) -> bool:
+    """Return whether the environment of a task has an argument `FOUND`, or may have it."""
+    module, _, name = TASKS.get(task).environment.rpartition(":")
+    if module:
+        importlib.import_module(module)
+    entry: Any = gymnasium.spec(name).entry_point
+    creator: Any = load_env_creator(entry) if isinstance(entry, str) else entry
+    if isinstance(creator, type):
+        inits = [vars(kind).get("__init__") for kind in creator.__mro__]
+        return any(FOUND in inspect.signature(init).parameters for init in inits if init)
+    parameters = inspect.signature(creator).parameters
+    return FOUND in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
 def make_environment(
@@ -39,6 +67,9 @@ def make_environment(
         CorpusError, UnknownNameError: if one is unusable.
     """
     kind = TASKS.get(task).environment
+    for name in arguments:
+        if name in (*_ELSEWHERE, *_GYMNASIUM):
+            raise DataError(f"the environment {kind} takes no argument {clip(name)} here.")
     try:
         return gymnasium.make(kind, corpus=corpus, surveys=list(surveys), **arguments)
     except TypeError as error:
@@ -63,8 +94,10 @@ def arguments_of(
     """Return all arguments of an environment but corpus and surveys, defaults included.
 
     Raises:
+        UnknownNameError: if the encoder is unknown.
         DataError: if a limit or an option is unknown, or no JSON value.
     """
+    ENCODERS.get(encoder)
     for name in budget or {}:
         if name not in DEFAULT_BUDGET:
             raise DataError(f"no limit {clip(name)}.{did_you_mean(name, DEFAULT_BUDGET)}")
@@ -100,10 +133,11 @@ def what_was_found(
     """Return the papers that each episode begins with, where the arguments name a run of them.
 
     Raises:
-        DataError: if they name none.
+        DataError: if they name none, or one that has no survey of this corpus.
     """
     source = given(arguments.get("references", "oracle"), arguments[FOUND], corpus)
     assert source is not None
+    source.check(tasks)
     return {
         survey_id: source.papers(
             tasks, corpus.at(tasks.survey(survey_id).date, exclude=[survey_id]), survey_id
@@ -167,7 +201,5 @@ def code_of(
     items += [type(reward) for reward in rewards]
     items += [TOOLS.get(name).function for name in tools_of(task)]
     if "encoder" in arguments:
-        from arena.encoders import ENCODERS
-
         items.append(ENCODERS.get(arguments["encoder"]))
     return items

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
@@ -11,6 +13,18 @@ from arena._files import sha256_json
 from arena.agents import Agent
 from arena.errors import DataError, clip
 from arena.runs._actions import record_action
+
+
+def episode_seed(seed: int, survey_id: str) -> int:
+    """Return a seed that does not depend on which other surveys are played."""
+    digest = hashlib.sha256(f"{seed} {survey_id}".encode()).digest()
+    return int.from_bytes(digest[:4], "little")
+
+
+def error_in(observation: Mapping[str, Any]) -> Any:
+    """Return what an observation says of an action that could not be carried out, or None."""
+    result = observation["result"]
+    return json.loads(result)["error"] if result.startswith('{"error":') else None
 
 
 def play(env: gymnasium.Env[Any, Any], agent: Agent, survey_id: str, seed: int) -> dict[str, Any]:
@@ -41,8 +55,9 @@ def play(env: gymnasium.Env[Any, Any], agent: Agent, survey_id: str, seed: int) 
             "reward": reward,
             "reward_terms": info["reward_terms"],
         }
-        if observation["result"].startswith('{"error":'):
-            step |= json.loads(observation["result"])
+        error = error_in(observation)
+        if error is not None:
+            step["error"] = error
         steps.append(step)
     return {
         "survey": survey_id,

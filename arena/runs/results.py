@@ -9,6 +9,7 @@ from typing import Any
 
 from arena import trec
 from arena._files import atomic_write, write_json
+from arena.errors import DataError, clip
 from arena.mindmap import read_mind_map
 from arena.runs.summary import Answers, summarize
 from arena.runs.trajectories import TRAJECTORIES, read_episodes
@@ -49,12 +50,22 @@ def answers_of(record: dict[str, Any]) -> dict[str, Any]:
     """Return what an episode handed in: stage -> a ranking or a `MindMap`.
 
     Raises:
-        DataError: if a mind-map is none.
+        DataError: if an answer is none that the task takes.
     """
-    return {
-        stage: answer if isinstance(answer, list) else read_mind_map(answer)[0]
-        for stage, answer in record["answers"].items()
-    }
+    wanted = {stage: specification.answer for stage, specification in stages_of(record["task"])}
+    for stage, answer in record["answers"].items():
+        if wanted.get(stage) != ("ranking" if isinstance(answer, list) else "mind_map"):
+            raise DataError(
+                f"survey {record['survey']!r}: the answer to {clip(stage)} is none that the task "
+                f"{record['task']!r} takes. Run it again."
+            )
+    try:
+        return {
+            stage: answer if isinstance(answer, list) else read_mind_map(answer)[0]
+            for stage, answer in record["answers"].items()
+        }
+    except DataError as error:
+        raise DataError(f"survey {record['survey']!r}: {error}") from None
 
 
 def _write_answers(output: Path, task: str, tag: str, answers: dict[str, Answers]) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -16,16 +14,15 @@ from arena._files import sha256_file, sha256_json, write_json
 from arena._progress import progress
 from arena.agents import Agent
 from arena.corpus import Corpus
-from arena.errors import ArenaError, CorpusError, DataError, clip
+from arena.envs._setting import opened
+from arena.errors import ArenaError, CorpusError, DataError, NoLabelsError, clip
 from arena.runs import environment
-from arena.runs.directory import FOUND_FILE, MANIFEST, run_directory
-from arena.runs.episodes import play
+from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION, run_directory
+from arena.runs.episodes import episode_seed, play
 from arena.runs.players import players
 from arena.runs.results import write_results
-from arena.runs.trajectories import TRAJECTORIES, VERSION, Trajectories
+from arena.runs.trajectories import TRAJECTORIES, VERSION, Trajectories, plain
 from arena.tasks import DEFAULT_BUDGET, ENCODER, TASKS, TaskSet, can_score, choose_surveys
-
-_VERSION = 2
 
 
 def run(
@@ -86,7 +83,7 @@ def run(
         ArenaError: if another process writes `output`, or the agent fails; the episodes played so
             far are kept.
     """
-    corpus = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
+    corpus = opened(corpus)
     specification = TASKS.get(task)
     tasks = TaskSet(corpus.directory)
     chosen = _choose(task, tasks, surveys)
@@ -106,19 +103,19 @@ def run(
         budget=budget,
     )
     found = None
-    if arguments.get(environment.FOUND) is not None:
+    if arguments.get(environment.FOUND) is not None and environment.takes_found(task):
         found = environment.what_was_found(arguments, corpus, tasks, chosen)
         arguments[environment.FOUND] = found
     env = environment.make_environment(task, corpus, chosen, arguments)
     prompts = team.kind.prompts()
-    manifest = _plain(
+    manifest = plain(
         {
-            "version": _VERSION,
+            "version": MANIFEST_VERSION,
             "arena": __version__,
             "task": task,
             "definition": specification._asdict(),
             "agent": team.name,
-            "agent_options": agent_options,
+            "agent_options": _checked(agent_options),
             "environment": environment.recorded(
                 {key: arguments[key] for key in arguments if key not in DEFAULT_BUDGET}
             ),
@@ -145,10 +142,10 @@ def run(
         rest = [survey_id for survey_id in chosen if survey_id not in trajectories.done]
         with trajectories:
             for survey_id in progress(rest, desc=f"{task} {team.name}", unit="survey"):
-                episode_seed = _episode_seed(seed, survey_id)
+                own_seed = episode_seed(seed, survey_id)
                 try:
-                    player = team.make(survey_id, episode_seed)
-                    episode = play(env, player, survey_id, episode_seed)
+                    player = team.make(survey_id, own_seed)
+                    episode = play(env, player, survey_id, own_seed)
                 except CorpusError:
                     raise
                 except Exception as error:
@@ -168,35 +165,22 @@ def _choose(task: str, tasks: TaskSet, surveys: Sequence[str] | int | None) -> l
     """Return ids; episodes that are played for a mind-map nobody has are not worth an agent."""
     if not environment.has_mind_maps(task) or not (surveys is None or isinstance(surveys, int)):
         return choose_surveys(tasks, surveys)
-    known = choose_surveys(tasks, None)
-    drawn = [survey_id for survey_id in known if can_score(task, tasks, survey_id)]
-    if not drawn:
-        raise DataError(
+    counted = [survey_id for survey_id in tasks.surveys if can_score(task, tasks, survey_id)]
+    if not counted:
+        raise NoLabelsError(
             f"no survey of this corpus has a mind-map, which the task {task!r} needs. Name "
             "surveys to play them without a score."
         )
-    if surveys is not None and not 1 <= surveys <= len(drawn):
-        raise DataError(
-            f"surveys={surveys}: the corpus has {len(drawn)} surveys with a mind-map. Give 1 to "
-            f"{len(drawn)}."
-        )
-    return drawn[:surveys]
+    return choose_surveys(tasks, surveys, counted)
 
 
-def _plain(value: dict[str, Any]) -> dict[str, Any]:
-    """Return `value` as a reader of its JSON text has it, to be compared with one."""
+def _checked(agent_options: dict[str, Any]) -> dict[str, Any]:
     try:
-        return json.loads(json.dumps(value))  # type: ignore[no-any-return]
-    except TypeError as error:
+        return plain(agent_options)  # type: ignore[no-any-return]
+    except (TypeError, ValueError) as error:
         raise DataError(f"the agent's options must be what JSON can hold: {error}.") from None
 
 
 def _place(error: Exception) -> str:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{Path(frame.filename).name} line {frame.lineno}"
-
-
-def _episode_seed(seed: int, survey_id: str) -> int:
-    """Return a seed that does not depend on which other surveys are played."""
-    digest = hashlib.sha256(f"{seed} {survey_id}".encode()).digest()
-    return int.from_bytes(digest[:4], "little")

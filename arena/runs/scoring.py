@@ -11,6 +11,7 @@ from arena import trec
 from arena._code import code_sha256
 from arena._files import sha256_json
 from arena.corpus import Corpus
+from arena.envs._setting import opened
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.metrics import evaluate, parse
 from arena.runs.summary import Answers, summarize
@@ -50,7 +51,7 @@ def score(
         CorpusError: if it is a directory with a run over another corpus.
         UnknownNameError: if the task or a survey is unknown.
     """
-    corpus = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
+    corpus = opened(corpus)
     specification = TASKS.get(task)
     if specification.stages or specification.answer != "ranking":
         raise DataError(

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from arena.errors import DataError
+from arena.errors import CorpusError, DataError
 
 VERSION = 2
 TRAJECTORIES = "trajectories.jsonl"
@@ -29,25 +29,38 @@ class Trajectories:
         self.done: set[str] = set()
 
     def keep(self, surveys: list[str]) -> None:
-        """Keep the leading complete episodes that belong to this run, and cut off the rest.
+        """Keep the complete episodes, and cut off a last one that a kill left incomplete.
 
         Args:
             surveys: the order in which the run plays; episodes must stand in it.
+
+        Raises:
+            CorpusError: if a line before the last is no episode of this run: what comes after it
+                may have cost a lot, and is not thrown away.
         """
         self.done = set()
         if not self._path.exists():
             return
         kept = 0
         with self._path.open("r+b") as file:
-            for line, survey_id in zip(file, surveys, strict=False):
-                record = parse_line(line)
-                if record is None or record["survey"] != survey_id:
-                    break
-                if any(record[key] != value for key, value in self._same.items()):
+            for number, line in enumerate(file):
+                if number >= len(surveys) or not self._is_of(parse_line(line), surveys[number]):
+                    if file.read(1):
+                        raise CorpusError(
+                            f"{str(self._path)!r} line {number + 1} is not as the run wrote it. "
+                            "Mend it, name another directory, or pass --overwrite."
+                        )
                     break
                 kept += len(line)
-                self.done.add(survey_id)
+                self.done.add(surveys[number])
             file.truncate(kept)
+
+    def _is_of(self, record: dict[str, Any] | None, survey_id: str) -> bool:
+        return (
+            record is not None
+            and record["survey"] == survey_id
+            and all(record[key] == value for key, value in self._same.items())
+        )
 
     def __enter__(self) -> Trajectories:
         self._file = self._path.open("ab", buffering=0)
@@ -94,6 +107,15 @@ def is_cut_off(path: Path) -> bool:
             return False
         file.seek(-1, os.SEEK_END)
         return file.read() != b"\n"
+
+
+def plain(value: Any) -> Any:
+    """Return `value` as a reader of its JSON text has it, to be compared with one.
+
+    Raises:
+        TypeError, ValueError: if JSON cannot hold it.
+    """
+    return json.loads(json.dumps(value))
 
 
 _TYPES: dict[str, type] = {

@@ -9,8 +9,8 @@ TASKS.register("organization")(
             "the papers filed under the headings. Only papers from before the cutoff exist. Hand "
             "it in with organize."
         ),
-        metrics=("heading_soft_recall", "heading_soft_precision"),
-        headline="heading_soft_recall",
+        metrics=("heading_soft_recall", "heading_soft_precision", "heading_soft_f1"),
+        headline="heading_soft_f1",
         environment="arena/Organization-v0",
         answer="mind_map",
         reward="final",

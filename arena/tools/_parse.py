@@ -149,6 +149,8 @@ def _converted(value: object, kind: str) -> Any:
     if kind == "integer":
         if isinstance(value, _NUMBER) and not isinstance(value, bool):
             return int(value)
+        if isinstance(value, float) and value.is_integer():
+            return int(value)  # JSON has one kind of number, and models write 10.0 for 10
         return None
     if kind == "object":  # models write an object as text now and then; its tool reads both
         return value if isinstance(value, dict | str) else None

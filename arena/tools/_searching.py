@@ -6,7 +6,6 @@ text of a paper, all of a hit but its score, is the same whatever the query: it 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from operator import add
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ import orjson
 
 from arena._hits import rankings_of
 from arena.dates import format_day
+from arena.tools._text import encode
 from arena.tools.base import Search, Shown
 from arena.tools.episode import MAX_TITLE
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from arena.retrieval import Ranking
 
 _KEPT = 1 << 16  # papers, of some 300 bytes each
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def make_searches(searches: Sequence[Search]) -> list[Shown]:
@@ -50,7 +49,7 @@ def _listed(search: Search, ranking: Ranking) -> Shown:
     if not documents:
         more = len(ranking.documents) > 0
         told = "No more papers match." if more else "Nothing matches. Try other words."
-        return Shown(_encode({"hits": [], "message": told}), ())
+        return Shown(encode({"hits": [], "message": told}), ())
     papers = _papers_of(search.view._store)
     ids, texts = zip(*map(papers.__getitem__, documents), strict=True)
     scores = orjson.dumps(ranking.scores[start:].tolist()).decode()[1:-1].split(",")
@@ -71,7 +70,7 @@ class _Papers(dict[int, tuple[str, str]]):
             self.clear()
         paper_id, title = self._ids[document], self._titles[document][:MAX_TITLE]
         date = format_day(self._days.item(document))
-        text = _encode({"id": paper_id, "title": title, "date": date})
+        text = encode({"id": paper_id, "title": title, "date": date})
         self[document] = found = (paper_id, f'{text[:-1]},"score":')
         return found
 

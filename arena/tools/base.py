@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from arena.errors import ArenaError, DataError, clip
 from arena.registry import Registry
@@ -110,10 +110,10 @@ class Tool(NamedTuple):
         told = _described(text)
         _, *parameters = inspect.signature(function).parameters.values()
         for p in parameters:
-            if str(p.annotation).removesuffix(_OPTIONAL) not in _KINDS:
+            if _kind(p.annotation) not in _KINDS:
                 raise DataError(
                     f"{function.__name__}: {p.name} is annotated {clip(p.annotation)}. Give one of "
-                    f"{', '.join(_KINDS)}, with `from __future__ import annotations`."
+                    f"{', '.join(_KINDS)}."
                 )
             if p.name not in told:
                 raise DataError(f"{function.__name__}: describe {p.name!r} under 'Args:'.")
@@ -124,7 +124,7 @@ class Tool(NamedTuple):
             tuple(
                 Parameter(
                     p.name,
-                    _KINDS[str(p.annotation).removesuffix(_OPTIONAL)],
+                    _KINDS[_kind(p.annotation)],
                     None if p.default is inspect.Parameter.empty else p.default,
                     p.default is inspect.Parameter.empty,
                     told[p.name],
@@ -160,6 +160,13 @@ class Tool(NamedTuple):
 
 def _clamped(default: int | None, least: int, most: int) -> int | None:
     return None if default is None else min(max(default, least), most)
+
+
+def _kind(annotation: Any) -> str:
+    """Return an annotation as it is written, whether its evaluation was postponed or not."""
+    name = annotation.__name__ if isinstance(annotation, type) and not get_args(annotation) else ""
+    text = name or str(annotation).replace("typing.", "")
+    return text.removesuffix(_OPTIONAL)
 
 
 def _described(docstring: str) -> dict[str, str]:

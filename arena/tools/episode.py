@@ -84,6 +84,13 @@ class Episode:
             )
         return distinct
 
+    def listed(self, paper_ids: Sequence[str]) -> list[dict[str, str]]:
+        """Return id, title and date of papers that exist here, as agents are shown them."""
+        return [
+            {"id": paper.id, "title": paper.title[:MAX_TITLE], "date": paper.date}
+            for paper in self.view.briefs(paper_ids)
+        ]
+
     def hand_in(self, kind: str, answer: list[str] | MindMap) -> dict[str, Any]:
         """Take the answer of this stage and begin the next one, or end the episode.
 

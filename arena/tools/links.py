@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from arena.errors import clip
 from arena.tools.base import TOOLS, Shown, Tool, ToolError
-from arena.tools.episode import MAX_TITLE
 
 if TYPE_CHECKING:
     from arena.tools.episode import Episode
@@ -44,11 +43,13 @@ def _listed(episode: Episode, what: str, paper_id: str, linked: list[str], page:
         raise ToolError(f"page={clip(page)} does not exist. The list has pages 1 to {pages}.")
     episode.spend("reads")
     shown = linked[(page - 1) * PER_PAGE : page * PER_PAGE]
-    papers = [
-        {"id": paper.id, "title": paper.title[:MAX_TITLE], "date": paper.date}
-        for paper in episode.view.briefs(shown)
-    ]
-    result = {"id": paper_id, "total": len(linked), "page": page, "pages": pages, what: papers}
+    result = {
+        "id": paper_id,
+        "total": len(linked),
+        "page": page,
+        "pages": pages,
+        what: episode.listed(shown),
+    }
     return Shown(result, shown)
 
 

@@ -58,7 +58,14 @@ def actions_from(message: Any) -> list[tuple[str, dict[str, Any]]]:
     Returns:
         Empty if the message calls no tool. A call that is malformed becomes an action all the
         same: the environment answers it with what is wrong.
+
+    Raises:
+        DataError: if `message` is something else, such as the whole response.
     """
+    if not any(_get(message, key) is not None for key in ("role", "content", "tool_calls")):
+        raise DataError(
+            f"{clip(message)} is no message of a model. Give response.choices[0].message."
+        )
     found = []
     calls = _get(message, "tool_calls")
     for call in calls if isinstance(calls, list | tuple) else ():
