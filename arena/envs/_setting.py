@@ -143,14 +143,9 @@ class Setting:
         survey_id = options.get("survey")
         return None if survey_id is None else self.tasks.survey(survey_id).id
 
-    def choose(self, options: Mapping[str, Any] | None, rng: Any) -> str:
-        """Return the id of the survey that ``reset(options=...)`` names, or draw one.
-
-        Raises:
-            DataError, UnknownNameError: as `named`.
-        """
-        survey_id = self.named(options)
-        return self.pool[int(rng.integers(len(self.pool)))] if survey_id is None else survey_id
+    def draw(self, rng: np.random.Generator) -> str:
+        """Return the id of a survey drawn from the pool."""
+        return self.pool[int(rng.integers(len(self.pool)))]
 
     def play(self, survey_id: str) -> Play:
         """Return a new episode."""

@@ -124,9 +124,11 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             UnknownNameError: if the survey is unknown.
         """
         seed = checked_seed(seed)
-        self._setting.named(options)  # what is refused shall change nothing, the generator included
+        survey_id = self._setting.named(options)  # first: what is refused shall change nothing
         super().reset(seed=seed)
-        self._play = play = self._setting.play(self._setting.choose(options, self.np_random))
+        if survey_id is None:
+            survey_id = self._setting.draw(self.np_random)
+        self._play = play = self._setting.play(survey_id)
         return play.observation(), {"survey": play.survey.id}
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:

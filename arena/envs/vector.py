@@ -99,12 +99,12 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
         options = dict(options or {})
         chosen = np.flatnonzero(self._mask(options.pop("reset_mask", None))).tolist()
         # What is refused shall change nothing, no generator either.
-        self._setting.named(options)
+        named = self._setting.named(options)
         if any(play is None for n, play in enumerate(self._plays) if n not in set(chosen)):
             raise ResetNeeded("not all episodes have begun yet. Call reset() without a mask first.")
         for number in chosen:
             self._seed(number, seeds[number])
-        infos = [{"survey": self._restart(number, options).survey.id} for number in chosen]
+        infos = [{"survey": self._restart(number, named).survey.id} for number in chosen]
         observations = [self._running(number).observation() for number in range(self.num_envs)]
         return self._batched(observations), merged(chosen, infos, self.num_envs)
 
@@ -144,7 +144,7 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
         if self._mode is AutoresetMode.SAME_STEP:
             for number in np.flatnonzero(terminations | truncations).tolist():
                 final = {"final_obs": observations[number], "final_info": infos[number]}
-                play = self._restart(number, {})
+                play = self._restart(number)
                 observations[number] = play.observation()
                 infos[number] = final | {"survey": play.survey.id}
         return (
@@ -162,7 +162,7 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
         searching = []
         for number, action in enumerate(actions):
             if self._running(number).over:  # only where the next step restarts
-                play = self._restart(number, {})
+                play = self._restart(number)
                 info = {"survey": play.survey.id}
                 outcomes[number] = Outcome(play.observation(), 0.0, False, False, info)
                 continue
@@ -203,8 +203,10 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
         self._seed(number, None)
         return self._generators[number]
 
-    def _restart(self, number: int, options: dict[str, Any]) -> Play:
-        survey_id = self._setting.choose(options, self._generator(number))
+    def _restart(self, number: int, survey_id: str | None = None) -> Play:
+        """Begin an episode of a survey, by default of one that is drawn."""
+        if survey_id is None:
+            survey_id = self._setting.draw(self._generator(number))
         self._plays[number] = play = self._setting.play(survey_id)
         return play
 
