@@ -27,10 +27,11 @@ PLAYERS = (
     ("oracle", "bm25"),
 )
 TASKS = ("discovery", "selection")
+ORGANIZERS = ("random", "clustering", "oracle")
 
 
 def main() -> None:
-    """Build (once), run every baseline on both tasks, and say where to go from here."""
+    """Build (once), run every baseline on every task, and say where to go from here."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", default="demo", help="directory for the corpus and the runs")
     output = Path(parser.parse_args().output)
@@ -52,9 +53,11 @@ def main() -> None:
               f"reach; random is the floor, oracle the ceiling "
               f"({time.monotonic() - started:.1f} s)")  # fmt: skip
         print(tabulate(rows, headers=(task, *summary["mean"]), floatfmt=".3f"))
+    organize(corpus, output)
     print(f"""
 Files: the corpus is in {output / "world"}, the runs (TREC run and qrels, metrics,
-trajectories, hashes) in {output / "runs"}.
+trajectories, hashes) in {output / "runs"}. Mind-maps, drawn beside the surveys' own:
+{output / "runs/organization-clustering/pictures"}.
 Try next, after `source .venv/bin/activate`:
   arena search --corpus {output / "world"} --query "membrane erosion" --before 2015-01-01 --k 5
   arena search --corpus {output / "world"} --query "membranes" --before 2015 --retriever dense
@@ -65,6 +68,21 @@ Try next, after `source .venv/bin/activate`:
   arena replay {output / "runs/discovery-title-bm25"} --corpus {output / "world"}
   arena audit --corpus {output / "world"}
 """)
+
+
+def organize(corpus: arena.Corpus, output: Path) -> None:
+    """Let every organizer draw mind-maps of the references of each survey."""
+    started = time.monotonic()
+    columns: dict[str, dict[str, float]] = {}
+    for agent in ORGANIZERS:
+        directory = output / "runs" / f"organization-{agent}"
+        summary = arena.run(corpus, "organization", agent, directory, overwrite=True)
+        columns[agent] = summary["mean"]
+    scored = summary["counts"]["scored"]
+    print(f"\norganization: mean over {scored} surveys, their references given; of a distance less "
+          f"is better ({time.monotonic() - started:.1f} s)")  # fmt: skip
+    rows = [(name, *(column[name] for column in columns.values())) for name in summary["mean"]]
+    print(tabulate(rows, headers=("organization", *columns), floatfmt=".3f"))
 
 
 def open_or_build(directory: Path) -> arena.Corpus:

@@ -90,7 +90,9 @@ RUN_FILES = {"run.trec", "qrels.trec", "metrics.json", "trajectories.jsonl", "ma
 
 
 def run_contents(directory: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in directory.iterdir()}
+    """Return path below `directory` -> content, of all files."""
+    files = [path for path in directory.rglob("*") if path.is_file()]
+    return {path.relative_to(directory).as_posix(): path.read_bytes() for path in files}
 
 
 # Building in a process of its own.

@@ -142,10 +142,10 @@ def test_list(world, capsys):
     assert main(["list", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {
-        "agents", "encoders", "environments", "metrics", "mind-map-metrics", "retrievers",
-        "rewards", "tasks", "tools",
+        "agents", "encoders", "environments", "extractors", "metrics", "mind-map-formats",
+        "mind-map-metrics", "retrievers", "rewards", "tasks", "tools",
     }  # fmt: skip
-    assert {"title", "random", "oracle"} <= set(found["agents"])
+    assert {"title", "random", "clustering", "oracle"} <= set(found["agents"])
     assert main(["list", "retrievers"]) == 0
     assert "bm25" in capsys.readouterr().out
     assert main(["list", "surveys", "--corpus", str(world), "--json"]) == 0

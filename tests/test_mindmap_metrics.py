@@ -241,7 +241,7 @@ def scores() -> list[str]:
 def test_what_is_cached_does_not_show():
     warm = scores()
     assert scores() == warm
-    _vectors._kept.cache_clear()
+    _vectors._memory.clear()
     for label in reversed(MAPS[3].labels()):
         cardinality([label, "something else"], "static")
     assert scores() == warm
@@ -260,7 +260,7 @@ def test_neither_order_nor_blocks_show(monkeypatch):
 
 def test_threads_do_not_show():
     warm = scores()
-    _vectors._kept.cache_clear()
+    _vectors._memory.clear()
     _vectors._made.clear()
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(lambda _: scores(), range(4)):
@@ -342,6 +342,87 @@ def test_any_label_can_be_encoded():
     labels = ["\x00", "\u200b", "😀", "\ufffd", "中" * 500, "a" * 500, "." * 500, "\x1b[0m"]
     assert evaluate(tree(*labels), tree(*labels), NAMES) == dict.fromkeys(NAMES, 1.0)
     assert 1 <= cardinality(labels, "static") <= len(labels)
+
+
+# What a metric may ask for
+
+
+def test_a_metric_is_given_what_it_names(monkeypatch):
+    def nothing(predicted, gold):
+        return 1.0
+
+    def the_old_way(predicted, gold, encoder):
+        return encoder
+
+    def both(predicted, gold, *, weight=2, extractor, encoder="unused"):
+        return extractor, encoder, weight
+
+    def everything(predicted, gold, **rest):
+        return rest
+
+    def unscored(predicted, gold, extractor="unused"):
+        return None
+
+    for metric in (nothing, the_old_way, both, everything, unscored):
+        monkeypatch.setitem(MIND_MAP_METRICS._items, metric.__name__, metric)
+    names = ["nothing", "the_old_way", "both", "everything", "unscored"]
+    assert evaluate(tree("x"), tree("x"), names, PLANE, "spacy") == {
+        "nothing": 1.0,
+        "the_old_way": PLANE,
+        "both": ("spacy", PLANE, 2),
+        "everything": {},
+        "unscored": None,
+    }
+
+
+@pytest.mark.parametrize(
+    "metric", [lambda predicted, gold, model: 1.0, lambda predicted, gold, encoder, /: 1.0]
+)
+def test_a_metric_that_wants_something_else_is_told(metric, monkeypatch):
+    monkeypatch.setitem(MIND_MAP_METRICS._items, "greedy", metric)
+    with pytest.raises(DataError, match=r"'greedy' wants '(model|encoder)': after predicted and"):
+        evaluate(tree("x"), tree("x"), ["greedy"])
+
+
+def test_an_encoder_of_the_caller_is_asked_once_a_call_and_not_remembered():
+    asked = []
+
+    class Counting(Chosen):
+        def queries(self, texts):
+            asked.extend(texts)
+            return super().queries(texts)
+
+    encoder = Counting(x=[1, 0], y=[0, 1])
+    names = [*NAMES, "tree_semantic_distance"]
+    assert evaluate(tree("x"), tree("x", "y"), names, encoder) == {
+        NAMES[0]: near(0.5), NAMES[1]: near(1.0), "tree_semantic_distance": 1.0
+    }  # fmt: skip
+    assert sorted(asked) == ["x", "y"]
+    encoder.vectors["y"] = encoder.vectors["x"]
+    assert evaluate(tree("x"), tree("x", "y"), NAMES[:1], encoder) == {NAMES[0]: 1.0}
+
+
+def test_an_encoder_may_take_many_labels_at_once():
+    class Together:
+        calls = 0
+
+        def labels(self, texts):
+            self.calls += 1
+            return np.array([[1.0, 0.0] if text == "x" else [0.0, 1.0] for text in texts])
+
+        def queries(self, texts):
+            raise AssertionError
+
+    encoder = Together()
+    assert cardinality(["x", "y"], encoder) == 2.0
+    assert encoder.calls == 1
+
+    class Few(Together):
+        def labels(self, texts):
+            return super().labels(texts)[:1]
+
+    with pytest.raises(DataError, match="gave 1 vectors for 2 labels"):
+        cardinality(["x", "y"], Few())
 
 
 # Real maps

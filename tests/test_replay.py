@@ -263,7 +263,7 @@ class Junk(Agent):
 
 
 @pytest.mark.parametrize("task", ["discovery", "selection", "organization", "survey"])
-@pytest.mark.parametrize("agent", ["title", "random", "oracle"])
+@pytest.mark.parametrize("agent", ["title", "random", "clustering", "oracle"])
 def test_every_baseline_replays(world, tmp_path, task, agent):
     summary = arena.run(world, task, agent, tmp_path / "run", surveys=3)
     report = replay(tmp_path / "run", world)

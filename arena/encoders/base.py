@@ -20,6 +20,10 @@ class Encoder(Protocol):
     them. Any number of threads may encode at the same time. Vectors need not be normalised, the
     engine does that; a text without anything to encode may give zeros. The engine itself never
     passes a blank text.
+
+    An encoder may also have a method ``labels(texts)``, of the same shape, for the headings of
+    mind-maps: texts to compare with each other, many at once, each of which must get the same
+    bits whatever the others are. Where there is none, headings go to `queries` one by one.
     """
 
     @property

@@ -116,6 +116,14 @@ class FlagEncoder:
         """Return the vectors of the instruction followed by each text, encoded one at a time."""
         return self._loaded.each([self._instruction + text for text in texts])
 
+    def labels(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of headings to compare with each other; without the instruction.
+
+        A vector has the same bits in any company and differs from that of the same text among
+        `queries`, if no instruction is put before them, in the last digits.
+        """
+        return self._loaded.alike(list(texts))
+
     @once
     def _folder(self) -> Path:
         return folder(self._model)

@@ -62,6 +62,8 @@ class Static:
         tokenizer = self._model().tokenizer
         return self._means([tokenizer.encode(text, add_special_tokens=False) for text in texts])
 
+    labels = queries  # a mean does not depend on the company
+
     def _means(self, encoded: list[Any]) -> NDArray[np.float32]:
         table = self._model().table
         means = np.zeros((len(encoded), self.dimension), np.float32)

@@ -8,17 +8,38 @@ Example:
 """
 
 from arena.mindmap._cardinality import cardinality
+from arena.mindmap._comparison import SCORES, score_maps, score_pairs
+from arena.mindmap._cut import cut
+from arena.mindmap._files import read_mind_map_file
+from arena.mindmap._folders import score_directories
+from arena.mindmap._formats import FORMATS, Format, beside, format_of, render
+from arena.mindmap._markdown import read_markdown
+from arena.mindmap._outline import read_outline
 from arena.mindmap._read import read_mind_map
-from arena.mindmap._registry import MIND_MAP_METRICS, MindMapMetric
+from arena.mindmap._registry import MIND_MAP_METRICS, MindMapMetric, needs
 from arena.mindmap._scoring import evaluate, identity
 from arena.mindmap.tree import MindMap
 
 __all__ = [
+    "FORMATS",
     "MIND_MAP_METRICS",
+    "SCORES",
+    "Format",
     "MindMap",
     "MindMapMetric",
+    "beside",
     "cardinality",
+    "cut",
     "evaluate",
+    "format_of",
     "identity",
+    "needs",
+    "read_markdown",
     "read_mind_map",
+    "read_mind_map_file",
+    "read_outline",
+    "render",
+    "score_directories",
+    "score_maps",
+    "score_pairs",
 ]

@@ -11,6 +11,9 @@ from arena.mindmap.tree import MindMap
 MAX_DEPTH = 64
 MAX_NODES = 10_000
 MAX_LABEL = 500
+# What is dropped, merged or lifted makes no node, but must not go on for ever either: objects of
+# Python that share parts can stand for more entries than there are atoms.
+MAX_ENTRIES = 100_000
 
 
 @dataclass(slots=True)
@@ -29,8 +32,8 @@ class Node:
 class Builder:
     """Adds nodes under nodes; tells what it repairs."""
 
-    def __init__(self) -> None:
-        self.notes = Notes()
+    def __init__(self, notes: Notes | None = None) -> None:
+        self.notes = notes or Notes()
         self.root = Node("", 0)
         self._made = [self.root]
 
@@ -108,4 +111,11 @@ def too_long(label: object) -> DataError:
     """Return the error for a label that is no heading."""
     return DataError(
         f"the label {clip(label)} is longer than {MAX_LABEL} characters: a label is a heading."
+    )
+
+
+def too_many_entries() -> DataError:
+    """Return the error for what never ends."""
+    return DataError(
+        f"the mind-map has more than {MAX_ENTRIES:,} entries, papers included: give a smaller one."
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from arena.encoders import ENCODERS, Encoder, make_encoder
 from arena.encoders.base import option_names
 from arena.errors import DataError, clip
+from arena.mindmap._memory import ByLabel
 
 _KEPT = 16_384  # vectors of labels; of static's, 16 MiB
 # Components are rounded to multiples of 2^-25. The products of two are multiples of 2^-50 and all
@@ -24,8 +24,10 @@ _SCALE = 1 << 25
 def unit_vectors(labels: Sequence[str], encoder: str | Encoder) -> NDArray[np.float64]:
     """Return the vectors of labels, of length 1 or 0, rounded to multiples of 2^-25.
 
-    A label is encoded by itself, as a query is, but without an instruction for queries. The
-    vectors of a registered encoder are kept, for 16,384 labels of all encoders together.
+    A label's vector does not depend on the others: an encoder's method ``labels`` promises that,
+    and to one without it labels are given one by one, as queries. No instruction for queries is
+    put before them. The vectors of a registered encoder are kept, for 16,384 labels of all
+    encoders together.
 
     Args:
         labels: At least one, none blank.
@@ -38,13 +40,9 @@ def unit_vectors(labels: Sequence[str], encoder: str | Encoder) -> NDArray[np.fl
         UnknownNameError: There is no such encoder.
         DataError: Its packages are absent, or a vector has another shape or is not finite.
     """
-    if isinstance(encoder, str):
-        found = [_kept(encoder, label) for label in labels]
-    elif hasattr(encoder, "queries"):
-        found = [_unit(encoder, label) for label in labels]
-    else:
+    if not isinstance(encoder, str) and not hasattr(encoder, "queries"):
         raise DataError(f"encoder {clip(encoder)}: expected the name of one, or an encoder.")
-    return np.stack(found) / float(_SCALE)
+    return np.stack(_memory.get(encoder, labels)) / float(_SCALE)
 
 
 def named_encoder(name: str) -> Encoder:
@@ -61,13 +59,18 @@ def named_encoder(name: str) -> Encoder:
 _made: dict[str, Encoder] = {}
 
 
-@functools.lru_cache(_KEPT)  # safe with threads, and with a fork while another thread is in it
-def _kept(name: str, label: str) -> NDArray[np.int32]:
-    return _unit(named_encoder(name), label)
+def _units(encoder: Encoder, labels: list[str]) -> list[NDArray[np.int32]]:
+    together = getattr(encoder, "labels", None)
+    if together is None:
+        return [_unit(label, encoder.queries([label])) for label in labels]
+    vectors = together(labels)
+    if len(vectors) != len(labels):
+        raise DataError(f"the encoder gave {len(vectors)} vectors for {len(labels)} labels.")
+    return [_unit(label, vectors[i : i + 1]) for i, label in enumerate(labels)]
 
 
-def _unit(encoder: Encoder, label: str) -> NDArray[np.int32]:
-    vectors = np.asarray(encoder.queries([label]), np.float64)
+def _unit(label: str, row: NDArray[np.float32]) -> NDArray[np.int32]:
+    vectors = np.asarray(row, np.float64)
     if vectors.ndim != 2 or len(vectors) != 1 or not np.isfinite(vectors).all():
         raise DataError(
             f"the encoder gave {clip(label)} a vector that is not finite or of the wrong shape, "
@@ -81,3 +84,6 @@ def _unit(encoder: Encoder, label: str) -> NDArray[np.int32]:
     unit: NDArray[np.int32] = np.rint(vector * _SCALE).astype(np.int32)
     unit.flags.writeable = False
     return unit
+
+
+_memory = ByLabel(_units, named_encoder, _KEPT)

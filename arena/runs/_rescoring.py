@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +13,17 @@ from arena.corpus import Corpus
 from arena.encoders import ENCODERS
 from arena.envs._setting import opened
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
+from arena.extractors import EXTRACTORS
 from arena.metrics import METRICS
-from arena.mindmap import MIND_MAP_METRICS, identity
+from arena.mindmap import MIND_MAP_METRICS, MindMap, identity, needs
 from arena.mindmap import evaluate as evaluate_map
 from arena.runs import environment
 from arena.runs._opening import OpenedRun
 from arena.runs.results import answers_of
 from arena.runs.summary import Answers, summarize
-from arena.tasks import ENCODER, TASKS, TaskSet, evaluate_answers, measures, stages_of
+from arena.tasks import ENCODER, EXTRACTOR, TASKS, TaskSet, evaluate_answers, measures, stages_of
 
-_Evaluate = Callable[[Answers, str], dict[str, float]]
+_Evaluate = Callable[[Answers, str], Mapping[str, float | None]]
 
 
 def rescore(
@@ -30,6 +31,7 @@ def rescore(
     corpus: Corpus | str | Path,
     metrics: Sequence[str] | None = None,
     encoder: str | None = None,
+    extractor: str = EXTRACTOR,
 ) -> dict[str, Any]:
     """Score the recorded answers of a run; no environment, engine or agent is needed.
 
@@ -39,16 +41,18 @@ def rescore(
         metrics: metrics of rankings, such as ``"ndcg@20"``, and of mind-maps; each scores the
             stages that hand in what it is for. By default the task's own.
         encoder: the encoder by which headings are compared; by default that of the run.
+        extractor: what finds the entities in headings, for metrics that count them.
 
     Returns:
         What `arena.run` returns but for what an episode spent: ``mean``, ``ceiling``,
         ``per_survey`` and ``counts``; ``task``, ``agent``, ``encoder`` (None where no heading is
-        compared), ``remarks``, and ``sha256`` of corpus, tasks, ``answers`` and code. In a task of
-        several stages metrics that were asked for are called ``STAGE.METRIC``. Among the counts
+        compared; names the extractor too where entities are counted), ``remarks``, and ``sha256``
+        of corpus, tasks, ``answers`` and code. In a task of several stages metrics that were
+        asked for are called ``STAGE.METRIC``. Among the counts
         is ``not_visible``, papers in rankings that are out of reach.
 
     Raises:
-        UnknownNameError: if a metric or the encoder is unknown.
+        UnknownNameError: if a metric, the encoder or the extractor is unknown.
         DataError: if no stage of the task hands in what a metric scores.
         CorpusError: if `run` holds no run or a damaged one, or corpus or task set differ from the
             run's.
@@ -76,14 +80,17 @@ def rescore(
         names = list(asked)
         functions = [_function(metric) for _, metric in asked.values()]
         compares = any(_is_of_maps(metric) for _, metric in asked.values())
-        evaluate = _evaluator(asked, tasks, encoder)
-    extra = [ENCODERS.get(encoder)] if compares else []
+        evaluate = _evaluator(asked, tasks, encoder, extractor)
+    of_maps = [metric for _, metric in (asked or {}).values() if _is_of_maps(metric)]
+    extracts = any("extractor" in needs(metric) for metric in of_maps)
+    extra: list[Any] = [ENCODERS.get(encoder)] if compares else []
+    extra += [EXTRACTORS.get(extractor)] if extracts else []
     summary = summarize(task, names, tasks, answers, evaluate)
     summary["counts"]["not_visible"] = _not_visible(corpus, tasks, answers)
     return summary | {
         "task": task,
         "agent": opened_run.manifest["agent"],
-        "encoder": identity(encoder) if compares else None,
+        "encoder": identity(encoder, extractor if extracts else None) if compares else None,
         "remarks": opened_run.remarks(len(answers)),
         "sha256": {
             "corpus": corpus.sha256,
@@ -128,15 +135,17 @@ def _is_of_maps(metric: str) -> bool:
     return False
 
 
-def _function(metric: str) -> Callable[..., float]:
+def _function(metric: str) -> Callable[..., float | None]:
     if _is_of_maps(metric):
         return MIND_MAP_METRICS.get(metric)
     return ranking_metrics.parse(metric)[0]
 
 
-def _evaluator(asked: dict[str, tuple[str, str]], tasks: TaskSet, encoder: str) -> _Evaluate:
-    def evaluate(answers: Answers, survey_id: str) -> dict[str, float]:
-        scores = {}
+def _evaluator(
+    asked: dict[str, tuple[str, str]], tasks: TaskSet, encoder: str, extractor: str
+) -> _Evaluate:
+    def evaluate(answers: Answers, survey_id: str) -> dict[str, float | None]:
+        scores: dict[str, float | None] = {}
         gains = tasks.gold(survey_id).gains
         for name, (stage, metric) in asked.items():
             answer = answers.get(stage)
@@ -144,10 +153,8 @@ def _evaluator(asked: dict[str, tuple[str, str]], tasks: TaskSet, encoder: str) 
                 if gains:
                     scores[name] = ranking_metrics.get(metric)(answer or [], gains)
             elif (gold := tasks.mind_map(survey_id)) is not None:
-                found = {metric: 0.0}
-                if answer is not None:
-                    found = evaluate_map(answer, gold, [metric], encoder)
-                scores[name] = found[metric]
+                tree = answer or MindMap("")
+                scores[name] = evaluate_map(tree, gold, [metric], encoder, extractor)[metric]
         return scores
 
     return evaluate

@@ -11,13 +11,14 @@ from typing import Any
 from arena._files import TEMPORARY_SUFFIX, sha256_file, write_json
 from arena._lock import only_writer
 from arena.errors import CorpusError
+from arena.runs.pictures import PICTURES
 from arena.runs.trajectories import TRAJECTORIES, is_cut_off
 
 MANIFEST = "manifest.json"
 MANIFEST_VERSION = 2
 FOUND_FILE = "found.json"
-_OURS = ("run.trec", "run.*.trec", "qrels.trec", "mind_maps.jsonl", FOUND_FILE, "metrics.json",
-         TRAJECTORIES)  # fmt: skip
+_OURS = ("run.trec", "run.*.trec", "qrels.trec", "mind_maps.jsonl", f"{PICTURES}/*.svg", FOUND_FILE,
+         "metrics.json", TRAJECTORIES)  # fmt: skip
 _LOCK = ".lock"
 
 
@@ -37,6 +38,8 @@ def run_directory(output: Path, manifest: dict[str, Any], overwrite: bool) -> It
         if before and overwrite:
             for path in [path for name in _OURS for path in output.glob(name)]:
                 path.unlink()
+            if (output / PICTURES).is_dir():
+                (output / PICTURES).rmdir()
             (output / MANIFEST).unlink()  # last the one that tells whose files these are
             before = None
         if before:

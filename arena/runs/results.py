@@ -11,6 +11,7 @@ from arena import trec
 from arena._files import atomic_write, write_json
 from arena.errors import DataError, clip
 from arena.mindmap import read_mind_map
+from arena.runs.pictures import write_pictures
 from arena.runs.summary import Answers, summarize
 from arena.runs.trajectories import TRAJECTORIES, read_episodes
 from arena.tasks import ENCODER, TASKS, TaskSet, evaluate_answers, stages_of
@@ -40,7 +41,7 @@ def write_results(
     for survey_id, entry in told.items():
         summary["per_survey"][survey_id] |= entry
     summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}
-    names = [*_write_answers(output, task, manifest["agent"], answers)]
+    names = [*_write_answers(output, task, manifest["agent"], answers, tasks)]
     names += _write_qrels(output, task, tasks, answers)
     write_json(output / "metrics.json", summary)
     return summary, [*names, "metrics.json", TRAJECTORIES]
@@ -68,8 +69,10 @@ def answers_of(record: dict[str, Any]) -> dict[str, Any]:
         raise DataError(f"survey {record['survey']!r}: {error}") from None
 
 
-def _write_answers(output: Path, task: str, tag: str, answers: dict[str, Answers]) -> list[str]:
-    """Write a TREC run for each stage that wants a ranking, and the mind-maps."""
+def _write_answers(
+    output: Path, task: str, tag: str, answers: dict[str, Answers], tasks: TaskSet
+) -> list[str]:
+    """Write a TREC run for each stage that wants a ranking, and the mind-maps with pictures."""
     stages = stages_of(task)
     names = []
     for stage, specification in stages:
@@ -81,6 +84,8 @@ def _write_answers(output: Path, task: str, tag: str, answers: dict[str, Answers
             names.append("mind_maps.jsonl")
             rows = [{"survey": s, "mind_map": m.to_json()} for s, m in handed_in.items()]
             atomic_write(output / names[-1], "".join(json.dumps(row) + "\n" for row in rows))
+            gold = {survey_id: tasks.mind_map(survey_id) for survey_id in handed_in}
+            names += write_pictures(output, handed_in, gold)
     return names
 
 

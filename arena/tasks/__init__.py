@@ -8,6 +8,7 @@ from arena.tasks.base import DEFAULT_BUDGET, TASKS, Gold, Survey, Task, stages_o
 from arena.tasks.choice import choose_surveys
 from arena.tasks.scoring import (
     ENCODER,
+    EXTRACTOR,
     can_score,
     evaluate_answers,
     ideal_answers,
@@ -19,6 +20,7 @@ from arena.tasks.task_set import TaskSet
 __all__ = [
     "DEFAULT_BUDGET",
     "ENCODER",
+    "EXTRACTOR",
     "TASKS",
     "Gold",
     "Survey",

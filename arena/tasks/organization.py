@@ -9,10 +9,13 @@ TASKS.register("organization")(
             "the papers filed under the headings. Only papers from before the cutoff exist. Hand "
             "it in with organize."
         ),
-        metrics=("heading_soft_recall", "heading_soft_precision", "heading_soft_f1"),
+        metrics=(
+            "heading_soft_recall", "heading_soft_precision", "heading_soft_f1",
+            "tree_edit_distance", "tree_semantic_distance", "normalised_tree_semantic_distance",
+        ),
         headline="heading_soft_f1",
         environment="arena/Organization-v0",
         answer="mind_map",
         reward="final",
     )
-)
+)  # fmt: skip

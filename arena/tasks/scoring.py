@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 ENCODER = "static"
 """The encoder by which headings are compared, unless it is told otherwise."""
 
+EXTRACTOR = "spacy"
+"""What finds the entities in headings, unless it is told otherwise."""
+
 _Answers = Mapping[str, "list[str] | MindMap"]
 
 
@@ -26,7 +29,7 @@ def evaluate_answers(
 
     Args:
         name: a registered task.
-        answers: stage -> ranking or mind-map; a stage that is missing scores 0.
+        answers: stage -> ranking or mind-map; a stage that is missing scores as an empty one.
         tasks: holds the labels.
         survey_id: the survey.
         encoder: compares headings; no part in rankings.
@@ -34,7 +37,7 @@ def evaluate_answers(
     Returns:
         Metric -> value in the order of the task; a task of several stages adds its headline, the
         mean of the stages' headlines. A stage without labels is left out, also of that mean;
-        empty if no stage has any.
+        empty if no stage has any. A metric that cannot score these labels is left out.
     """
     found: dict[str, float] = {}
     headlines = []
@@ -58,11 +61,11 @@ def _stage(
     gold = tasks.mind_map(survey_id)
     if gold is None:
         return {}
-    if answer is None:
-        return dict.fromkeys(task.metrics, 0.0)
     from arena import mindmap
 
-    return mindmap.evaluate(answer, gold, task.metrics, encoder)
+    # Of distances the best is 0, so what was not handed in is an empty map and not a zero.
+    scores = mindmap.evaluate(answer or mindmap.MindMap(""), gold, task.metrics, encoder, EXTRACTOR)
+    return {name: score for name, score in scores.items() if score is not None}
 
 
 def can_score(name: str, tasks: TaskSet, survey_id: str) -> bool:
@@ -89,9 +92,9 @@ def ideal_ranking(gold: Gold) -> list[str]:
     return sorted(gold.gains, key=lambda paper_id: -gold.gains[paper_id])[:MAX_SUBMITTED]
 
 
-def measures(name: str) -> list[Callable[..., float]]:
+def measures(name: str) -> list[Callable[..., float | None]]:
     """Return the functions behind a task's metrics, whose code shapes its numbers."""
-    found: list[Callable[..., float]] = []
+    found: list[Callable[..., float | None]] = []
     for _, task in stages_of(name):
         for metric in task.metrics:
             if task.answer == "ranking":

@@ -1,0 +1,1 @@
+"""What a mind-map can be written as: one module a format."""

@@ -1,0 +1,216 @@
+"""Clustering: Ward's method over the papers' embeddings, and TF-IDF labels."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from arena.agents import AGENTS, Action, Agent, Observation
+from arena.encoders import ENCODERS, Encoder, make_encoder
+from arena.errors import DataError, clip, did_you_mean
+from arena.mindmap.tree import MindMap
+from baselines._dendrogram import Dendrogram
+from baselines._groups import Group, binary, by_children, by_inconsistency, groups
+from baselines._labels import Labels
+from baselines._papers import Collected, Paper
+from baselines.title import Title
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["MERGES", "Clustering", "Paper", "cluster"]
+
+MERGES = ("children", "inconsistency", "none")
+MAX_HEADINGS = 500
+"""As many as the tool ``organize`` takes."""
+MAX_LEVELS = 64
+"""As many as a mind-map may have."""
+
+_LONGEST = 500  # characters of a label that a mind-map may have
+
+
+class PaperLike(Protocol):
+    """What has an id, a title and an abstract, such as `Paper` or a paper of a corpus."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def abstract(self) -> str: ...
+
+
+def cluster(
+    papers: Sequence[PaperLike],
+    topic: str = "",
+    *,
+    encoder: str | Encoder = "static",
+    merge: str = "children",
+    max_children: int = 5,
+    threshold: float = 1.0,
+) -> MindMap:
+    """Return a mind-map of papers (ResearchArena, section 6.1, the approach Clustering).
+
+    Ward's method merges the papers' vectors, encoded from title and abstract, into a
+    dendrogram; its groups become headings, each labelled by its highest TF-IDF n-gram of 1
+    to 3 words. docs/organization.md has the details. The same papers give the same map, in
+    whatever order they come.
+
+    Args:
+        papers: title and abstract may be empty; a repeated id counts once, at its first place.
+            Time and memory grow with the square of their number.
+        topic: the root's label; no heading is made of its words alone.
+        encoder: the name of a registered encoder, or an encoder.
+        merge: ``"children"``: a heading with more than `max_children` papers, and more than a
+            tenth of all, has up to `max_children` headings below it: its highest merges are
+            undone. ``"inconsistency"``: merges not much higher than those below them are
+            dissolved. ``"none"``: the binary dendrogram, as in the paper; its lowest merges are
+            left out where it has more than 500 headings or 64 levels.
+        max_children: of ``"children"``, >= 2.
+        threshold: of ``"inconsistency"``: a merge with a coefficient up to this is dissolved,
+            >= 0.
+
+    Returns:
+        Every paper is filed under one heading, in the order given. A map of no papers is a root.
+
+    Raises:
+        DataError: if an option is out of its range.
+        UnknownNameError: if there is no such encoder.
+    """
+    _check(merge, max_children, threshold)
+    known = {paper.id: _clean(paper) for paper in reversed(papers)}
+    order = list(dict.fromkeys(paper.id for paper in papers))
+    topic = " ".join(_whole(topic).split())[:_LONGEST]
+    if not order:
+        return MindMap(topic)
+    chosen = sorted(known.values())
+    tree = Dendrogram(_vectors(chosen, encoder))
+    if merge == "none":
+        split = binary(tree)
+    elif merge == "children":
+        split = by_children(tree, max_children)
+    else:
+        split = by_inconsistency(tree, threshold)
+    root = groups(
+        tree, split, lift=merge == "none", most_groups=MAX_HEADINGS, most_levels=MAX_LEVELS
+    )
+    labels = Labels(chosen, topic).of(root)
+    place = {paper_id: number for number, paper_id in enumerate(order)}
+
+    def made(group: Group, label: str) -> MindMap:
+        children = tuple(made(child, labels[id(child)]) for child in group.children)
+        filed = sorted(
+            (chosen[number].id for number in group.filed), key=lambda known: place[known]
+        )
+        return MindMap(label, children, tuple(filed))
+
+    return made(root, topic)
+
+
+@AGENTS.register("clustering")
+class Clustering(Agent):
+    """Ward's clusters of the papers' embeddings as headings, labelled by TF-IDF n-grams.
+
+    In Organization it takes the papers given, or searches for the topic; in Survey it begins as
+    the agent ``title`` and takes what that found. It reads as many abstracts as the budget allows.
+
+    Args:
+        seed: of no consequence.
+        encoder, merge, max_children, threshold: see `cluster`.
+        abstracts: whether to read them; otherwise titles are all it knows.
+    """
+
+    def __init__(
+        self,
+        seed: int = 0,
+        encoder: str = "static",
+        merge: str = "children",
+        max_children: int = 5,
+        threshold: float = 1.0,
+        abstracts: bool = True,
+    ) -> None:
+        super().__init__(seed)
+        ENCODERS.get(encoder)
+        _check(merge, max_children, threshold)
+        if not isinstance(abstracts, bool):
+            raise DataError(f"abstracts={clip(abstracts)}: give true or false.")
+        self._options: dict[str, Any] = {
+            "encoder": encoder,
+            "merge": merge,
+            "max_children": max_children,
+            "threshold": threshold,
+        }
+        self._abstracts = abstracts
+        self._ranking = Title(seed)
+        self._collected = Collected()
+        self._handed_in = False
+
+    def act(self, observation: Observation) -> Action:
+        """Collect papers, then hand in their map; nothing if there is no paper at all."""
+        self._collected.look(observation)
+        if observation["stage"] != "organization":
+            return self._ranking.act(observation)
+        action = self._collected.next(observation, self._abstracts)
+        if action is not None:
+            return action
+        papers = self._collected.papers
+        if not papers or self._handed_in:
+            return {"tool": "finish", "arguments": {}}
+        self._handed_in = True
+        tree = cluster(papers, observation["topic"], **self._options)
+        return {"tool": "organize", "arguments": {"mind_map": tree.to_json()}}
+
+    def notes(self) -> dict[str, Any]:
+        """Return the encoder's configuration and how many abstracts were read."""
+        config = _encoder(self._options["encoder"]).config
+        return {
+            "encoder": {name: value for name, value in config.items() if name != "runtime"},
+            "abstracts": self._collected.read,
+        }
+
+
+def _check(merge: str, max_children: int, threshold: float) -> None:
+    if merge not in MERGES:
+        raise DataError(f"merge={clip(merge)}.{did_you_mean(merge, MERGES)}")
+    if isinstance(max_children, bool) or not isinstance(max_children, int) or max_children < 2:
+        raise DataError(f"max_children={clip(max_children)}: give an integer >= 2.")
+    number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
+    if not (number and threshold >= 0):
+        raise DataError(f"threshold={clip(threshold)}: give a number >= 0.")
+
+
+def _clean(paper: PaperLike) -> Paper:
+    return Paper(paper.id, _whole(paper.title or ""), _whole(paper.abstract or ""))
+
+
+def _whole(text: str) -> str:
+    """Replace halves of surrogate pairs, which no encoder takes."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+@functools.cache
+def _encoder(name: str) -> Encoder:
+    """Return the one encoder of this name of this process: a model is loaded once."""
+    return make_encoder(name, {})
+
+
+def _vectors(papers: Sequence[Paper], encoder: str | Encoder) -> NDArray[np.float64]:
+    import numpy as np
+
+    model = _encoder(encoder) if isinstance(encoder, str) else encoder
+    texts = [
+        "\n".join(part for part in (paper.title, paper.abstract) if part.strip())
+        for paper in papers
+    ]
+    # Each text once, so that papers that are alike have the same vector to the last digit.
+    distinct = list(dict.fromkeys(filter(None, texts)))
+    row = {text: number for number, text in enumerate(distinct)}
+    vectors = np.zeros((len(papers), model.dimension))
+    if distinct:
+        found = np.asarray(model.documents(distinct), np.float64)
+        for vector, text in zip(vectors, texts, strict=True):
+            if text:
+                vector[:] = found[row[text]]
+    return vectors

@@ -1,0 +1,168 @@
+"""Cluster the papers of real surveys and compare the mind-maps with those of experts.
+
+    python examples/organize_taxobench.py data.jsonl --output DIR --encoders static,minilm
+
+FILE has records of TaxoBench, one a line: ``survey_topic``, ``pdfs`` (title and abstract of each
+paper) and ``gt``, the expert's tree. For every survey it writes each map as JSON, and a picture of
+the flattened map of the first encoder beside the expert's.
+
+Besides the scores of the task the table has ``ami``, the adjusted mutual information of the two
+ways in which papers are filed under headings: 1 if they agree, about 0 by chance. Labels do not
+enter into it, nor do headings without papers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from arena.command_line import print_table
+from arena.errors import ArenaError, DataError
+from arena.mindmap import MindMap, beside, read_mind_map, score_pairs
+from baselines.clustering import MERGES, Paper, cluster
+from baselines.random import random_tree
+
+_SCORES = {
+    "recall": "heading_soft_recall",
+    "precision": "heading_soft_precision",
+    "F1": "heading_soft_f1",
+    "entities": "heading_entity_recall",
+    "edits": "tree_edit_distance",
+    "semantic": "tree_semantic_distance",
+    "normalised": "normalised_tree_semantic_distance",
+}
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Return topic, papers (their ids are their titles) and the expert's map of each survey."""
+    surveys = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        record = json.loads(line)
+        try:
+            papers = [Paper(pdf["title"], pdf["title"], pdf["abs"]) for pdf in record["pdfs"]]
+            topic, gold = record["survey_topic"], read_mind_map(record["gt"])[0]
+        except (KeyError, TypeError) as error:
+            raise DataError(
+                f"line {number} of {path.name!r} is no TaxoBench record: {error!r}."
+            ) from None
+        surveys.append(
+            {"id": str(record.get("id", number)), "topic": topic, "papers": papers, "gold": gold}
+        )
+    return surveys
+
+
+def maps_of(
+    survey: dict[str, Any], encoders: Sequence[str], seeds: int
+) -> dict[str, list[MindMap]]:
+    """Return the maps to compare by name; of the random one as many as there are seeds."""
+    papers, topic = survey["papers"], survey["topic"]
+    made = {
+        f"clustering, {encoder}, {merge}": [cluster(papers, topic, encoder=encoder, merge=merge)]
+        for encoder in encoders
+        for merge in MERGES
+    }
+    made["random"] = [
+        read_mind_map(random_tree(papers, topic, random.Random(seed)))[0] for seed in range(seeds)
+    ]
+    made["expert"] = [survey["gold"]]
+    return made
+
+
+def agreement(tree: MindMap, gold: MindMap) -> float:
+    """Return the adjusted mutual information of where both file the papers that both file."""
+    from sklearn.metrics import adjusted_mutual_info_score
+
+    ours, theirs = (
+        {paper: number for number, node in enumerate(one.nodes()) for paper in node.papers}
+        for one in (tree, gold)
+    )
+    shared = sorted(ours.keys() & theirs.keys())
+    return float(adjusted_mutual_info_score([theirs[p] for p in shared], [ours[p] for p in shared]))
+
+
+def compare(
+    maps: Sequence[MindMap], gold: MindMap, model: str, extractor: str | None
+) -> dict[str, Any]:
+    """Return the mean scores of some maps; None where the expert's map has no entity."""
+    found = score_pairs([(tree, gold) for tree in maps], model, extractor)
+    means: dict[str, Any] = {
+        "headings": statistics.fmean(tree.size for tree in maps),
+        "levels": statistics.fmean(tree.depth for tree in maps),
+    }
+    for short, name in _SCORES.items():
+        values = [scores[name] for scores in found]
+        means[short] = None if None in values else statistics.fmean(values)
+    means["ami"] = statistics.fmean(agreement(tree, gold) for tree in maps)
+    return means
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Make the maps, write them, print the scores."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("file", type=Path, help="records of TaxoBench, one a line")
+    parser.add_argument(
+        "--output", type=Path, required=True, help="directory for maps and pictures"
+    )
+    parser.add_argument(
+        "--encoders", default="static", help="of the papers, with commas (default: static)"
+    )
+    parser.add_argument("--model", default="static", help="encoder of headings (default: static)")
+    parser.add_argument("--extractor", default="spacy", help="extractor, or none (default: spacy)")
+    parser.add_argument(
+        "--seeds", type=int, default=20, help="random maps, whose scores are averaged (default: 20)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    arguments = parser.parse_args(argv)
+    extractor = None if arguments.extractor == "none" else arguments.extractor
+    results = []
+    try:
+        arguments.output.mkdir(parents=True, exist_ok=True)
+        for survey in read(arguments.file):
+            maps = maps_of(survey, arguments.encoders.split(","), arguments.seeds)
+            scores = {
+                name: compare(made, survey["gold"], arguments.model, extractor)
+                for name, made in maps.items()
+            }
+            results.append(
+                {
+                    "survey": survey["id"],
+                    "topic": survey["topic"],
+                    "papers": len(survey["papers"]),
+                    "scores": scores,
+                }
+            )
+            first = {name: made[0].to_json() for name, made in maps.items()}
+            path = arguments.output / f"{survey['id']}.json"
+            path.write_text(
+                json.dumps(first, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+            )
+            name = next(iter(maps))
+            picture = beside(maps[name][0], survey["gold"], captions=(name, "expert"))
+            assert isinstance(picture, str)
+            (arguments.output / f"{survey['id']}.svg").write_text(picture, encoding="utf-8")
+    except (ArenaError, OSError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    if arguments.json:
+        print(
+            json.dumps(
+                {"model": arguments.model, "extractor": extractor, "surveys": results}, indent=1
+            )
+        )
+        return 0
+    for result in results:
+        rows = [(name, *scores.values()) for name, scores in result["scores"].items()]
+        columns = list(result["scores"]["expert"])
+        print_table(rows, (f"{result['topic'][:40]} ({result['papers']} papers)", *columns))
+        print()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,610 @@
+"""The function `cluster` and the agent `clustering`."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.cluster.hierarchy import fcluster, linkage
+from sklearn.cluster import AgglomerativeClustering
+
+import arena
+from arena.errors import DataError, UnknownNameError
+from arena.mindmap import MindMap, read_mind_map
+from arena.mindmap._building import MAX_DEPTH
+from arena.tools.organize import MAX_HEADINGS
+from baselines import clustering
+from baselines._dendrogram import Dendrogram
+from baselines._groups import binary, by_children, by_inconsistency, groups
+from baselines._phrases import phrases
+from baselines.clustering import MERGES, Paper, cluster
+from baselines.random import random_tree
+
+# Encoders
+
+
+class Angles:
+    """Points on a circle: the vector of a text "..., 30" is the one at 30 degrees."""
+
+    dimension = 2
+
+    def documents(self, texts):
+        angles = np.radians([float(text.rsplit(" ", 1)[1]) for text in texts])
+        return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+
+
+class Table:
+    """Paper i of `vectors` has the title "alpha i"."""
+
+    def __init__(self, vectors):
+        self.vectors = np.asarray(vectors, np.float32)
+        self.dimension = self.vectors.shape[1]
+        self.papers = [Paper(f"p{i:05}", f"alpha {i}") for i in range(len(vectors))]
+
+    def documents(self, texts):
+        return self.vectors[[int(text.split()[1]) for text in texts]]
+
+
+def at(*angles):
+    return [Paper(f"{angle:g}", f"words {angle:g}") for angle in angles]
+
+
+def shape(tree):
+    """The papers of a tree: what is filed, then what is below, without labels."""
+    return [*tree.papers, *(shape(child) for child in tree.children)]
+
+
+def labels(tree):
+    return [
+        (child.label, labels(child)) if child.children else child.label for child in tree.children
+    ]
+
+
+# Ward's method
+
+
+def test_the_binary_dendrogram_by_hand():
+    # 60 and 64 are nearest, then 0 and 10; a distance is 2 sin(angle / 2).
+    assert shape(cluster(at(0, 10, 60, 64), encoder=Angles(), merge="none")) == [
+        ["0", "10"],
+        ["60", "64"],
+    ]
+    # 0 and 1, then 20, which is filed at the merge that takes it in; 90 is a side of the root.
+    assert shape(cluster(at(90, 20, 0, 1), encoder=Angles(), merge="none")) == [
+        ["20", ["0", "1"]],
+        ["90"],
+    ]
+
+
+def test_ward_prefers_small_clusters_where_single_linkage_would_not():
+    # The nearest neighbour of 17 is 9, in the cluster of 0, 3, 6, 9 with its mean near 4.5, so
+    # 12.5 away, times sqrt(2 * 4 * 1 / 5) = 1.26; 26 is 9 away, times sqrt(2 * 1 * 1 / 2) = 1.
+    tree = cluster(at(0, 3, 6, 9, 17, 26), encoder=Angles(), merge="none")
+    assert shape(tree) == [[["0", "3"], ["6", "9"]], ["17", "26"]]
+
+
+def test_heights_are_those_of_the_definition():
+    """The distance of the means times sqrt(2 |A| |B| / (|A| + |B|)) (Ward 1963), for each merge."""
+    points = np.random.default_rng(3).normal(size=(40, 6))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    tree = Dendrogram(points * 7.0)  # lengths do not count
+    for node in range(40, 79):
+        one, other = (list(tree.papers[side]) for side in tree.sides[node])
+        apart = np.linalg.norm(points[one].mean(axis=0) - points[other].mean(axis=0))
+        factor = math.sqrt(2 * len(one) * len(other) / (len(one) + len(other)))
+        assert tree.height[node] == pytest.approx(factor * apart, abs=1e-4)
+        assert set(tree.papers[node]) == {*one, *other}
+    assert tree.papers[tree.root] == tuple(range(40))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scikit_learn_makes_the_same_partitions_at_every_cut(seed):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(60, 8)) + rng.integers(0, 4, (60, 1))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    tree = Dendrogram(points)
+    for count in range(1, 61):
+        parts = [tree.root]
+        while len(parts) < count:
+            highest = max(parts, key=lambda node: tree.height[node])
+            parts.remove(highest)
+            parts += tree.sides[highest]
+        theirs = AgglomerativeClustering(n_clusters=count, linkage="ward").fit(points).labels_
+        found = {tuple(np.flatnonzero(theirs == label)) for label in range(count)}
+        assert {tree.papers[part] for part in parts} == found
+
+
+# Flattened trees
+
+
+def bunches(*centres, size=3):
+    return at(*(centre + i for centre in centres for i in range(size)))
+
+
+def test_as_many_children_as_there_are_bunches():
+    papers = bunches(0, 40, 90)
+    flat = [["0", "1", "2"], ["40", "41", "42"], ["90", "91", "92"]]
+    assert shape(cluster(papers, encoder=Angles(), max_children=3)) == flat
+    assert shape(cluster(papers, encoder=Angles(), max_children=9)) == flat  # 3 papers at least
+    # 0 and 40 are nearest: with two children they are divided one level below.
+    assert shape(cluster(papers, encoder=Angles(), max_children=2)) == [flat[:2], flat[2]]
+
+
+def test_a_paper_that_stands_alone_goes_to_the_nearest_group():
+    papers = [*bunches(0, 20), *at(-60), *bunches(90)]
+    tree = cluster(papers, encoder=Angles(), max_children=3)
+    assert shape(tree) == [["0", "1", "2", "-60"], ["20", "21", "22"], ["90", "91", "92"]]
+
+
+def test_inconsistency_dissolves_what_does_not_stand_out():
+    papers = [*bunches(0, 4, 8), *bunches(80, 84, 88)]
+    two = [["0", "1", "2"], ["4", "5", "6"]], [["84", "85", "86"], ["88", "89", "90"]]
+    rest = ["8", "9", "10"], ["80", "81", "82"]
+    # Bunches are 0.03 high, two of them 0.12, three 0.21. The mean of those is 0.12, the standard
+    # deviation 0.09: a coefficient of 1.00, and more digits make it 0.996. That of the root and
+    # that of two bunches are 1.15, as for any merge far higher than its sides of one height.
+    tree = cluster(papers, encoder=Angles(), merge="inconsistency", threshold=0.99)
+    assert shape(tree) == [[two[0], rest[0]], [two[1], rest[1]]]
+    tree = cluster(papers, encoder=Angles(), merge="inconsistency", threshold=1.0)
+    assert shape(tree) == [*two, *rest]
+    tree = cluster(papers, encoder=Angles(), merge="inconsistency", threshold=1.2)
+    assert [len(child.papers) for child in tree.children] == [18]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("threshold", [0.72, 0.9, 1.1])
+def test_undivided_groups_are_scipys_flat_clusters(seed, threshold):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(80, 5))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    tree = Dendrogram(points)
+    split = by_inconsistency(tree, threshold)
+    leaves, waiting = [], [tree.root]
+    while waiting:
+        node = waiting.pop()
+        below = split(node)
+        waiting += below
+        leaves += [] if below else [tree.papers[node]]
+    flat = fcluster(linkage(tree._points, "ward"), threshold, "inconsistent")
+    theirs = {tuple(np.flatnonzero(flat == label).tolist()) for label in set(flat)}
+    great = [papers for papers in theirs if len(papers) >= 2]
+    assert great
+    holds = [[papers for papers in great if set(papers) <= set(leaf)] for leaf in leaves]
+    assert sorted(papers for inside in holds for papers in inside) == sorted(great)
+    assert all(len(inside) <= 1 for inside in holds)  # the rest of a leaf is too small for a group
+
+
+# Labels
+
+
+def test_weights_by_hand():
+    papers = [
+        Paper("a", "Tree automata", "Regular languages and hash tables."),
+        Paper("b", "Tree automata of words", "Hash functions."),
+        Paper("c", "Sorting networks", "Hash joins for sorting."),
+        Paper("d", "Sorting in parallel", "Bitonic merges."),
+    ]
+    vectors = {"T": (1.0, 0.0), "S": (0.0, 1.0)}
+
+    class First:
+        dimension = 2
+
+        def documents(self, texts):
+            return np.array([vectors[text[0]] for text in texts], np.float32)
+
+    # "tree automata": sqrt(2) * (2 + 2 * 2) * ln(5 / 2) = 7.8, "tree" and "automata" 5.5; "hash"
+    # is in more papers and no title. "sorting": 1 * (2 + 2 * 2) * ln(5 / 2) = 5.5, "sorting
+    # networks" stands in one paper only.
+    tree = cluster(papers, "On algorithms", encoder=First(), max_children=2)
+    assert [(child.label, child.papers) for child in tree.children] == [
+        ("Tree automata", ("a", "b")),
+        ("Sorting", ("c", "d")),
+    ]
+    # What the topic says already names no part of it. Next are sqrt(2) * (1 + 2) * ln 5 = 6.8 of
+    # two words in one paper, of which "sort, network" comes before "sort, parallel".
+    tree = cluster(papers, "Sorting and the automata of a tree", encoder=First(), max_children=2)
+    assert [child.label for child in tree.children] == ["automata of words", "Sorting networks"]
+
+
+def one_heading(*papers, topic=""):
+    known = [Paper(f"p{i}", *texts) for i, texts in enumerate(papers)]
+
+    class Same:
+        dimension = 1
+
+        def documents(self, texts):
+            return np.ones((len(texts), 1), np.float32)
+
+    (heading,) = cluster(known, topic, encoder=Same()).children
+    assert list(heading.papers) == [paper.id for paper in known]
+    return heading.label
+
+
+def test_the_commonest_form_is_shown():
+    assert one_heading(("BERT",), ("Bert",), ("On BERT",)) == "BERT"
+    assert one_heading(("lstms",), ("LSTM", "The LSTM reads."), ("LSTMs", "An LSTM.")) == "LSTM"
+
+
+def test_ties_go_to_the_longer_phrase_then_to_the_alphabet():
+    assert one_heading(("Rust belts",)) == "Rust belts"
+    assert one_heading(("Zinc. Iron",)) == "Iron"
+
+
+def test_nothing_begins_or_ends_with_a_stop_word():
+    assert one_heading(("A novel approach to the parsing of",)) == "parsing"
+    assert one_heading(("Towards chain of thought",)) == "chain of thought"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Chain of Thought.", ["Chain", "Chain of Thought", "Thought"]),
+        ("Zinc, iron", ["Zinc", "iron"]),  # not across punctuation
+        ("LLM-based agents", ["LLM-based", "LLM-based agents"]),
+        ("a model", []),  # names nothing by itself
+        ("x 2020 ray", ["ray"]),
+        ("cost the ray", ["cost", "ray"]),  # "the" is no link
+        ("神经网络", ["神", "神经", "神经网", "经", "经网", "经网络", "网", "网络", "络"]),
+        ("нейронные сети", ["нейронные", "нейронные сети", "сети"]),
+        ("of the and 5 –", []),
+        ("", []),
+    ],
+)
+def test_phrases(text, expected):
+    assert [phrase.surface for phrase in phrases(text)] == expected
+
+
+# Every input
+
+
+CORNERS = {
+    "none": ([], 0),
+    "one": ([Paper("a", "Parsing of trees", "Trees are parsed.")], 1),
+    "two": ([Paper("a", "Parsing"), Paper("b", "Hashing")], 2),
+    "three": ([Paper("a", "Parsing"), Paper("b", "Hashing"), Paper("c", "Sorting")], 3),
+    "repeated id": ([Paper("a", "Parsing"), Paper("a", "Hashing"), Paper("b", "Sorting")], 2),
+    "nothing known": ([Paper(f"p{i}") for i in range(20)], 20),
+    "blank": ([Paper(f"p{i}", " \n", "\t") for i in range(5)], 5),
+    "identical": ([Paper(f"p{i:03}", "Parsing", "Trees.") for i in range(99)], 99),
+    "no term": ([Paper(f"p{i}", "Of the and", "5") for i in range(9)], 9),
+    "Chinese": ([Paper(f"p{i}", "神经网络" * (i + 1), "深度学习。") for i in range(9)], 9),
+    "Arabic": ([Paper(f"p{i}", "الشبكات العصبية " + "و" * i) for i in range(9)], 9),
+    "halves of pairs": ([Paper(f"p{i}", f"Parsing \ud800{i}") for i in range(9)], 9),
+    "emoji": ([Paper(f"p{i}", "🜁" * i) for i in range(9)], 9),
+    "long words": ([Paper(f"p{i}", "x" * 600 + str(i), "y" * 9_000) for i in range(9)], 9),
+    "long": ([Paper(f"p{i}", "the " * 400 + str(i)) for i in range(9)], 9),
+}
+
+
+def check(tree: MindMap, papers) -> None:
+    """What holds of every map: it is as `organize` takes it, and each paper stands once."""
+    filed = [paper for node in tree.nodes() for paper in node.papers]
+    assert sorted(filed) == sorted({paper.id for paper in papers})
+    below = [node for node in tree.nodes() if node is not tree]
+    assert len({node.label.casefold() for node in below}) == len(below)
+    assert all(node.label and node.all_papers() for node in below)
+    assert tree.size <= MAX_HEADINGS
+    assert tree.depth <= MAX_DEPTH
+    assert not tree.papers
+    read, told = read_mind_map(tree.to_json())
+    assert (read, told) == (tree, [])
+
+
+@pytest.mark.parametrize("merge", MERGES)
+@pytest.mark.parametrize("corner", CORNERS)
+def test_corners(corner, merge):
+    papers, count = CORNERS[corner]
+    tree = cluster(papers, "Topic", merge=merge)
+    assert len(tree.all_papers()) == count
+    check(tree, papers)
+    assert bool(tree.children) == bool(papers)
+    assert cluster(papers, "Topic", merge=merge) == tree
+
+
+texts = st.text(max_size=30) | st.sampled_from(
+    ["graph", "Graph colouring", "graphs and trees", "the tree", "神经", "", "BERT", "bert model"]
+)
+made = st.lists(st.builds(Paper, st.text(min_size=1, max_size=4).filter(str.isalnum), texts, texts))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    papers=made, topic=texts, merge=st.sampled_from(MERGES), most=st.integers(2, 9), data=st.data()
+)
+def test_every_paper_is_filed_once(papers, topic, merge, most, data):
+    tree = cluster(papers, topic, merge=merge, max_children=most)
+    if merge == "children":
+        assert all(len(node.children) <= most for node in tree.nodes())
+    if papers:
+        check(tree, papers)
+    first = {paper.id: paper for paper in reversed(papers)}
+    again = cluster(
+        data.draw(st.permutations(list(first.values()))), topic, merge=merge, max_children=most
+    )
+    assert [node.label for node in again.nodes()] == [node.label for node in tree.nodes()]
+    assert [sorted(node.papers) for node in again.nodes()] == [
+        sorted(node.papers) for node in tree.nodes()
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    count=st.integers(1, 60),
+    seed=st.integers(0, 999),
+    copies=st.integers(1, 3),
+    most=st.integers(2, 7),
+)
+def test_limits_hold_whatever_the_vectors(count, seed, copies, most):
+    rng = np.random.default_rng(seed)
+    points = np.repeat(rng.normal(size=(-(-count // copies), 3)), copies, axis=0)[:count]
+    tree = Dendrogram(points)
+    for split, lift in (
+        (binary(tree), True),
+        (by_children(tree, most), False),
+        (by_inconsistency(tree, 0.8), False),
+    ):
+        root = groups(tree, split, lift=lift, most_groups=9, most_levels=2)
+        below = [(child, 1) for child in root.children]
+        filed = list(root.filed)
+        for group, level in below:
+            assert level <= 2
+            filed += group.filed
+            assert sorted(p for child in group.children for p in child.papers) == sorted(
+                set(group.papers) - set(group.filed)
+            )
+            below += [(child, level + 1) for child in group.children]
+        assert sorted(filed) == list(range(count))
+        assert 1 <= len(below) <= 9
+
+
+def test_a_great_dendrogram_is_cut_at_the_top():
+    table = Table(np.random.default_rng(0).normal(size=(700, 16)))
+    tree = cluster(table.papers, encoder=table, merge="none")
+    check(tree, table.papers)
+    assert tree.size in (MAX_HEADINGS - 1, MAX_HEADINGS)
+    # The merge that was left out and the ones kept: none of those is lower.
+    whole = Dendrogram(table.vectors)
+    kept = sorted(whole.height, reverse=True)[: tree.size // 2]
+    assert len(kept) > 200
+
+
+def test_a_deep_dendrogram_is_cut_at_the_top():
+    points = np.hstack([np.ones((120, 1)), np.diag(0.001 * 1.05 ** np.arange(120))])
+    table = Table(points)
+    whole = Dendrogram(points)
+    depth = [0] * 239
+    for node in range(120, 239):
+        depth[node] = 1 + max(depth[side] for side in whole.sides[node])
+    assert depth[whole.root] > MAX_DEPTH + 5
+    tree = cluster(table.papers, encoder=table, merge="none")
+    check(tree, table.papers)
+    assert tree.depth == MAX_DEPTH
+
+
+def test_the_topic_is_a_label():
+    assert cluster([], " A\n b\ud800 ").label == "A b\ufffd"
+    assert len(cluster(at(1), "w " * 900).label) == 500
+
+
+def test_the_limits_are_those_of_the_tool():
+    assert (clustering.MAX_HEADINGS, clustering.MAX_LEVELS) == (MAX_HEADINGS, MAX_DEPTH)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"merge": "child"}, "merge='child'. Did you mean 'children'"),
+        ({"merge": None}, "merge=None"),
+        ({"max_children": 1}, "max_children=1: give an integer >= 2"),
+        ({"max_children": True}, "max_children=True"),
+        ({"max_children": 2.5}, "max_children=2.5"),
+        ({"threshold": -1}, "threshold=-1: give a number >= 0"),
+        ({"threshold": math.nan}, "threshold=nan"),
+        ({"threshold": "1"}, "threshold='1'"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(DataError, match=message):
+        cluster([], **options)
+    with pytest.raises(DataError, match=message):
+        clustering.Clustering(**options)
+
+
+def test_bad_options_of_the_agent():
+    with pytest.raises(UnknownNameError, match="Did you mean 'static'"):
+        clustering.Clustering(encoder="statc")
+    with pytest.raises(DataError, match="abstracts='no': give true or false"):
+        clustering.Clustering(abstracts="no")
+
+
+# The agent
+
+
+def played(corpus, tmp_path, task="organization", **arguments):
+    agent = arguments.pop("agent", "clustering")
+    summary = arena.run(corpus, task, agent, tmp_path / "run", overwrite=True, **arguments)
+    lines = (tmp_path / "run" / "trajectories.jsonl").read_text().splitlines()
+    return summary, lines
+
+
+def test_it_organizes_what_is_given(world, tmp_path):
+    from arena.tasks import TaskSet
+
+    summary, _ = played(world, tmp_path)
+    tasks = TaskSet(world)
+    maps = [
+        json.loads(line) for line in (tmp_path / "run" / "mind_maps.jsonl").read_text().splitlines()
+    ]
+    assert len(maps) == summary["counts"]["scored"]
+    for entry in maps:
+        tree, told = read_mind_map(entry["mind_map"])
+        assert not told
+        assert tree.label == tasks.surveys[entry["survey"]].title.lower()
+        assert sorted(tree.all_papers()) == sorted(tasks.gold(entry["survey"]).gains)
+        reads = summary["per_survey"][entry["survey"]]["reads"]
+        assert reads == min(99, len(tree.all_papers()))
+    floor, _ = played(world, tmp_path, agent="random")
+    assert summary["mean"]["heading_soft_f1"] > floor["mean"]["heading_soft_f1"] + 0.05
+
+
+def test_the_same_run_gives_the_same_bytes(world, tmp_path):
+    files = []
+    for _ in range(2):
+        played(world, tmp_path, surveys=2)
+        run = tmp_path / "run"
+        files.append(
+            [
+                (run / name).read_bytes()
+                for name in ("mind_maps.jsonl", "metrics.json", "trajectories.jsonl")
+            ]
+        )
+    assert files[0] == files[1]
+
+
+@pytest.mark.parametrize("task", ["organization", "survey"])
+@pytest.mark.parametrize(
+    "budget",
+    [
+        {"max_steps": 7},
+        {"max_reads": 0},
+        {"max_reads": 3},
+        {"max_characters": 150_000},
+        {"max_k": 7},
+        {"max_k": 40},
+        {"max_searches": 2},
+    ],
+    ids=str,
+)
+def test_no_budget_cuts_it_off(world, tmp_path, task, budget):
+    options = {"references": "found"} if task == "organization" else {}
+    summary, _ = played(world, tmp_path, task, budget=budget, surveys=2, env_options=options)
+    for entry in summary["per_survey"].values():
+        if task == "organization" or "max_k" not in budget:
+            assert not entry["truncated"]
+            assert entry["submitted"]["organization"] > 0
+            assert entry["heading_soft_recall"] > 0
+
+
+@pytest.mark.parametrize(
+    "budget", [{"max_searches": 0}, {"max_steps": 1}, {"max_characters": 3_000}]
+)
+def test_it_hands_in_nothing_where_nothing_can_be_found(world, tmp_path, budget):
+    summary, _ = played(
+        world, tmp_path, budget=budget, surveys=1, env_options={"references": "found"}
+    )
+    (entry,) = summary["per_survey"].values()
+    assert not entry["truncated"]
+    assert entry["heading_soft_f1"] == 0
+
+
+def test_one_step_is_enough_for_what_is_given(world, tmp_path):
+    summary, _ = played(world, tmp_path, budget={"max_steps": 1, "max_characters": 0}, surveys=1)
+    (entry,) = summary["per_survey"].values()
+    assert not entry["truncated"]
+    assert entry["submitted"]["organization"] > 0
+
+
+def test_titles_alone(world, tmp_path):
+    summary, _ = played(world, tmp_path, agent_options={"abstracts": False}, surveys=1)
+    (entry,) = summary["per_survey"].values()
+    assert (entry["reads"], entry["steps"]) == (0, 1)
+
+
+def test_what_a_search_does_not_find(mini, tmp_path):
+    """A topic of which no word is in the corpus: one search, then the end."""
+    agent = clustering.Clustering()
+    budget = {"steps": 9, "searches": 9, "reads": 9, "characters": 200_000}
+    seen = {"topic": "t", "stage": "organization", "budget": budget}
+    assert agent.act({**seen, "result": '{"message": "begin"}'})["tool"] == "search"
+    assert agent.act({**seen, "result": '{"hits": [], "message": "Nothing."}'})["tool"] == "finish"
+
+
+def test_it_says_how_it_encodes(world, tmp_path):
+    _, lines = played(world, tmp_path, surveys=1)
+    notes = clustering.Clustering().notes()
+    assert notes["abstracts"] == 0
+    assert notes["encoder"]["model"].startswith("wordllama")
+    assert "runtime" not in notes["encoder"]
+    assert any('"wordllama' in line for line in lines)
+
+
+# Real surveys
+
+
+def test_it_files_real_papers_as_experts_do(real_data):
+    """Which papers stand together is by far nearer to the expert's tree than chance."""
+    from sklearn.metrics import adjusted_mutual_info_score
+
+    path = real_data.directory / "taxobench" / "data.jsonl"
+    if not path.is_file():
+        pytest.skip(f"the real data is not here: {str(path)!r} is missing")
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [len(record["pdfs"]) for record in records] == [38, 43, 57]
+    for record in records:
+        gold, _ = read_mind_map(record["gt"])
+        papers = [Paper(pdf["title"], pdf["title"], pdf["abs"]) for pdf in record["pdfs"]]
+        found = {merge: cluster(papers, record["survey_topic"], merge=merge) for merge in MERGES}
+        for tree in found.values():
+            check(tree, papers)
+        for node in found["children"].nodes():
+            assert len(node.children) <= 5
+            assert node.children or len(node.papers) <= 8
+        expert = filed(gold)
+        shared = sorted(expert)
+        assert len(shared) > 0.9 * len(papers)
+
+        def agreement(tree, expert=expert, shared=shared):
+            ours = filed(tree)
+            return adjusted_mutual_info_score(
+                [expert[paper] for paper in shared], [ours[paper] for paper in shared]
+            )
+
+        chance = [
+            agreement(read_mind_map(random_tree(papers, "", random.Random(seed)))[0])
+            for seed in range(20)
+        ]
+        assert agreement(found["children"]) > max(chance)
+
+
+def filed(tree):
+    """Paper -> number of the node under which it is filed."""
+    return {paper: number for number, node in enumerate(tree.nodes()) for paper in node.papers}
+
+
+def test_the_example_compares_them(tmp_path, capsys):
+    path = Path(arena.__file__).parent.parent / "examples" / "organize_taxobench.py"
+    example = runpy.run_path(str(path))
+    texts = {"Parsing of trees": "Trees", "Tree parsing": "Trees", "Hash joins": "", "Hashing": ""}
+    record = {
+        "id": 7,
+        "survey_topic": "Algorithms",
+        "pdfs": [{"title": title, "abs": abstract} for title, abstract in texts.items()],
+        "gt": {
+            "name": "Algorithms",
+            "subtopics": [
+                {"name": "Parsing", "papers": ["Parsing of trees", "Tree parsing"]},
+                {"name": "Hashing", "papers": ["Hash joins", "Hashing", "Not in the list"]},
+            ],
+        },
+    }
+    (tmp_path / "data.jsonl").write_text(json.dumps(record) + "\n")
+    arguments = [str(tmp_path / "data.jsonl"), "--output", str(tmp_path / "out"), "--json"]
+    assert example["main"]([*arguments, "--extractor", "none", "--seeds", "3"]) == 0
+    (survey,) = json.loads(capsys.readouterr().out)["surveys"]
+    expert = survey["scores"]["expert"]
+    assert (expert["F1"], expert["edits"], expert["ami"], expert["headings"]) == (1, 0, 1, 2)
+    clustered = survey["scores"]["clustering, static, children"]
+    assert (clustered["headings"], clustered["ami"]) == (2, 1)
+    assert (tmp_path / "out" / "7.svg").read_text().startswith("<svg")
+    maps = json.loads((tmp_path / "out" / "7.json").read_text())
+    assert set(maps) == set(survey["scores"])
+    (tmp_path / "data.jsonl").write_text('{"pdfs": []}\n')
+    assert example["main"](arguments) == 2
+    assert "line 1 of 'data.jsonl' is no TaxoBench record" in capsys.readouterr().err

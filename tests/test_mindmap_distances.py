@@ -1,0 +1,252 @@
+"""Tree distances against examples worked out by hand, another implementation, and their laws."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from apted import APTED, Config
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.errors import DataError
+from arena.mindmap import MindMap, _edit_distance, evaluate
+from arena.mindmap.metrics.normalised_tree_edit_distance import normalised_tree_edit_distance
+from arena.mindmap.metrics.normalised_tree_semantic_distance import (
+    normalised_tree_semantic_distance,
+)
+from arena.mindmap.metrics.tree_edit_distance import tree_edit_distance
+from arena.mindmap.metrics.tree_semantic_distance import tree_semantic_distance
+
+ALL = [
+    "tree_edit_distance",
+    "tree_semantic_distance",
+    "normalised_tree_edit_distance",
+    "normalised_tree_semantic_distance",
+]
+
+
+def node(label: str, *children: MindMap | str) -> MindMap:
+    return MindMap(label, tuple(MindMap(c) if isinstance(c, str) else c for c in children))
+
+
+class Chosen:
+    """An encoder that knows the vectors of some labels; others are orthogonal to all."""
+
+    config: dict[str, object] = {}  # noqa: RUF012 - never changed
+
+    def __init__(self, **vectors):
+        self.vectors = vectors
+        self.places: dict[str, int] = {}
+        self.asked = 0
+
+    def queries(self, texts):
+        (label,) = texts
+        self.asked += 1
+        vector = np.zeros((1, 60))
+        known = self.vectors.get(label)
+        if known is None:
+            vector[0, 3 + self.places.setdefault(label, len(self.places))] = 1
+        else:
+            vector[0, : len(known)] = known
+        return vector
+
+
+# Cosines to a: b 1, c 0.8 (exactly), d a little more, e 0.6, n -1; of c and e 0.96.
+PLANE = Chosen(a=[1, 0], b=[2, 0], c=[4, 3], d=[0.8001, 0.59986665], e=[3, 4], n=[-1, 0], o=[0, 0])
+
+
+@pytest.mark.parametrize(
+    ("predicted", "gold", "distance", "semantic"),
+    [
+        (node("r", "a"), node("s", "a"), 0, 0),  # a root's wording does not count
+        (node("r", "x"), node("x", "r"), 1, 1),
+        (node("r", "a"), node("r", "b"), 1, 0),
+        (node("r", "a"), node("r", "c"), 1, 1),  # exactly 0.8 is not above 0.8
+        (node("r", "a"), node("r", "d"), 1, 0),
+        (node("r", "a"), node("r", "e"), 1, 1),
+        (node("r", "a"), node("r", "n"), 1, 1),
+        (node("r", "o"), node("r", "o"), 0, 0),  # equal, though without a direction
+        (node("r", " "), node("r", "a"), 1, 1),
+        (node("r", " ", "a"), node("r", " ", "b"), 1, 0),
+        (node("r"), node("r", "a", node("b", "c")), 3, 3),
+        (node("r"), node("r", "a"), 1, 1),
+        # The order of siblings counts: delete one, insert it behind.
+        (node("r", "x", "y", "z"), node("r", "y", "z", "x"), 2, 2),
+        (node("r", "x", "y"), node("r", "y", "x"), 2, 2),
+        # A level between: insert one.
+        (node("r", "x", "y"), node("r", node("w", "x", "y")), 1, 1),
+        (node("r", node("w", "x", "y"), "z"), node("r", "x", node("v", "y", "z")), 2, 2),
+        # Zhang and Shasha 1989, figure 1: f(d(a c(b)) e) against f(c(d(a b)) e).
+        (node("r", node("f", node("d", "a'", node("c'", "b'")), "e'")),
+         node("r", node("f", node("c'", node("d", "a'", "b'")), "e'")), 2, 2),
+        # a for b and c for e cost nothing, x is deleted.
+        (node("r", node("x", "a", "c")), node("r", "b", "e"), 3, 1),
+        (node("r", node("a", node("b", "a"))), node("r", node("b", node("a", "b"))), 2, 0),
+    ],
+)  # fmt: skip
+def test_by_hand(predicted, gold, distance, semantic):
+    for a, b in ((predicted, gold), (gold, predicted)):
+        assert tree_edit_distance(a, b) == distance
+        assert tree_semantic_distance(a, b, PLANE) == semantic
+        size = a.size + b.size
+        assert normalised_tree_edit_distance(a, b) == distance / size
+        assert normalised_tree_semantic_distance(a, b, PLANE) == semantic / size
+
+
+def test_a_root_cannot_stand_for_a_node():
+    """The neutral roots are no label that a map could have."""
+    for label in ("", "0", "None"):
+        deep = node(label, node(label, label))
+        assert tree_edit_distance(deep, node(label, label)) == 1
+        assert tree_semantic_distance(deep, node("x", label), PLANE) == 1
+
+
+def test_nothing_is_encoded_for_nothing():
+    encoder = Chosen()
+    assert tree_semantic_distance(node("r"), node("s"), encoder) == 0
+    assert normalised_tree_semantic_distance(node("r"), node("s"), encoder) == 0
+    assert normalised_tree_edit_distance(node("r"), node("s")) == 0
+    assert tree_semantic_distance(node("r"), node("s", "a", "b"), encoder) == 2
+    assert encoder.asked == 0
+
+
+# Against another implementation
+
+LABELS = "abcdexyz"
+
+
+@st.composite
+def trees(draw: st.DrawFn, most: int = 14) -> MindMap:
+    """Return a tree of any shape; siblings may have the same label."""
+    size = draw(st.integers(0, most))
+    parents = [draw(st.integers(max(0, n - draw(st.integers(1, 14))), n)) for n in range(size)]
+    labels = draw(st.text(LABELS, min_size=size, max_size=size))
+    made: list[list[MindMap]] = [[] for _ in range(size + 1)]
+    for n in range(size, 0, -1):
+        made[parents[n - 1]].insert(0, MindMap(labels[n - 1], tuple(made[n])))
+    return MindMap("root", tuple(made[0]))
+
+
+class Unit(Config):
+    """apted's costs: 1, and 0 to rename what `free` holds; its nodes are mind-maps."""
+
+    def __init__(self, root_pair, free=frozenset()):
+        self.roots, self.free = root_pair, free
+
+    def rename(self, node1, node2):
+        roots = [node1 is self.roots[0], node2 is self.roots[1]]
+        if any(roots):
+            return 1 - all(roots)
+        pair = (node1.label, node2.label)
+        return 0 if pair[0] == pair[1] or pair in self.free else 1
+
+    def children(self, node):
+        return list(node.children)
+
+
+@settings(max_examples=300, deadline=None)
+@given(trees(), trees())
+def test_against_apted(a, b):
+    theirs = APTED(a, b, Unit((a, b))).compute_edit_distance()
+    assert tree_edit_distance(a, b) == theirs
+    size = a.size + b.size
+    assert normalised_tree_edit_distance(a, b) == (theirs / size if size else 0)
+
+
+@settings(max_examples=300, deadline=None)
+@given(trees(), trees())
+def test_the_semantic_distance_against_apted(a, b):
+    # All pairs of a, b, c, d, e above 0.8, by the angles of PLANE: 0, 0, 36.87, 36.86, 53.13.
+    near = {*"ab"}, {*"ad"}, {*"bd"}, {*"cd"}, {*"ce"}, {*"de"}
+    free = frozenset((x, y) for some in near for x in some for y in some)
+    theirs = APTED(a, b, Unit((a, b), free)).compute_edit_distance()
+    assert tree_semantic_distance(a, b, PLANE) == theirs
+
+
+@settings(max_examples=100, deadline=None)
+@given(trees(), trees(), trees(6))
+def test_laws(a, b, c):
+    scores = evaluate(a, MindMap("", (*b.children, MindMap("x"))), ALL, PLANE)
+    assert scores["tree_semantic_distance"] <= scores["tree_edit_distance"]
+    assert 0 <= scores["normalised_tree_semantic_distance"] <= 1
+    assert tree_edit_distance(a, b) == tree_edit_distance(b, a)
+    assert tree_edit_distance(a, a) == tree_semantic_distance(a, a, PLANE) == 0
+    assert tree_edit_distance(a, b) <= a.size + b.size
+    assert tree_edit_distance(a, b) <= tree_edit_distance(a, c) + tree_edit_distance(c, b)
+
+
+# Large and deep ones
+
+
+def chain(length: int, last: str = "x") -> MindMap:
+    tree = MindMap(last)
+    for n in range(length):
+        tree = MindMap(f"n{n}", (tree,))
+    return tree
+
+
+def comb(length: int, left: bool) -> MindMap:
+    tree = MindMap("end")
+    for n in range(length):
+        leaf = MindMap(f"leaf {n}")
+        tree = MindMap(f"n{n}", (tree, leaf) if left else (leaf, tree))
+    return tree
+
+
+def test_a_chain_of_ten_thousand_nodes():
+    tree, gold = chain(10_000), node("r", *(str(n) for n in range(20)))
+    assert tree_edit_distance(tree, gold) == 10_000 + 19  # one leaf takes the place of one node
+    assert tree_edit_distance(chain(1_000), chain(1_000, "y")) == 1
+    class_free = Chosen(**{f"n{n}": [1, 0] for n in range(1000)}, x=[1, 0], y=[1, 0])
+    assert tree_semantic_distance(chain(1_000), chain(1_000, "y"), class_free) == 0
+
+
+def test_ten_thousand_siblings():
+    tree = node("r", *(f"s{n}" for n in range(10_000)))
+    assert tree_edit_distance(tree, node("r", "s5000", "s17", "s9999")) == 9_998
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_combs_take_the_better_side(left, monkeypatch):
+    """From the wrong side each step down begins anew: a hundred times the work."""
+    monkeypatch.setattr(_edit_distance, "_STEPS", 10**7)
+    tree = comb(100, left)
+    assert tree_edit_distance(tree, tree) == 0
+    other = comb(99, left)
+    # The root above the longer one is not compared; leaf 99 and n99 have no like.
+    assert tree_edit_distance(MindMap("", (tree,)), MindMap("", (other,))) == 2
+
+
+def test_too_large_is_told_before_anything_is_encoded():
+    large = node("r", *(str(n) for n in range(2_100)))
+    encoder = Chosen()
+    for metric, more in ((tree_edit_distance, ()), (tree_semantic_distance, (encoder,))):
+        with pytest.raises(DataError, match=r"2,100 and 2,100 nodes are too large.*4,194,304"):
+            metric(large, large, *more)
+    assert encoder.asked == 0
+
+
+def test_too_deep_is_told(monkeypatch):
+    tree = MindMap("end")
+    for n in range(40):
+        tree = MindMap(f"n{n}", (MindMap("a"), tree, MindMap("b")))
+    monkeypatch.setattr(_edit_distance, "_STEPS", 1_000)
+    with pytest.raises(DataError, match=r"steps for trees of this shape\. Leave this metric out"):
+        tree_edit_distance(tree, tree)
+
+
+def test_what_is_no_map_is_told():
+    for metric in (tree_edit_distance, tree_semantic_distance):
+        with pytest.raises(DataError, match="gold 'x': expected a MindMap"):
+            metric(node("r"), "x")
+
+
+def test_the_library_is_loaded_late():
+    code = (
+        "import sys, arena.mindmap as m; m.MIND_MAP_METRICS.names(); print('edist' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -1,0 +1,720 @@
+"""Readers of outlines, Markdown, forests, texts and files."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from arena.errors import DataError
+from arena.mindmap import (
+    MindMap,
+    read_markdown,
+    read_mind_map,
+    read_mind_map_file,
+    read_outline,
+)
+
+
+def shape(tree: MindMap) -> object:
+    """Return a tree as nested lists of labels, a leaf as its label."""
+    below = [shape(child) for child in tree.children]
+    return [tree.label, *below] if below else tree.label
+
+
+# Outlines
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected", "told"),
+    [
+        ([(0, "T"), (1, "a"), (2, "b"), (1, "c")], ["T", ["a", "b"], "c"], []),
+        ([(5, "T"), (7, "a"), (7, "b")], ["T", "a", "b"],
+         ["levels skipped, closed up (2): 'a' under 'T', 'b' under 'T'."]),
+        ([(1, "a"), (2, "b"), (1, "c")], ["", ["a", "b"], "c"], []),
+        ([(1, "a"), (0, "T"), (1, "b")], ["", "a", ["T", "b"]],
+         ["levels skipped, closed up (1): 'a'."]),
+        ([(1, "a"), (3, "b"), (2, "c"), (3, "d")], ["a", "b", ["c", "d"]],
+         ["levels skipped, closed up (1): 'b' under 'a'."]),
+        ([(-1, "T"), (0, "a")], ["T", "a"], []),
+        ([(0, "T")], "T", []),
+        ([(1, "a")], ["", "a"], []),
+        ([(1, "a"), (1, "a")], ["", "a"], ["siblings of one label merged (1): 'a'."]),
+        ([(0, "T"), (1, "a"), (0, " T"), (1, "b")], ["T", "a", "b"],
+         ["titles that stand twice left out (1): ' T'."]),
+        ([(0, "T"), (1, ""), (2, "b"), (1, "c")], ["T", "b", "c"],
+         ["empty labels left out, what is below lifted (1): '' under 'T'."]),
+        ([(0, ""), (1, "a"), (2, "b")], ["", ["a", "b"]], []),
+        ([(0, "T"), (1, "Introduction"), (1, "References")], ["T", "Introduction", "References"],
+         []),
+    ],
+)  # fmt: skip
+def test_outlines(entries, expected, told):
+    tree, sentences = read_outline(entries)
+    assert shape(tree) == expected
+    assert sentences == told
+    text = json.dumps(entries)
+    assert read_mind_map(text) == read_mind_map([list(e) for e in entries]) == (tree, told)
+
+
+@pytest.mark.parametrize(
+    ("entries", "labels"),
+    [
+        (["1 a", " 1.1 b", " 1.2. c", "2 d", "  2.1.1 e"], "a b c d e"),
+        (["1. a", "2) b", "(3) c", "4: d", "5 - e", "6 – f"], "a b c d e f"),
+        (["I. a", " A. b", " B. c", "II. d", " A) e", "III. f", "IV. g"], "a b c d e f g"),
+        (["i. a", "ii. b", "iii. c", "iv. d", "v. e"], "a b c d e"),
+        (["a) x", "b) y"], "x y"),
+        (["A. x", " A.1 y", " A.2. z", "B. v"], "x y z v"),
+        (["0 a", "1 b"], "a b"),
+        (["1 a", "2 b", "4 c"], "a b c"),  # one left out
+        (["1 a", " 2.1 b", " 2.2 c", "2 d"], "a b c d"),  # in a wrong order, as Bloom-Eval has it
+        (["1 a", " 1.2 b"], "a b"),
+        (["1. a"], "a"),
+        # What only looks like numbers
+        (["3D vision", "2016 data", "A survey"], "3D_vision 2016_data A_survey"),
+        (["1 a", "2 b", "3D c", "2016 d"], "a b 3D_c 2016_d"),
+        (["7 habits", "x"], "7_habits x"),
+        (["7. habits", "x"], "7._habits x"),
+        (["1 day", "x"], "1_day x"),
+        (["3.5 Turbo", "4.0 Ultra"], "3.5_Turbo 4.0_Ultra"),
+        (["E. coli", "C. elegans"], "E._coli C._elegans"),
+        (["A. thaliana", "x"], "A._thaliana x"),
+        (["V. cholerae", "x"], "V._cholerae x"),
+        (["5 a", "90 b"], "5_a 90_b"),
+        (["1 a", "2 b", " 2.9 c"], "a b 2.9_c"),
+        (["i.e. a", "e.g. b"], "i.e._a e.g._b"),
+        (["1", "2"], "1 2"),
+        (["IIII. x", "II. y"], "IIII._x II._y"),
+    ],
+)
+def test_numbers_of_sections(entries, labels):
+    pairs = [(1 + len(e) - len(e.lstrip()), e.strip()) for e in entries]
+    tree, told = read_outline([(0, "T"), *pairs])
+    assert [label.replace(" ", "_") for label in tree.labels()] == labels.split()
+    stripped = sum(e.strip() not in tree.labels() for e in entries)
+    kept = [sentence for sentence in told if sentence.startswith("section numbers stripped")]
+    assert (
+        kept == []
+        if not stripped
+        else kept[0].startswith(f"section numbers stripped ({stripped}): ")
+    )
+
+
+def test_a_number_of_one_outline_alone():
+    assert read_outline([(0, "0. T"), (0, "T"), (1, "a")])[0].label == "T"
+    assert read_outline([(0, "5 ways to search"), (1, "a")])[0].label == "5 ways to search"
+
+
+@pytest.mark.parametrize(
+    ("entries", "told"),
+    [
+        ([], "no heading"),
+        ([(0, " ")], "no node"),
+        ([(1, "a"), (1,)], "entry 2 of the outline is a list: expected a pair such as"),
+        ([("1", "a")], "entry 1 .* is a list"),
+        ([(True, "a")], "entry 1"),
+        ([(1.0, "a")], "entry 1"),
+        ([(1, None)], "entry 1"),
+        ([7], "entry 1 of the outline is 7"),
+        ([(1, "a" * 501)], "longer than 500"),
+        ([(n, f"x{n}") for n in range(67)], "65 levels|66 levels"),
+        ([(1, f"x{n}") for n in range(10_001)], "more than 10,000 nodes"),
+        (((1, "a") for _ in iter(int, 1)), "more than 100,000 entries"),
+    ],
+    ids=range(12),
+)
+def test_outlines_refused(entries, told):
+    with pytest.raises(DataError, match=told):
+        read_outline(entries)
+
+
+def test_the_limits_of_outlines_are_allowed():
+    assert read_outline([(n, f"x{n}") for n in range(65)])[0].depth == 64
+    assert read_outline([(1, f"x{n}") for n in range(10_000)])[0].size == 10_000
+
+
+@st.composite
+def maps(draw: st.DrawFn, labels: st.SearchStrategy[str], depth: int = 4) -> MindMap:
+    below = draw(st.lists(labels, unique=True, max_size=3)) if depth else []
+    made = [draw(maps(labels, depth - 1)) for _ in below]
+    children = tuple(MindMap(k, v.children) for k, v in zip(below, made, strict=True))
+    return MindMap(draw(labels), children)
+
+
+LABEL = st.text("abc é中3.-", min_size=1, max_size=5).map(lambda s: "w" + " ".join(s.split()))
+
+
+def entries_of(tree: MindMap, level: int) -> list[tuple[int, str]]:
+    below = [entry for child in tree.children for entry in entries_of(child, level + 1)]
+    return [(level, tree.label), *below]
+
+
+@settings(deadline=None)
+@given(maps(LABEL), st.integers(-3, 3))
+def test_outlines_come_back(tree, level):
+    if tree.children or level == 0:
+        assert read_outline(entries_of(tree, level)) == (tree, [])
+
+
+@settings(deadline=None)
+@given(maps(LABEL))
+def test_numbered_outlines_come_back(tree):
+    def numbered(node: MindMap, number: str) -> list[tuple[int, str]]:
+        made = [(number.count("."), f"{number} {node.label}" if number else node.label)]
+        for place, child in enumerate(node.children, 1):
+            made += numbered(child, f"{number}{place}.")
+        return made
+
+    assert read_outline(numbered(tree, ""))[0] == tree
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 5), st.text("1234.AIV) ab", max_size=6)), max_size=12))
+def test_any_outline_is_read_or_refused(entries):
+    try:
+        tree, _ = read_outline(entries)
+    except DataError:
+        return
+    assert read_mind_map(tree.to_json()) == (tree, [])
+    words = {word for _, heading in entries for word in heading.split()}
+    assert {word for node in tree.nodes() for word in node.label.split()} <= words
+
+
+# Markdown
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# T\n## a\n### b\n## c", ["T", ["a", "b"], "c"]),
+        ("## a\n### b\n## c", ["", ["a", "b"], "c"]),
+        ("# a\n# b", ["", "a", "b"]),
+        ("# T", "T"),
+        ("#\n- a\n  - b", ["", ["a", "b"]]),
+        ("- a\n  - b\n  - c", ["a", "b", "c"]),
+        ("- a", ["", "a"]),
+        ("- a\n- b", ["", "a", "b"]),
+        ("* a\n    + b\n        - c\n* d", ["", ["a", ["b", "c"]], "d"]),
+        ("- a\n\t- b\n\t\t- c\n- d", ["", ["a", ["b", "c"]], "d"]),
+        ("1. a\n   1) b\n   2) c\n2. d", ["", ["a", "b", "c"], "d"]),
+        ("1. a\n  - b\n10. c", ["", ["a", "b"], "c"]),
+        ("- a\n - b\n- c", ["", "a", "b", "c"]),  # one column is a slip
+        ("- a\n      - b\n  - c\n- d", ["", ["a", "b", "c"], "d"]),
+        ("  - a\n  - b", ["", "a", "b"]),
+        ("# T\n- a\n  - b\n## c\n- d", ["T", ["a", "b"], ["c", "d"]]),
+        ("# T\n\n- a\n\n  - b\n\n- c", ["T", ["a", "b"], "c"]),
+        ("# T\n- a\n### b\n- c", ["T", ["a", ["b", "c"]]]),
+        ("# T\nIt was in\n2016. Then\n1. a\n2. b", ["T", "a", "b"]),
+        ("T\n=\nA\n---\nB\n--\nc\n- d\n---", ["T", "A", ["B", "d"]]),
+        ("a\nb\n---\n# T", "T"),  # a paragraph of two lines is no heading
+        ("# T\r\n## a\r## b\n", ["T", "a", "b"]),
+        ("\ufeff# T\n- a", ["T", "a"]),
+        ("# T ##\n## a #b\n## c\\#", ["T", "a #b", "c#"]),
+        ("#T\n#### \n- a", ["", "a"]),
+        ("####### T\n- a", ["T", "a"]),
+        ("- a\n  went on\n  here\n- b\nlazily", ["", "a went on here", "b lazily"]),
+        ("- a\n\n  a paragraph\n- b", ["", "a", "b"]),
+        ("- a\n\nText\n\n    - b", ["", "a", "b"]),
+        ("- [ ] a\n- [x] b", ["", "a", "b"]),
+        ("• a\n  • b\n• c", ["", ["a", "b"], "c"]),
+        ("- a\n\n---\n* * *\n___\n- b", ["", "a", "b"]),
+        ("---\ntitle: x\n---\n# T\n- a", ["T", "a"]),
+        ("# T\n```\n# no\n- no\n```\n- a", ["T", "a"]),
+        ("# T\n~~~~ python\n# no\n~~~\n# no\n~~~~\n- a", ["T", "a"]),
+        ("# T\n- a\n```\n- never closed", ["T", "a"]),
+        ("# T\n| a | b |\n|---|---|\n> - quoted\n- c", ["T", "c"]),
+        ("```markdown\n# T\n- a\n```", ["T", "a"]),
+        ("Here it is:\n\n```\n- a\n  - b\n```\nThat is all.", ["a", "b"]),
+        ("# 1. T\n## 1.1 a\n## 1.2 b", ["T", "a", "b"]),
+        ("- 1 a\n  - 1.1 b\n- 2 c", ["", ["a", "b"], "c"]),
+        ("- &#49; a\n- &#50; b", ["", "1 a", "2 b"]),
+        ("- 1\\. a\n- 2\\. b", ["", "1. a", "2. b"]),
+        # Labels of list items
+        ("- **A**: text\n- **B:** text\n- **C** - text\n- **D**\n- **E**. Text",
+         ["", "A", "B", "C", "D", "E"]),
+        ("- __A__ – text\n- **A** and *B*\n- **k**-means", ["", "A", "A and B", "k-means"]),
+        ("- A:\n  - b: c", ["A", "b: c"]),
+        ("- A&#58;\n- **B&#58;**", ["", "A:", "B:"]),
+        ("- Label: " + "word " * 40 + "\n- b", ["", "Label", "b"]),
+        ("- Label – " + "word " * 40 + "\n- b", ["", "Label", "b"]),
+        ("- a\n- " + "word " * 40 + "\n  - b\n- c", ["", "a", "b", "c"]),
+        ("- **" + "w" * 400 + "**\n- b", ["", "w" * 400, "b"]),
+        ("- " + "w" * 120 + "\n- " + "v" * 121, ["", "w" * 120]),
+        ("- a\n- " + "x" * 3_000_000, ["", "a"]),
+    ],
+)  # fmt: skip
+def test_markdown(text, expected):
+    assert shape(read_markdown(text)[0]) == expected
+    assert shape(read_mind_map(text)[0]) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("**Bold** and *italic*, __b__ _i_ ***both*** ~~no~~", "Bold and italic, b i both no"),
+        ("`f(x)` and ``a`b``", "f(x) and a`b"),
+        ("[text](http://a.b/c_(d)) ![alt](x.png)", "text alt"),
+        ("[**BM25**](u)", "BM25"),
+        ("[![alt](x.png)](u)", "alt"),
+        ("A* search, C*-algebras and 2*3*4", "A* search, C*-algebras and 2*3*4"),
+        ("snake_case_name and f_1", "snake_case_name and f_1"),
+        ("$a_i * b_j$ of $\\mathcal{L}_2$", "$a_i * b_j$ of $\\mathcal{L}_2$"),
+        ("costs $5", "costs $5"),
+        (r"\*no\* \_no\_ \# \[a\](b) 1\. x\y", "*no* _no_ # [a](b) 1. x\\y"),
+        ("R&amp;D &lt;b&gt; AT&T &unknown; &#65;&#x42;", "R&D <b> AT&T &unknown; AB"),
+        ("<b>x</b><br/>y <i>z</i> a < b > c <T>", "x y z a < b > c <T>"),
+        ("[1] and [a][b]", "[1] and [a][b]"),
+        ("** no ** and *", "** no ** and *"),
+        ("`open", "`open"),
+        ("a\0b", "a\ufffdb"),
+        ("![x", "![x"),
+    ],
+)
+def test_marks_within_labels(text, label):
+    for line in ("# " + text, "- " + text):
+        tree, told = read_markdown("# T\n" + line + "\n# U")
+        assert tree.children[1 if line[0] == "#" else 0].labels() == (
+            [] if line[0] == "#" else [label]
+        )
+        assert label in [node.label for node in tree.nodes()]
+        marked = any(sentence.startswith("marks of Markdown in labels") for sentence in told)
+        assert marked == (text != label)
+
+
+def test_what_is_dropped_is_told():
+    text = (
+        "---\na: b\n---\n# *T*\nSome words\nand more.\n\n- **A**: why\n- " + "word " * 40 + "\n"
+        "```python\nx\n```\n> quoted\n"
+    )
+    tree, told = read_mind_map(text)
+    assert shape(tree) == ["T", "A"]
+    assert told == [
+        "paragraphs dropped (2): 'Some words and more.', '> quoted'.",
+        "code blocks dropped (1): 'python'.",
+        "front matter dropped (1): '---'.",
+        "marks of Markdown in labels removed (2): '*T*', '**A**:'.",
+        "explanations after labels dropped (1): 'why' under 'A'.",
+        f"list items too long for a label dropped (1): '{('word ' * 40)[:56]}....",
+    ]
+
+
+def test_lists_in_a_report_are_text():
+    outline = "# T\n## A\n- a\n## B\n- b\n"
+    for prose, lists, labels in [
+        ("x" * 5_000, None, ["A", "a", "B", "b"]),
+        ("x" * 5_001, None, ["A", "B"]),
+        ("x" * 5_001, True, ["A", "a", "B", "b"]),
+        ("x", False, ["A", "B"]),
+    ]:
+        tree, told = read_markdown(outline + "\n" + prose, lists=lists)
+        assert tree.labels() == labels
+        dropped = ["list items dropped, the text is a report (2): 'a', 'b'."]
+        assert [sentence for sentence in told if "report" in sentence] == (
+            dropped if labels == ["A", "B"] else []
+        )
+    assert read_markdown("# T\n" + "x" * 6_000 + "\n- a")[0].labels() == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "neither Markdown headings"),
+        ("plain words\n\nand more", "neither Markdown headings"),
+        ("```\nx\n```", "neither Markdown headings"),
+        ("#hashtag", "neither"),
+        ("# ", "no node"),
+        ("- \n- ", "no node"),
+        ("# T\n# " + "x" * 501, "longer than 500 characters"),
+        ("\n".join("  " * n + f"- x{n}" for n in range(67)), "65 levels|66 levels"),
+        ("\n".join(f"- x{n}" for n in range(10_001)), "more than 10,000 nodes"),
+        ("-\n" * 100_001, "more than 100,000 entries"),
+        ("label: x\nchildren:\n  - label: a\n  - label: b", "looks like YAML"),
+        ('- "name": "a"', "looks like YAML"),
+        (None, "a Markdown text is a string, not None"),
+        (b"# a", "not a bytes"),
+    ],
+    ids=range(14),
+)
+def test_markdown_refused(text, told):
+    with pytest.raises(DataError, match=told) as error:
+        read_markdown(text)
+    assert len(str(error.value)) < 400
+
+
+def escaped(label: str) -> str:
+    """Write a label so that every Markdown reader gives it back: all but letters as entities."""
+    return "".join(c if c in "wabcé中 " else f"&#{ord(c)};" for c in label)
+
+
+HARD = st.text("ab1.*_`[]()<>&#\\-+:!$~|{} é", min_size=1, max_size=8).map(
+    lambda s: " ".join(s.split()) or "x"
+)
+
+
+@settings(deadline=None)
+@given(maps(LABEL | HARD), st.sampled_from(["  ", "   ", "    ", "\t"]), st.booleans())
+def test_lists_come_back(tree, indent, ordered):
+    lines = ["# " + escaped(tree.label)]
+    for level, label in entries_of(tree, 0)[1:]:
+        mark = "1." if ordered else "-"
+        lines.append(indent * (level - 1) + f"{mark} {escaped(label)}")
+    assert read_markdown("\n".join(lines))[0] == tree
+
+
+@settings(deadline=None)
+@given(maps(LABEL | HARD))
+def test_headings_come_back(tree):
+    lines = ["#" * (level + 1) + " " + escaped(label) for level, label in entries_of(tree, 0)]
+    assert read_markdown("\n\n".join(lines))[0] == tree
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        ["#", "# ", "## ", "- ", "  - ", "\t", "1. ", "\n", "\n\n", "```", "~~~", "---", "===", "a",
+         "b c", "**", "*", "_", "`", "[", "](", ")", "!", "<", ">", "<b>", "&#42;", "\\", "$", ":",
+         "<typology>", "</typology>", "{", "}", '"a"', "[[1, ", "]]", "2.1 ", "json\n", "\0", "|"]
+    )
+    | st.text(max_size=3),
+    max_size=30,
+).map("".join)  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.text() | PIECES)
+@example("<typology><typology>- a</typology>")
+@example("```json\n```\n```json\n```")
+def test_any_text_is_read_or_refused(text):
+    for read in (read_markdown, read_mind_map):
+        try:
+            tree, told = read(text)
+        except DataError as error:
+            assert len(str(error)) < 400
+            continue
+        assert all(isinstance(sentence, str) for sentence in told)
+        assert read_mind_map(json.dumps(tree.to_json())) == (tree, [])
+
+
+@settings(deadline=None)
+@given(PIECES)
+def test_what_begins_like_json_is_json(text):
+    for opening in "{[":
+        try:
+            read_mind_map(opening + text)
+        except DataError:
+            with pytest.raises(DataError):
+                read_mind_map(" \n" + opening + text)
+        else:
+            json.loads(opening + text)
+
+
+# Forests, and texts around a map
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "told"),
+    [
+        ([{"label": "a", "children": ["b"]}, {"name": "c"}, "d"], ["", ["a", "b"], "c", "d"],
+         ["trees without a common root given one without a label (1): 3."]),
+        ([{"A": None}, {"B": ["c"]}], ["", "A", ["B", "c"]],
+         ["trees without a common root given one without a label (1): 2."]),
+        (["a", "a"], ["", "a"],
+         ["trees without a common root given one without a label (1): 2.",
+          "siblings of one label merged (1): 'a'."]),
+        ([{"label": "a", "children": ["b"]}], ["a", "b"],
+         ["a list around the only tree dropped (1): '[...]'."]),
+        (({"A": "b"},), ["", ["A", "b"]],
+         ["trees without a common root given one without a label (1): 1."]),
+    ],
+)  # fmt: skip
+def test_a_forest_gets_a_root(value, expected, told):
+    tree, sentences = read_mind_map(value)
+    assert shape(tree) == expected
+    assert sentences == told
+    assert read_mind_map(json.dumps(value)) == (tree, told)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('<typology>{"A": null}</typology>', ["", "A"]),
+        ('I fill <typology>.\n# No\n<typology>\n{"A": ["b"]}\n</typology>\nDone.',
+         ["", ["A", "b"]]),
+        ("<typology>\n```json\n[\"a\"]\n```\n</typology>", ["", "a"]),
+        ("<typology># T\n- a</typology>", ["T", "a"]),
+        ('Here is the map:\n```json\n{"A": null}\n```\nI hope it helps.', ["", "A"]),
+        ('Notes:\n- one\n\n```\n{"A": null}\n```', ["", "A"]),
+        ('```json\n[[0, "T"], [1, "a"]]\n```', ["T", "a"]),
+        ('# T\n- a\n\n```json\n{"A": null}\n```', ["T", "a"]),  # headings: a Markdown text
+        ("Sure:\n```python\nx\n```\n```markdown\n- a\n```\n- b", ["", "b"]),
+        (' \n{"A": null}', ["", "A"]),
+        ('\ufeff{"A": null}', ["", "A"]),
+    ],
+)  # fmt: skip
+def test_texts_around_a_map(text, expected):
+    assert shape(read_mind_map(text)[0]) == expected
+
+
+def test_text_around_a_map_is_told():
+    _, told = read_mind_map('Hello\n<typology>{"A": null}</typology> Bye')
+    assert told == ["text around the tag dropped (2): 'Hello', 'Bye'."]
+    _, told = read_mind_map('Hello\n- x\n```json\n{"A": null}\n```')
+    assert told == [
+        "paragraphs dropped (1): 'Hello'.",
+        "list items beside the JSON dropped (1): 'x'.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"A": [', "cannot be read as JSON"),
+        ('["a", # b\n- c]', "cannot be read as JSON"),
+        ("{\n- a\n- b\n}", "cannot be read as JSON"),
+        ("[a](b)\n\n- c", "cannot be read as JSON"),
+        ('```json\n{"A": [\n```', "cannot be read as JSON"),
+        ('```json\n{"A": null}', None),  # not closed, but whole
+        ('```json\n{"A": nu', "cannot be read as JSON"),
+        ("```json\n- a\n```", "cannot be read as JSON"),
+        ('Notes:\n- a\n\n{"label": "x"}', r"the text has JSON \('{\"label\": \"x\"}'\) after"),
+        ('Map:\n{"label": "x"}', "after other text: give the JSON alone"),
+        ("```json\n{}\n```\n```json\n{}\n```", "2 blocks of JSON"),
+        ("<typology>{}</typology><typology>{}</typology>", "2 </typology> tags"),
+        ("</typology>{}<typology>", "before <typology>"),
+        ("<typology></typology>", "cannot be read as JSON"),
+        ("<typology>{'A': 1}</typology>", "cannot be read as JSON"),
+        ("the map is A, B", "or Markdown with headings"),
+    ],
+)
+def test_texts_refused(text, told):
+    if told is None:
+        read_mind_map(text)
+        return
+    with pytest.raises(DataError, match=told) as error:
+        read_mind_map(text)
+    assert len(str(error.value)) < 400
+
+
+# Files
+
+MAP = {"label": "T", "children": ["a"], "papers": []}
+TREE = MindMap("T", (MindMap("a"),))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.json", json.dumps(MAP)),
+        ("x.json", json.dumps(MAP, indent=2)),
+        ("x.json", "\ufeff" + json.dumps(MAP)),
+        ("x.json", '[[0, "T"], [1, "a"]]'),
+        ("x", json.dumps(MAP)),
+        ("x.md", "# T\n- a"),
+        ("x.md", "```json\n" + json.dumps(MAP) + "\n```"),
+        ("x.md", json.dumps(MAP)),
+        ("x.txt", "- T\n  - a"),
+        ("x.json", json.dumps({"id": 7, "gt": MAP})),
+        ("x.json", json.dumps([{"survey": "s", "mind_map": MAP}])),
+        ("x.json", json.dumps({"corpusid": "7", "typology": json.dumps(MAP)})),
+        ("x.jsonl", json.dumps({"id": "s", "tree": MAP}) + "\n\n"),
+        ("x.jsonl", "\ufeff" + json.dumps(MAP)),
+        ("x.JSONL", json.dumps([[0, "T"], [1, "a"]])),
+    ],
+)
+def test_files(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    assert read_mind_map_file(path) == (TREE, [])
+    assert read_mind_map_file(str(path))[0] == TREE
+
+
+def test_a_markdown_file_may_begin_like_json(tmp_path):
+    path = tmp_path / "x.md"
+    path.write_text("[link](here)\n\n# T\n- a", encoding="utf-8")
+    assert read_mind_map_file(path) == (TREE, ["paragraphs dropped (1): '[link](here)'."])
+    with pytest.raises(DataError, match="cannot be read as JSON"):
+        read_mind_map_file(path.rename(tmp_path / "x.txt"))
+
+
+def records(*ids: object) -> list[dict[str, object]]:
+    return [{"id": i, "tree": {"name": f"T{n}", "subtopics": ["a"]}} for n, i in enumerate(ids, 1)]
+
+
+def write(path, values, lines):
+    text = "\n".join(map(json.dumps, values)) if lines else json.dumps(values)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"), [("x.jsonl", True), ("x.json", True), ("x.json", False)]
+)
+def test_records_are_chosen_by_id_or_number(tmp_path, name, lines):
+    path = write(tmp_path / name, records("s1", "s2", 3, 1), lines)
+    for record, label in [("s1", "T1"), ("s2", "T2"), ("3", "T3"), ("1", "T4"), ("2", "T2")]:
+        assert read_mind_map_file(path, record)[0].label == label
+    for record, told in [
+        (None, "holds 4 mind-maps, 's1', 's2', '3', '1': choose one with --record ID"),
+        ("s3", "none of its 4 records has the id or number 's3'. Did you mean '"),
+        ("5", "has the id or number '5'"),
+        ("0", "has the id or number '0'"),
+        ("zzz", "Known: 1, 3, s1, s2"),
+    ]:
+        with pytest.raises(DataError, match=re.escape(told)) as error:
+            read_mind_map_file(path, record)
+        assert str(error.value).startswith(repr(str(path)))
+
+
+def test_records_without_a_map(tmp_path):
+    path = tmp_path / "x.jsonl"
+    values = [{"id": "a", "typology": "None"}, {"id": "b", "typology": '{"A": null}'}]
+    write(path, values, True)
+    tree, told = read_mind_map_file(path)
+    assert tree.labels() == ["A"]
+    assert told == ["records without a mind-map passed over (1): 'a'."]
+    with pytest.raises(DataError, match="line 1: the record 'a' has no mind-map"):
+        read_mind_map_file(path, "a")
+    write(path, values[:1], True)
+    with pytest.raises(DataError, match="holds 1 records, none with a mind-map"):
+        read_mind_map_file(path)
+    write(path, [{"survey": "a", "mind_map": None}] * 2, True)
+    with pytest.raises(DataError, match="2 records have the id 'a', line 1 and line 2"):
+        read_mind_map_file(path, "a")
+
+
+def test_a_typology_is_no_record(tmp_path):
+    path = write(tmp_path / "x.json", {"tree": {"binary": None}, "gt": None}, False)
+    assert read_mind_map_file(path)[0].labels() == ["tree", "binary", "gt"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "record", "told"),
+    [
+        ("x.json", b"", None, "it is empty"),
+        ("x.md", b" \n", None, "it is empty"),
+        ("x.jsonl", b"\n", None, "it holds no record"),
+        ("x.json", b'{"A": "\xff"}', None, "not UTF-8 (byte 7"),
+        ("x.jsonl", b'{"A": "a"}\n\xff\n', None, "line 2: it is not UTF-8"),
+        ("x.md", "# T\n- a".encode("utf-16"), None, "not UTF-8 (byte 0"),
+        ("x.json", b'{"A": ', None, "cannot be read as JSON"),
+        ("x.jsonl", b'{"A": "a"}\n{"B"\n', None, "line 2: the mind-map"),
+        ("x.json", b'{"A": "a"}\n{"B": null}\n{"B"', None, "line 3: the mind-map"),
+        ("x.jsonl", b"5\n", None, "line 1: a record is 5"),
+        ("x.json", b'{"id": "r", "tree": {"name": 5, "subtopics": []}}', None, "record 1: a label"),
+        ("x.json", b'{"A": null}', "a", "one mind-map and no records: leave out the record 'a'"),
+        ("x.md", b"# T\n- a", "a", "no records"),
+        ("x.txt", b"words", None, "or Markdown with headings"),
+        ("x.png", b"\x89PNG\r\n", None, "not UTF-8"),
+    ],
+)
+def test_files_refused(tmp_path, name, data, record, told):
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=re.escape(told)) as error:
+        read_mind_map_file(path, record)
+    assert str(error.value).startswith(repr(str(path)) + ": ")
+
+
+def test_what_is_no_file(tmp_path):
+    with pytest.raises(DataError, match="there is no such file"):
+        read_mind_map_file(tmp_path / "nowhere.json")
+    with pytest.raises(DataError, match="is a directory"):
+        read_mind_map_file(tmp_path)
+
+
+def test_a_file_of_200_megabytes(tmp_path):
+    path = tmp_path / "x.json"
+    with path.open("wb") as file:
+        file.truncate(200_000_000)  # a hole: it takes no space
+    with pytest.raises(DataError, match="larger than 64 MiB"):
+        read_mind_map_file(path)
+    with pytest.raises(DataError, match="line 1: it is longer than 64 MiB"):
+        read_mind_map_file(path.rename(tmp_path / "x.jsonl"))
+
+
+# What is out there
+
+
+def test_outlines_of_bloom_eval(real_data):
+    paths = sorted((real_data.directory / "bloom_eval").glob("*/human/outline.json"))
+    assert len(paths) == 13
+    number = re.compile(r"^(\d+(\.\d+)*[.)]?|[IVX]+\.|[A-N]\.) ")
+    for path in paths:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+        tree, told = read_mind_map_file(path)
+        assert tree.label == entries[0][1]
+        labels = [number.sub("", heading, count=1) for _, heading in entries[1:]]
+        assert tree.labels() == list(dict.fromkeys(" ".join(label.split()) for label in labels))
+        assert [sentence.split(" (")[0] for sentence in told] in ([], ["section numbers stripped"])
+
+
+def test_the_outline_of_one_survey(real_data):
+    """Typed off ``bloom_eval/cs_02/human/outline.json``."""
+    tree, _ = read_mind_map_file(real_data.directory / "bloom_eval/cs_02/human/outline.json")
+    assert shape(tree) == [
+        "A Survey on In-context Learning",
+        "Introduction",
+        "Definition and Formulation",
+        ["Model Training", "Pretraining", "Warmup"],
+        [
+            "Prompt Designing",
+            [
+                "Demonstration Organization",
+                "Demonstration Selection",
+                "Demonstration Reformating",
+                "Demonstration Ordering",
+            ],
+            "Instruction Formatting",
+            "Scoring Function",
+        ],
+        [
+            "Analysis",
+            ["Influencing Factors", "Pretraining Stage", "Inference Stage"],
+            ["Learning Mechanism", "Functional Modules", "Theoretical Interpretation"],
+        ],
+        "Application",
+        "Challenges and Future Directions",
+        "Conclusion",
+        "Limitations",
+    ]
+
+
+def test_real_reports(real_data):
+    paths = sorted((real_data.directory / "reports").glob("*/*.md"))
+    assert len(paths) == 45
+    without_title = set()
+    for path in paths:
+        tree, told = read_mind_map_file(path)
+        text = path.read_text(encoding="utf-8-sig")
+        text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+        headings = re.findall(r"^#+ (.*)$|^(.+)\n-{20}", text, re.MULTILINE)
+        headings = [hashes or underlined for hashes, underlined in headings]
+        assert all("report" not in s or s.startswith("list items dropped") for s in told)
+        words = [set(heading.replace("*", "").split()) for heading in headings]
+        for label in tree.labels():
+            assert any(set(label.split()) <= heading for heading in words), (path, label)
+            assert not re.match(r"\d", label), (path, label)
+        assert 5 <= tree.size <= len(headings)
+        if not tree.label:
+            without_title.add(path.parent.name)
+    assert without_title == {"HumanSurvey"}  # two have a second heading of the first level
+
+
+def test_files_of_records(real_data):
+    directory = real_data.directory
+    with pytest.raises(DataError, match=r"holds 333 mind-maps, 'taxoalign:csur:1705\.04396', "):
+        read_mind_map_file(directory / "taxonomies.jsonl")
+    tree, _ = read_mind_map_file(directory / "taxonomies.jsonl", "taxoalign:csur:1705.04396")
+    assert tree == read_mind_map_file(directory / "taxonomies.jsonl", "1")[0]
+    assert tree.label.startswith("Recent Advances in Transfer Learning for Cross-Dataset")
+    typology, told = read_mind_map_file(directory / "researcharena" / "survey.jsonl")
+    assert typology.size == 32
+    assert told[0] == "records without a mind-map passed over (1): '263621678'."
+    experts = [
+        read_mind_map_file(directory / "taxobench" / "data.jsonl", str(number))[0]
+        for number in (2, 3)
+    ]
+    assert experts[0] != experts[1]

