@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +13,7 @@ import gymnasium
 import numpy as np
 
 import arena
+from arena._signals import deaf_to_interrupts
 
 ENVIRONMENT = "arena/Discovery-v0"
 BUDGET: dict[str, Any] = {"max_steps": 10**6, "max_searches": 10**6, "max_characters": 10**9}
@@ -31,7 +29,7 @@ def make_vector(
     corpus: arena.Corpus, retriever: str, num_envs: int, mode: str | None, options: dict[str, Any]
 ) -> Any:
     """Return a vector environment: ours, or with a `mode` one of Gymnasium's."""
-    with _deaf_to_interrupts():
+    with deaf_to_interrupts():
         return gymnasium.make_vec(
             ENVIRONMENT,
             num_envs=num_envs,
@@ -42,20 +40,6 @@ def make_vector(
             max_k=1000,
             **BUDGET,
         )
-
-
-@contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Let processes that are started meanwhile not hear Ctrl-C: this one answers for all."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    resource_tracker.ensure_running()  # started later, it would undo the next line
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which they inherit
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Time(NamedTuple):
