@@ -8,10 +8,10 @@ import pickle
 import signal
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena._signals import deaf_to_interrupts
+from arena.envs._line import Line, line
 from arena.envs._packing import answered, failure, opened, success
 from arena.envs._share import Share
 from arena.errors import DataError, WorkerError, clip, did_you_mean
@@ -24,7 +24,7 @@ _PATIENCE = 5.0  # seconds for a process to end by itself, and again when it is 
 
 class _Worker(NamedTuple):
     process: Any
-    connection: Connection
+    line: Line
 
 
 class Workers:
@@ -80,10 +80,10 @@ class Workers:
         except BaseException:
             self.stop()
             raise
-        for good, refused in ready:
+        for good, value in ready:
             if not good:
                 self.stop()
-                raise refused
+                raise value
 
     def together(
         self, own: Callable[[], Any] | None, requests: Sequence[bytes | None]
@@ -135,9 +135,9 @@ class Workers:
             )
         forks = self._context.get_start_method() == "fork"
         for size in self._sizes:
-            ours, theirs = self._context.Pipe()
+            ours, theirs = line(self._context)
             # A forked process has all that is open here, and held open here none would ever end.
-            inherited = [w.connection for w in self._workers] + [ours] if forks else []
+            inherited = [worker.line for worker in self._workers] + [ours] if forks else []
             process = self._context.Process(
                 target=_serve,
                 args=(theirs, inherited, *self._arguments, size),
@@ -148,7 +148,10 @@ class Workers:
                 with deaf_to_interrupts():
                     process.start()
                     self._workers.append(_Worker(process, ours))
-            except (pickle.PicklingError, AttributeError, TypeError) as error:
+            except BaseException as error:
+                ours.close()
+                if not isinstance(error, pickle.PicklingError | AttributeError | TypeError):
+                    raise
                 raise DataError(
                     f"an argument cannot be sent to a process that is started by "
                     f"{self._context.get_start_method()!r}: {error}. Give another argument, or "
@@ -167,13 +170,13 @@ class Workers:
     def _send(self, worker: _Worker, request: bytes | None) -> None:
         assert request is not None
         try:
-            worker.connection.send_bytes(request)
+            worker.line.send(request)
         except OSError:
             raise _ended(worker, _ENDED) from None
 
     def _answer(self, worker: _Worker, otherwise: str) -> bytes:
         try:
-            return worker.connection.recv_bytes()
+            return worker.line.connection.recv_bytes()
         except (EOFError, OSError):
             raise _ended(worker, otherwise) from None
 
@@ -185,7 +188,7 @@ _UNREADY = (
 )
 
 
-def start_method(context: Any) -> str | None:
+def start_method(context: Any) -> Any:
     """Return `context` if processes can be started so; None stands for Python's default.
 
     Raises:
@@ -201,8 +204,8 @@ def start_method(context: Any) -> str | None:
 
 
 def _serve(
-    connection: Connection,
-    inherited: Sequence[Connection],
+    here: Line,
+    inherited: Sequence[Line],
     kind: type[SurveyEnv],
     arguments: Mapping[str, Any],
     size: int,
@@ -218,9 +221,9 @@ def _serve(
     except BaseException as error:
         answer = failure(error)
     try:
-        connection.send_bytes(answer)
-        while share is not None and (request := connection.recv_bytes()):
-            connection.send_bytes(answered(share, request))
+        here.connection.send_bytes(answer)
+        while share is not None and (request := here.wait()):
+            here.connection.send_bytes(answered(share, request))
     except (EOFError, OSError):  # the parent was killed
         pass
 
@@ -239,17 +242,17 @@ def _end(workers: list[_Worker], owner: int) -> None:
     ending = [workers.pop() for _ in range(len(workers))]
     for worker in ending:
         try:
-            worker.connection.send_bytes(b"")
+            worker.line.send(b"")
         except OSError:
             worker.process.terminate()
     _join(ending)
 
 
 def _join(workers: Sequence[_Worker]) -> None:
-    for process, connection in workers:
+    for process, there in workers:
         process.join(_PATIENCE)
         if process.is_alive():
             process.kill()
             process.join()
-        connection.close()
+        there.close()
         process.close()
