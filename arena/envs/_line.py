@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import socket
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
@@ -18,10 +19,12 @@ class Line(NamedTuple):
     Attributes:
         connection: what is sent and received.
         bell: its descriptor, held as a connection, which can be sent to a process.
+        room: bytes that are sent for certain while nobody reads.
     """
 
     connection: Connection
     bell: Connection | None
+    room: int
 
     def send(self, message: bytes) -> None:
         """Send to one that waits with `wait`.
@@ -29,9 +32,12 @@ class Line(NamedTuple):
         Raises:
             OSError: if it is gone.
         """
-        self.connection.send_bytes(message)
-        if self.bell is not None:
-            os.eventfd_write(self.bell.fileno(), 1)
+        if len(message) > self.room:
+            self._ring()
+            self.connection.send_bytes(message)
+        else:
+            self.connection.send_bytes(message)
+            self._ring()
 
     def wait(self) -> bytes:
         """Return what was sent next.
@@ -47,6 +53,10 @@ class Line(NamedTuple):
                 os.eventfd_read(bell)
         return self.connection.recv_bytes()
 
+    def _ring(self) -> None:
+        if self.bell is not None:
+            os.eventfd_write(self.bell.fileno(), 1)
+
     def close(self) -> None:
         """Close this end."""
         self.connection.close()
@@ -58,6 +68,8 @@ def line(context: Any) -> tuple[Line, Line]:
     """Return the end for requests, and the one that waits for them."""
     ours, theirs = context.Pipe()
     if not hasattr(os, "eventfd") or os.environ.get("NOBELL"):
-        return Line(ours, None), Line(theirs, None)
+        return Line(ours, None, 0), Line(theirs, None, 0)
+    with socket.socket(fileno=os.dup(ours.fileno())) as there:
+        room = there.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) // 4
     bell = os.eventfd(0)
-    return Line(ours, Connection(bell)), Line(theirs, Connection(os.dup(bell)))
+    return Line(ours, Connection(bell), room), Line(theirs, Connection(os.dup(bell)), room)

@@ -71,15 +71,15 @@ class Team:
         parts = self.workers.together(self.share.render, requests)
         return [text for part in parts for text in part]
 
+    @property
+    def processes(self) -> list[Any]:
+        """The other processes, as `multiprocessing.Process`."""
+        return [] if self.workers is None else self.workers.processes
+
     def revive(self) -> None:
         """Start the other processes anew unless all run; the episodes they had are lost."""
         if self.workers is not None:
             self.workers.revive()
-
-    def close(self) -> None:
-        """End the other processes."""
-        if self.workers is not None:
-            self.workers.close()
 
 
 def _part(surveys: Mapping[int, str], low: int, high: int) -> dict[int, str]:

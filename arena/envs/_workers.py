@@ -76,14 +76,12 @@ class Workers:
         try:
             self.stop()
             self._start()
-            ready = [opened(self._answer(worker, _UNREADY)) for worker in self._workers]
+            for good, value in [opened(self._answer(w, _UNREADY)) for w in self._workers]:
+                if not good:
+                    raise value
         except BaseException:
             self.stop()
             raise
-        for good, value in ready:
-            if not good:
-                self.stop()
-                raise value
 
     def together(
         self, own: Callable[[], Any] | None, requests: Sequence[bytes | None]
@@ -107,6 +105,7 @@ class Workers:
         try:
             for worker, request in asked:
                 self._send(worker, request)
+            found: list[tuple[bool, Any]]
             try:
                 found = [(True, None if own is None else own())]
             except Exception as error:

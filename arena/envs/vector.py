@@ -196,7 +196,9 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
 
     def close_extras(self, **kwargs: Any) -> None:
         """End the worker processes, if there are any; without them nothing need be closed."""
-        self._team.close()
+        if self._team.workers is not None:
+            self._over = None
+            self._team.workers.close()
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
