@@ -117,8 +117,8 @@ def summary(arms: list[dict[str, Any]]) -> dict[str, Any]:
         microseconds of a step or search, of all processes; ``search_us``: name -> median
         microseconds of a search alone; ``overhead_us``: name -> median of the CPU microseconds
         that a step in one process takes more than a search of the same round, CPU because other
-        processes take none of it; ``characters`` of an observation; ``async``: the name of the fastest
-        `AsyncVectorEnv`, ``ratio``: the steps a second of each kind over those of that one; and
+        processes take none of it; ``characters`` of an observation; ``async``: the name of the
+        fastest `AsyncVectorEnv`, ``ratio``: the steps a second of each kind over its own; and
         ``aim``, of the environments that two processes share: their name (``arm``), the
         ``ratio`` that is aimed at, ``measured`` and ``met``; None where either was not timed.
     """

@@ -8,6 +8,7 @@ import pickle
 import signal
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from multiprocessing import forkserver
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena._signals import deaf_to_interrupts
@@ -132,11 +133,15 @@ class Workers:
             raise DataError(
                 "this is a daemonic process, which may not start others. Give workers=1."
             )
-        forks = self._context.get_start_method() == "fork"
+        method = self._context.get_start_method()
+        if method == "forkserver":  # started below, it would pass its deafness on to all it forks
+            forkserver.ensure_running()
         for size in self._sizes:
             ours, theirs = line(self._context)
             # A forked process has all that is open here, and held open here none would ever end.
-            inherited = [worker.line for worker in self._workers] + [ours] if forks else []
+            inherited = (
+                [worker.line for worker in self._workers] + [ours] if method == "fork" else []
+            )
             process = self._context.Process(
                 target=_serve,
                 args=(theirs, inherited, *self._arguments, size),
@@ -152,9 +157,8 @@ class Workers:
                 if not isinstance(error, pickle.PicklingError | AttributeError | TypeError):
                     raise
                 raise DataError(
-                    f"an argument cannot be sent to a process that is started by "
-                    f"{self._context.get_start_method()!r}: {error}. Give another argument, or "
-                    "context='fork'."
+                    f"an argument cannot be sent to a process that is started by {method!r}: "
+                    f"{error}. Give another argument, or context='fork'."
                 ) from error
             finally:
                 theirs.close()
