@@ -9,10 +9,10 @@ import signal
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from multiprocessing import forkserver
+from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena._signals import deaf_to_interrupts
-from arena.envs._line import Line, line
 from arena.envs._packing import answered, failure, opened, success
 from arena.envs._share import Share
 from arena.errors import DataError, WorkerError, clip, did_you_mean
@@ -25,7 +25,7 @@ _PATIENCE = 5.0  # seconds for a process to end by itself, and again when it is 
 
 class _Worker(NamedTuple):
     process: Any
-    line: Line
+    connection: Connection
 
 
 class Workers:
@@ -137,10 +137,10 @@ class Workers:
         if method == "forkserver":  # started below, it would pass its deafness on to all it forks
             forkserver.ensure_running()
         for size in self._sizes:
-            ours, theirs = line(self._context)
+            ours, theirs = self._context.Pipe()
             # A forked process has all that is open here, and held open here none would ever end.
             inherited = (
-                [worker.line for worker in self._workers] + [ours] if method == "fork" else []
+                [worker.connection for worker in self._workers] + [ours] if method == "fork" else []
             )
             process = self._context.Process(
                 target=_serve,
@@ -173,13 +173,13 @@ class Workers:
     def _send(self, worker: _Worker, request: bytes | None) -> None:
         assert request is not None
         try:
-            worker.line.send(request)
+            worker.connection.send_bytes(request)
         except OSError:
             raise _ended(worker, _ENDED) from None
 
     def _answer(self, worker: _Worker, otherwise: str) -> bytes:
         try:
-            return worker.line.connection.recv_bytes()
+            return worker.connection.recv_bytes()
         except (EOFError, OSError):
             raise _ended(worker, otherwise) from None
 
@@ -207,8 +207,8 @@ def start_method(context: Any) -> Any:
 
 
 def _serve(
-    here: Line,
-    inherited: Sequence[Line],
+    here: Connection,
+    inherited: Sequence[Connection],
     kind: type[SurveyEnv],
     arguments: Mapping[str, Any],
     size: int,
@@ -224,9 +224,9 @@ def _serve(
     except BaseException as error:
         answer = failure(error)
     try:
-        here.connection.send_bytes(answer)
-        while share is not None and (request := here.wait()):
-            here.connection.send_bytes(answered(share, request))
+        here.send_bytes(answer)
+        while share is not None and (request := here.recv_bytes()):
+            here.send_bytes(answered(share, request))
     except (EOFError, OSError):  # the parent was killed
         pass
 
@@ -245,7 +245,7 @@ def _end(workers: list[_Worker], owner: int) -> None:
     ending = [workers.pop() for _ in range(len(workers))]
     for worker in ending:
         try:
-            worker.line.send(b"")
+            worker.connection.send_bytes(b"")
         except OSError:
             worker.process.terminate()
     _join(ending)
