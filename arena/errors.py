@@ -35,6 +35,10 @@ class CorpusError(ArenaError):
     """A directory that is no usable built corpus or index."""
 
 
+class WorkerError(ArenaError):
+    """A process that works for this one has ended, or cannot be used from here."""
+
+
 def clip(value: object, limit: int = 80) -> str:
     """Return ``repr(value)`` cut to `limit` characters, for use in a message.
 

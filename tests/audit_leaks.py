@@ -249,7 +249,7 @@ def observations_hold_gains(monkeypatch):
     monkeypatch.setattr(
         Play, "observation", lambda self: real(self) | {"gains": list(self._gains.values())}
     )
-    monkeypatch.setattr("arena.envs.vector._TEXTS", ("topic", "cutoff", "stage", "result", "gains"))
+    monkeypatch.setattr("arena.envs._share._TEXTS", ("topic", "cutoff", "stage", "result", "gains"))
 
 
 def the_topic_is_the_id(monkeypatch):
@@ -347,7 +347,7 @@ def a_vector_shows_its_gold(monkeypatch):
     monkeypatch.setattr(
         SurveyVectorEnv,
         "state",
-        property(lambda self: [{"seen": list(play._gains)} for play in self._plays]),
+        property(lambda self: [{"seen": list(play._gains)} for play in self._team.share.plays]),
         raising=False,
     )
 
@@ -357,7 +357,7 @@ def a_vector_shows(monkeypatch, shown: Callable[[list[str]], Any]) -> None:
     monkeypatch.setattr(
         SurveyVectorEnv,
         "shown",
-        property(lambda self: [shown(list(play._gains)) for play in self._plays]),
+        property(lambda self: [shown(list(play._gains)) for play in self._team.share.plays]),
         raising=False,
     )
 

@@ -350,7 +350,9 @@ class LeakyVector(SurveyVectorEnv):
 
     def reset(self, *, seed=None, options=None):
         found = super().reset(seed=seed, options=options)
-        self.seek = [gold(self._setting.corpus.directory, play.survey.id) for play in self._plays]
+        self.seek = [
+            gold(self._setting.corpus.directory, play.survey.id) for play in self._team.share.plays
+        ]
         return found
 
 

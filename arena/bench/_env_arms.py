@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +13,8 @@ import gymnasium
 import numpy as np
 
 import arena
+from arena._signals import deaf_to_interrupts
+from arena.envs import SurveyVectorEnv
 
 ENVIRONMENT = "arena/Discovery-v0"
 BUDGET: dict[str, Any] = {"max_steps": 10**6, "max_searches": 10**6, "max_characters": 10**9}
@@ -30,32 +29,19 @@ def make(corpus: arena.Corpus, retriever: str) -> Any:
 def make_vector(
     corpus: arena.Corpus, retriever: str, num_envs: int, mode: str | None, options: dict[str, Any]
 ) -> Any:
-    """Return a vector environment: ours, or with a `mode` one of Gymnasium's."""
-    with _deaf_to_interrupts():
+    """Return a vector environment with `options`: ours, or with a `mode` one of Gymnasium's."""
+    with deaf_to_interrupts():
         return gymnasium.make_vec(
             ENVIRONMENT,
             num_envs=num_envs,
             vectorization_mode=mode,
-            vector_kwargs=options,
+            vector_kwargs=options if mode else None,
             corpus=corpus,
             retriever=retriever,
             max_k=1000,
             **BUDGET,
+            **({} if mode else options),
         )
-
-
-@contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Let processes that are started meanwhile not hear Ctrl-C: this one answers for all."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    resource_tracker.ensure_running()  # started later, it would undo the next line
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which they inherit
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Time(NamedTuple):
@@ -105,7 +91,7 @@ class Arm(ABC):
     def _cpu(self) -> float | None:
         """Return the CPU seconds of this process and of those that the environment has started."""
         total = time.process_time()
-        for process in getattr(self._env, "processes", ()):
+        for process in self._processes:
             try:  # Linux: nanoseconds first, of each thread
                 tasks = list(Path(f"/proc/{process.pid}/task").glob("*/schedstat"))
                 total += sum(int(task.read_text().split()[0]) for task in tasks) * 1e-9
@@ -115,12 +101,20 @@ class Arm(ABC):
                 return None
         return total
 
+    @property
+    def _processes(self) -> Sequence[Any]:
+        """Those that the environment has started."""
+        if isinstance(self._env, SurveyVectorEnv):
+            return self._env._team.processes
+        return getattr(self._env, "processes", ())
+
     def close(self) -> None:
         """Close the environment, which ends its processes."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # if interrupted in a step, that it was in one
             # To wait for a step that was interrupted might be to wait for ever.
-            self._env.close(**({"terminate": True} if self.processes > 1 else {}))
+            ours = self.processes == 1 or isinstance(self._env, SurveyVectorEnv)
+            self._env.close(**({} if ours else {"terminate": True}))
 
     @abstractmethod
     def _begin(self, batches: Sequence[list[str]], k: int, seed: int) -> Any:

@@ -18,7 +18,10 @@ from arena.errors import ArenaError, DataError, clip
 CHARACTERS = 2_000
 """Of an observation, about, unless `k` is given."""
 
-_ASYNC_PROCESSES = 2
+AIM = 5.0
+"""Times the steps a second of the fastest `AsyncVectorEnv`, with as many processes as that has."""
+
+_PROCESSES = 2
 _SAMPLE = 256
 
 
@@ -113,9 +116,11 @@ def summary(arms: list[dict[str, Any]]) -> dict[str, Any]:
         ``steps_per_second``: name -> median over the rounds; ``cpu_us``: name -> median CPU
         microseconds of a step or search, of all processes; ``search_us``: name -> median
         microseconds of a search alone; ``overhead_us``: name -> median of the CPU microseconds
-        that a step takes more than a search of the same round, CPU because other processes
-        take none of it; ``characters`` of an observation; ``async``: the name of the fastest
-        `AsyncVectorEnv`, and ``ratio``: the steps a second of each kind over those of that one.
+        that a step in one process takes more than a search of the same round, CPU because other
+        processes take none of it; ``characters`` of an observation; ``async``: the name of the
+        fastest `AsyncVectorEnv`, ``ratio``: the steps a second of each kind over its own; and
+        ``aim``, of the environments that two processes share: their name (``arm``), the
+        ``ratio`` that is aimed at, ``measured`` and ``met``; None where either was not timed.
     """
     times = {arm["name"]: arm["seconds"] for arm in arms if "seconds" in arm}
     rates = {name: 1 / statistics.median(seconds) for name, seconds in times.items()}
@@ -125,11 +130,13 @@ def summary(arms: list[dict[str, Any]]) -> dict[str, Any]:
     cpu = {arm["name"]: arm["cpu_seconds"] for arm in known}
     overhead = {}
     for arm in arms:
-        if arm["name"].startswith(("arena", "scalar")):
+        if arm["name"].startswith(("arena", "scalar")) and arm["processes"] == 1:
             pairs = zip(cpu[arm["name"]], cpu[alone[arm["batch"]]], strict=True)
             overhead[arm["name"]] = statistics.median(step - search for step, search in pairs) * 1e6
     asynchronous = [name for name in steps if name.startswith("async")]
     best = max(asynchronous, key=steps.__getitem__, default=None)
+    ratio = {name: rate / steps[best] for name, rate in steps.items()} if best else {}
+    shared = next((name for name in ratio if name.endswith("shared")), None)
     return {
         "steps_per_second": steps,
         "cpu_us": {name: statistics.median(seconds) * 1e6 for name, seconds in cpu.items()},
@@ -137,7 +144,9 @@ def summary(arms: list[dict[str, Any]]) -> dict[str, Any]:
         "overhead_us": overhead,
         "characters": statistics.mean(arm["characters"] for arm in arms if "characters" in arm),
         "async": best,
-        "ratio": {name: rate / steps[best] for name, rate in steps.items()} if best else {},
+        "ratio": ratio,
+        "aim": shared
+        and {"arm": shared, "ratio": AIM, "measured": ratio[shared], "met": ratio[shared] >= AIM},
     }
 
 
@@ -158,14 +167,18 @@ def _arms(corpus: Any, settings: Settings) -> list[Arm]:
     arms: list[Arm] = [
         StepArm(
             f"async {context}",
-            vector(_ASYNC_PROCESSES, "async", shared_memory=False, context=context),
-            processes=_ASYNC_PROCESSES,
+            vector(_PROCESSES, "async", shared_memory=False, context=context),
+            processes=_PROCESSES,
         )
         for context in ("spawn", "fork")
     ]
     arms += [StepArm("scalar", make(corpus, retriever))]
     arms += [StepArm(f"sync {settings.num_envs}", vector(settings.num_envs, "sync"))]
     arms += [StepArm(f"arena {size}", vector(size)) for size in sizes]
+    if settings.num_envs >= _PROCESSES:
+        shared = vector(settings.num_envs, workers=_PROCESSES, context="spawn")
+        name = f"arena {settings.num_envs} shared"
+        arms += [StepArm(name, shared, processes=_PROCESSES)]
     arms += [SearchArm(f"search {size}", size, corpus, retriever) for size in sizes]
     return arms
 

@@ -78,6 +78,9 @@ def _print(found: dict[str, Any]) -> None:
     )
     if summary["async"]:
         print(f"Ratio: to the steps a second of {summary['async']!r}.")
+    if aim := summary["aim"]:
+        said = "met" if aim["met"] else "not met"
+        print(f"Aim: a ratio of {aim['ratio']:.2f} for {aim['arm']!r}. It is {said}.")
     print(f"{machine['cpu']}, {machine['cores']} cores; Python {machine['python']}")
     hashes = [f"{name} {found['hashes'][name][:12]}" for name in ("corpus", "index", "code")]
     print(", ".join(hashes))

@@ -11,6 +11,7 @@ from arena.tasks import Survey, evaluate_answers
 from arena.tools import (
     MAX_QUERY,
     BudgetError,
+    Call,
     Episode,
     Search,
     Shown,
@@ -64,12 +65,15 @@ class Play:
 
     def begin(self, action: Any) -> Search | None:
         """Carry out an action as far as it goes without searching."""
+        return self.begin_call(parse_action(action, self._setting.tools))
+
+    def begin_call(self, call: Call | str) -> Search | None:
+        """As `begin`, with what `parse_action` made of the action."""
         episode = self._episode
         self._before = dict(episode.budget)
         episode.budget["steps"] = max(0, episode.budget["steps"] - 1)  # 0 if an engine failed
         self._broke = False
         try:
-            call = parse_action(action, self._setting.tools)
             if isinstance(call, str):
                 raise ToolError(call)
             found = call.tool.function(episode, **call.arguments)

@@ -1,4 +1,4 @@
-"""Many episodes at once: one process, one batched search for all that search in a step."""
+"""Many episodes at once: one batched search, in each process, for all that search in a step."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from gymnasium.error import ResetNeeded
+from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from gymnasium.utils import EzPickle, seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from arena.envs._infos import Infos, merged
-from arena.envs._play import Outcome, Play
 from arena.envs._setting import checked_seed
+from arena.envs._share import Seen
+from arena.envs._team import Team
+from arena.envs._workers import start_method
 from arena.envs.core import SurveyEnv
 from arena.errors import DataError, clip
-from arena.tools import Search, make_searches
-
-_TEXTS = ("cutoff", "result", "stage", "topic")
 
 
 class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
@@ -29,15 +28,24 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
     Corpus, engines and labels are shared, and the searches of a step are made in one batch.
     Pickling keeps the arguments, not the running episodes.
 
+    With `workers` the environments are split into as many contiguous shares, each with a batch of
+    its own. This process steps the first, a process that is started for it each of the others.
+    What comes back is the same. When a process ends before its time, all begin with `reset`.
+
     Args:
         num_envs: how many, >= 1.
         autoreset_mode: when an episode that is over begins anew: ``"NextStep"`` (the default: with
             the next step, whose action is ignored), ``"SameStep"`` or ``"Disabled"``, as
             `gymnasium.vector.AutoresetMode`.
+        workers: processes that step, this one included, from 1 to `num_envs`.
+        context: how they are started: ``"fork"``, ``"spawn"``, ``"forkserver"``, or None for
+            Python's default. Give ``"spawn"`` with `lucene` and with encoders of torch, which do
+            not go on, or are slower, in a fork.
         arguments: those of the scalar environment.
 
     Raises:
         CorpusError, UnknownNameError, DataError: if an argument is unusable.
+        WorkerError: if a process ends before it is ready.
     """
 
     kind: ClassVar[type[SurveyEnv]]
@@ -46,9 +54,11 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
         self,
         num_envs: int = 1,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        workers: int = 1,
+        context: str | None = None,
         **arguments: Any,
     ) -> None:
-        EzPickle.__init__(self, num_envs, autoreset_mode, **arguments)
+        EzPickle.__init__(self, num_envs, autoreset_mode, workers, context, **arguments)
         if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
             raise DataError(f"num_envs={clip(num_envs)}: give an integer >= 1.")
         try:
@@ -58,6 +68,16 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
             raise DataError(
                 f"autoreset_mode={clip(autoreset_mode)}: give one of {modes}."
             ) from None
+        if (
+            isinstance(workers, bool)
+            or not isinstance(workers, int)
+            or not 1 <= workers <= num_envs
+        ):
+            raise DataError(
+                f"workers={clip(workers)}: give an integer from 1 to {num_envs}, the number of "
+                "environments."
+            )
+        method = start_method(context)
         env = self.kind(**arguments)
         self._setting = env._setting
         self.num_envs = num_envs
@@ -67,11 +87,10 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
         self.single_observation_space = env.observation_space
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
-        budget: Any = self._setting.observation_space["budget"]
-        self._budget_names: tuple[str, ...] = tuple(budget)
         self._generators: dict[int, np.random.Generator] = {}
         self._seeded: dict[int, int] = {}
-        self._plays: list[Play | None] = [None] * num_envs
+        self._over: NDArray[np.bool_] | None = None  # whose episode is over; None before a reset
+        self._team = Team(self._setting, self.kind, arguments, num_envs, workers, method)
 
     def reset(
         self,
@@ -100,13 +119,22 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
         chosen = np.flatnonzero(self._mask(options.pop("reset_mask", None))).tolist()
         # What is refused shall change nothing, no generator either.
         named = self._setting.named(options)
-        if any(play is None for n, play in enumerate(self._plays) if n not in set(chosen)):
+        if self._over is None and len(chosen) < self.num_envs:
             raise ResetNeeded("not all episodes have begun yet. Call reset() without a mask first.")
+        if self._team.workers is not None and self.closed:
+            raise ClosedEnvironmentError("this environment was closed. Make another one.")
         for number in chosen:
             self._seed(number, seeds[number])
-        infos = [{"survey": self._restart(number, named).survey.id} for number in chosen]
-        observations = [self._running(number).observation() for number in range(self.num_envs)]
-        return self._batched(observations), merged(chosen, infos, self.num_envs)
+        surveys = {number: self._draw(number) if named is None else named for number in chosen}
+        over = np.zeros(self.num_envs, np.bool_) if self._over is None else self._over
+        self._over = None  # unless all goes well
+        if len(chosen) == self.num_envs:
+            self._team.revive()
+        seen = self._team.begin(surveys, range(self.num_envs))
+        over[chosen] = False
+        self._over = over
+        infos = [{"survey": survey_id} for survey_id in surveys.values()]
+        return self._batched(seen), merged(chosen, infos, self.num_envs)
 
     def step(
         self, actions: Iterable[Any]
@@ -130,58 +158,47 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
         given = list(actions)
         if len(given) != self.num_envs:
             raise DataError(f"{len(given)} actions for {self.num_envs} environments.")
-        disabled = self._mode is AutoresetMode.DISABLED
-        if any(play is None or (disabled and play.over) for play in self._plays):
+        over = self._over
+        if over is None or (self._mode is AutoresetMode.DISABLED and over.any()):
             raise ResetNeeded("an episode is over or has not begun. Call reset() first.")
-        try:
-            outcomes = self._outcomes(given)
-        except BaseException:  # a broken engine, or Ctrl-C: some episodes are a step ahead
-            self._plays = [None] * self.num_envs
-            raise
-        observations, rewards, terminated, truncated, infos = map(list, zip(*outcomes, strict=True))
-        terminations = np.array(terminated, np.bool_)
-        truncations = np.array(truncated, np.bool_)
+        self._over = None  # unless all goes well: until then some episodes are a step ahead
+        starting = np.flatnonzero(over).tolist()
+        stepped = self._team.step(given, {number: self._draw(number) for number in starting})
+        seen, infos = stepped.seen, stepped.infos
+        terminations = np.array(stepped.terminated, np.bool_)
+        truncations = np.array(stepped.truncated, np.bool_)
+        over = terminations | truncations
         if self._mode is AutoresetMode.SAME_STEP:
-            for number in np.flatnonzero(terminations | truncations).tolist():
-                final = {"final_obs": observations[number], "final_info": infos[number]}
-                play = self._restart(number)
-                observations[number] = play.observation()
-                infos[number] = final | {"survey": play.survey.id}
+            surveys = {number: self._draw(number) for number in np.flatnonzero(over).tolist()}
+            if surveys:
+                begun = self._team.begin(surveys, list(surveys))
+                for place, (number, survey_id) in enumerate(surveys.items()):
+                    final = {"final_obs": seen.row(number), "final_info": infos[number]}
+                    seen.put(number, begun, place)
+                    infos[number] = final | {"survey": survey_id}
+                over = np.zeros(self.num_envs, np.bool_)
+        self._over = over
         return (
-            self._batched(observations),
-            np.array(rewards, np.float64),
+            self._batched(seen),
+            np.array(stepped.rewards, np.float64),
             terminations,
             truncations,
             merged(range(self.num_envs), infos, self.num_envs),
         )
 
-    def _outcomes(self, actions: list[Any]) -> list[Outcome]:
-        """Begin every step, make all searches at once, complete every step."""
-        outcomes: list[Any] = [None] * self.num_envs
-        searches: list[Search] = []
-        searching = []
-        for number, action in enumerate(actions):
-            if self._running(number).over:  # only where the next step restarts
-                play = self._restart(number)
-                info = {"survey": play.survey.id}
-                outcomes[number] = Outcome(play.observation(), 0.0, False, False, info)
-                continue
-            play = self._running(number)
-            search = play.begin(action)
-            if search is None:
-                outcomes[number] = play.complete()
-            else:
-                searching.append((number, play))
-                searches.append(search)
-        for (number, play), shown in zip(searching, make_searches(searches), strict=True):
-            outcomes[number] = play.complete(shown)
-        return outcomes
-
     def render(self) -> tuple[str, ...] | None:
         """Return the state of each environment as text (render mode ``"ansi"``)."""
         if self.render_mode != "ansi":
             return None
-        return tuple(self._running(number).render() for number in range(self.num_envs))
+        if self._over is None:
+            raise ResetNeeded("nothing has begun yet. Call reset() first.")
+        return tuple(self._team.render())
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """End the worker processes, if there are any; without them nothing need be closed."""
+        if self._team.workers is not None:
+            self._over = None
+            self._team.workers.close()
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
@@ -203,29 +220,15 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
         self._seed(number, None)
         return self._generators[number]
 
-    def _restart(self, number: int, survey_id: str | None = None) -> Play:
-        """Begin an episode of a survey, by default of one that is drawn."""
-        if survey_id is None:
-            survey_id = self._setting.draw(self._generator(number))
-        self._plays[number] = play = self._setting.play(survey_id)
-        return play
+    def _draw(self, number: int) -> str:
+        return self._setting.draw(self._generator(number))
 
-    def _running(self, number: int) -> Play:
-        play = self._plays[number]
-        if play is None:
-            raise ResetNeeded("nothing has begun yet. Call reset() first.")
-        return play
-
-    def _batched(self, observations: list[dict[str, Any]]) -> dict[str, Any]:
-        budgets = [observation["budget"] for observation in observations]
+    def _batched(self, seen: Seen) -> dict[str, Any]:
         batched: dict[str, Any] = {
-            "budget": {
-                name: np.array([budget[name] for budget in budgets], np.int64)
-                for name in self._budget_names
-            }
+            "budget": {name: np.array(seen.budget[name], np.int64) for name in sorted(seen.budget)}
         }
-        for name in _TEXTS:
-            batched[name] = tuple([observation[name] for observation in observations])
+        for name in sorted(seen.texts):
+            batched[name] = tuple(seen.texts[name])
         return batched
 
     def _seeds(self, seed: Any) -> list[int | None]:

@@ -7,7 +7,7 @@ task:
     TOOLS.register("venue")(Tool.of(venue))
 """
 
-from arena.tools._parse import Call, parse_action
+from arena.tools._parse import Call, parse_action, refusal
 from arena.tools._searching import make_searches
 from arena.tools.base import TOOLS, BudgetError, Parameter, Search, Shown, Tool, ToolError
 from arena.tools.episode import MAX_QUERY, MAX_SUBMITTED, Episode
@@ -28,6 +28,7 @@ __all__ = [
     "actions_from",
     "make_searches",
     "parse_action",
+    "refusal",
     "tool_message",
     "tool_schemas",
 ]

@@ -53,6 +53,15 @@ def parse_action(action: object, tools: Mapping[str, Tool]) -> Call | str:
         return f"the action holds a {type(action).__name__}, which JSON cannot hold. {_FORM}"
 
 
+def refusal(action: object) -> str:
+    """Return the answer to an action that holds what JSON cannot hold."""
+    try:
+        kind = not_json(action)
+    except Exception:
+        kind = None
+    return f"the action holds a {kind or type(action).__name__}, which JSON cannot hold. {_FORM}"
+
+
 def not_json(value: object) -> str | None:
     """Return the type of the first thing in `value` that JSON cannot hold, or None.
 
