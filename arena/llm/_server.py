@@ -30,7 +30,7 @@ class Server:
     Args:
         base_url: such as ``http://127.0.0.1:8000/v1``; None for ``$OPENAI_BASE_URL`` or OpenAI's.
         api_key_env: name of the environment variable.
-        timeout: seconds for a whole answer.
+        timeout: seconds for a whole answer; one that comes in pieces may take twice as long.
     """
 
     def __init__(self, base_url: str | None, api_key_env: str, timeout: float) -> None:
@@ -51,12 +51,13 @@ class Server:
         import openai
 
         rest = {name: value for name, value in body.items() if name not in ("model", "messages")}
+        end = time.monotonic() + self._timeout  # the package's own bound holds for each piece
         data, problem = b"", None
         try:
             with client.chat.completions.with_streaming_response.create(
                 model=body["model"], messages=body["messages"], extra_body=rest
             ) as response:
-                data, problem = self._read(response)
+                data, problem = self._read(response, end)
         except openai.APITimeoutError:
             problem = AgainError(self._late())
         except openai.APIConnectionError as error:
@@ -69,9 +70,8 @@ class Server:
             raise problem
         return data.decode("utf-8", "replace")
 
-    def _read(self, response: Any) -> tuple[bytes, Exception | None]:
+    def _read(self, response: Any, end: float) -> tuple[bytes, Exception | None]:
         """Return the bytes of an answer, or why there are none."""
-        end = time.monotonic() + self._timeout  # the package's own bound holds for each piece
         parts, size = [], 0
         try:
             for part in response.iter_bytes():

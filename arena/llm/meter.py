@@ -87,8 +87,8 @@ class Meter:
             raise DataError("the server does not count tokens, so max_tokens cannot be held.")
         if self.limits.max_dollars is not None and self.dollars is None:
             raise DataError(
-                "the cost of an answer is unknown, so max_dollars cannot be held: the server counted "
-                "no tokens, or the answer was recorded without a price."
+                "the cost of an answer is unknown, so max_dollars cannot be held: the server "
+                "counted no tokens, or the answer was recorded without a price."
             )
 
     @property

@@ -17,7 +17,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +102,8 @@ class Store:
         with self._lock:
             if self.path.exists():
                 with self._open(os.O_RDONLY) as file:
+                    with suppress(OSError):  # a file system without locks has no writers either
+                        fcntl.flock(file, fcntl.LOCK_SH)
                     self._load(file)
 
     @contextmanager
