@@ -164,6 +164,20 @@ class LLMServer:
         return self._script[place]
 
 
+KEY = "sk-this-is-the-secret-0123456789"
+HELLO = [{"role": "user", "content": "hello you there"}]
+
+
+def says(text: str) -> list[dict[str, str]]:
+    """A request with one message."""
+    return [{"role": "user", "content": text}]
+
+
+def echo(body: dict[str, Any]) -> str:
+    """A script that repeats what it is told."""
+    return f"You said {last_text(body)}"
+
+
 def last_text(body: dict[str, Any]) -> str:
     """The content of the last message."""
     return str(body["messages"][-1].get("content") or "")

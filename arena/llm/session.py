@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from arena.errors import clip
 from arena.llm._model import Model
 from arena.llm._request import Message
 from arena.llm.answers import Completion
@@ -64,7 +63,7 @@ class Session(Model):
 
     def failed(self, reason: str, key: str) -> None:
         """Take note of a step that failed."""
-        self._failures.append({"request": key, "reason": clip(reason, 200)})
+        self._failures.append({"request": key, "reason": reason[:200]})
 
     def notes(self) -> dict[str, Any]:
         """Return what belongs into a trajectory: no times, and nothing of where answers came from.
