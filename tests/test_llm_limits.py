@@ -121,6 +121,16 @@ def test_limits_of_the_client_count_what_is_really_asked(make_client):
             assert len(server.requests) == start + 2
 
 
+def test_dollars_of_the_client(make_client):
+    prices = {"scripted": {"prompt": 1, "completion": 1}}
+    with LLMServer(lambda body: "five words and no more") as server:
+        client = make_client(server, prices=prices, limits={"max_dollars": 16e-6})
+        with pytest.raises(SpendingLimitError, match="max_dollars"):
+            for n in range(9):
+                client.complete(says(f"hello you {n}"))
+        assert len(server.requests) == 2  # eight tokens each
+
+
 def test_a_limit_on_what_is_not_counted_is_an_error(make_client):
     choices = [{"message": {"role": "assistant", "content": "x"}}]
     with LLMServer([Trouble(body=json.dumps({"choices": choices}).encode())]) as server:

@@ -24,6 +24,9 @@ TAGGED = [
     ("```xml\n<Queries>\na\n</Queries>\n```", "a"),
     ("<Queries>\n```\na\n```\n</Queries>", "a"),
     ("<think>In <Queries>x</Queries>?</think><Queries>a</Queries>", "a"),
+    ("Should I say <Queries>x</Queries>?\n</think>\n\n<Queries>a</Queries>", "a"),
+    ("<Queries>\na </think> b\n</Queries>", "a </think> b"),
+    ("<think><Queries>never closed</Queries>", "never closed"),
     ("<Queries>a < b and <i>c</i></Queries>", "a < b and <i>c</i>"),
 ]
 

@@ -17,13 +17,23 @@ _FENCED = re.compile(r"```[^\n`]{0,40}\n(.*?)(?:```|\Z)", re.DOTALL)
 _BULLET = re.compile(
     r"\s{0,200}(?:[-*•+–—‣◦]|\(?\d{1,3}[.):]|\(\d{1,3}\)|\[\d{1,3}\]|[a-zA-Z][.)])\s+(?=\S)"
 )
+_THOUGHT = re.compile(r"^[ \t]{0,20}</think>[ \t]{0,20}$", re.MULTILINE)
 _CLOSING = re.compile(r"</[\w-]{1,40}>?\s{0,200}\Z")
 _MARKS = (("**", "**"), ("__", "__"), ("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"), ("*", "*"))
 
 
 def without_thoughts(text: str) -> str:
-    """Return what stands after the last ``</think>``, which some models write before an answer."""
-    return text.rpartition("</think>")[2] or text
+    """Return what stands after the thoughts that some models write before an answer.
+
+    They begin the text with ``<think>``, or end in a line ``</think>`` of its own. The same mark
+    within an answer, such as in a title that it quotes, cuts nothing off.
+    """
+    if text.lstrip().startswith("<think>"):
+        rest = text.partition("</think>")[2]
+    else:
+        end = _THOUGHT.search(text)
+        rest = text[end.end() :] if end else text
+    return rest if rest.strip() else text
 
 
 def tagged(text: str, tag: str) -> str:
