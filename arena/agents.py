@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from arena.registry import Registry
 
@@ -20,7 +20,13 @@ class Agent:
 
     Args:
         seed: for an agent that draws numbers; the same seed gives the same actions.
+
+    Attributes:
+        unrecorded: names of options that shape no action, such as where a server is; they stay out
+            of a run's manifest, so that it is the same run without them.
     """
+
+    unrecorded: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
@@ -42,9 +48,11 @@ class Agent:
         """
         return {}
 
-    @classmethod
-    def prompts(cls) -> dict[str, str]:
-        """Return the prompt templates in use, by name; their hash goes into the run."""
+    def prompts(self) -> dict[str, str]:
+        """Return the prompt templates in use, by name; their hash goes into the run.
+
+        It is asked for before the first episode.
+        """
         return {}
 
 

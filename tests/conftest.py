@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -241,3 +242,22 @@ def real_corpus(real_data: RealData, tmp_path_factory: pytest.TempPathFactory) -
     directory = tmp_path_factory.mktemp("real") / "corpus"
     build(JsonLines(real_data.papers, real_data.surveys), directory)
     return directory
+
+
+@pytest.fixture
+def make_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Make clients of a server, or of its address, that do not really wait between attempts."""
+    from llm_server import KEY
+
+    from arena.llm import Client
+
+    for name in ("OPENAI_BASE_URL", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+    def client(server: Any, **options: Any) -> Client:
+        url = getattr(server, "url", server)
+        given = {"store": tmp_path / "answers.jsonl", "sleep": lambda seconds: None}
+        return Client("scripted", **({"base_url": url} | given | options))
+
+    return client

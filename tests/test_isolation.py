@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import arena
+import arena.llm
 from arena._register import ENVIRONMENTS
 from arena.agents import AGENTS, Agent
 from arena.errors import CorpusError
@@ -45,7 +46,8 @@ ARITHMETIC = {"numpy", "numpy.typing", "scipy.cluster.hierarchy"}
 # Of `arena` what knows texts and vectors: an encoder opens its own model by its name, and
 # `arena.mindmap.tree` is the type of a mind-map alone (`arena.mindmap` reads files).
 KNOWS_NO_LABEL = {
-    "arena.agents", "arena.encoders", "arena.errors", "arena.mindmap.tree", "arena.text",
+    "arena.agents", "arena.encoders", "arena.errors", "arena.llm", "arena.mindmap.tree",
+    "arena.text",
 }  # fmt: skip
 DOORS = {"__import__", "__builtins__", "eval", "exec", "compile", "open", "getattr", "globals"}
 FILES = {
@@ -61,6 +63,10 @@ def test_a_baseline_reaches_nothing_that_knows_labels(path):
         known = name in KNOWS_NO_LABEL | ARITHMETIC or name.startswith("baselines.")
         assert known or name.split(".")[0] in THINKING, name
     tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "arena.llm":
+            # Its modules open files; the public names open templates, prices and answers alone.
+            assert {alias.name for alias in node.names} <= set(arena.llm.__all__)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     names |= {
         alias.name

@@ -20,11 +20,13 @@ class Players(NamedTuple):
     Attributes:
         name: for the records of the run.
         kind: their class.
+        prompts: their prompt templates.
         make: (survey id, seed of the episode) -> a fresh agent.
     """
 
     name: str
     kind: type[Agent]
+    prompts: dict[str, str]
     make: Callable[[str, int], Agent]
 
 
@@ -49,6 +51,7 @@ def players(
         return Players(
             ORACLE,
             Oracle,
+            {},
             lambda survey_id, seed: Oracle(ideal_answers(task, tasks, survey_id), seed=seed),
         )
     kind = AGENTS.get(agent) if isinstance(agent, str) else agent
@@ -56,9 +59,9 @@ def players(
         raise DataError(f"agent={clip(agent)}: give a registered name or a subclass of Agent.")
     name = agent if isinstance(agent, str) else kind.__qualname__
     try:
-        kind(seed=0, **options)
+        first = kind(seed=0, **options)
     except TypeError as error:
         raise DataError(
             f"agent {name!r} does not take seed=0 and the options {clip(options)}: {error}."
         ) from None
-    return Players(name, kind, lambda _, seed: kind(seed=seed, **options))
+    return Players(name, kind, first.prompts(), lambda _, seed: kind(seed=seed, **options))

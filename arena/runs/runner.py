@@ -107,7 +107,6 @@ def run(
         found = environment.what_was_found(arguments, corpus, tasks, chosen)
         arguments[environment.FOUND] = found
     env = environment.make_environment(task, corpus, chosen, arguments)
-    prompts = team.kind.prompts()
     manifest = plain(
         {
             "version": MANIFEST_VERSION,
@@ -115,7 +114,11 @@ def run(
             "task": task,
             "definition": specification._asdict(),
             "agent": team.name,
-            "agent_options": _checked(agent_options),
+            "agent_options": {
+                name: value
+                for name, value in _checked(agent_options).items()
+                if name not in team.kind.unrecorded
+            },
             "environment": environment.recorded(
                 {key: arguments[key] for key in arguments if key not in DEFAULT_BUDGET}
             ),
@@ -127,7 +130,7 @@ def run(
             "surveys": chosen,
             "sha256": environment.hashes(env, corpus, tasks, arguments)
             | {
-                "prompts": sha256_json(prompts) if prompts else None,
+                "prompts": sha256_json(team.prompts) if team.prompts else None,
                 "code": code_sha256(team.kind, *environment.code_of(env, corpus, arguments)),
             },
         }

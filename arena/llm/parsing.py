@@ -1,0 +1,157 @@
+"""Reading what a model wrote: tags, JSON and lists, from good answers and from most bad ones.
+
+Every function takes any text, raises nothing but `ParseError`, whose message may be told to the
+model, and takes time linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import Any
+
+from arena.llm._loose import read_loosely, regions, strictly
+from arena.llm.errors import ParseError
+
+_FENCED = re.compile(r"```[^\n`]{0,40}\n(.*?)(?:```|\Z)", re.DOTALL)
+_BULLET = re.compile(
+    r"\s{0,200}(?:[-*•+–—‣◦]|\(?\d{1,3}[.):]|\(\d{1,3}\)|\[\d{1,3}\]|[a-zA-Z][.)])\s+(?=\S)"
+)
+_THOUGHT = re.compile(r"^[ \t]{0,20}</think>[ \t]{0,20}$", re.MULTILINE)
+_CLOSING = re.compile(r"</[\w-]{1,40}>?\s{0,200}\Z")
+_MARKS = (("**", "**"), ("__", "__"), ("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"), ("*", "*"))
+
+
+def without_thoughts(text: str) -> str:
+    """Return what stands after the thoughts that some models write before an answer.
+
+    They begin the text with ``<think>``, or end in a line ``</think>`` of its own. The same mark
+    within an answer, such as in a title that it quotes, cuts nothing off.
+    """
+    if text.lstrip().startswith("<think>"):
+        rest = text.partition("</think>")[2]
+    else:
+        end = _THOUGHT.search(text)
+        rest = text[end.end() :] if end else text
+    return rest if rest.strip() else text
+
+
+def tagged(text: str, tag: str) -> str:
+    r"""Return what the tag ``<tag>...</tag>`` holds, without a code fence around it.
+
+    Case and attributes do not matter. Of several the first complete one that is not empty counts;
+    if none is complete, what follows the last opening tag or stands before the first closing one.
+
+    Raises:
+        ParseError: if there is no such tag, or it is empty.
+
+    >>> tagged("Sure! <queries>\n- graph models\n</Queries>", "Queries")
+    '- graph models'
+    """
+    text = without_thoughts(text)
+    mark = re.compile(rf"<\s{{0,5}}(/?)\s{{0,5}}{re.escape(tag)}(?![\w-])[^<>]{{0,100}}>", re.I)
+    marks = list(mark.finditer(text))
+    if not marks:
+        raise ParseError(f"There is no <{tag}>...</{tag}> in it.")
+    for opening, closing in pairwise(marks):
+        if not opening[1] and closing[1]:
+            content = unfenced(text[opening.end() : closing.start()])
+            if content:
+                return content
+    openings = [match for match in marks if not match[1]]
+    if openings:
+        rest = text[openings[-1].end() :]
+        closing_at = mark.search(rest)
+        content = unfenced(rest[: closing_at.start()] if closing_at else rest)
+        content = _CLOSING.sub("", content).strip()
+    else:
+        content = unfenced(text[: marks[0].start()])
+    if not content:
+        raise ParseError(f"The tag <{tag}> is empty.")
+    return content
+
+
+def unfenced(text: str) -> str:
+    r"""Return the content of the first code fence, or the text if it has none; stripped.
+
+    >>> unfenced("```json\n[1]\n```")
+    '[1]'
+    """
+    match = _FENCED.search(text)
+    return (match[1] if match else text).strip().strip("`").strip()
+
+
+def as_json(text: str) -> Any:
+    """Return the JSON object or list in a text, also if it is not quite JSON.
+
+    Prose and code fences around it, trailing commas, single quotes, names without quotes, Python's
+    ``None`` and ``True``, comments, and an end that was cut off are forgiven. Of several the
+    longest that can be read counts. NaN and infinities become None.
+
+    Raises:
+        ParseError: if there is none, or it is nested more than 100 levels deep.
+
+    >>> as_json("Here: {'a': [1, 2,], b: None} Bye.")
+    {'a': [1, 2], 'b': None}
+    """
+    text = without_thoughts(text)
+    found = sorted(regions(text), key=lambda part: part.start - part.end)
+    for part in found:
+        for read in (strictly, read_loosely):
+            value = read(text[part.start : part.end])
+            if value is not None:
+                return value
+    raise ParseError("There is no JSON object or list in it that can be read.")
+
+
+def as_list(text: str) -> list[str]:
+    r"""Return the items of a list: bullets, numbers, JSON, or lines.
+
+    Where some lines have bullets or numbers, the others are prose. An object in a JSON list gives
+    its first text. Quotes and marks of emphasis around an item go.
+
+    Raises:
+        ParseError: if nothing is left.
+
+    >>> as_list("Queries:\n1. graph models\n2) 'molecules'")
+    ['graph models', 'molecules']
+    >>> as_list('["graph models", "molecules"]')
+    ['graph models', 'molecules']
+    """
+    plain = unfenced(without_thoughts(text))
+    lines = plain.splitlines()
+    items = [line[m.end() :] for line in lines if (m := _BULLET.match(line))]
+    if not items and ("[" in plain or "{" in plain):
+        try:
+            items = _texts(as_json(plain))
+        except ParseError:
+            items = []
+    if not items:
+        items = [line for line in lines if not (len(lines) > 1 and line.rstrip().endswith(":"))]
+    bare = [item for item in map(_bare, items) if item]
+    if not bare:
+        raise ParseError("There is no list in it.")
+    return bare
+
+
+def _texts(value: Any) -> list[str]:
+    """Return the texts of a JSON list, or of the first list in an object."""
+    if isinstance(value, dict):
+        lists = [item for item in value.values() if isinstance(item, list)]
+        value = lists[0] if lists else list(value.values())
+    found = []
+    for item in value:
+        if isinstance(item, dict):
+            item = next((part for part in item.values() if isinstance(part, str)), None)
+        if isinstance(item, str | int | float) and not isinstance(item, bool):
+            found.append(str(item))
+    return found
+
+
+def _bare(item: str) -> str:
+    """Return an item without what a list, a quotation or Markdown puts around it."""
+    item = " ".join(item.split()).rstrip(",;").strip()
+    for left, right in _MARKS:
+        if len(item) > 2 * len(left) and item.startswith(left) and item.endswith(right):
+            item = item[len(left) : -len(left)].strip()
+    return item.strip() if re.search(r"\w", item) else ""

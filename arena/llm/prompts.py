@@ -1,0 +1,132 @@
+"""Prompt templates: text files with ``$name`` where something is filled in, and nothing else.
+
+A template is text: ``$name`` and ``${name}`` are fields, ``$$`` is a dollar sign, no expression is
+evaluated. What is filled in is data and is not looked at again, so ``$topic`` in a title stays as
+it is. It cannot end or open the tags that the template marks its parts with, nor those of answers:
+in ``</topic>`` within a value the ``<`` becomes ``&lt;``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.errors import DataError, clip, did_you_mean
+
+SUFFIX = ".txt"
+ANSWER_TAGS = ("Decomposition", "Queries", "topic", "typology")
+"""Tags of the prompts in appendix C of ResearchArena."""
+
+_FIELD = re.compile(r"\$(?:(\$)|([a-z_][a-z0-9_]*)|\{([a-z_][a-z0-9_]*)\}|)", re.IGNORECASE)
+_TAG = re.compile(r"<\s{0,5}/?\s{0,5}([A-Za-z][\w-]{0,40})[^<>]{0,100}>")
+
+
+class Fields(NamedTuple):
+    """What a template must hold, and what it may hold."""
+
+    required: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+
+
+class Template:
+    """One prompt.
+
+    Args:
+        text: of the template.
+        fields: that it is filled with.
+        name: for messages.
+
+    Raises:
+        DataError: if a field is unknown, a required one is missing, or a ``$`` stands alone.
+    """
+
+    def __init__(self, text: str, fields: Fields, name: str = "template") -> None:
+        self.text, self.name = text, name
+        self._known = (*fields.required, *fields.optional)
+        used = set()
+        for match in _FIELD.finditer(text):
+            field = match[2] or match[3]
+            line = text.count("\n", 0, match.start()) + 1
+            if field is None and not match[1]:
+                raise DataError(f"{name} line {line}: a $ alone. Write $$ for a dollar sign.")
+            if field is not None and field not in self._known:
+                raise DataError(
+                    f"{name} line {line}: no field ${field}.{did_you_mean(field, self._known)} "
+                    "Write $$ for a dollar sign."
+                )
+            used.add(field)
+        for field in fields.required:
+            if field not in used:
+                raise DataError(f"{name}: the field ${field} is missing; the prompt needs it.")
+        tags = {match[1].lower() for match in _TAG.finditer(text)}
+        tags |= {tag.lower() for tag in ANSWER_TAGS}
+        names = "|".join(sorted(map(re.escape, tags)))
+        self._tags = re.compile(rf"<(?=\s{{0,5}}/?\s{{0,5}}(?:{names})(?![\w-]))", re.IGNORECASE)
+
+    def fill(self, **values: str | int) -> str:
+        """Return the prompt with `values` in the place of its fields.
+
+        Raises:
+            DataError: if a value is missing, unknown or no text.
+
+        >>> Template("On <topic>$topic</topic>?", Fields(("topic",))).fill(topic="$a </topic>")
+        'On <topic>$a &lt;/topic></topic>?'
+        """
+        for name in self._known:
+            if name not in values:
+                raise DataError(f"{self.name}: no value for ${name} was given.")
+        for name, value in values.items():
+            if name not in self._known:
+                raise DataError(f"{self.name}: no field {name}.{did_you_mean(name, self._known)}")
+            if type(value) not in (str, int):
+                raise DataError(f"{self.name}: {name}={clip(value)} is no text.")
+        texts = {name: self._tags.sub("&lt;", str(value)) for name, value in values.items()}
+        return _FIELD.sub(lambda match: match[1] or texts[match[2] or match[3]], self.text)
+
+    def messages(self, **values: str | int) -> list[dict[str, str]]:
+        """Return the prompt as the one message of a user."""
+        return [{"role": "user", "content": self.fill(**values)}]
+
+
+def load_templates(
+    wanted: Mapping[str, Fields], package: Path, own: str | Path | None = None
+) -> dict[str, Template]:
+    """Return templates by name, each from a user's folder or else from the package's.
+
+    Args:
+        wanted: name -> fields; ``name.txt`` holds the template.
+        package: folder with all of them.
+        own: a user's folder with any of them.
+
+    Raises:
+        DataError: if a file is missing or no template, or the user's folder holds one of a name
+            that nobody asks for.
+    """
+    folders: Sequence[Path] = [package] if own is None else [Path(own), package]
+    if own is not None:
+        given = sorted(path.stem for path in Path(own).glob(f"*{SUFFIX}"))
+        if not given:
+            raise DataError(
+                f"{str(own)!r} holds no template. It takes "
+                f"{', '.join(name + SUFFIX for name in sorted(wanted))}."
+            )
+        for name in given:
+            if name not in wanted:
+                raise DataError(
+                    f"{str(Path(own) / (name + SUFFIX))!r} is no template of this agent."
+                    f"{did_you_mean(name, wanted)}"
+                )
+    found = {}
+    for name, fields in wanted.items():
+        paths = [folder / (name + SUFFIX) for folder in folders]
+        path = next((path for path in paths if path.is_file()), None)
+        if path is None:
+            raise DataError(f"there is no template {str(paths[-1])!r}.")
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"the template {str(path)!r} cannot be read: {error}.") from None
+        found[name] = Template(text, fields, str(path))
+    return found

@@ -1,0 +1,174 @@
+"""The client against a real server: requests, modes, keys of answers, options."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from llm_server import HELLO, KEY, LLMServer, Trouble, echo, says, tool_call
+
+from arena.errors import DataError
+from arena.llm import Client, ReplayMissError
+
+pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
+
+
+def test_a_request_and_its_answer(make_client):
+    with LLMServer(["Hello to you."]) as server:
+        answer = make_client(server).complete(HELLO, max_tokens=7, stop=["###"])
+        assert server.requests == [
+            {
+                "model": "scripted", "messages": HELLO, "temperature": 0, "seed": 42,
+                "max_tokens": 7, "stop": ["###"],
+            }
+        ]  # fmt: skip
+        assert server.headers[0]["authorization"] == f"Bearer {KEY}"
+    assert (answer.text, answer.finish_reason, answer.tool_calls) == ("Hello to you.", "stop", ())
+    assert answer.usage == (3, 3, None)
+    assert (answer.cached, answer.cost) == (False, None)  # no price is no price of 0
+    assert answer.seconds > 0
+
+
+def test_the_key_is_the_hash_of_the_body_alone(make_client):
+    """Worked out here from the documented form, which stores depend on."""
+    body = {"model": "scripted", "messages": HELLO, "temperature": 0, "seed": 42}
+    text = json.dumps({"body": body, "version": 1}, sort_keys=True, separators=(",", ":"))
+    with LLMServer(echo) as server:
+        client = make_client(server)
+        first = client.complete(HELLO)
+        assert first.key == hashlib.sha256(text.encode()).hexdigest()
+        assert make_client("http://127.0.0.1:9/v1", temperature=0.0).complete(HELLO).cached
+        different = [
+            {"temperature": 0.5}, {"temperature": None}, {"seed": 1}, {"seed": None},
+            {"max_tokens": 9}, {"stop": "."}, {"tools": [{"type": "function"}]},
+            {"response_format": {"type": "json_object"}}, {"top_p": 0.5}, {"user": "me"},
+        ]  # fmt: skip
+        keys = {client.complete(HELLO, **options).key for options in different}
+        assert len(keys | {first.key}) == len(server.requests) == 1 + len(different)
+        assert "temperature" not in server.requests[2]
+        for options in ({"stream": True}, {"n": 2}, {"model": "other"}):
+            with pytest.raises(DataError):
+                client.complete(HELLO, **options)
+        for messages in ([], "hello", [{"content": "x"}], [{"role": "user", "content": {1}}]):
+            with pytest.raises(DataError):
+                client.complete(messages)
+
+
+def test_recorded_answers_are_replayed_without_a_server(make_client):
+    call = tool_call("search", {"query": "caf\u00e9"})
+    prices = {"scripted": {"prompt": 1.0, "completion": 2.0}}
+    with LLMServer(["text", call]) as server:
+        client = make_client(server, prices=prices)
+        answers = [client.complete(HELLO), client.complete(says("and now?"))]
+        again = [client.complete(HELLO), client.complete(says("and now?"))]
+        assert len(server.requests) == 2
+    assert answers[1].tool_calls[0]["function"] == {
+        "name": "search", "arguments": '{"query": "caf\\u00e9"}',
+    }  # fmt: skip
+    assert answers[1].message == {
+        "role": "assistant", "content": "", "tool_calls": list(answers[1].tool_calls),
+    }  # fmt: skip
+    assert answers[0].cost == pytest.approx((3 * 1.0 + 1 * 2.0) / 1e6, rel=1e-12)
+    assert client.meter.calls == 2  # what was really asked for
+    replay = make_client("http://127.0.0.1:9/v1", mode="replay")
+    replayed = [replay.complete(HELLO), replay.complete(says("and now?"))]
+    assert again == replayed == [answer._replace(cached=True) for answer in answers]
+    with pytest.raises(ReplayMissError) as miss:
+        replay.complete(says("Tell me   something else about it please"))
+    for part in ("'scripted'", "1 message", "Tell me something else", "answers.jsonl", "2 answers"):
+        assert part in str(miss.value)
+    with pytest.raises(ReplayMissError, match="all of other models: \\['scripted'\\]"):
+        Client("another", mode="replay", store=replay.store.path).complete(HELLO)
+
+
+def test_live_keeps_nothing(make_client, tmp_path):
+    with LLMServer(["one", "two"]) as server:
+        client = make_client(server, mode="live")
+        assert [client.complete(HELLO).text for _ in range(2)] == ["one", "two"]
+    assert not (tmp_path / "answers.jsonl").exists()
+
+
+def test_mode_and_store_come_from_the_environment(make_client, tmp_path, monkeypatch):
+    monkeypatch.setenv("ARENA_LLM_STORE", str(tmp_path / "elsewhere.jsonl"))
+    with LLMServer(["one"]) as server:
+        Client("scripted", base_url=server.url).complete(HELLO)
+    monkeypatch.setenv("ARENA_LLM_MODE", "replay")
+    assert Client("scripted").complete(HELLO).text == "one"
+    monkeypatch.setenv("ARENA_LLM_MODE", "reply")
+    with pytest.raises(DataError, match="Did you mean 'replay'"):
+        Client("scripted")
+
+
+def test_replay_needs_neither_openai_nor_a_key(make_client, tmp_path):
+    with LLMServer(["one"]) as server:
+        make_client(server).complete(HELLO)
+    code = (
+        "import sys; sys.modules['openai'] = None\n"
+        "from arena.llm import Client\n"
+        f"path, hello = {str(tmp_path / 'answers.jsonl')!r}, {HELLO!r}\n"
+        "print(Client('scripted', mode='replay', store=path).complete(hello).text)\n"
+        "Client('scripted', base_url='http://127.0.0.1:9', store=path).complete(hello[:1] * 2)\n"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "OPENAI_API_KEY"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment
+    )
+    assert done.stdout == "one\n"
+    assert "pip install 'researcharena[llm]'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"timeout": 0}, {"timeout": "1"}, {"max_retries": -1}, {"max_retries": True},
+        {"max_parallel": 0}, {"max_per_minute": 0}, {"limits": {"max_call": 1}},
+        {"limits": {"max_calls": 1.5}}, {"limits": {"max_dollars": float("nan")}},
+        {"limits": 3}, {"mode": "play"}, {"api_key_env": ""},
+    ],
+)  # fmt: skip
+def test_options_out_of_range(options, make_client):
+    with pytest.raises(DataError):
+        make_client("http://127.0.0.1:9/v1", **options)
+
+
+def test_so_many_a_minute(make_client):
+    waits = []
+    with LLMServer(echo) as server:
+        client = make_client(server, max_per_minute=1, sleep=waits.append)
+        for n in range(3):
+            client.complete(says(str(n)))
+    # Nobody really slept, so the third call is to wait for nearly two minutes.
+    assert len(waits) == 2
+    assert 0 < waits[0] <= 60 < waits[1] <= 120
+
+
+def test_halves_of_characters_are_sent_and_kept_as_something_readable(make_client):
+    with LLMServer(
+        [Trouble(body=b'{"choices": [{"message": {"content": "a\\ud83d b"}}]}')]
+    ) as server:
+        client = make_client(server)
+        assert client.complete(says("half \ud83d and \ud83d\ude00")).text == "a\ufffd b"
+        assert server.requests[0]["messages"][0]["content"] == "half \ufffd and \U0001f600"
+
+
+def test_messages_of_other_shapes(make_client):
+    shapes = [
+        ({"content": None}, ""),
+        ({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, "ab"),
+        ({"content": 5, "tool_calls": "none"}, ""),
+        (
+            {"content": "", "tool_calls": [{"function": {"name": "f", "arguments": {"x": 1}}}, 3]},
+            "",
+        ),
+    ]
+    with LLMServer([message for message, _ in shapes]) as server:
+        client = make_client(server)
+        answers = [client.complete(says(str(n))) for n in range(len(shapes))]
+    assert [answer.text for answer in answers] == [text for _, text in shapes]
+    assert answers[3].tool_calls == (
+        {"id": "call_0", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}},
+    )

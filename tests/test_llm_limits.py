@@ -1,0 +1,139 @@
+"""Counting tokens, dollars and seconds, and stopping at limits."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from llm_server import HELLO, LLMServer, Trouble, echo, says
+
+from arena.errors import DataError
+from arena.llm import LimitReachedError, Session, SpendingLimitError
+
+pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
+
+
+def test_counting_by_hand(make_client):
+    """10 prompt tokens of which 4 cached, 5 completion tokens; then an answer without a count."""
+    usage = {
+        "prompt_tokens": 10, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 4},
+    }  # fmt: skip
+    choices = [{"message": {"role": "assistant", "content": "x"}, "finish_reason": "stop"}]
+    bodies = [{"choices": choices, "usage": usage}, {"choices": choices}]
+    prices = {"scripted": {"prompt": 3, "completion": 7, "cached": 1}}
+    with LLMServer([Trouble(body=json.dumps(body).encode()) for body in bodies]) as server:
+        session = Session(make_client(server, prices=prices))
+        assert session.complete(HELLO).cost == pytest.approx((6 * 3 + 4 * 1 + 5 * 7) / 1e6, 1e-12)
+        totals = session.meter.totals()
+        assert {key: totals[key] for key in totals if key != "dollars"} == {
+            "calls": 1, "prompt_tokens": 10, "completion_tokens": 5, "cached_tokens": 4,
+        }  # fmt: skip
+        assert session.complete(says("more")).cost is None
+    assert session.meter.totals() == {
+        "calls": 2, "prompt_tokens": None, "completion_tokens": None, "cached_tokens": 4,
+        "dollars": None,
+    }  # fmt: skip
+
+
+def test_prices(make_client, tmp_path):
+    path = tmp_path / "prices.yaml"
+    path.write_text("scripted: {prompt: 1, completion: 1}\n")
+    with LLMServer(echo) as server:
+        assert make_client(server, prices=path).complete(HELLO).cost == pytest.approx(8e-6)
+        for entry in ({"prompt": 1}, {"prompt": -1, "completion": 1}, 5, {"promt": 1},
+                      {"prompt": True, "completion": 1}):  # fmt: skip
+            with pytest.raises(DataError, match="the price of 'scripted'"):
+                make_client(server, prices={"scripted": entry})
+        with pytest.raises(DataError, match="no price of 'scripted'"):
+            make_client(server, limits={"max_dollars": 1})
+        with pytest.raises(DataError, match="cannot be read"):
+            make_client(server, prices=tmp_path / "none.yaml")
+        with pytest.raises(DataError, match="no price of 'scripted'"):
+            Session(make_client(server), {"max_dollars": 1})
+    # 1000 tokens each: 2.50 and 10 dollars for a million.
+    from arena.llm.answers import Usage
+    from arena.llm.prices import price_of
+
+    assert price_of("gpt-4o", None).of(Usage(1000, 1000, 0)) == pytest.approx(0.0125)
+    assert price_of("gpt-4o-2024-05-13", None) is None  # another price than gpt-4o
+    assert price_of("gpt-4o", {"gpt-4o": {"prompt": 0, "completion": 0}}).of(Usage(9, 9)) == 0
+
+
+@pytest.mark.parametrize(
+    ("limits", "answered"),
+    [
+        ({"max_calls": 3}, 3),
+        ({"max_calls": 0}, 0),
+        ({"max_tokens": 21}, 3),  # 8 tokens each: the one that crosses is still answered
+        ({"max_dollars": 16e-6}, 2),
+        ({}, 5),
+    ],
+)
+def test_limits_of_an_episode(limits, answered, make_client):
+    """The same when replayed: the counts are those of the recording."""
+    prices = {"scripted": {"prompt": 1, "completion": 1}}
+    with LLMServer(lambda body: "five words and no more") as server:  # and three asked
+        for mode in ("record", "record", "replay") if answered else ("record",):
+            client = make_client(server, mode=mode, prices=prices)
+            session = Session(client, limits)
+            count = 0
+            try:
+                for n in range(5):
+                    session.complete(says(f"hello you {n}"))
+                    count += 1
+            except LimitReachedError as reached:
+                assert {reached.limit} == set(limits)
+            assert count == answered
+        assert len(server.requests) == answered
+
+
+def test_a_limit_of_seconds_stops_a_replay_at_the_same_call(make_client):
+    with LLMServer([Trouble(500, slow=0.3), "a", "b", "c"]) as server:
+        counts = []
+        for mode in ("record", "replay"):
+            session = Session(make_client(server, mode=mode), {"max_seconds": 0.25})
+            counts.append(0)
+            with pytest.raises(LimitReachedError, match="max_seconds"):
+                for n in range(3):
+                    session.complete(says(str(n)))
+                    counts[-1] += 1
+    assert counts == [1, 1]
+
+
+def test_a_batch_that_does_not_fit_is_not_begun(make_client):
+    with LLMServer(echo) as server:
+        session = Session(make_client(server), {"max_calls": 3})
+        session.complete_many([says("a"), says("b")])
+        with pytest.raises(LimitReachedError):
+            session.complete_many([says("c"), says("d")])
+        assert session.complete(says("c")).text == "You said c"
+        assert len(server.requests) == 3
+
+
+def test_limits_of_the_client_count_what_is_really_asked(make_client):
+    with LLMServer(echo) as server:
+        for start in (0, 2, 4):  # a process that begins again may ask as much again
+            client = make_client(server, limits={"max_calls": 2})
+            with pytest.raises(SpendingLimitError, match="max_calls=2"):
+                for n in range(9):
+                    client.complete(says(str(n)))
+            assert client.meter.calls == 2
+            assert len(server.requests) == start + 2
+
+
+def test_dollars_of_the_client(make_client):
+    prices = {"scripted": {"prompt": 1, "completion": 1}}
+    with LLMServer(lambda body: "five words and no more") as server:
+        client = make_client(server, prices=prices, limits={"max_dollars": 16e-6})
+        with pytest.raises(SpendingLimitError, match="max_dollars"):
+            for n in range(9):
+                client.complete(says(f"hello you {n}"))
+        assert len(server.requests) == 2  # eight tokens each
+
+
+def test_a_limit_on_what_is_not_counted_is_an_error(make_client):
+    choices = [{"message": {"role": "assistant", "content": "x"}}]
+    with LLMServer([Trouble(body=json.dumps({"choices": choices}).encode())]) as server:
+        session = Session(make_client(server), {"max_tokens": 100})
+        with pytest.raises(DataError, match="does not count tokens"):
+            session.complete(HELLO)

@@ -1,0 +1,171 @@
+"""Reading what models write: examples by hand, and any text whatever."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from arena.llm import ParseError, as_json, as_list, tagged, unfenced
+
+TAGGED = [
+    ("<Queries>a</Queries>", "a"),
+    ("Sure!\n<queries>\n - a\n - b\n</QUERIES> Good luck!", "- a\n - b"),
+    ("< Queries type='x' >a< / Queries >", "a"),
+    ("Put them in the <Queries> tag. <Queries>a</Queries>", "a"),
+    ("<Queries></Queries> <Queries>a</Queries><Queries>b</Queries>", "a"),
+    ("<Queries><Queries>a</Queries></Queries>", "a"),
+    ("<Queries>- a\n- b", "- a\n- b"),
+    ("<Queries>- a\n</Query>", "- a"),
+    ("- a\n- b\n</Queries> and so on", "- a\n- b"),
+    ("```xml\n<Queries>\na\n</Queries>\n```", "a"),
+    ("<Queries>\n```\na\n```\n</Queries>", "a"),
+    ("<think>In <Queries>x</Queries>?</think><Queries>a</Queries>", "a"),
+    ("Should I say <Queries>x</Queries>?\n</think>\n\n<Queries>a</Queries>", "a"),
+    ("<Queries>\na </think> b\n</Queries>", "a </think> b"),
+    ("<think><Queries>never closed</Queries>", "never closed"),
+    ("<Queries>a < b and <i>c</i></Queries>", "a < b and <i>c</i>"),
+]
+
+
+@pytest.mark.parametrize(("text", "content"), TAGGED)
+def test_tags(text, content):
+    assert tagged(text, "Queries") == content
+
+
+@pytest.mark.parametrize(
+    "text", ["", "none", "<Queriesx>a</Queriesx>", "<Queries></Queries>", "<Queries>"]
+)
+def test_tags_that_are_not_there(text):
+    with pytest.raises(ParseError, match="<Queries>"):
+        tagged(text, "Queries")
+
+
+JSON = [
+    ('{"a": [1, 2.5, null, true]}', {"a": [1, 2.5, None, True]}),
+    ('Here it is:\n```json\n{"a": 1}\n```\nBye {you}.', {"a": 1}),
+    ("{'a': 'it''s', \"b\": [1, 2,],}", {"a": "it", "s": None, "b": [1, 2]}),
+    ("{a: None, b: True, c: two words, 'd': -3}",
+     {"a": None, "b": True, "c": "two words", "d": -3}),
+    ('{"a": {"b": null}, "c": {"d": [1, {"e": "cut o',
+     {"a": {"b": None}, "c": {"d": [1, {"e": "cut o"}]}}),
+    ('{"a": 1 "b": 2}', {"a": 1, "b": 2}),
+    ('{"a": 1, // a note\n "b": 2,}', {"a": 1, "b": 2}),
+    ('As [1] and [2] show: {"a": [1]} [3]', {"a": [1]}),
+    ('He said 5" in [4]; {"a": "the longest part"}', {"a": "the longest part"}),
+    ('["x}", "]"]', ["x}", "]"]),
+    ("<think>{\"x\": 12345}</think>[1]", [1]),
+    ('{"n": NaN, "i": -Infinity, "e": 1e999}', {"n": None, "i": None, "e": None}),
+    ("{'n': NaN, 'e': 1e999, }", {"n": None, "e": None}),
+    (r'{"s": "\ud83d", }', {"s": "\ufffd"}),
+    (r'{"s": "\ud83d\ude00 \n"}', {"s": "\U0001f600 \n"}),
+    ('{"LLM4Rec": {"Tuning": {"Prompt": null}}}', {"LLM4Rec": {"Tuning": {"Prompt": None}}}),
+    ("{Methods: {Search, Ranking}}", {"Methods": {"Search": None, "Ranking": None}}),
+    ("[1, 2}", [1, 2]),
+    ('{"big": ' + "9" * 5000 + "}", {"big": "9" * 5000}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "value"), JSON)
+def test_json(text, value):
+    assert as_json(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "no", '"a"', "5", "[" * 101, "]"])
+def test_no_json(text):
+    with pytest.raises(ParseError):
+        as_json(text)
+
+
+LISTS = [
+    ("- a\n* b\n• c\n– d", ["a", "b", "c", "d"]),
+    (
+        "Here are some:\n1. a\n2) b\n(3) c\n[4] d\n10: e\nHope that helps!",
+        ["a", "b", "c", "d", "e"],
+    ),
+    ("a) first\nb) second", ["first", "second"]),
+    ('["a b", "c"]', ["a b", "c"]),
+    ('Sure: ["a b", "c"] as asked', ["a b", "c"]),
+    ('{"queries": ["a", 5, null, true]}', ["a", "5"]),
+    ('[{"query": "a", "why": "x"}, {"query": "b"}]', ["a", "b"]),
+    ('```json\n["a",\n "b"]\n```', ["a", "b"]),
+    ("- \"a\",\n- **b**\n- `c`\n- “d”\n- 'e'", ["a", "b", "c", "d", "e"]),
+    ("Queries:\na one\n\nb two\n", ["a one", "b two"]),
+    ("only one line", ["only one line"]),
+    ("1. a [survey]\n2. b", ["a [survey]", "b"]),
+    ("  - nested\n    - deeper", ["nested", "deeper"]),
+    ("2019 was good", ["2019 was good"]),
+    ("- \n- ---\n- a", ["a"]),
+]
+
+
+@pytest.mark.parametrize(("text", "items"), LISTS)
+def test_lists(text, items):
+    assert as_list(text) == items
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "- \n-", "[]", "***", "...\n:"])
+def test_no_list(text):
+    with pytest.raises(ParseError, match="no list"):
+        as_list(text)
+
+
+def test_fences():
+    assert unfenced("a\n```python\nb\n```\nc\n```\nd\n```") == "b"
+    assert unfenced("```\nnot closed") == "not closed"
+    assert unfenced(" `x` ") == "x"
+
+
+PARSERS = [as_json, as_list, lambda text: tagged(text, "topic"), unfenced]
+HOSTILE = st.text(alphabet="[]{}\"'`,:\\/<>topic \n-1.eEnulNa*\ud800é", max_size=200)
+
+
+@settings(max_examples=600, deadline=None)
+@given(text=HOSTILE | st.text(max_size=100))
+@example(text='{"a\\')
+@example(text="{'a': \\")
+@example(text="[" * 3000)
+@example(text='{"a":' * 3000)
+def test_any_text_gives_a_value_or_a_parse_error(text):
+    for parse in PARSERS:
+        try:
+            value = parse(text)
+        except ParseError:
+            continue
+        json.dumps(value, allow_nan=False)
+        if parse is as_list:
+            assert value and all(isinstance(item, str) and item for item in value)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    value=st.recursive(
+        st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text(max_size=9),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner),
+        max_leaves=12,
+    ),
+    before=st.text(alphabet="abc .:'\n", max_size=20),
+)
+def test_json_is_read_as_json_whatever_stands_before_it(value, before):
+    value = {"value": value}
+    text = before + json.dumps(value) + "\n" + before
+    assert as_json(text) == value or "\\ud" in text
+    assert (
+        as_json(f"```json\n{json.dumps(value, indent=1)}\n```")["value"] == as_json(text)["value"]
+    )
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["[", "{", '"', "'", "`", "```\n", "<topic>", "</topic>", "<", "<topic ", '{"', '\\"', "[[]",
+     "- ", " ", "\n", "<think>", "</think>", "1.", '{"a":', "['", "[a ", "[//\n", "a:", "{a:"],
+)  # fmt: skip
+def test_a_long_text_of_one_thing_is_read_in_linear_time(part):
+    """With a quadratic step this would take hours."""
+    for text in (part * (100_000 // len(part)), '{"' + part * (100_000 // len(part))):
+        for parse in PARSERS:
+            with contextlib.suppress(ParseError):
+                parse(text)
