@@ -65,6 +65,7 @@ Try next, after `source .venv/bin/activate`:
   arena-corpus build world --synonymy 0.9 --output {output / "harder"}
   arena run --corpus {output / "harder"} --task discovery --agent title \\
       --output {output / "runs/harder"}
+  arena mindmap show {output / "runs/organization-clustering/mind_maps.jsonl"} --record 1
   arena replay {output / "runs/discovery-title-bm25"} --corpus {output / "world"}
   arena audit --corpus {output / "world"}
 """)

@@ -53,6 +53,9 @@ def test_the_demo_prints_what_is_shown(tmp_path):
                              for text in (done.stdout.strip(), shown.strip()))  # fmt: skip
         # The second time the world is there already; all else is the same.
         assert printed[2 if first else 1 :] == expected[2:]
+    picture = "organization-clustering/pictures/w7-037ecba91a.svg"
+    drawn = (tmp_path / "demo" / "runs" / picture).read_bytes()
+    assert drawn == (ROOT / "docs" / "organization-beside.svg").read_bytes()
 
 
 def without_seconds(line: str) -> str:

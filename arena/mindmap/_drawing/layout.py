@@ -15,6 +15,9 @@ from arena.mindmap.tree import MindMap
 BADGE_SIZE = 10.0  # font size of the number of papers
 _BADGE_GAP = 5.0
 _DOT = 9.0  # a node without a label
+# DejaVu Sans, which a viewer without our fonts takes, is up to 8 % wider on 95 % of real headings,
+# and not every viewer heeds textLength.
+_SLACK = 1.08
 _TWO_SIDED_FROM = 16  # leaves
 
 
@@ -121,7 +124,7 @@ def _measured(node: MindMap, parent: Box | None) -> Box:
     measure = functools.partial(width, size=style.size, bold=style.bold)
     label = shown(node.label)
     lines = wrap(label, measure, style.room, style.lines) if label else []
-    text_width = max(map(measure, lines), default=_DOT)
+    text_width = max((measure(line) * _SLACK for line in lines), default=_DOT)
     badge = f"{len(node.papers):,}" if node.papers else ""
     badge_width = max(width(badge, BADGE_SIZE) + 8, 15.0) if badge else 0.0
     across = text_width + (badge_width + _BADGE_GAP if badge else 0) + 2 * style.across
