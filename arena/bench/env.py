@@ -21,6 +21,10 @@ CHARACTERS = 2_000
 AIM = 5.0
 """Times the steps a second of the fastest `AsyncVectorEnv`, with as many processes as that has."""
 
+_FILL = (256, 1000)
+"""Searches, and hits of each, that make every process know the texts of most papers at the start,
+which in a long training all do; else those that share the caches of this one would be favoured."""
+
 _PROCESSES = 2
 _SAMPLE = 256
 
@@ -189,8 +193,9 @@ def _times(
     """Time every arm in every round; leave out those that an engine refuses."""
     found: dict[str, dict[str, Any]] = {}
     running = []
-    for arm in arms:
+    for arm in progress(arms, desc="warm-up", unit="kind"):
         try:
+            arm.time(queries, *_FILL, settings.seed)
             arm.time(queries, settings.steps, settings.k, settings.seed)
         except ArenaError as error:  # as Java does in a forked process
             found[arm.name] = {"skipped": str(error)}
