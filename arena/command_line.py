@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import re
@@ -42,7 +43,8 @@ class Parser(argparse.ArgumentParser):
             message = f"unknown {choice[1]!r}.{did_you_mean(choice[1], known)}"
         elif number:
             message = f"{number[1]}: {number[2]} is no number of the kind it takes."
-        self.exit(2, f"{self.prog}: error: {message.rstrip('.')}. See `{self.prog} --help`.\n")
+        end = "" if message.endswith(("?", ".")) else "."
+        self.exit(2, f"{self.prog}: error: {message}{end} See `{self.prog} --help`.\n")
 
 
 def command_line(prog: str, description: str) -> tuple[Parser, Any]:
@@ -87,6 +89,8 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
     Status 0: done. 1: a check failed, a leak or a difference was found, or a bug. 2: bad input.
     130: interrupted.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")  # a locale that lacks a letter
     arguments = parser.parse_args(argv)
     execute: Callable[[argparse.Namespace], None] = arguments.execute
     try:

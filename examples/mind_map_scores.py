@@ -30,8 +30,15 @@ _KEYS = ("tree", "mind_map", "typology", "gt")
 def read(path: Path) -> list[MindMap]:
     """Return the maps of all records, in order."""
     maps = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        record = json.loads(line)
+    # Not splitlines(): a text in JSON may hold U+2028.
+    lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
+    for number, line in enumerate(lines, 1):
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            record = None
+        if not isinstance(record, dict):
+            raise DataError(f"line {number} of {path.name!r} is no JSON object.")
         found = [record[key] for key in _KEYS if record.get(key)]
         if not found:
             raise DataError(f"line {number} of {path.name!r} has none of {', '.join(_KEYS)}.")

@@ -25,6 +25,7 @@ from typing import Any
 from arena.command_line import print_table
 from arena.errors import ArenaError, DataError
 from arena.mindmap import MindMap, beside, read_mind_map, score_pairs
+from arena.runs.pictures import file_name
 from baselines.clustering import MERGES, Paper, cluster
 from baselines.random import random_tree
 
@@ -42,8 +43,15 @@ _SCORES = {
 def read(path: Path) -> list[dict[str, Any]]:
     """Return topic, papers (their ids are their titles) and the expert's map of each survey."""
     surveys = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        record = json.loads(line)
+    # Not splitlines(): a text in JSON may hold U+2028.
+    lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
+    for number, line in enumerate(lines, 1):
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            record = None
+        if not isinstance(record, dict):
+            raise DataError(f"line {number} of {path.name!r} is no JSON object.")
         try:
             papers = [Paper(pdf["title"], pdf["title"], pdf["abs"]) for pdf in record["pdfs"]]
             topic, gold = record["survey_topic"], read_mind_map(record["gt"])[0]
@@ -74,8 +82,11 @@ def maps_of(
     return made
 
 
-def agreement(tree: MindMap, gold: MindMap) -> float:
-    """Return the adjusted mutual information of where both file the papers that both file."""
+def agreement(tree: MindMap, gold: MindMap) -> float | None:
+    """Return the adjusted mutual information of where both file the papers that both file.
+
+    Of several headings of a paper the last one counts. None if there is no such paper.
+    """
     from sklearn.metrics import adjusted_mutual_info_score
 
     ours, theirs = (
@@ -83,13 +94,15 @@ def agreement(tree: MindMap, gold: MindMap) -> float:
         for one in (tree, gold)
     )
     shared = sorted(ours.keys() & theirs.keys())
+    if not shared:
+        return None  # scikit-learn gives 1
     return float(adjusted_mutual_info_score([theirs[p] for p in shared], [ours[p] for p in shared]))
 
 
 def compare(
     maps: Sequence[MindMap], gold: MindMap, model: str, extractor: str | None
 ) -> dict[str, Any]:
-    """Return the mean scores of some maps; None where the expert's map has no entity."""
+    """Return the mean scores of some maps; None where there is nothing to be compared."""
     found = score_pairs([(tree, gold) for tree in maps], model, extractor)
     means: dict[str, Any] = {
         "headings": statistics.fmean(tree.size for tree in maps),
@@ -98,7 +111,8 @@ def compare(
     for short, name in _SCORES.items():
         values = [scores[name] for scores in found]
         means[short] = None if None in values else statistics.fmean(values)
-    means["ami"] = statistics.fmean(agreement(tree, gold) for tree in maps)
+    known = [value for tree in maps if (value := agreement(tree, gold)) is not None]
+    means["ami"] = statistics.fmean(known) if known else None
     return means
 
 
@@ -138,14 +152,14 @@ def main(argv: Sequence[str] | None = None) -> int:
                 }
             )
             first = {name: made[0].to_json() for name, made in maps.items()}
-            path = arguments.output / f"{survey['id']}.json"
-            path.write_text(
+            stem = file_name(survey["id"])
+            (arguments.output / f"{stem}.json").write_text(
                 json.dumps(first, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
             )
             name = next(iter(maps))
             picture = beside(maps[name][0], survey["gold"], captions=(name, "expert"))
             assert isinstance(picture, str)
-            (arguments.output / f"{survey['id']}.svg").write_text(picture, encoding="utf-8")
+            (arguments.output / f"{stem}.svg").write_text(picture, encoding="utf-8")
     except (ArenaError, OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

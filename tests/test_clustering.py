@@ -181,6 +181,21 @@ def test_undivided_groups_are_scipys_flat_clusters(seed, threshold):
     assert all(len(inside) <= 1 for inside in holds)  # the rest of a leaf is too small for a group
 
 
+def test_a_merge_at_the_threshold_is_dissolved():
+    points = Angles().documents([f"words {angle}" for angle in (0, 1, 8, 9, 20, 21, 80, 81)])
+    tree = Dendrogram(points)
+    four, six = tree.papers.index((0, 1, 2, 3)), tree.papers.index((0, 1, 2, 3, 4, 5))
+    # That of four is 2 / sqrt(3), as for any merge far higher than its two sides of one height.
+    assert 0.9 < tree.jump[six] < 1.1 < tree.jump[four] < 1.2
+
+    def parts(threshold):
+        split = by_inconsistency(tree, threshold)
+        return sorted(tree.papers[node] for node in split(tree.root))
+
+    assert parts(tree.jump[six]) == [(0, 1, 2, 3), (4, 5), (6, 7)]
+    assert parts(math.nextafter(tree.jump[six], 0)) == [(0, 1, 2, 3, 4, 5), (6, 7)]
+
+
 # Labels
 
 
@@ -225,6 +240,21 @@ def one_heading(*papers, topic=""):
     (heading,) = cluster(known, topic, encoder=Same()).children
     assert list(heading.papers) == [paper.id for paper in known]
     return heading.label
+
+
+def test_each_part_of_the_weight_counts():
+    nothing = ("", "We show.")
+    # "tree": (3 + 2 * 3) ln(7 / 3) = 7.6; "tree automata": sqrt(2) (2 + 2 * 2) ln(7 / 2) = 10.6,
+    # but 7.5 without the root.
+    titles = [("Tree automata",), ("Tree automata",), ("Tree",)]
+    assert one_heading(*titles, nothing, nothing, nothing) == "Tree automata"
+    # "automata": (2 + 2 * 2) ln(41 / 2) = 18.1; "lattices": (5 + 2) ln(41 / 5) = 14.7. If titles
+    # counted once again it were 12.1 and 12.6.
+    both = [("Automata",), ("Automata",), ("Lattices",), *[("We", "Lattices.")] * 4]
+    assert one_heading(*both, *[nothing] * 33) == "Automata"
+    # "parsing": (3 + 2 * 3) ln(4 / 3) = 2.6; "lattices": (2 + 2) ln(4 / 2) = 2.8. With N + 2 it
+    # were 4.6 and 3.7.
+    assert one_heading(("Parsing", "Lattices."), ("Parsing",), ("Lattices, parsing",)) == "Lattices"
 
 
 def test_the_commonest_form_is_shown():
@@ -578,9 +608,12 @@ def filed(tree):
     return {paper: number for number, node in enumerate(tree.nodes()) for paper in node.papers}
 
 
+def example_of(name):
+    return runpy.run_path(str(Path(arena.__file__).parent.parent / "examples" / name))
+
+
 def test_the_example_compares_them(tmp_path, capsys):
-    path = Path(arena.__file__).parent.parent / "examples" / "organize_taxobench.py"
-    example = runpy.run_path(str(path))
+    example = example_of("organize_taxobench.py")
     texts = {"Parsing of trees": "Trees", "Tree parsing": "Trees", "Hash joins": "", "Hashing": ""}
     record = {
         "id": 7,
@@ -608,3 +641,54 @@ def test_the_example_compares_them(tmp_path, capsys):
     (tmp_path / "data.jsonl").write_text('{"pdfs": []}\n')
     assert example["main"](arguments) == 2
     assert "line 1 of 'data.jsonl' is no TaxoBench record" in capsys.readouterr().err
+
+
+def test_agreement_by_hand():
+    agreement = example_of("organize_taxobench.py")["agreement"]
+    gold = MindMap("", (MindMap("x", papers=("a", "b")), MindMap("y", papers=("c", "d"))))
+    assert agreement(gold, gold) == 1
+    stranger = MindMap("", (MindMap("x", papers=("e",)), MindMap("y")))
+    assert agreement(stranger, gold) is agreement(MindMap(""), MindMap("")) is None
+    # b and c stand under two headings: the last are those of the expert.
+    twice = MindMap("", (MindMap("z", papers=("b", "c")), *gold.children))
+    assert agreement(twice, gold) == 1
+
+
+def test_a_survey_of_the_example_with_an_odd_id(tmp_path, capsys):
+    """An id leads to no other folder; a line ends at a line feed only; strange papers."""
+    record = {
+        "id": "../../up",
+        "survey_topic": "Algo\u2028rithms",
+        "pdfs": [{"title": "Parsing", "abs": ""}, {"title": "Hashing", "abs": ""}],
+        "gt": {"name": "Algorithms", "subtopics": [{"name": "Parsing", "papers": ["Unknown"]}]},
+    }
+    text = json.dumps(record, ensure_ascii=False) + "\n"
+    assert "\u2028" in text
+    (tmp_path / "data.jsonl").write_text(text, encoding="utf-8")
+    output = tmp_path / "some" / "where" / "out"
+    arguments = [str(tmp_path / "data.jsonl"), "--output", str(output), "--extractor", "none"]
+    main = example_of("organize_taxobench.py")["main"]
+    assert main([*arguments, "--seeds", "1", "--json"]) == 0
+    (survey,) = json.loads(capsys.readouterr().out)["surveys"]
+    ami = {name: scores["ami"] for name, scores in survey["scores"].items()}
+    assert ami == dict.fromkeys(ami) | {"expert": 1.0}  # of papers that both file
+    assert main([*arguments, "--seeds", "1"]) == 0  # a table with gaps
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {path.parent for path in files} == {tmp_path, output}
+    assert sorted(path.suffix for path in output.iterdir()) == [".json", ".svg"]
+
+
+@pytest.mark.parametrize("name", ["organize_taxobench.py", "mind_map_scores.py"])
+@pytest.mark.parametrize("line", ["", "7", "[]", '["gt"]', "null", "{", "[" * 99_999])
+def test_a_line_that_is_no_object(name, line, tmp_path, capsys):
+    path = tmp_path / "data.jsonl"
+    path.write_text(line + "\n")
+    options = ["--output", str(tmp_path / "out")] if name.startswith("organize") else []
+    assert example_of(name)["main"]([str(path), *options]) == 2
+    assert capsys.readouterr().err == "error: line 1 of 'data.jsonl' is no JSON object.\n"
+
+
+def test_maps_with_a_separator_of_lines_are_read(tmp_path):
+    lines = [json.dumps({"gt": {"name": f"a\u2028{i}"}}, ensure_ascii=False) for i in range(2)]
+    (tmp_path / "maps.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    assert len(example_of("mind_map_scores.py")["read"](tmp_path / "maps.jsonl")) == 2

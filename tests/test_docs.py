@@ -135,7 +135,7 @@ def test_sessions(page, tiny, tmp_path, monkeypatch):
     for folder in ("docs", "configs"):
         Path(folder).symlink_to(ROOT / folder)
     Path("demo").mkdir()
-    if "--output demo/tiny" not in page.read_text(encoding="utf-8"):
+    if not re.search(r"^\$ .*--output demo/tiny", page.read_text(encoding="utf-8"), re.M):
         shutil.copytree(tiny, "demo/tiny")
     checker, names = doctest.OutputChecker(), {}
     for language, text in blocks(page):

@@ -279,6 +279,26 @@ def test_flair_fetches_nothing_by_itself(options, told, tmp_path, monkeypatch):
         make_extractor("flair", options).entities(["x"])
 
 
+def test_a_name_of_flairs_is_no_file_of_the_current_folder(tmp_path, monkeypatch):
+    """Without flair: its models are pickles, and a file that happens to lie here is not trusted."""
+    from arena.extractors import flair as module
+
+    def asked(name):
+        raise LookupError(name)
+
+    monkeypatch.setattr(module, "require", lambda *packages: None)
+    monkeypatch.setattr(module, "load", asked)
+    monkeypatch.chdir(tmp_path)
+    for name in ("ner", "other"):
+        (tmp_path / name).write_bytes(b"anything")
+    assert not module.Flair()._is_file
+    with pytest.raises(LookupError):
+        module.Flair()._path
+    for name in ("./ner", "other"):
+        assert module.Flair(name)._is_file
+        assert module.Flair(name)._path.samefile(name)
+
+
 def test_flair_that_is_not_installed():
     try:
         import flair  # noqa: F401

@@ -74,7 +74,7 @@ def test_json(text, value):
     assert as_json(text) == value
 
 
-@pytest.mark.parametrize("text", ["", "no", '"a"', "5", "[" * 101, "]"])
+@pytest.mark.parametrize("text", ["", "no", '"a"', "5", "[" * 101, "]", "{" * 40])
 def test_no_json(text):
     with pytest.raises(ParseError):
         as_json(text)
@@ -161,7 +161,7 @@ def test_json_is_read_as_json_whatever_stands_before_it(value, before):
 @pytest.mark.parametrize(
     "part",
     ["[", "{", '"', "'", "`", "```\n", "<topic>", "</topic>", "<", "<topic ", '{"', '\\"', "[[]",
-     "- ", " ", "\n", "<think>", "</think>", "1.", '{"a":', "['", "[a ", "[//\n", "a:", "{a:"],
+     "- ", " ", "\n", "<think>", "</think>", "1.", '{"a":', "['", "[a ", "[//\n", "a:", "{a:", "a "],
 )  # fmt: skip
 def test_a_long_text_of_one_thing_is_read_in_linear_time(part):
     """With a quadratic step this would take hours."""

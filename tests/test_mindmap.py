@@ -352,6 +352,11 @@ def nested(depth: int) -> dict[str, object]:
         ({"label": "a", "children": {"b": 1}}, "children of 'a' are an object .*'b'.*: expected"),
         ({"label": "a", "children": [{"b": 1}]}, "none of them is 'label' or 'name'"),
         ({"label": "a", "children": [{}]}, "an object without keys"),
+        (
+            {"title": "a", "children": [{"title": "b"}]},
+            "under the root there are 'children', but no 'label' or 'name' beside them",
+        ),
+        ({"t": {"topic": "a", "subtopics": ({"topic": "b"},)}}, "under 't' there are 'subtopics'"),
         ({"label": "a", "papers": "p1"}, "papers of 'a' are 'p1': expected a list"),
         ({"label": "a", "papers": [1]}, "a paper under 'a' is 1"),
         ({"label": "a", "papers": [{"id": "p1"}]}, "a paper under 'a' is an object"),

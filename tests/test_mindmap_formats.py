@@ -39,7 +39,8 @@ MARKS = st.sampled_from(
         "+ ", "- ", "[x]", "](u)", "`", "```", "$a$", "&amp;", "&#49;", "<b>", "~~", "\\", "|",
         "---", "===", "• ", "word", "W", " ", "é", "漢", "!", "=", "x" * 130, "<!--", "%%", "%%{",
         "}}", "#1;", '"', "))", ":::x", "::icon(", "ﬂ°°34¶ß", "http://x.y", "www.x", "\n",
-        "\x1b[1m", "\ud800",
+        "\x1b[1m", "\ud800", "1.1 ", "3- ", "4– ", "5—", "{", "◦ ", "▪ ", "<typology>",
+        "</typology>",
     ]
 )  # fmt: skip
 ANY = st.lists(MARKS, max_size=6).map("".join) | st.text(max_size=12)
@@ -125,7 +126,21 @@ def test_markdown():
 def test_markdown_is_read_back(tree, nameless):
     if nameless and tree.children:
         tree = MindMap("", tree.children)
-    assert read_markdown(str(render(tree, "markdown")))[0] == tree
+    text = str(render(tree, "markdown"))
+    assert read_markdown(text)[0] == read_mind_map(text)[0] == tree
+
+
+def test_labels_that_look_like_more_are_read_back():
+    labels = [
+        "1- Data", "2– Uses", "3— Ends", "(4) Words", "1.1 Points", "{0,1} codes", "[0, 1] codes",
+        "The <typology> tag", "A </typology> tag", "\\<typology>", "◦ a", "▪ b", "‣ c", "• d",
+    ]  # fmt: skip
+    below = MindMap("1. A", tuple(map(MindMap, labels)))
+    whole = MindMap("", (below, *map(MindMap, labels)))
+    heads = [MindMap(label, (MindMap("a"), MindMap("b"))) for label in labels]
+    for tree in (whole, MindMap("1. A", whole.children), *heads):
+        text = str(render(tree, "markdown"))
+        assert read_mind_map(text)[0] == read_markdown(text)[0] == tree
 
 
 def test_real_maps_are_read_back(real_data):

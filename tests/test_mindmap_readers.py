@@ -221,6 +221,22 @@ def test_any_outline_is_read_or_refused(entries):
         ("- a\n\nText\n\n    - b", ["", "a", "b"]),
         ("- [ ] a\n- [x] b", ["", "a", "b"]),
         ("• a\n  • b\n• c", ["", ["a", "b"], "c"]),
+        ("• a\n  ◦ b\n    ▪ c\n    ‣ d\n• e", ["", ["a", ["b", "c", "d"]], "e"]),
+        ("1. a\n   1.1. b\n      1.1.1. c\n2. d", ["", ["a", ["b", "c"]], "d"]),
+        ("1. a\n1.1 b\n1.1.1 c\n1.1.2 d\n1.2 e\n2. f", ["", ["a", ["b", "c", "d"], "e"], "f"]),
+        ("1. a\n\n1.1) b\n\n2. c\n\n2.1 d", ["", ["a", "b"], ["c", "d"]]),
+        ("1. a\n1.1 b\n  - c\n1.2 d\n- e", ["", ["a", ["b", "c"], "d"], "e"]),
+        ("  1. a\n1.1 b\n1.2 c\n  2. d", ["", ["a", "b", "c"], "d"]),
+        ("1. a\n   1. b\n      1.1 c\n   2. d", ["a", ["b", "c"], "d"]),
+        ("1. a grew by\n   1.5 percent\n   2.1 points", ["", "a grew by 1.5 percent 2.1 points"]),
+        ("# T\n1. a\n## b\n1.1 c", ["T", "a", "b"]),  # no list, so c is a paragraph
+        ("1. a\nText\n\n1.1 b", ["a Text", "b"]),
+        ("1. a\n\nText\n\n1.1 b", ["", "a"]),
+        ("- a\n\u00a0\u00a0- b\n- c\n\u3000- d", ["", ["a", "b"], ["c", "d"]]),
+        ("- a\n\n\u3000text\n\n  - b\n- c", ["", ["a", "b"], "c"]),
+        # Only a heading is a title that may stand twice.
+        ("- a\n  - b\n- a\n  - c", ["", ["a", "b", "c"]]),
+        ("# a\n- b\n# a\n- c", ["a", "b", "c"]),
         ("- a\n\n---\n* * *\n___\n- b", ["", "a", "b"]),
         ("---\ntitle: x\n---\n# T\n- a", ["T", "a"]),
         ("# T\n```\n# no\n- no\n```\n- a", ["T", "a"]),
@@ -557,7 +573,7 @@ def test_records_are_chosen_by_id_or_number(tmp_path, name, lines):
     for record, label in [("s1", "T1"), ("s2", "T2"), ("3", "T3"), ("1", "T4"), ("2", "T2")]:
         assert read_mind_map_file(path, record)[0].label == label
     for record, told in [
-        (None, "holds 4 mind-maps, 's1', 's2', '3', '1': choose one with --record ID"),
+        (None, "holds 4 mind-maps, 's1', 's2', '3', '1': choose one by its id"),
         ("s3", "none of its 4 records has the id or number 's3'. Did you mean '"),
         ("5", "has the id or number '5'"),
         ("0", "has the id or number '0'"),

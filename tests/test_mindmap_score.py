@@ -9,16 +9,21 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from arena import command_line
 from arena.cli import _mindmap_score
+from arena.encoders import make_encoder
 from arena.errors import DataError, UnknownNameError
+from arena.extractors import make_extractor
 from arena.mindmap import (
+    MIND_MAP_METRICS,
     SCORES,
     MindMap,
     _comparison,
     _entities,
+    evaluate,
     score_directories,
     score_maps,
     score_pairs,
@@ -35,6 +40,15 @@ FIRST = ["heading_soft_recall", "heading_soft_precision", "heading_entity_recall
 class Capitals:
     def entities(self, labels):
         return [{word for word in label.split() if word[:1].isupper()} for label in labels]
+
+
+class Signs:
+    """x and y are alike, z is at cosine -0.6 to both."""
+
+    known = {"x": [1, 0], "y": [1, 0], "z": [-0.6, 0.8], "w": [0.6, 0.8]}  # noqa: RUF012
+
+    def queries(self, texts):
+        return np.array([self.known[text] for text in texts])
 
 
 def run(*arguments: object) -> int:
@@ -182,11 +196,34 @@ def test_without_spacy(files, capsys, monkeypatch):
     assert "pip install 'researcharena[entities]'" in capsys.readouterr().err
 
 
+def test_each_score_is_that_of_its_metric():
+    gold = MindMap("", (MindMap("x"), MindMap("z")))
+    made = MindMap("", (MindMap("y"), MindMap("w")))
+    found = score_maps(made, gold, Signs(), Capitals())
+    scores = evaluate(made, gold, SCORES, Signs(), Capitals())
+    assert {name: found[name] for name in SCORES} == scores
+    assert (found["tree_edit_distance"], found["tree_semantic_distance"]) == (2.0, 1.0)
+    raw = score_maps(made, gold, Signs(), Capitals(), clip=False)
+    for name in ("heading_soft_recall", "heading_soft_precision", "heading_soft_f1"):
+        assert raw[name] == MIND_MAP_METRICS.get(name)(made, gold, Signs(), clip=False)
+    assert raw["heading_soft_f1"] != found["heading_soft_f1"]
+
+
+def test_plugins_are_recorded_under_their_names():
+    tree = MindMap("", (MindMap("Dense retrieval"),))
+    encoder = make_encoder("static", {})
+    found = score_maps(tree, tree, encoder, Capitals())
+    assert (found["model"], found["extractor"]) == ("static", "Capitals")
+    extractor = make_extractor("noun_chunks", {})
+    found = score_maps(MindMap(""), MindMap(""), encoder, extractor)
+    assert found["extractor"] == "noun_chunks"
+
+
 def test_a_gold_map_without_headings():
     found = score_maps(MindMap("", (MindMap("a"),)), MindMap("title"), extractor=Capitals())
-    assert [found[name] for name in FIRST[:3]] == [None] * 3
-    assert (found["tree_edit_distance"], found["normalised_tree_semantic_distance"]) == (1.0, 1.0)
+    assert [found[name] for name in SCORES] == [None] * len(SCORES)
     assert found["extractor"] == "Capitals"
+    assert found["nodes"] == {"gold": 0, "predicted": 1}
     with pytest.raises(UnknownNameError, match="statik"):
         score_maps(MindMap(""), MindMap(""), "statik", None)
 
@@ -199,6 +236,20 @@ def test_portions_do_not_show(monkeypatch):
     monkeypatch.setattr(_comparison, "_SLICE", 3)
     assert score_pairs(pairs, extractor=Capitals()) == expected
     assert score_pairs([]) == []
+
+
+def test_pairs_are_checked_before_anything_is_scored():
+    tree = MindMap("", (MindMap("a"),))
+    for pairs, names, told in [
+        ([(tree, tree), (tree, {"a": 1})], None, r"^pair 2: gold \{'a': 1\}: expected a MindMap"),
+        ([("b", tree)], ["s7"], "^s7: predicted 'b': expected a MindMap"),
+        ([(tree,)], None, "^pair 1: .* is no pair of maps"),
+        ([None], None, "^pair 1: None is no pair of maps"),
+    ]:
+        with pytest.raises(DataError, match=told):
+            score_pairs(pairs, Signs(), None, names=names)
+    with pytest.raises(DataError, match=r"denominator='gould'. Did you mean 'gold'\?"):
+        score_maps(tree, MindMap("title"), denominator="gould")
 
 
 # Many records
@@ -237,13 +288,13 @@ def test_folders(folders, capsys):
     # Without a predicted map: as an empty one.
     assert (second["heading_soft_recall"], second["tree_edit_distance"]) == (0.0, 3.0)
     assert second["normalised_tree_semantic_distance"] == 1.0
-    assert third["heading_soft_recall"] is None
+    assert [third[name] for name in SCORES] == [None] * len(SCORES)
     assert found["counts"]["maps"] == 3
     assert found["counts"]["predicted_missing"] == 2
     scored = found["counts"]["scored"]
-    assert (scored["heading_soft_recall"], scored["tree_edit_distance"]) == (2, 3)
+    assert (scored["heading_soft_recall"], scored["tree_edit_distance"]) == (2, 2)
     assert found["mean"]["heading_soft_recall"] == first["heading_soft_recall"] / 2
-    assert found["mean"]["tree_edit_distance"] == (2 + 3 + 0) / 3
+    assert found["mean"]["tree_edit_distance"] == (2 + 3) / 2
     assert found["without_gold"] == ["stranger.md"]
     assert "1 of the predicted maps have no gold map and are left out: stranger.md" in told.err
 

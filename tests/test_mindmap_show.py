@@ -185,6 +185,15 @@ def test_mistakes_are_one_line(arguments, message, capsys, tmp_path, monkeypatch
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_is_read_is_not_written_over(file, tmp_path, capsys):
+    before = file.read_bytes()
+    (tmp_path / "link.json").symlink_to(file)
+    for output in (file, tmp_path / "link.json"):
+        assert show(GUESS, "--beside", file, "--output", output, "--format", "svg") == 2
+        assert "is the file that was read" in capsys.readouterr().err
+    assert file.read_bytes() == before
+
+
 def test_labels_do_not_reach_the_terminal_raw(tmp_path, capsys):
     path = tmp_path / "map.json"
     path.write_text(json.dumps({"label": "a\x1b[2Jb", "children": [" \x9bx", "y\u202e"]}))

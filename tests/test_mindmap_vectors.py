@@ -86,4 +86,4 @@ def test_scores_of_many_pairs_are_those_of_each(minilm, real_data):
     for pair, found in zip(pairs[:3], together, strict=False):
         _vectors._memory.clear()
         assert score_pairs([pair], "minilm", None) == [found]
-    assert score_pairs(pairs, minilm, None)[0] == {**together[0], "model": "MiniLM"}
+    assert score_pairs(pairs, minilm, None)[0] == together[0]

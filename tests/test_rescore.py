@@ -247,3 +247,26 @@ def test_the_command(world, title_run, three, capsys):
     for wrong in (str(world), "absent", str(title_run / "run.trec")):
         assert arena.cli.main(["rescore", wrong, "--corpus", str(world)]) == 2
         assert "holds no run" in capsys.readouterr().err
+
+
+def test_the_command_says_what_a_mean_leaves_out(mini_records, tmp_path, capsys):
+    """Of two maps one has an entity."""
+    from corpus_builder.build import build
+    from corpus_builder.sources.jsonl import JsonLines
+
+    sparse = next(survey for survey in mini_records.surveys if survey["id"] == "sv:2")
+    sparse["taxonomy"] = {"name": "Sparse", "subtopics": ["Rhenium in Paris"]}
+    build(JsonLines(*mini_records.write(tmp_path)), tmp_path / "corpus")
+    arena.run(tmp_path / "corpus", "organization", "oracle", tmp_path / "run")
+    command = ["rescore", str(tmp_path / "run"), "--corpus", str(tmp_path / "corpus")]
+    names = [f"heading_{name}_recall" for name in ("entity", "soft")]
+    for name in names:
+        command += ["--metric", name]
+    assert arena.cli.main(command) == 0
+    out = capsys.readouterr().out
+    assert "Mean over 2 of 2 surveys" in out
+    assert [line for line in out.splitlines() if "of them" in line] == [
+        f"{names[0]}: over 1 of them; the labels of the others have nothing that it counts."
+    ]
+    assert arena.cli.main(command[:-4]) == 0
+    assert "of them" not in capsys.readouterr().out

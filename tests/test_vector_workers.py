@@ -326,10 +326,11 @@ def test_a_mind_map_of_what_is_nearly_plain(make, mind_map):
 def test_a_mind_map_that_cannot_be_sent_is_an_error_told(make):
     env = make("arena/Organization-v0", num_envs=2, workers=2)
     env.reset(seed=0)
-    organize = {"tool": "organize", "arguments": {"mind_map": {**MAP, "made by": lambda: 3}}}
-    observations, _, terminations, *_ = env.step([None, organize])
-    assert "the action holds a function, which JSON cannot hold" in observations["result"][1]
-    assert not terminations[1]
+    for odd, kind in ((lambda: 3, "function"), (Leaves(), "Leaves")):
+        organize = {"tool": "organize", "arguments": {"mind_map": {**MAP, "made by": odd}}}
+        observations, _, terminations, *_ = env.step([None, organize])
+        assert f"the action holds a {kind}, which JSON cannot hold" in observations["result"][1]
+        assert not terminations[1]
     env.step([None, {"tool": "organize", "arguments": {"mind_map": MAP}}])
 
 

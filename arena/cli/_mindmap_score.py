@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import Any
 
 from arena import command_line
-from arena.errors import DataError
+from arena.errors import DataError, clip
 
 SUMMARY = "Score a mind-map against a survey's own, or a folder of them."
 EXAMPLE = "arena mindmap score --gold gold.json --predicted mine.md --json"
@@ -63,9 +64,10 @@ def execute(arguments: argparse.Namespace) -> None:
     """Score and print."""
     from arena.mindmap import read_mind_map_file, score_directories, score_maps
 
+    extractor, absent = _extractor(arguments)
     options: dict[str, Any] = {
         "encoder": arguments.model,
-        "extractor": _extractor(arguments),
+        "extractor": extractor,
         "denominator": arguments.denominator,
         "clip": arguments.clip,
     }
@@ -83,10 +85,18 @@ def execute(arguments: argparse.Namespace) -> None:
                 file=sys.stderr,
             )
     else:
+        for name in ("gold", "predicted"):
+            if Path(getattr(arguments, name)).is_dir():
+                raise DataError(
+                    f"--{name} {clip(getattr(arguments, name))} is a folder: to score "
+                    "two folders, add --directory."
+                )
         gold, told = read_mind_map_file(arguments.gold, arguments.gold_record)
         predicted, also = read_mind_map_file(arguments.predicted, arguments.predicted_record)
         found = score_maps(predicted, gold, **options)
         found["repairs"] = {"gold": told, "predicted": also}
+    if absent:
+        print(f"arena: heading_entity_recall is left out: {absent}", file=sys.stderr)
     if arguments.json:
         command_line.print_json(found)
     elif arguments.directory:
@@ -95,8 +105,8 @@ def execute(arguments: argparse.Namespace) -> None:
         _print_scores(found)
 
 
-def _extractor(arguments: argparse.Namespace) -> Any:
-    """Return the extractor: a name, or with options an object; None where the usual is absent."""
+def _extractor(arguments: argparse.Namespace) -> tuple[Any, str]:
+    """Return the extractor: a name, or with options an object; None and why if it is absent."""
     from arena.extractors import make_extractor
 
     options = command_line.parse_options("--extractor-option", arguments.extractor_option)
@@ -107,10 +117,9 @@ def _extractor(arguments: argparse.Namespace) -> Any:
         try:
             make_extractor("spacy", {})
         except DataError as error:
-            print(f"arena: heading_entity_recall is left out: {error}", file=sys.stderr)
-            return None
-        return "spacy"
-    return make_extractor(name, options) if options else name
+            return None, str(error)
+        return "spacy", ""
+    return (make_extractor(name, options) if options else name), ""
 
 
 def _print_scores(found: dict[str, Any]) -> None:

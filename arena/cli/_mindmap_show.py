@@ -62,6 +62,12 @@ def execute(arguments: argparse.Namespace) -> None:
         shown = beside(tree, other, _captions(files, records), name)
     if arguments.output:
         assert shown is not None
+        for read in filter(None, (arguments.file, arguments.beside)):
+            if Path(arguments.output).exists() and Path(arguments.output).samefile(read):
+                raise DataError(
+                    f"{arguments.output!r} is the file that was read, and not all of it is in the "
+                    "mind-map. Name another --output."
+                )
         atomic_write(arguments.output, shown)
     if arguments.json:
         command_line.print_json(

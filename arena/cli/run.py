@@ -76,8 +76,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--found",
         metavar="RUN",
-        help="organization: the run (run.trec or its directory) that found them (default: none, "
-        "the agent searches)",
+        help="organization: the run (run.trec or its directory) that found them; implies "
+        "--references found (default: none, the agent searches)",
     )
     for name, default in DEFAULT_BUDGET.items():
         parser.add_argument(
@@ -163,6 +163,12 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
         f"({counts['not_scored']} without {_missing(summary['task'])}). "
         f"In reach: {counts['gold']} of {counts['references_total']} references."
     )
+    for metric, number in counts.get("scored_by", {}).items():
+        if number < counts["scored"]:
+            print(
+                f"{metric}: over {number} of them; the labels of the others have nothing that it "
+                "counts."
+            )
     cut_off = sum(entry.get("truncated", False) for entry in summary["per_survey"].values())
     if cut_off:
         print(

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from multiprocessing import forkserver
@@ -19,6 +20,9 @@ from arena.errors import DataError, WorkerError, clip, did_you_mean
 
 if TYPE_CHECKING:
     from arena.envs.core import SurveyEnv
+
+_STARTING = threading.Lock()
+"""A process forked by another thread would hold open what is open between two lines here."""
 
 _PATIENCE = 5.0  # seconds for a process to end by itself, and again when it is told to
 
@@ -137,31 +141,35 @@ class Workers:
         if method == "forkserver":  # started below, it would pass its deafness on to all it forks
             forkserver.ensure_running()
         for size in self._sizes:
-            ours, theirs = self._context.Pipe()
-            # A forked process has all that is open here, and held open here none would ever end.
-            inherited = (
-                [worker.connection for worker in self._workers] + [ours] if method == "fork" else []
-            )
-            process = self._context.Process(
-                target=_serve,
-                args=(theirs, inherited, *self._arguments, size),
-                name="arena worker",
-                daemon=True,
-            )
-            try:
-                with deaf_to_interrupts():
-                    process.start()
-                    self._workers.append(_Worker(process, ours))
-            except BaseException as error:
-                ours.close()
-                if not isinstance(error, pickle.PicklingError | AttributeError | TypeError):
-                    raise
-                raise DataError(
-                    f"an argument cannot be sent to a process that is started by {method!r}: "
-                    f"{error}. Give another argument, or context='fork'."
-                ) from error
-            finally:
-                theirs.close()
+            with _STARTING:
+                self._start_one(method, size)
+
+    def _start_one(self, method: str, size: int) -> None:
+        ours, theirs = self._context.Pipe()
+        # A forked process has all that is open here, and held open here none would ever end.
+        inherited = (
+            [worker.connection for worker in self._workers] + [ours] if method == "fork" else []
+        )
+        process = self._context.Process(
+            target=_serve,
+            args=(theirs, inherited, *self._arguments, size),
+            name="arena worker",
+            daemon=True,
+        )
+        try:
+            with deaf_to_interrupts():
+                process.start()
+                self._workers.append(_Worker(process, ours))
+        except BaseException as error:
+            ours.close()
+            if not isinstance(error, pickle.PicklingError | AttributeError | TypeError):
+                raise
+            raise DataError(
+                f"an argument cannot be sent to a process that is started by {method!r}: "
+                f"{error}. Give another argument, or context='fork'."
+            ) from error
+        finally:
+            theirs.close()
 
     def _check_owner(self) -> None:
         if os.getpid() != self._owner:

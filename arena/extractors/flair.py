@@ -35,8 +35,8 @@ class Flair:
 
         Args:
             model: the path of a model file, one of flair's names for English entities (``"ner"``,
-                the paper's, ``"ner-fast"``, ``"ner-large"``, ``"ner-ontonotes"``, ...), or a model
-                of the Hugging Face hub.
+                the paper's, ``"ner-fast"``, ``"ner-large"``, ``"ner-ontonotes"``, ...; a file of
+                such a name is ``"./ner"``), or a model of the Hugging Face hub.
             download: whether a named model that is not on this machine may be fetched.
 
         Raises:
@@ -57,11 +57,10 @@ class Flair:
             DataError: if the model is not on this machine and may not be fetched.
         """
         path = self._path
-        is_file = Path(self._name).expanduser().is_file()
         return {
             "finds": "spans",
-            "model": "a local file" if is_file else _HUB.get(self._name, self._name),
-            "files": {"a local file" if is_file else _FILE: sha256_file(path)},
+            "model": "a local file" if self._is_file else _HUB.get(self._name, self._name),
+            "files": {"a local file" if self._is_file else _FILE: sha256_file(path)},
             "runtime": {"versions": versions("flair", "torch")},
         }
 
@@ -92,11 +91,15 @@ class Flair:
                 f"model={clip(self._name)} is no model that flair can load: {clip(first, 160)}."
             ) from None
 
+    @property
+    def _is_file(self) -> bool:
+        # A name of flair's is never a file that happens to lie in the current folder.
+        return self._name not in _HUB and Path(self._name).expanduser().is_file()
+
     @once
     def _path(self) -> Path:
-        path = Path(self._name).expanduser()
-        if path.is_file():
-            return path
+        if self._is_file:
+            return Path(self._name).expanduser()
         if self._name.startswith(("/", "~", ".")) or self._name.endswith(".pt"):
             raise DataError(f"model={clip(self._name)}: there is no such file.")
         repository = _HUB.get(self._name, self._name)

@@ -12,10 +12,10 @@ from arena.llm._request import clean
 DEEPEST = 100
 _RESTARTS = 8
 # A string need not end: one that must would be looked for again from each quote within it.
-_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
+_STRUCTURE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
 _OPENING = re.compile(r"[\[{]")
 _TOKEN = re.compile(
-    r"""(?P<text>"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?)
+    r"""(?P<text>"[^"\\]*(?:\\.[^"\\]*)*"?|'[^'\\]*(?:\\.[^'\\]*)*'?)
     |(?P<mark>[\[\]{},:])|(?P<comment>//[^\n]*)|(?P<bare>[^\s\[\]{},:"']+)""",
     re.DOTALL | re.VERBOSE,
 )
@@ -78,35 +78,51 @@ class _Frame:
         self.value: Any = [] if opening == "[" else {}
         self.key: Any = _MISSING
         self.item: Any = _MISSING
-        self.bare = False
+        self.words: list[str] = []  # without quotes, that follow each other: one item
 
-    def take(self, item: Any, bare: bool) -> None:
-        """Take an item; words without quotes that follow each other are one."""
-        if bare and self.bare and self.item is not _MISSING:
-            item = f"{self.item} {item}"
-        elif self.item is not _MISSING:
+    def take(self, item: Any) -> None:
+        """Take what ends what was taken before."""
+        if self.item is not _MISSING or self.words:
             self.end()
-        self.item, self.bare = item, bare
+        self.item = item
+
+    def take_word(self, word: str) -> None:
+        """Take a word without quotes; those that follow each other are one item."""
+        if self.item is not _MISSING:
+            self.end()
+        self.words.append(word)
 
     def colon(self) -> None:
         """Make a key of the last item."""
-        if isinstance(self.value, dict) and self.key is _MISSING and self.item is not _MISSING:
-            self.key, self.item, self.bare = _name(self.item), _MISSING, False
-        elif self.bare and isinstance(self.item, str):  # a colon in words without quotes
-            self.item += ":"
+        item = " ".join(self.words) if self.words else self.item
+        if (
+            isinstance(self.value, dict)
+            and self.key is _MISSING
+            and item is not _MISSING
+            and not isinstance(item, dict | list)
+        ):
+            self.key, self.item, self.words = _name(item), _MISSING, []
+        elif self.words:  # a colon in words without quotes
+            self.words.append(":")
 
     def end(self) -> None:
-        """Close the last item; an object's item without a key is a key without a value."""
-        item = _word(self.item) if self.bare else self.item
+        """Close the last item; an object's item without a key is a key without a value.
+
+        But not an object or a list: written as a name it would double with each level.
+        """
+        words = " ".join(self.words).replace(" :", ":")
+        item = _word(words) if self.words else self.item
         if isinstance(self.value, list):
             if item is not _MISSING:
                 self.value.append(item)
         elif self.key is not _MISSING:
             self.value[self.key] = None if item is _MISSING else item
-        elif item is not _MISSING:
-            self.value[_name(self.item)] = None
+        elif isinstance(item, dict):  # {{"a": 1}}, as a template with doubled braces has it
+            self.value |= item
+        elif item is not _MISSING and not isinstance(item, list):
+            self.value[_name(words or item)] = None
         self.key = self.item = _MISSING
-        self.bare = False
+        self.words = []
 
 
 def read_loosely(text: str) -> Any:
@@ -128,9 +144,9 @@ def read_loosely(text: str) -> Any:
         elif mark == ":":
             stack[-1].colon()
         elif match["text"]:
-            stack[-1].take(_unquoted(match["text"]), bare=False)
+            stack[-1].take(_unquoted(match["text"]))
         elif match["bare"]:
-            stack[-1].take(match["bare"], bare=True)
+            stack[-1].take_word(match["bare"])
     while stack:
         top = _close(stack)
     return clean(top) if top else None
@@ -140,7 +156,7 @@ def _close(stack: list[_Frame]) -> Any:
     frame = stack.pop()
     frame.end()
     if stack:
-        stack[-1].take(frame.value, bare=False)
+        stack[-1].take(frame.value)
     return frame.value
 
 

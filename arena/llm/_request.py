@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -55,7 +56,12 @@ def key_of(body: Mapping[str, Any]) -> str:
     The address of the server is no part of it: a local server gets another port each time, and a
     replay elsewhere has none. Two servers that give one name to different models need two stores.
     """
-    return sha256_json({"version": KEY_VERSION, "body": body})
+    # A model writes the fields of a schema in the order they are given in, so that order counts.
+    ordered = {
+        name: json.dumps(value) if isinstance(value, dict | list) and name != "messages" else value
+        for name, value in body.items()
+    }
+    return sha256_json({"version": KEY_VERSION, "body": ordered})
 
 
 def clean(value: Any) -> Any:

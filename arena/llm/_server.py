@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import threading
@@ -143,7 +144,7 @@ class Server:
 
     def _where(self) -> str:
         """Return the address without what may be secret in it."""
-        address = self._base_url or os.environ.get("OPENAI_BASE_URL")
+        address = str(self._base_url or os.environ.get("OPENAI_BASE_URL") or "")
         if not address:
             return "api.openai.com"
         try:
@@ -170,7 +171,12 @@ class Server:
             )
         if not (key.isascii() and key.isprintable()):
             raise DataError(f"${self._api_key_env} holds characters that no key has.")
-        made_for = (os.getpid(), key, address)
+        if address is not None and not _is_address(address):
+            raise DataError(
+                f"base_url={self._where()!r} is no address: give one such as "
+                "'http://127.0.0.1:8000/v1'."
+            )
+        made_for = (os.getpid(), hashlib.sha256(key.encode()).digest(), address)
         with self._lock:
             if made_for != self._made_for:
                 # A local server asks for no key, but the package wants one.
@@ -179,3 +185,11 @@ class Server:
                 )
                 self._made_for = made_for
             return self._client
+
+
+def _is_address(text: object) -> bool:
+    try:
+        parts = urlsplit(str(text))
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of the port, or of brackets
+        return False

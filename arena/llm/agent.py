@@ -148,7 +148,7 @@ class LLMAgent(Agent):
 def shared_client(**options: Any) -> Client:
     """Return the client with these options, the same one each time."""
     try:
-        return _client(json.dumps(Client.settle(options), sort_keys=True))
+        return _client(json.dumps(Client.settle(options)))
     except TypeError as error:
         raise DataError(
             f"the options {clip(options)} are not what JSON can hold: {error}."

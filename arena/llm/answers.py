@@ -65,22 +65,28 @@ class Completion(NamedTuple):
         return message | ({"tool_calls": list(self.tool_calls)} if self.tool_calls else {})
 
 
-def read_answer(text: str, key: str) -> Completion:
+def read_answer(text: str, key: str, shown: str | None = None) -> Completion:
     """Return what a server's body says.
+
+    Args:
+        text: the body.
+        key: of the request.
+        shown: the body as a message may quote it.
 
     Raises:
         AgainError: if it is no answer, which another attempt may be.
     """
+    shown = text if shown is None else shown
     try:
         answer = json.loads(text, parse_constant=lambda name: None)
     except (ValueError, RecursionError):
-        kind = "is empty" if not text.strip() else f"is no JSON: {clip(text)}"
+        kind = "is empty" if not text.strip() else f"is no JSON: {clip(shown)}"
         raise AgainError(f"the answer {kind}") from None
     choices = answer.get("choices") if isinstance(answer, dict) else None
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(choice, dict) or not isinstance(message, dict):
-        raise AgainError(f"the answer holds no choices[0].message: {clip(text)}")
+        raise AgainError(f"the answer holds no choices[0].message: {clip(shown)}")
     return clean_completion(
         key,
         _text(message.get("content")),

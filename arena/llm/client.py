@@ -191,9 +191,10 @@ class Client(Model):
             if stopped.is_set():
                 raise StoppedError
             try:
-                return read_answer(self._server.post(body), key)
+                text = self._server.post(body)
+                return read_answer(text, key, self._server.without_key(text))
             except AgainError as error:
-                reason, asked = self._server.without_key(str(error)), error.pause
+                reason, asked = str(error), error.pause
             if attempt < self._retries:
                 pause = backoff(key, attempt) if asked is None else asked
                 self._gate.pause(pause, everyone=asked is not None)

@@ -5,11 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from arena.mindmap._building import MAX_DEPTH
+
 _SETEXT = re.compile(r" {0,3}(=+|-{2,})\s*")
 _MAX_SETEXT = 200  # a longer line above a rule is a paragraph
 _FENCE = re.compile(r"(`{3,}|~{3,})\s*([^`]*)$")
-_ITEM = re.compile(r"([-*+•]|\d{1,9}[.)])(?:\s+|$)(.*)", re.DOTALL)
+_ITEM = re.compile(r"([-*+•◦▪‣]|\d{1,9}[.)])(?:\s+|$)(.*)", re.DOTALL)
+_SUBITEM = re.compile(r"(\d{1,2}(?:\.\d{1,2})+)[.)]?\s+(.*)", re.DOTALL)
 _RULES = {"-", "*", "_"}
+_BLANKS = " \t\u00a0\u3000"  # before a line; the last is the space of Chinese, two columns wide
+_WIDE = str.maketrans({"\u00a0": " ", "\u3000": "  "})
 
 
 @dataclass(slots=True)
@@ -45,8 +50,9 @@ def blocks(text: str) -> Document:
     """Return the blocks of a text, in time linear in its length.
 
     Other than in CommonMark: two columns more than the item above make a deeper item whatever the
-    marker; a list may begin with any number and at any indentation; ``•`` is a marker; seven ``#``
-    and more are a heading; a rule under a paragraph of several lines makes no heading of it.
+    marker; a list may begin with any number and at any indentation; ``•◦▪‣`` are markers, and
+    so is ``2.1`` below an item 2, wherever it begins, and ``2.2`` after that; seven ``#`` and more
+    are a heading; a rule under a paragraph of several lines makes no heading of it.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     reader = _Reader()
@@ -71,6 +77,7 @@ class _Reader:
         self.found = Document()
         self._heading = 0  # level of what stands under the last heading, less that of the text
         self._indents: list[int] = []
+        self._numbers: list[str] = []  # of the same items, "" for a bullet
         self._open: list[str] | None = None  # lines of the item or paragraph that may go on
         self._paragraph = False
         self._fence = ""
@@ -92,12 +99,15 @@ class _Reader:
         elif _is_rule(stripped):
             self._open = None
         elif (item := _ITEM.match(stripped)) and not self._is_text(item[1]):
-            self._add_item(line, item[2])
+            self._add_item(line, item[2], item[1].rstrip(".)") if item[1][0].isdigit() else "")
+        elif (item := _SUBITEM.match(stripped)) and self._goes_on(item[1]):
+            self._add_item(line, item[2], item[1])
         elif self._open is not None:
             self._open.append(stripped)
         else:
-            if line[0] not in " \t":
+            if line[0] not in _BLANKS:
                 self._indents.clear()
+                self._numbers.clear()
             self._open, self._paragraph = [stripped], True
             self.found.paragraphs.append(self._open)
 
@@ -126,15 +136,35 @@ class _Reader:
         self.found.blocks.append(Block(level, [text], False))
         self._heading, self._open = level, None
         self._indents.clear()
+        self._numbers.clear()
 
-    def _add_item(self, line: str, text: str) -> None:
-        indent = len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(4))
-        while self._indents and indent < self._indents[-1] + 2:
-            self._indents.pop()
+    def _goes_on(self, number: str) -> bool:
+        """Return whether 2.1 stands below an item 2, or 2.2 after an item 2.1."""
+        above, _, last = number.rpartition(".")
+        before = f"{above}.{int(last) - 1}"
+        among = self._numbers[:MAX_DEPTH]  # a deeper map is refused, and long lists take time
+        return before in among or (last == "1" and above in among)
+
+    def _add_item(self, line: str, text: str, number: str) -> None:
+        blanks = line[: len(line) - len(line.lstrip(_BLANKS))]
+        indent = len(blanks.translate(_WIDE).expandtabs(4))
+        above = number.rpartition(".")[0]
+        if above and above in self._numbers[:MAX_DEPTH]:
+            while self._numbers[-1] != above:
+                self._close()
+            indent = max(indent, self._indents[-1])  # many do not indent what is numbered
+        else:
+            while self._indents and indent < self._indents[-1] + 2:
+                self._close()
         self._indents.append(indent)
+        self._numbers.append(number)
         self._open, self._paragraph = [text], False
         level = self._heading + len(self._indents)
         self.found.blocks.append(Block(level, self._open, True))
+
+    def _close(self) -> None:
+        self._indents.pop()
+        self._numbers.pop()
 
 
 def _atx(line: str, stripped: str) -> tuple[int, str] | None:

@@ -10,9 +10,10 @@ from contextvars import copy_context
 from typing import Any
 
 from arena._progress import progress
-from arena.encoders import Encoder
+from arena.encoders import ENCODERS, Encoder
 from arena.errors import DataError
-from arena.extractors import Extractor
+from arena.errors import clip as quoted
+from arena.extractors import EXTRACTORS, Extractor
 from arena.mindmap._entities import entities, named_extractor
 from arena.mindmap._memory import remembering
 from arena.mindmap._vectors import named_encoder, unit_vectors
@@ -27,6 +28,7 @@ from arena.mindmap.metrics.normalised_tree_semantic_distance import (
 from arena.mindmap.metrics.tree_edit_distance import tree_edit_distance
 from arena.mindmap.metrics.tree_semantic_distance import tree_semantic_distance
 from arena.mindmap.tree import MindMap
+from arena.registry import Registry
 
 SCORES = (
     "heading_soft_recall",
@@ -59,7 +61,8 @@ def score_maps(
 
     Args:
         predicted: The map that was made.
-        gold: The survey's own. Without a label below its root the metrics of headings are None.
+        gold: The survey's own. Without a label below its root all scores are None: `evaluate`
+            refuses such a map.
         encoder: The name of a registered encoder, or an encoder.
         extractor: The name of a registered extractor, or an extractor; None: no entities.
         denominator: Of heading soft recall: ``"gold"`` or ``"paper"``.
@@ -75,8 +78,8 @@ def score_maps(
 
     Raises:
         UnknownNameError: There is no such encoder or extractor.
-        DataError: Packages are absent; an option is wrong; the maps are too large for an edit
-            distance; without `clip`, a cardinality is infinite.
+        DataError: Packages are absent; an option is wrong; one is no mind-map; the maps are too
+            large for an edit distance; without `clip`, a cardinality is infinite.
     """
     pairs = [(predicted, gold)]
     (found,) = score_pairs(pairs, encoder, extractor, denominator=denominator, clip=clip)
@@ -98,7 +101,10 @@ def score_pairs(
     on a terminal after two seconds. An error begins with the entry of the pair in
     `names`.
     """
-    called = {"model": _name(encoder), "extractor": _name(extractor)}
+    # With an empty map it looks at its options alone.
+    heading_soft_recall(MindMap(""), MindMap("", (MindMap("x"),)), denominator=denominator)
+    _check_pairs(pairs, names)
+    called = {"model": _name(encoder, ENCODERS), "extractor": _name(extractor, EXTRACTORS)}
     hashes = {
         "model": _config_sha256(named_encoder(encoder) if isinstance(encoder, str) else encoder),
         "extractor": _config_sha256(
@@ -129,6 +135,17 @@ def score_pairs(
     return found
 
 
+def _check_pairs(pairs: Sequence[Pair], names: Sequence[str] | None) -> None:
+    for place, pair in enumerate(pairs):
+        where = names[place] if names is not None else f"pair {place + 1}"
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            raise DataError(f"{where}: {quoted(pair)} is no pair of maps, (predicted, gold).")
+        for side, tree in zip(("predicted", "gold"), pair, strict=True):
+            if not isinstance(tree, MindMap):
+                told = f"{where}: {side} {quoted(tree)}"
+                raise DataError(f"{told}: expected a MindMap, as read_mind_map gives it.")
+
+
 def _scores(
     predicted: MindMap,
     gold: MindMap,
@@ -137,19 +154,18 @@ def _scores(
     denominator: str,
     clip: bool,
 ) -> dict[str, float | None]:
+    if not _told(gold):
+        return dict.fromkeys(SCORES)
     maps = predicted, gold
-    found: dict[str, float | None] = dict.fromkeys(SCORES)
-    if _told(gold):
-        found |= {
-            "heading_soft_recall": heading_soft_recall(
-                *maps, encoder, denominator=denominator, clip=clip
-            ),
-            "heading_soft_precision": heading_soft_precision(*maps, encoder, clip=clip),
-            "heading_soft_f1": heading_soft_f1(*maps, encoder, clip=clip),
-        }
-        if extractor is not None:
-            found["heading_entity_recall"] = heading_entity_recall(*maps, extractor)
-    return found | {
+    return {
+        "heading_soft_recall": heading_soft_recall(
+            *maps, encoder, denominator=denominator, clip=clip
+        ),
+        "heading_soft_precision": heading_soft_precision(*maps, encoder, clip=clip),
+        "heading_soft_f1": heading_soft_f1(*maps, encoder, clip=clip),
+        "heading_entity_recall": (
+            None if extractor is None else heading_entity_recall(*maps, extractor)
+        ),
         "tree_edit_distance": tree_edit_distance(*maps),
         "tree_semantic_distance": tree_semantic_distance(*maps, encoder),
         "normalised_tree_edit_distance": normalised_tree_edit_distance(*maps),
@@ -195,8 +211,11 @@ def _told(tree: MindMap) -> list[str]:
     return [label for label in tree.labels() if label.strip()]
 
 
-def _name(plugin: str | Encoder | Extractor | None) -> str | None:
-    return plugin if plugin is None or isinstance(plugin, str) else type(plugin).__name__
+def _name(plugin: str | Encoder | Extractor | None, known: Registry[Any]) -> str | None:
+    if plugin is None or isinstance(plugin, str):
+        return plugin
+    registered = (name for name in known.names() if known.get(name) is type(plugin))
+    return next(registered, type(plugin).__name__)
 
 
 def _config_sha256(plugin: Encoder | Extractor | None) -> str | None:

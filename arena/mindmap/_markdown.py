@@ -152,4 +152,4 @@ def _entry(block: Block, label: str, raw: str, tree: Builder) -> Entry:
     heading = " ".join(plain(label).split())
     if heading != raw:
         tree.notes.add("marks of Markdown in labels removed", raw)
-    return Entry(block.level, heading, _LITERAL.match(label) is not None)
+    return Entry(block.level, heading, _LITERAL.match(label) is not None, block.is_item)

@@ -105,6 +105,11 @@ class ObjectReader:
             raise DataError(f"a label under {node} is {shown(key)}: expected a string.")
         elif key.strip().casefold() in _NOISE and not _holds_object(value):
             self._notes.add("noise keys dropped", key, node.label)
+        elif key in ("children", "subtopics") and _holds_nodes(value):
+            raise DataError(
+                f"under {node} there are {key!r}, but no 'label' or 'name' beside them: every node "
+                "needs one."
+            )
         else:
             made = self._tree.add(key, node)
             if value is not None:
@@ -191,6 +196,11 @@ def _holds_object(value: object) -> bool:
     return isinstance(value, dict) or (
         isinstance(value, list | tuple) and any(isinstance(v, dict | list | tuple) for v in value)
     )
+
+
+def _holds_nodes(value: object) -> bool:
+    """Return whether this is a list of nodes; a heading "children" has other headings below it."""
+    return isinstance(value, list | tuple) and any(isinstance(v, dict) for v in value)
 
 
 def _digits(number: float) -> str:

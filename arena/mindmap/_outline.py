@@ -12,11 +12,15 @@ from arena.mindmap.tree import MindMap
 
 
 class Entry(NamedTuple):
-    """A heading; None makes no node, but what is below it moves up. Literal: it has no number."""
+    """A heading; None makes no node, but what is below it moves up.
+
+    Literal: it has no number. A list item is a title only if it is alone on its level.
+    """
 
     level: int
     heading: str | None
     literal: bool = False
+    is_item: bool = False
 
 
 def read_outline(entries: Iterable[tuple[int, str]]) -> tuple[MindMap, list[str]]:
@@ -106,6 +110,8 @@ def grow(entries: list[Entry], tree: Builder) -> tuple[MindMap, list[str]]:
 
 def _title(entries: list[Entry], least: int) -> str | None:
     uppermost = [entry.heading for entry in entries if entry.level == least]
+    if len(uppermost) > 1 and entries[0].is_item:
+        return None
     if entries[0].level != least or entries[0].heading is None or None in uppermost:
         return None
     if len({" ".join((heading or "").split()) for heading in uppermost}) > 1:

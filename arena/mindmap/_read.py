@@ -77,8 +77,8 @@ def read_mind_map(value: object) -> tuple[MindMap, list[str]]:
 def _read_value(value: object, notes: Notes) -> tuple[MindMap, list[str]]:
     if not isinstance(value, dict | list | tuple):
         raise DataError(
-            f"a mind-map is a JSON object, not {shown(value)}; an outline is a list of "
-            "[level, heading] pairs."
+            f"a mind-map is a JSON object, not {shown(value)}; give one such as "
+            '{"label": "...", "children": [], "papers": []}.'
         )
     if not isinstance(value, dict) and value and is_pair(value[0]):
         return read_pairs(value, Builder(notes))
@@ -121,8 +121,8 @@ def _read_text(text: str, notes: Notes) -> tuple[MindMap, list[str]]:
         value = parse(text)
     except DataError as error:
         raise DataError(
-            f"{str(error).removesuffix('.')}. Give an object, a list of [level, heading] pairs, or "
-            "Markdown with headings (#) or list items (-)."
+            f"{str(error).removesuffix('.')}. Give an object; a text may also be a list of "
+            "[level, heading] pairs, or Markdown with headings (#) or list items (-)."
         ) from None
     return _read_value(value, notes)
 

@@ -76,8 +76,9 @@ def _only(
         raise DataError(f"it holds {len(ids):,} records, none with a mind-map.")
     if len(matching) > 1:
         raise DataError(
-            f"it holds {len(ids) - len(without):,} mind-maps, {_listed(ids)}: choose one with "
-            "--record ID (or its number, from 1)."
+            f"it holds {len(ids) - len(without):,} mind-maps, {_listed(ids)}: choose one by "
+            "its id, or its number from 1 (--record, --beside-record, --gold-record, "
+            "--predicted-record); a folder takes files of one mind-map."
         )
     notes = Notes()
     for name in without:

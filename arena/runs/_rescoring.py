@@ -62,6 +62,7 @@ def rescore(
     if encoder is None:
         encoder = str(opened_run.manifest["environment"].get("encoder", ENCODER))
     ENCODERS.get(encoder)
+    EXTRACTORS.get(extractor)
     if metrics is not None and (not metrics or isinstance(metrics, str)):
         raise DataError(f"metrics={clip(metrics)}: give a list of names such as 'recall@10'.")
     asked = None if metrics is None else _asked(task, dict.fromkeys(metrics))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ def run_directory(output: Path, manifest: dict[str, Any], overwrite: bool) -> It
         if before and overwrite:
             for path in [path for name in _OURS for path in output.glob(name)]:
                 path.unlink()
-            if (output / PICTURES).is_dir():
+            with suppress(OSError):  # a file of the user's keeps it
                 (output / PICTURES).rmdir()
             (output / MANIFEST).unlink()  # last the one that tells whose files these are
             before = None
@@ -52,8 +52,9 @@ def run_directory(output: Path, manifest: dict[str, Any], overwrite: bool) -> It
 
 def _run_before(output: Path) -> dict[str, Any] | None:
     """Return the manifest of the run in `output`, if any; refuse a directory of something else."""
-    for path in output.glob(f".*{TEMPORARY_SUFFIX}"):
-        path.unlink()  # what a kill left of an atomic write
+    for folder in (output, output / PICTURES):
+        for path in folder.glob(f".*{TEMPORARY_SUFFIX}"):
+            path.unlink()  # what a kill left of an atomic write
     if not {path.name for path in output.iterdir()} - {_LOCK}:
         return None
     try:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 PICTURES = "pictures"
 _LONGEST = 120
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_DIGITS = 16
+_HASHED = re.compile(rf"(?:.*-)?[0-9a-f]{{{_DIGITS}}}")  # what a name with a hash looks like
 
 
 def write_pictures(
@@ -52,11 +54,12 @@ def file_name(survey_id: str) -> str:
     >>> file_name("2101.01507")
     '2101.01507'
     >>> file_name("../doi:10.1/x")
-    'doi-10.1-x-482f66e2'
+    'doi-10.1-x-482f66e24c040c43'
     """
     name = _UNSAFE.sub("-", survey_id).strip(".-")[:_LONGEST]
-    # Capitals too: some file systems take A.svg and a.svg for one file.
-    if name == survey_id and name == name.lower():
+    # Capitals too: some file systems take A.svg and a.svg for one file. And an id that looks like
+    # the name of another one.
+    if name == survey_id and name == name.lower() and not _HASHED.fullmatch(name):
         return name
-    digest = hashlib.sha256(survey_id.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    digest = hashlib.sha256(survey_id.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
     return f"{name}-{digest}" if name else digest

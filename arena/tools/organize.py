@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from arena.tools.episode import Episode
 
 MAX_HEADINGS = 500
-"""Ten times the largest of 333 taxonomies of real surveys; a longer list resembles anything."""
+"""Ten times the largest of 333 taxonomies of real surveys."""
 
 _MAX_TOLD = 20
 

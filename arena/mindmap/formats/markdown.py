@@ -9,8 +9,9 @@ from arena.mindmap._formats import FORMATS, Format
 from arena.mindmap.tree import MindMap
 
 _LONG = 120  # what `read_mind_map` takes for the label of a bullet that is not bold
-_MARKS = re.compile(r"[\\`*_\[\]<$~]|&(?=#?\w+;)|^[-+=>#]|#(?=#*$)")
-_NUMBER = re.compile(r"\(?(?:\d{1,9}(?=[\s.):]|$)|(?:[A-Za-z]|[IVXivx]+)(?=[.):]))")
+_MARKS = re.compile(r"[\\`*_\[\]<$~]|&(?=#?\w+;)|^[-+=>#{]|#(?=#*$)")
+_NUMBER = re.compile(r"\(?(?:\d{1,9}(?=[\s.):–—-]|$)|(?:[A-Za-z]|[IVXivx]+)(?=[.):]))")
+_TAG = re.compile(r"\\<(?=/?typology>)")  # what `read_mind_map` looks for in any text
 _KEY = re.compile(r"""(["']?(?:label|name|children|subtopics)["']?\s*):""")  # of YAML
 
 
@@ -37,7 +38,7 @@ def escaped(label: str) -> str:
     text = shown(label)
     number = _NUMBER.match(text)
     body, colon = (text[:-1], "&#58;") if text.endswith(":") else (text, "")
-    body = _MARKS.sub(r"\\\g<0>", body)
+    body = _TAG.sub("&lt;", _MARKS.sub(r"\\\g<0>", body))
     text = _KEY.sub(r"\1\\:", body, count=1) if _KEY.match(body) else body
     text += colon
     if number is None:

@@ -19,7 +19,8 @@ def normalised_tree_edit_distance(predicted: MindMap, gold: MindMap) -> float:
         gold: The survey's own.
 
     Raises:
-        DataError: The maps are too large: more than 4,194,304 pairs of nodes.
+        DataError: The maps are too large for an edit distance (more than 4,194,304 pairs of nodes,
+            or more than 2^31 steps).
 
     Example:
         >>> a = MindMap("", (MindMap("x", (MindMap("y"), MindMap("z"))),))

@@ -24,7 +24,8 @@ def normalised_tree_semantic_distance(
         encoder: The name of a registered encoder, or an encoder.
 
     Raises:
-        DataError: The maps are too large: more than 4,194,304 pairs of nodes.
+        DataError: The maps are too large for an edit distance (more than 4,194,304 pairs of nodes,
+            or more than 2^31 steps).
         UnknownNameError: There is no such encoder.
 
     If x is to be deleted from a map of 3 nodes, and the other 2 mean the same as the gold map's 2,

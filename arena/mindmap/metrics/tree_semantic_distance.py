@@ -28,7 +28,8 @@ def tree_semantic_distance(
         encoder: The name of a registered encoder, or an encoder.
 
     Raises:
-        DataError: The maps are too large: more than 4,194,304 pairs of nodes.
+        DataError: The maps are too large for an edit distance (more than 4,194,304 pairs of nodes,
+            or more than 2^31 steps).
         UnknownNameError: There is no such encoder.
 
     Example:
