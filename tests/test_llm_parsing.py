@@ -161,7 +161,8 @@ def test_json_is_read_as_json_whatever_stands_before_it(value, before):
 @pytest.mark.parametrize(
     "part",
     ["[", "{", '"', "'", "`", "```\n", "<topic>", "</topic>", "<", "<topic ", '{"', '\\"', "[[]",
-     "- ", " ", "\n", "<think>", "</think>", "1.", '{"a":', "['", "[a ", "[//\n", "a:", "{a:", "a "],
+     "- ", " ", "\n", "<think>", "</think>", "1.", '{"a":', "['", "[a ", "[//\n", "a:", "{a:",
+     "a "],
 )  # fmt: skip
 def test_a_long_text_of_one_thing_is_read_in_linear_time(part):
     """With a quadratic step this would take hours."""

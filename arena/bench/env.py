@@ -21,10 +21,6 @@ CHARACTERS = 2_000
 AIM = 5.0
 """Times the steps a second of the fastest `AsyncVectorEnv`, with as many processes as that has."""
 
-_FILL = (256, 1000)
-"""Searches, and hits of each, that make every process know the texts of most papers at the start,
-which in a long training all do; else those that share the caches of this one would be favoured."""
-
 _PROCESSES = 2
 _SAMPLE = 256
 
@@ -43,8 +39,8 @@ class Settings(NamedTuple):
 
     retriever: str = "bm25"
     num_envs: int = 64
-    steps: int = 1024
-    rounds: int = 7
+    steps: int = 8192
+    rounds: int = 5
     k: int = 0
     seed: int = 0
 
@@ -195,7 +191,6 @@ def _times(
     running = []
     for arm in progress(arms, desc="warm-up", unit="kind"):
         try:
-            arm.time(queries, *_FILL, settings.seed)
             arm.time(queries, settings.steps, settings.k, settings.seed)
         except ArenaError as error:  # as Java does in a forked process
             found[arm.name] = {"skipped": str(error)}

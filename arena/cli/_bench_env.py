@@ -19,8 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     for name, default, text in (
         ("num-envs", 64, "environments in the largest vector (default: 64)"),
-        ("steps", 1024, "steps of each kind in a round (default: 1024)"),
-        ("rounds", 7, "times that all are timed, in turn; medians count (default: 7)"),
+        ("steps", 8192, "steps of each kind in a round (default: 8192)"),
+        ("rounds", 5, "times that all are timed, in turn; medians count (default: 5)"),
         ("k", 0, "hits of a search (default: what makes about 2000 characters)"),
         ("seed", 0, "of queries and surveys (default: 0)"),
     ):
