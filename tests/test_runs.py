@@ -216,7 +216,7 @@ FOUND = {"task": "organization"}
         ({"retriever_options": [1]}, DataError, "give a mapping"),
         ({"env_options": 7}, DataError, "give a mapping"),
         ({"env_options": {"x": {1}}}, DataError, "takes no argument 'x'"),
-        ({"agent_options": {"x": {1}}}, DataError, "does not take"),
+        ({"agent_options": {"x": {1}}}, DataError, "has no option"),
         ({"task": "organization", "env_options": {"found": {}}}, DataError, "found=... goes with"),
         ({"agent": "oracle", "agent_options": {"x": 1}}, DataError, "no options"),
     ],
@@ -299,10 +299,9 @@ def test_an_agent_of_ones_own(world, title_run, tmp_path):
     manifests = [json.loads((tmp_path / n / "manifest.json").read_text()) for n in ("mine", "7")]
     assert [m["agent_options"] for m in manifests] == [{}, {"depth": 7}]
     assert manifests[0]["agent"] == "Deep"
-    with pytest.raises(
-        DataError, match=r"'Deep' does not take seed=0 and the options {'width': 1}"
-    ):
-        arena.run(world, "discovery", Deep, tmp_path / "x", agent_options={"width": 1})
+    for option, hint in (("deph", "Did you mean 'depth'"), ("zzz", "Known: depth")):
+        with pytest.raises(DataError, match=f"the agent 'Deep' has no option '{option}'. {hint}"):
+            arena.run(world, "discovery", Deep, tmp_path / "x", agent_options={option: 1})
     for nonsense in (int, 7, Deep(0)):
         with pytest.raises(DataError, match="a registered name or a subclass of Agent"):
             arena.run(world, "discovery", nonsense, tmp_path / "x")

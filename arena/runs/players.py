@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from arena.agents import AGENTS, Agent
-from arena.errors import DataError, clip
+from arena.errors import DataError, clip, did_you_mean
 from arena.oracle import Oracle
 from arena.tasks import TaskSet, ideal_answers
 
@@ -58,6 +59,7 @@ def players(
     if not (isinstance(kind, type) and issubclass(kind, Agent)):
         raise DataError(f"agent={clip(agent)}: give a registered name or a subclass of Agent.")
     name = agent if isinstance(agent, str) else kind.__qualname__
+    _check(name, kind, options)
     try:
         first = kind(seed=0, **options)
     except TypeError as error:
@@ -65,3 +67,15 @@ def players(
             f"agent {name!r} does not take seed=0 and the options {clip(options)}: {error}."
         ) from None
     return Players(name, kind, first.prompts(), lambda _, seed: kind(seed=seed, **options))
+
+
+def _check(name: str, kind: type[Agent], options: dict[str, Any]) -> None:
+    """Refuse an option that the agent does not have."""
+    parameters = inspect.signature(kind).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return
+    known = [parameter for parameter in parameters if parameter != "seed"]
+    for option in options:
+        if option not in known:
+            hint = did_you_mean(option, known) if known else " It has none."
+            raise DataError(f"the agent {name!r} has no option {clip(option)}.{hint}")
