@@ -47,11 +47,17 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {message}{end} See `{self.prog} --help`.\n")
 
 
-def command_line(prog: str, description: str) -> tuple[Parser, Any]:
+def command_line(prog: str, description: str, example: str = "") -> tuple[Parser, Any]:
     """Return a parser and its subparsers, to be filled with `add_command`."""
     from arena import __version__
 
-    parser = Parser(prog=prog, description=description, allow_abbrev=False)
+    parser = Parser(
+        prog=prog,
+        description=description,
+        epilog=f"example:\n  {example}" if example else None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
     parser.add_argument("--version", action="version", version=f"{prog} {__version__}")
     return parser, add_group(parser, "COMMAND")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -11,6 +13,7 @@ import pytest
 
 import arena
 from arena.cli import main
+from corpus_builder.cli import main as corpus_main
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -154,6 +157,14 @@ def test_list(world, capsys):
     assert {tuple(s) for s in surveys} == {("id", "title", "date")}
     assert main(["list", "surveys"]) == 2
     assert "needs --corpus" in capsys.readouterr().err
+
+
+def test_help_has_an_example(capsys):
+    for command in (main, corpus_main):
+        with contextlib.suppress(SystemExit):
+            command(["--help"])
+        shown = capsys.readouterr().out
+        assert re.search(r"^example:\n  arena(-corpus)? .* --output ", shown, re.MULTILINE)
 
 
 WORLD = "--corpus WORLD"

@@ -14,6 +14,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser, commands = command_line(
         "arena",
         "A gym for research agents: search a dated corpus, run agents on survey tasks, score them.",
+        run.EXAMPLE,
     )
     add_command(commands, "search", search)
     add_command(commands, "run", run)

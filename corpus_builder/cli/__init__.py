@@ -11,7 +11,9 @@ from corpus_builder.cli import build, index, info, verify
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     parser, commands = command_line(
-        "arena-corpus", "Build corpora for the arena, add indexes, describe and verify them."
+        "arena-corpus",
+        "Build corpora for the arena, add indexes, describe and verify them.",
+        "arena-corpus build world --output world",
     )
     build.add_group(commands)
     add_command(commands, "index", index)
