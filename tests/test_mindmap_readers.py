@@ -229,6 +229,7 @@ def test_any_outline_is_read_or_refused(entries):
         ("  1. a\n1.1 b\n1.2 c\n  2. d", ["", ["a", "b", "c"], "d"]),
         ("1. a\n   1. b\n      1.1 c\n   2. d", ["a", ["b", "c"], "d"]),
         ("1. a grew by\n   1.5 percent\n   2.1 points", ["", "a grew by 1.5 percent 2.1 points"]),
+        ("1. a\n   - b\n     1.1 c\n   - d\n2. e", ["", ["a", "b 1.1 c", "d"], "e"]),
         ("# T\n1. a\n## b\n1.1 c", ["T", "a", "b"]),  # no list, so c is a paragraph
         ("1. a\nText\n\n1.1 b", ["a Text", "b"]),
         ("1. a\n\nText\n\n1.1 b", ["", "a"]),

@@ -100,7 +100,7 @@ class _Reader:
             self._open = None
         elif (item := _ITEM.match(stripped)) and not self._is_text(item[1]):
             self._add_item(line, item[2], item[1].rstrip(".)") if item[1][0].isdigit() else "")
-        elif (item := _SUBITEM.match(stripped)) and self._goes_on(item[1]):
+        elif (item := _SUBITEM.match(stripped)) and self._goes_on(item[1], line):
             self._add_item(line, item[2], item[1])
         elif self._open is not None:
             self._open.append(stripped)
@@ -138,16 +138,18 @@ class _Reader:
         self._indents.clear()
         self._numbers.clear()
 
-    def _goes_on(self, number: str) -> bool:
+    def _goes_on(self, number: str, line: str) -> bool:
         """Return whether 2.1 stands below an item 2, or 2.2 after an item 2.1."""
+        in_bullet = self._open is not None and self._numbers and not self._numbers[-1]
+        if in_bullet and _indent(line) >= self._indents[-1] + 2:
+            return False  # the bullet's next line
         above, _, last = number.rpartition(".")
         before = f"{above}.{int(last) - 1}"
         among = self._numbers[:MAX_DEPTH]  # a deeper map is refused, and long lists take time
         return before in among or (last == "1" and above in among)
 
     def _add_item(self, line: str, text: str, number: str) -> None:
-        blanks = line[: len(line) - len(line.lstrip(_BLANKS))]
-        indent = len(blanks.translate(_WIDE).expandtabs(4))
+        indent = _indent(line)
         above = number.rpartition(".")[0]
         if above and above in self._numbers[:MAX_DEPTH]:
             while self._numbers[-1] != above:
@@ -165,6 +167,11 @@ class _Reader:
     def _close(self) -> None:
         self._indents.pop()
         self._numbers.pop()
+
+
+def _indent(line: str) -> int:
+    blanks = line[: len(line) - len(line.lstrip(_BLANKS))]
+    return len(blanks.translate(_WIDE).expandtabs(4))
 
 
 def _atx(line: str, stripped: str) -> tuple[int, str] | None:
