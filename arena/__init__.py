@@ -16,24 +16,28 @@ from typing import TYPE_CHECKING, Any
 from arena._register import register_all
 
 if TYPE_CHECKING:
-    from arena.agents import Agent
+    from arena.agents import Agent, Desk, Researcher, actions_from, tool_message
     from arena.corpus import Corpus
+    from arena.experiments import run_experiment
     from arena.papers import Hit, Paper, Section
     from arena.runs import replay, rescore, run, score
-    from arena.tools import actions_from, tool_message, tool_schemas
+    from arena.tools import tool_schemas
     from arena.view import CorpusView, search_batch
 
 __all__ = [
     "Agent",
     "Corpus",
     "CorpusView",
+    "Desk",
     "Hit",
     "Paper",
+    "Researcher",
     "Section",
     "actions_from",
     "replay",
     "rescore",
     "run",
+    "run_experiment",
     "score",
     "search_batch",
     "tool_message",
@@ -45,16 +49,19 @@ _HOMES = {
     "Agent": "arena.agents",
     "Corpus": "arena.corpus",
     "CorpusView": "arena.view",
+    "Desk": "arena.agents",
     "Hit": "arena.papers",
     "Paper": "arena.papers",
+    "Researcher": "arena.agents",
     "Section": "arena.papers",
-    "actions_from": "arena.tools",
+    "actions_from": "arena.agents",
     "replay": "arena.runs",
     "rescore": "arena.runs",
     "run": "arena.runs",
+    "run_experiment": "arena.experiments",
     "score": "arena.runs",
     "search_batch": "arena.view",
-    "tool_message": "arena.tools",
+    "tool_message": "arena.agents",
     "tool_schemas": "arena.tools",
 }
 
@@ -62,8 +69,8 @@ register_all()  # so that gymnasium.make() knows the ids after `import arena`
 
 
 _MODULES = (
-    "agents", "audit", "check", "envs", "errors", "llm", "metrics", "mindmap", "retrieval",
-    "rewards", "runs", "tasks", "tools", "trec",
+    "agents", "audit", "check", "envs", "errors", "experiments", "llm", "metrics", "mindmap",
+    "retrieval", "rewards", "runs", "tasks", "tools", "trec",
 )  # fmt: skip
 
 

@@ -6,15 +6,14 @@ import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from arena.agents import AGENTS, Action, Agent, Observation
+from arena.agents import AGENTS, Desk, Researcher, Steps
 from arena.encoders import ENCODERS, Encoder, make_encoder
 from arena.errors import DataError, clip, did_you_mean
 from arena.mindmap.tree import MindMap
 from baselines._dendrogram import Dendrogram
 from baselines._groups import Group, binary, by_children, by_inconsistency, groups
 from baselines._labels import Labels
-from baselines._papers import Collected, Paper
-from baselines.title import Title
+from baselines._papers import Paper
 
 if TYPE_CHECKING:
     import numpy as np
@@ -110,7 +109,7 @@ def cluster(
 
 
 @AGENTS.register("clustering")
-class Clustering(Agent):
+class Clustering(Researcher):
     """Ward's clusters of the papers' embeddings as headings, labelled by TF-IDF n-grams.
 
     In Organization it takes the papers given, or searches for the topic; in Survey it begins as
@@ -143,31 +142,25 @@ class Clustering(Agent):
             "threshold": threshold,
         }
         self._abstracts = abstracts
-        self._ranking = Title(seed)
-        self._collected = Collected()
-        self._handed_in = False
+        self._read = 0
 
-    def act(self, observation: Observation) -> Action:
-        """Collect papers, then hand in their map; nothing if there is no paper at all."""
-        self._collected.look(observation)
-        if observation["stage"] != "organization":
-            return self._ranking.act(observation)
-        action = self._collected.next(observation, self._abstracts)
-        if action is not None:
-            return action
-        papers = self._collected.papers
-        if not papers or self._handed_in:
-            return {"tool": "finish", "arguments": {}}
-        self._handed_in = True
-        tree = cluster(papers, observation["topic"], **self._options)
-        return {"tool": "organize", "arguments": {"mind_map": tree.to_json()}}
+    def organize(self, desk: Desk) -> Steps[None]:
+        """Read abstracts and draw the map of all papers; none if there is no paper at all."""
+        if not desk.papers:
+            yield from self.discover(desk)
+        if self._abstracts:
+            for paper_id in list(desk.papers):
+                yield from desk.read(paper_id)
+        self._read = desk.read_count
+        if desk.papers:
+            desk.mind_map = cluster(list(desk.papers.values()), desk.topic, **self._options)
 
     def notes(self) -> dict[str, Any]:
         """Return the encoder's configuration and how many abstracts were read."""
         config = _encoder(self._options["encoder"]).config
         return {
             "encoder": {name: value for name, value in config.items() if name != "runtime"},
-            "abstracts": self._collected.read,
+            "abstracts": self._read,
         }
 
 

@@ -139,8 +139,8 @@ def test_an_agent_is_given_observations_only(world, tmp_path, monkeypatch):
     survey_ids = list(summary["per_survey"])
     for observation, own in Spy.given:
         assert set(observation) == {"topic", "cutoff", "stage", "result", "budget"}
-        assert set(own) == {"seed"}
-        text = json.dumps(observation)
+        assert set(own) == {"seed", "tools"}
+        text = json.dumps([observation, own["tools"]])
         assert not any(survey_id in text for survey_id in survey_ids)
 
 

@@ -61,7 +61,8 @@ def _rendering(subject: Subject, **changes: Any) -> Any:
 
 def _reachable(env: Any, outcome: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
     """Walk through all that an agent has in its hands."""
-    from arena.tools import tool_message, tool_schemas
+    from arena.agents import tool_message
+    from arena.tools import tool_schemas
 
     observation = outcome[0]
     yield from walk(env, "env")

@@ -100,7 +100,7 @@ def _as_call_of_objects(action: dict[str, Any]) -> Any:
 
 
 def _through_a_call(action: dict[str, Any], arguments: Any) -> Any:
-    from arena.tools import actions_from
+    from arena.agents import actions_from
 
     function = {"name": action["tool"], "arguments": arguments}
     call = {"id": "call 1", "type": "function", "function": function}
@@ -111,7 +111,7 @@ def _through_a_call(action: dict[str, Any], arguments: Any) -> Any:
 
 
 def _check_message(observation: dict[str, Any]) -> None:
-    from arena.tools import tool_message
+    from arena.agents import tool_message
 
     message = tool_message("call 1", observation)
     require(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from arena.agents import Action, Agent, Observation
+from arena.agents import Action, Observation, Researcher
 from arena.errors import DataError, clip
-from arena.llm.asking import Failed, ask
+from arena.llm.asking import Failed, ask, ask_many
 from arena.llm.client import Client
 from arena.llm.errors import LimitReachedError, RequestRefusedError
 from arena.llm.prompts import Fields, Template, load_templates
@@ -20,14 +20,19 @@ from arena.llm.session import Session
 T = TypeVar("T")
 
 
-class LLMAgent(Agent):
-    """An agent with a model; write `decide`, and `conclude` if there is something to hand in.
+class LLMAgent(Researcher):
+    """A researcher with a model; write `discover` and `organize`, or `decide` in their place.
 
     A subclass names its templates, which lie in ``prompts/<folder>/`` beside its file::
 
         class Mine(LLMAgent):
             folder = "mine"
             templates = {"query": Fields(required=("topic",), optional=("cutoff",))}
+
+            def discover(self, desk):
+                query = self.ask("query", str.strip, topic=desk.topic)
+                hits = yield from desk.search(query or desk.topic)
+                desk.ranking = [hit.id for hit in hits]
 
     All agents of a process that are given the same options share one client: its connections, its
     store, its pauses and its `run_limits`.
@@ -37,7 +42,7 @@ class LLMAgent(Agent):
         model: as the server calls it.
         model_seed: sent with every request.
         limits: of an episode: ``max_calls``, ``max_tokens``, ``max_dollars``, ``max_seconds``; at
-            one of them the agent concludes.
+            one of them the agent hands in what lies on the desk.
         prompts: a folder with templates of your own, which go before those that come along.
         run_limits: the same names, of what this process really asks for; one that is reached ends
             the run with an error, and the same command goes on with as much again.
@@ -108,14 +113,8 @@ class LLMAgent(Agent):
         return self.conclude(observation)
 
     def decide(self, observation: Observation) -> Action:
-        """Return the next action; it may ask the model."""
-        raise NotImplementedError(f"{type(self).__name__} does not define decide(observation)")
-
-    def conclude(self, observation: Observation) -> Action:
-        """Return the next action without a model; by default it ends the stage with nothing."""
-        if observation["stage"] == "organization":
-            return {"tool": "finish", "arguments": {}}
-        return {"tool": "submit", "arguments": {"paper_ids": []}}
+        """Return the next action; it may ask the model. By default `discover` and so on act."""
+        return super().act(observation)
 
     def template(self, name: str) -> Template:
         """Return the template `name`."""
@@ -124,6 +123,16 @@ class LLMAgent(Agent):
     def ask(self, template: str, parse: Callable[[str], T], **values: str | int) -> T | Failed:
         """Fill a template, ask the model and return what `parse` reads in the answer; see `ask`."""
         return ask(self.llm, self.template(template).messages(**values), parse)
+
+    def ask_many(
+        self,
+        template: str,
+        parse: Callable[[str], T],
+        many: Iterable[Mapping[str, str | int]],
+    ) -> list[T | Failed]:
+        """As `ask` for each of many values, side by side."""
+        messages = [self.template(template).messages(**values) for values in many]
+        return ask_many(self.llm, messages, parse)
 
     def prompts(self) -> dict[str, str]:
         """Return the templates in use, by name."""

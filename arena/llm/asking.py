@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
 
 from arena.llm._model import Model
 from arena.llm._request import Message
@@ -14,7 +15,8 @@ QUOTED = 2000
 """Characters of a bad answer that the model is shown again."""
 
 
-class Failed(NamedTuple):
+@dataclass(frozen=True)
+class Failed:
     """What `ask` returns for a step that failed; false, so that ``if not queries`` sees it.
 
     Attributes:
@@ -25,7 +27,7 @@ class Failed(NamedTuple):
     reason: str
     text: str = ""
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> Literal[False]:
         return False
 
 

@@ -13,6 +13,7 @@ from arena._files import sha256_json
 from arena.agents import Agent
 from arena.errors import DataError, clip
 from arena.runs._actions import record_action
+from arena.tools import tool_schemas
 
 
 def episode_seed(seed: int, survey_id: str) -> int:
@@ -30,7 +31,7 @@ def error_in(observation: Mapping[str, Any]) -> Any:
 def play(env: gymnasium.Env[Any, Any], agent: Agent, survey_id: str, seed: int) -> dict[str, Any]:
     """Let `agent` play one survey and return the episode as docs/trajectories.md describes it.
 
-    The agent is handed observations and nothing else.
+    The agent is handed the tools' schemas and observations, and nothing else.
 
     Args:
         env: the environment.
@@ -41,6 +42,7 @@ def play(env: gymnasium.Env[Any, Any], agent: Agent, survey_id: str, seed: int) 
     Raises:
         DataError: if the agent's notes are no JSON.
     """
+    agent.tools = tool_schemas(env)
     observation, info = env.reset(seed=seed, options={"survey": survey_id})
     first, budget = sha256_json(observation), dict(observation["budget"])  # the agent gets them
     steps = []

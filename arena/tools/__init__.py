@@ -11,7 +11,7 @@ from arena.tools._parse import Call, parse_action, refusal
 from arena.tools._searching import make_searches
 from arena.tools.base import TOOLS, BudgetError, Parameter, Search, Shown, Tool, ToolError
 from arena.tools.episode import MAX_QUERY, MAX_SUBMITTED, Episode
-from arena.tools.openai import actions_from, tool_message, tool_schemas
+from arena.tools.openai import tool_schemas
 
 __all__ = [
     "MAX_QUERY",
@@ -25,10 +25,8 @@ __all__ = [
     "Shown",
     "Tool",
     "ToolError",
-    "actions_from",
     "make_searches",
     "parse_action",
     "refusal",
-    "tool_message",
     "tool_schemas",
 ]

@@ -1,9 +1,9 @@
-"""Agents: they see observations and return actions, and that is all they ever touch."""
+"""What an agent is: it sees observations and returns actions, and that is all it ever touches."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from arena.registry import Registry
@@ -16,7 +16,8 @@ class Agent:
     """One agent for one episode; subclass it and write `act`.
 
     A subclass registers itself with ``@AGENTS.register("name")``. It must act on observations
-    alone: it is given no environment, no corpus and no labels.
+    alone: it is given no environment, no corpus and no labels. `Researcher` is the base for one
+    that is easier told from top to bottom.
 
     Args:
         seed: for an agent that draws numbers; the same seed gives the same actions.
@@ -24,9 +25,12 @@ class Agent:
     Attributes:
         unrecorded: names of options that shape no action, such as where a server is; they stay out
             of a run's manifest, so that it is the same run without them.
+        tools: the environment's tools as `arena.tool_schemas` gives them, which a run sets before
+            the first observation; empty if nobody did.
     """
 
     unrecorded: ClassVar[frozenset[str]] = frozenset()
+    tools: Sequence[Mapping[str, Any]] = ()
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed

@@ -1,0 +1,84 @@
+"""Agents that are told from top to bottom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arena.agents.base import Action, Agent, Observation
+from arena.agents.desk import MAX_SUBMITTED, Desk, Steps
+
+
+class Researcher(Agent):
+    """An agent whose steps stand in the order in which it takes them.
+
+    A subclass writes `discover`, `organize` or both, as generators that act by means of the desk.
+    When one ends, what lies on the desk is handed in::
+
+        class Twice(Researcher):
+            def discover(self, desk):
+                first = yield from desk.search(desk.topic)
+                more = yield from desk.search(first[0].title) if first else []
+                desk.ranking = [hit.id for hit in first + more]
+
+    In ``arena/Discovery-v0`` and ``arena/Selection-v0`` `discover` is called, in
+    ``arena/Organization-v0`` `organize`, in ``arena/Survey-v0`` `discover`, `select` and
+    `organize`, on one desk.
+
+    Args:
+        seed: of the episode.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__(seed)
+        self._desk: Desk | None = None
+        self._stage = ""
+        self._work: Steps[None] | None = None
+        self._handed_in = ""
+
+    def discover(self, desk: Desk) -> Steps[None]:
+        """Find papers and rank them; here by searching for the topic."""
+        hits = yield from desk.search(desk.topic)
+        desk.ranking = [hit.id for hit in hits]
+
+    def select(self, desk: Desk) -> Steps[None]:
+        """Rank again, after a ranking was handed in; here nothing is changed."""
+        yield from ()
+
+    def organize(self, desk: Desk) -> Steps[None]:
+        """Draw the mind-map; here none."""
+        yield from ()
+
+    def act(self, observation: Observation) -> Action:
+        """Go on until the next action; at the end of a stage hand in."""
+        if self._desk is None:
+            self._desk = Desk(observation, self.tools)
+        else:
+            self._desk.look(observation)
+        fresh = self._stage != self._desk.stage
+        if fresh:
+            self._stage = self._desk.stage
+            work = {"selection": self.select, "organization": self.organize}
+            begins = self._work is None and self._stage != "organization"
+            self._work = (self.discover if begins else work[self._stage])(self._desk)
+        assert self._work is not None
+        try:
+            return next(self._work) if fresh else self._work.send(observation)
+        except StopIteration:
+            return self.conclude(observation)
+
+    def conclude(self, observation: Observation) -> Action:
+        """Hand in what lies on the desk; `finish` if that was refused before."""
+        desk, stage = self._desk, observation["stage"]
+        again, self._handed_in = self._handed_in == stage, stage
+        if stage != "organization":
+            if again:
+                return {"tool": "finish", "arguments": {}}
+            # Of papers that were never met an id may not exist, and then nothing would be taken.
+            known = [i for i in dict.fromkeys(desk.ranking) if i in desk.papers] if desk else []
+            return {"tool": "submit", "arguments": {"paper_ids": known[:MAX_SUBMITTED]}}
+        if desk is None or desk.mind_map is None or again:
+            return {"tool": "finish", "arguments": {}}
+        mind_map: Any = desk.mind_map
+        if hasattr(mind_map, "to_json"):
+            mind_map = mind_map.to_json()
+        return {"tool": "organize", "arguments": {"mind_map": mind_map}}

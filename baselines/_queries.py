@@ -1,0 +1,50 @@
+"""Reading queries in what a model wrote."""
+
+from __future__ import annotations
+
+import re
+
+from arena.llm import ParseError, as_list, tagged, unfenced
+
+LONGEST = 300
+"""Characters of a query; the longest title of a survey is shorter."""
+
+_SAID = re.compile(r"^\W*(?:search\s+)?quer(?:y|ies)\W*:", re.IGNORECASE)
+_QUOTES = "\"'`“”‘’«»"
+
+
+def queries(text: str) -> list[str]:
+    """Return the queries in the tag ``<Queries>``, each once, in order.
+
+    Raises:
+        ParseError: if there is none.
+    """
+    found = [_cleaned(line) for line in as_list(tagged(text, "Queries"))]
+    found = list(dict.fromkeys(filter(None, found)))
+    if not found:
+        raise ParseError("there is no query in <Queries>...</Queries>.")
+    return found
+
+
+def one_query(text: str) -> str:
+    """Return the query in ``<Queries>``, or without that tag the first line of the answer.
+
+    The paper's own prompt for zero-shot asks for no tag, so an answer may be the bare query.
+
+    Raises:
+        ParseError: if there is none.
+    """
+    try:
+        return queries(text)[0]
+    except ParseError:
+        pass
+    lines = [line for line in map(_cleaned, unfenced(text).splitlines()) if line]
+    # "Here is a query:" announces what stands in the next line.
+    line = next((line for line in lines if not line.endswith(":")), "")
+    if not line:
+        raise ParseError("there is no query in the answer.")
+    return line
+
+
+def _cleaned(line: str) -> str:
+    return " ".join(_SAID.sub("", line.strip()).split()).strip(_QUOTES + " *")[:LONGEST]

@@ -1,0 +1,246 @@
+"""ReAct: a model with function calling, in a real conversation over HTTP."""
+
+from __future__ import annotations
+
+import json
+
+import gymnasium
+import pytest
+from llm_server import LLMServer, Trouble, tool_call
+
+import arena
+from arena.agents import AGENTS
+from arena.llm.agent import _client
+from baselines.react import LEFT_OUT
+
+pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
+
+
+@pytest.fixture(autouse=True)
+def nothing_shared(monkeypatch, tmp_path):
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    _client.cache_clear()
+
+
+def play(world, output, server, task="discovery", budget=None, surveys=1, **options):
+    given = {"model": "scripted", "base_url": server.url, "max_retries": 1} | options
+    return arena.run(
+        world, task, "react", output, agent_options=given, surveys=surveys, budget=budget
+    )
+
+
+def episode(output):
+    return json.loads((output / "trajectories.jsonl").read_text().splitlines()[0])
+
+
+def tools_used(output):
+    return [step["action"]["tool"] for step in episode(output)["steps"]]
+
+
+def results(body):
+    return [json.loads(m["content"]) for m in body["messages"] if m["role"] == "tool"]
+
+
+def hits(body):
+    return [hit["id"] for hit in results(body)[-1]["result"]["hits"]]
+
+
+def researcher(body):
+    """Search, select, hand in."""
+    said = sum(message["role"] == "assistant" for message in body["messages"])
+    if said == 0:
+        return tool_call("search", {"query": "membrane", "k": 4}, "random-id-1")
+    if said == 1:
+        return tool_call("select", {"paper_ids": hits(body)[::-1]})
+    return tool_call("finish", {})
+
+
+def test_a_conversation(world, tmp_path):
+    with LLMServer(researcher) as server:
+        play(world, tmp_path / "run", server)
+        first, second, third = server.requests
+    env = gymnasium.make("arena/Discovery-v0", corpus=world)
+    observation, _ = env.reset(seed=0, options={"survey": episode(tmp_path / "run")["survey"]})
+    for body in (first, second, third):
+        assert body["tools"] == arena.tool_schemas(env)
+        assert body["tool_choice"] == "auto"
+        assert body["messages"][: len(first["messages"])] == first["messages"]
+    (begin,) = first["messages"]
+    for text in (
+        observation["topic"], observation["cutoff"], json.loads(observation["result"])["message"],
+        "100 steps, 50 searches, 100 reads",
+    ):  # fmt: skip
+        assert text in begin["content"]
+    # Servers draw the ids of calls by chance; the conversation has its own.
+    said, answered = second["messages"][1:]
+    assert said["tool_calls"][0]["id"] == answered["tool_call_id"] == "call_1_0"
+    observation, *_ = env.step({"tool": "search", "arguments": {"query": "membrane", "k": 4}})
+    assert answered == arena.tool_message("call_1_0", observation)
+    assert tools_used(tmp_path / "run") == ["search", "select", "finish"]
+    assert episode(tmp_path / "run")["answers"]["discovery"] == hits(second)[::-1]
+
+
+def test_several_calls_in_one_message_are_carried_out_in_order(world, tmp_path):
+    calls = [tool_call("search", {"query": word, "k": 2}, "same")["tool_calls"][0]
+             for word in ("membrane", "protein")]  # fmt: skip
+    script = [{"role": "assistant", "content": "Both.", "tool_calls": calls}]
+    with LLMServer([*script, tool_call("submit", {"paper_ids": []})]) as server:
+        play(world, tmp_path / "run", server)
+        said, one, two = server.requests[1]["messages"][1:]
+    assert tools_used(tmp_path / "run") == ["search", "search", "submit"]
+    assert [call["id"] for call in said["tool_calls"]] == ["call_1_0", "call_1_1"]
+    assert [one["tool_call_id"], two["tool_call_id"]] == ["call_1_0", "call_1_1"]
+
+
+def test_a_model_that_only_talks_is_reminded_and_then_what_it_saw_is_handed_in(world, tmp_path):
+    script = [tool_call("search", {"query": "membrane", "k": 3}), "Interesting!", "Very."]
+    with LLMServer(script) as server:
+        play(world, tmp_path / "run", server)
+        last = server.requests[-1]["messages"]
+    assert tools_used(tmp_path / "run") == ["search", "submit"]
+    assert last[-2] == {"role": "assistant", "content": "Interesting!"}
+    assert last[-1]["content"].startswith("You have called no tool.")
+    done = episode(tmp_path / "run")
+    assert done["notes"]["llm"]["stopped"] == "silent"
+    assert done["answers"]["discovery"] == hits({"messages": last[:-2]})
+
+
+def test_what_was_selected_is_handed_in_when_steps_run_out(world, tmp_path):
+    def tireless(body):
+        if sum(message["role"] == "assistant" for message in body["messages"]) == 1:
+            return tool_call("select", {"paper_ids": hits(body)[1:]})
+        return tool_call("search", {"query": "membrane", "k": 3})
+
+    with LLMServer(tireless) as server:
+        summary = play(world, tmp_path / "run", server, budget={"max_steps": 6})
+        chosen = hits(server.requests[1])[1:]
+    done = episode(tmp_path / "run")
+    assert tools_used(tmp_path / "run") == [
+        "search", "select", "search", "search", "search", "submit",
+    ]  # fmt: skip
+    assert done["answers"]["discovery"] == chosen
+    assert done["notes"]["llm"]["stopped"] == "steps"
+    assert not any(entry["truncated"] for entry in summary["per_survey"].values())
+
+
+def test_a_call_that_would_end_the_episode_is_answered_without_it(world, tmp_path):
+    script = [
+        tool_call("search", {"query": "membrane"}),
+        tool_call("search", {"query": "protein"}),
+        tool_call("read", {"paper_id": "x"}),
+        tool_call("finish", {}),
+    ]
+    with LLMServer(script) as server:
+        play(world, tmp_path / "run", server, budget={"max_searches": 1, "max_reads": 0})
+        told = results(server.requests[-1])
+    assert told[1:] == [
+        {"error": "no searches are left. Hand in."}, {"error": "no reads are left. Hand in."},
+    ]  # fmt: skip
+    assert tools_used(tmp_path / "run") == ["search", "finish"]
+
+
+def test_calls_that_are_none_are_the_environments_to_answer(world, tmp_path):
+    script = [
+        tool_call("serach", {"query": "x"}),
+        tool_call("search", '{"query": "cut o'),
+        tool_call("search", [1]),
+        tool_call("finish", ""),
+    ]
+    with LLMServer(script) as server:
+        play(world, tmp_path / "run", server)
+        told = [entry["result"]["error"] for entry in results(server.requests[-1])]
+        sent = [
+            call["function"]["arguments"]
+            for message in server.requests[-1]["messages"]
+            for call in message.get("tool_calls", ())
+        ]
+    assert "Did you mean 'search'" in told[0]
+    assert len(told) == 3
+    # Many servers refuse a conversation whose arguments are no JSON object.
+    assert sent == ['{"query": "x"}', "{}", "{}"]
+
+
+def test_the_oldest_results_are_left_out_of_a_long_conversation(world, tmp_path):
+    def five(body):
+        said = sum(message["role"] == "assistant" for message in body["messages"])
+        return tool_call("search", {"query": "membrane", "k": 3, "offset": said}) if said < 5 else (
+            tool_call("finish", {})
+        )  # fmt: skip
+
+    with LLMServer(five) as server:
+        play(world, tmp_path / "run", server, memory=1000)
+        contents = [m["content"] for m in server.requests[-1]["messages"] if m["role"] == "tool"]
+    left_out = [content == LEFT_OUT for content in contents]
+    assert left_out == sorted(left_out, reverse=True)
+    assert 0 < sum(left_out) < 5
+    assert sum(len(content) for content in contents if content != LEFT_OUT) <= 1000
+
+
+@pytest.mark.parametrize("task", ["selection", "organization", "survey"])
+def test_every_task(world, tmp_path, task):
+    def all_three(body):
+        tools = {tool["function"]["name"] for tool in body["tools"]}
+        last = results(body)[-1] if results(body) else {"stage": task}
+        if "organize" in tools and last["stage"] in ("organization",):
+            return tool_call("organize", {"mind_map": {"label": "x", "children": ["Methods"]}})
+        if "hits" in last.get("result", {}):
+            return tool_call("submit", {"paper_ids": hits(body)})
+        return tool_call("search", {"query": "membrane"})
+
+    with LLMServer(all_three) as server:
+        summary = play(world, tmp_path / "run", server, task=task, surveys=2)
+        if task == "organization":  # the papers given stand in the first message
+            first = episode(tmp_path / "run")
+            assert first["steps"]
+            assert '"references"' in server.requests[0]["messages"][0]["content"]
+    assert summary["counts"]["scored"] == 2
+    wanted = {"survey": {"discovery", "selection", "organization"}}.get(task, {task})
+    assert set(episode(tmp_path / "run")["answers"]) == wanted
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        Trouble(400, error={"message": "context length exceeded"}),
+        "",
+        "{" * 50,
+        {"role": "assistant", "content": None, "tool_calls": [{"function": None}]},
+        {"role": "assistant", "content": None, "tool_calls": "none"},
+    ],
+    ids=["refused", "empty", "braces", "no function", "no calls"],
+)
+def test_a_model_in_trouble_costs_no_survey(world, tmp_path, trouble):
+    def script(body):
+        said = sum(message["role"] == "assistant" for message in body["messages"])
+        return tool_call("search", {"query": "membrane", "k": 3}) if not said else trouble
+
+    with LLMServer(script) as server:
+        summary = play(world, tmp_path / "run", server, surveys=2)
+    assert summary["counts"]["scored"] == 2
+    assert not any(entry["truncated"] for entry in summary["per_survey"].values())
+    assert all(entry["submitted"]["discovery"] for entry in summary["per_survey"].values())
+
+
+@pytest.mark.parametrize("calls", [0, 1, 2])
+def test_at_a_limit_what_was_seen_is_handed_in(world, tmp_path, calls):
+    with LLMServer(lambda body: tool_call("search", {"query": "membrane", "k": 3})) as server:
+        play(world, tmp_path / "run", server, limits={"max_calls": calls})
+        assert len(server.requests) == calls
+    assert tools_used(tmp_path / "run") == ["search"] * calls + ["submit"]
+    assert episode(tmp_path / "run")["notes"]["llm"]["stopped"] == "max_calls"
+
+
+def test_a_replay_has_the_same_bytes(world, tmp_path, monkeypatch):
+    with LLMServer(researcher) as server:
+        play(world, tmp_path / "a", server, surveys=3)
+        monkeypatch.setenv("ARENA_LLM_MODE", "replay")
+        play(world, tmp_path / "b", server, surveys=3)
+        assert len(server.requests) == 9
+    for path in (tmp_path / "a").iterdir():
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
+
+
+def test_it_is_listed():
+    assert AGENTS.describe()["react"].startswith("A model with function calling")
