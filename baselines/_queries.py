@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from arena.llm import ParseError, as_list, tagged, unfenced
+from arena.llm import ParseError, as_list, tagged, unfenced, without_thoughts
 
 LONGEST = 300
 """Characters of a query; the longest title of a survey is shorter."""
 
 _SAID = re.compile(r"^\W*(?:search\s+)?quer(?:y|ies)\W*:", re.IGNORECASE)
+_TAG = re.compile(r"</?\s{0,5}queries[^<>\n]{0,100}>", re.IGNORECASE)
 _QUOTES = "\"'`“”‘’«»"
 
 
@@ -38,7 +39,8 @@ def one_query(text: str) -> str:
         return queries(text)[0]
     except ParseError:
         pass
-    lines = [line for line in map(_cleaned, unfenced(text).splitlines()) if line]
+    plain = unfenced(_TAG.sub("\n", without_thoughts(text)))
+    lines = [line for line in map(_cleaned, plain.splitlines()) if line]
     # "Here is a query:" announces what stands in the next line.
     line = next((line for line in lines if not line.endswith(":")), "")
     if not line:
@@ -47,4 +49,5 @@ def one_query(text: str) -> str:
 
 
 def _cleaned(line: str) -> str:
-    return " ".join(_SAID.sub("", line.strip()).split()).strip(_QUOTES + " *")[:LONGEST]
+    query = " ".join(_SAID.sub("", line.strip()).split()).strip(_QUOTES + " *")[:LONGEST]
+    return query if re.search(r"\w", query) else ""

@@ -134,7 +134,8 @@ def _clean(text: str) -> str:
 
 
 def _json(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    # Not sorted: in some forms of a mind-map the order of keys is that of the headings.
+    text = json.dumps(value, ensure_ascii=False)
     return json.dumps(json.loads(_clean(text)))  # ASCII, and no lone surrogate behind an escape
 
 

@@ -1,10 +1,13 @@
 """Cluster the papers of real surveys and compare the mind-maps with those of experts.
 
     python examples/organize_taxobench.py data.jsonl --output DIR --encoders static,minilm
+    python examples/organize_taxobench.py data.jsonl --output DIR --agent bottom-up \
+        --agent-option model=NAME --agent-option base_url=URL
 
 FILE has records of TaxoBench, one a line: ``survey_topic``, ``pdfs`` (title and abstract of each
 paper) and ``gt``, the expert's tree. For every survey it writes each map as JSON, and a picture of
-the flattened map of the first encoder beside the expert's.
+the flattened map of the agent, or else of the first encoder, beside the expert's. An agent is given
+the papers and may read their abstracts, as in ``arena/Organization-v0``; it cannot search.
 
 Besides the scores of the task the table has ``ami``, the adjusted mutual information of the two
 ways in which papers are filed under headings: 1 if they agree, about 0 by chance. Labels do not
@@ -22,7 +25,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.command_line import print_table
+from arena.agents import AGENTS, Agent
+from arena.command_line import parse_options, print_table
 from arena.errors import ArenaError, DataError
 from arena.mindmap import MindMap, beside, read_mind_map, score_pairs
 from arena.runs.pictures import file_name
@@ -65,16 +69,45 @@ def read(path: Path) -> list[dict[str, Any]]:
     return surveys
 
 
+def drawn_by(agent: Agent, papers: Sequence[Paper], topic: str) -> MindMap:
+    """Play an episode of organization without a corpus; return the map, a root alone for none."""
+    known = {paper.id: paper for paper in papers}
+    left = {"steps": len(known) + 1, "searches": 0, "reads": len(known), "characters": 10**9}
+    listed = [{"id": paper.id, "title": paper.title[:500], "date": ""} for paper in known.values()]
+    result: dict[str, Any] = {"references": listed}
+    while left["steps"]:
+        action = agent.act(
+            {"topic": topic.lower(), "cutoff": "", "stage": "organization", "budget": dict(left),
+             "result": json.dumps(result)}
+        )  # fmt: skip
+        assert isinstance(action, dict)
+        if action["tool"] == "organize":
+            return read_mind_map(action["arguments"]["mind_map"])[0]
+        if action["tool"] != "read":
+            break
+        paper = known[action["arguments"]["paper_id"]]
+        result = {"id": paper.id, "title": paper.title[:500], "date": "", "text": paper.abstract}
+        left["steps"] -= 1
+        left["reads"] -= 1
+    return MindMap(topic)
+
+
 def maps_of(
-    survey: dict[str, Any], encoders: Sequence[str], seeds: int
+    survey: dict[str, Any],
+    encoders: Sequence[str],
+    seeds: int,
+    agent: str | None = None,
+    options: dict[str, Any] | None = None,
 ) -> dict[str, list[MindMap]]:
     """Return the maps to compare by name; of the random one as many as there are seeds."""
     papers, topic = survey["papers"], survey["topic"]
-    made = {
-        f"clustering, {encoder}, {merge}": [cluster(papers, topic, encoder=encoder, merge=merge)]
-        for encoder in encoders
-        for merge in MERGES
-    }
+    made = {}
+    if agent is not None:
+        made[agent] = [drawn_by(AGENTS.get(agent)(**options or {}), papers, topic)]
+    for encoder in encoders:
+        for merge in MERGES:
+            tree = cluster(papers, topic, encoder=encoder, merge=merge)
+            made[f"clustering, {encoder}, {merge}"] = [tree]
     made["random"] = [
         read_mind_map(random_tree(papers, topic, random.Random(seed)))[0] for seed in range(seeds)
     ]
@@ -126,6 +159,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--encoders", default="static", help="of the papers, with commas (default: static)"
     )
+    parser.add_argument("--agent", metavar="NAME", help="an agent that draws a map, too")
+    parser.add_argument(
+        "--agent-option", action="append", metavar="NAME=VALUE", help="an option of the agent"
+    )
     parser.add_argument("--model", default="static", help="encoder of headings (default: static)")
     parser.add_argument("--extractor", default="spacy", help="extractor, or none (default: spacy)")
     parser.add_argument(
@@ -137,8 +174,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     results = []
     try:
         arguments.output.mkdir(parents=True, exist_ok=True)
+        options = parse_options("--agent-option", arguments.agent_option)
+        encoders = arguments.encoders.split(",")
         for survey in read(arguments.file):
-            maps = maps_of(survey, arguments.encoders.split(","), arguments.seeds)
+            maps = maps_of(survey, encoders, arguments.seeds, arguments.agent, options)
             scores = {
                 name: compare(made, survey["gold"], arguments.model, extractor)
                 for name, made in maps.items()

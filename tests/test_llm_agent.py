@@ -310,3 +310,17 @@ def test_nothing_in_the_package_leads_to_labels():
                 assert not ours or name in allowed, (path, name)
     for name in arena.llm.__all__:
         assert not inspect.ismodule(getattr(arena.llm, name)), name
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({}, "which model? Give the option model"),
+        ({"modle": "x"}, "unexpected keyword argument 'modle'. Did you mean 'mode' or 'model'"),
+        ({"model": "x", "mod": 3}, "Did you mean 'mode'"),
+    ],
+)
+def test_an_option_that_is_missing_or_unknown(world, asker, tmp_path, options, told):
+    with pytest.raises(DataError) as error:
+        arena.run(world, "discovery", asker, tmp_path / "run", agent_options=options)
+    assert told in str(error.value)

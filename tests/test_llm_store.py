@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.llm.client import Client
 from arena.llm.errors import LLMError
 from arena.llm.store import Store
 
@@ -218,8 +219,9 @@ def test_other_files_are_refused_and_left_alone(content, message, path):
 
 
 def test_a_directory_and_a_missing_file(path):
-    with pytest.raises(LLMError, match="there is no file of answers"):
-        Store(path, read_only=True)
+    assert Store(path, read_only=True).get("a") is None
+    with pytest.raises(LLMError, match="there is no file of answers .* to replay"):
+        Client("m", mode="replay", store=path).complete([{"role": "user", "content": "?"}])
     path.mkdir()
     with pytest.raises(LLMError, match="cannot be read: Is a directory"):
         Store(path)

@@ -185,7 +185,7 @@ def test_labels_of_a_survey() -> None:
     )
     assert survey.references == [("a", False), ("b", True), ("a", False), ("c", True)]
     assert survey.n_references_total == 3  # distinct ones
-    assert survey.mind_map == r'{"a": "\u00e9\ufffd", "b": []}'
+    assert survey.mind_map == r'{"b": [], "a": "\u00e9\ufffd"}'
 
 
 @pytest.mark.parametrize(("given_total", "total"), [(None, 2), (0, 2), (2, 2), (90, 90)])
@@ -296,3 +296,10 @@ def sort(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: sort(value[key]) for key in sorted(value)}
     return [sort(item) for item in value] if isinstance(value, list) else value
+
+
+def test_headings_keep_their_order() -> None:
+    """In this form the headings are keys, and tree distances depend on their order."""
+    typology = {"Zeta": {"b": None, "a": None}, "Alpha": None}
+    stored = parse_survey({**SURVEY, "mind_map": typology}).mind_map
+    assert stored == '{"Zeta": {"b": null, "a": null}, "Alpha": null}'

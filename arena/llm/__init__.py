@@ -18,7 +18,7 @@ from arena.llm.errors import (
     SpendingLimitError,
 )
 from arena.llm.meter import Limits
-from arena.llm.parsing import as_json, as_list, tagged, unfenced
+from arena.llm.parsing import as_json, as_list, tagged, unfenced, without_thoughts
 from arena.llm.prompts import Fields, Template
 from arena.llm.session import Session
 
@@ -44,4 +44,5 @@ __all__ = [
     "ask_many",
     "tagged",
     "unfenced",
+    "without_thoughts",
 ]

@@ -39,7 +39,7 @@ class LLMAgent(Researcher):
 
     Args:
         seed: of the episode.
-        model: as the server calls it.
+        model: as the server calls it; it must be given.
         model_seed: sent with every request.
         limits: of an episode: ``max_calls``, ``max_tokens``, ``max_dollars``, ``max_seconds``; at
             one of them the agent hands in what lies on the desk.
@@ -71,7 +71,7 @@ class LLMAgent(Researcher):
         self,
         seed: int = 0,
         *,
-        model: str,
+        model: str | None = None,
         model_seed: int | None = 42,
         temperature: float | None = 0,
         max_tokens: int | None = None,
@@ -90,6 +90,11 @@ class LLMAgent(Researcher):
         api_key_env: str = "OPENAI_API_KEY",
     ) -> None:
         super().__init__(seed)
+        if model is None:
+            raise DataError(
+                "which model? Give the option model (`--agent-option model=NAME`) with its name "
+                "as the server calls it; docs/baselines.md."
+            )
         client = shared_client(
             model=model, seed=model_seed, temperature=temperature, max_tokens=max_tokens,
             request=request, limits=run_limits, base_url=base_url, mode=mode, store=store,

@@ -205,6 +205,11 @@ class Client(Model):
 
     def _miss(self, body: dict[str, Any]) -> ReplayMissError:
         assert self.store is not None
+        if not self.store.path.exists():  # told now, since a run that asks nothing writes none
+            return ReplayMissError(
+                f"there is no file of answers {str(self.store.path)!r} to replay. Name the one "
+                "that was recorded as `store`, or use mode='record' to make one."
+            )
         others = sorted(self.store.models - {self.model})
         of = "" if self.model in self.store.models else f", all of other models: {clip(others)}"
         return ReplayMissError(

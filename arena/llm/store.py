@@ -35,10 +35,10 @@ class Store:
 
     Args:
         path: of the file; it is made when the first answer is written.
-        read_only: never write, and expect the file to be there.
+        read_only: never write.
 
     Raises:
-        LLMError: if the file is damaged, of another version or no such file, or cannot be read.
+        LLMError: if the file is damaged, or of another version, or cannot be read.
     """
 
     def __init__(self, path: str | os.PathLike[str], read_only: bool = False) -> None:
@@ -51,11 +51,6 @@ class Store:
         self._lock = threading.RLock()
         if self.path.exists():
             self.refresh()
-        elif read_only:
-            raise LLMError(
-                f"there is no file of answers {str(self.path)!r}. Name the one that was recorded, "
-                "or use mode='record' to make one."
-            )
 
     def __len__(self) -> int:
         return len(self._places)

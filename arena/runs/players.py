@@ -63,10 +63,24 @@ def players(
     try:
         first = kind(seed=0, **options)
     except TypeError as error:
+        known = _options(kind)
+        unknown = [option for option in options if option not in known]
+        hint = did_you_mean(unknown[0], known) if unknown and known else ""
         raise DataError(
-            f"agent {name!r} does not take seed=0 and the options {clip(options)}: {error}."
+            f"agent {name!r} does not take seed=0 and the options {clip(options)}: {error}.{hint}"
         ) from None
     return Players(name, kind, first.prompts(), lambda _, seed: kind(seed=seed, **options))
+
+
+def _options(kind: type[Agent]) -> list[str]:
+    """Return the options that an agent's class and those that it builds on name."""
+    known: dict[str, None] = {}
+    for base in kind.__mro__[:-1]:
+        if "__init__" in vars(base):
+            for parameter in inspect.signature(base).parameters.values():
+                if parameter.kind is not parameter.VAR_KEYWORD and parameter.name != "seed":
+                    known[parameter.name] = None
+    return sorted(known)
 
 
 def _check(name: str, kind: type[Agent], options: dict[str, Any]) -> None:

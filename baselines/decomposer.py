@@ -1,0 +1,62 @@
+"""Decomposer: a language model splits the topic into sub-questions and writes a query for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arena.agents import AGENTS, Desk, Steps
+from arena.errors import DataError, clip, did_you_mean
+from arena.llm import Fields, LLMAgent
+from baselines._fusion import reciprocal_rank_fusion, score_fusion
+from baselines._queries import queries
+from baselines._ranges import whole
+
+FUSIONS = ("rrf", "score")
+
+
+@AGENTS.register("decomposer")
+class Decomposer(LLMAgent):
+    """Queries for sub-questions of the topic, their hits fused (ResearchArena, section 6.1).
+
+    The model writes sub-questions and queries in one answer. The queries are searched one after
+    the other, as far as the searches reach. If the model writes no query, the topic is searched
+    for, as `title` does.
+
+    Args:
+        seed: of the episode.
+        fusion: ``"rrf"``: by reciprocal rank, as the paper says. ``"score"``: all hits sorted by
+            the engine's raw score, as the code that the paper released does.
+        max_queries: that are searched, the first of those that the model wrote; 1 to 1000.
+        k: hits of a query, 1 to 1000; fewer where the environment allows no more.
+        options: see `LLMAgent`.
+
+    Raises:
+        DataError: if an option is unknown or out of its range.
+    """
+
+    folder = "decomposer"
+    templates = {"decompose": Fields(required=("topic",), optional=("cutoff",))}  # noqa: RUF012
+
+    def __init__(
+        self,
+        seed: int = 0,
+        fusion: str = "rrf",
+        max_queries: int = 20,
+        k: int = 100,
+        **options: Any,
+    ) -> None:
+        super().__init__(seed, **options)
+        if fusion not in FUSIONS:
+            raise DataError(f"fusion={clip(fusion)}:{did_you_mean(fusion, FUSIONS)}")
+        self._fusion = fusion
+        self._max_queries = whole("max_queries", max_queries, 1, 1000)
+        self._k = whole("k", k, 1, 1000)
+
+    def discover(self, desk: Desk) -> Steps[None]:
+        """Search for every part, then fuse."""
+        parts = self.ask("decompose", queries, topic=desk.topic, cutoff=desk.cutoff)
+        found = yield from desk.search_many((parts or [desk.topic])[: self._max_queries], self._k)
+        if self._fusion == "score":
+            desk.ranking = score_fusion(found)
+        else:
+            desk.ranking = reciprocal_rank_fusion([[hit.id for hit in hits] for hits in found])

@@ -1,0 +1,50 @@
+"""Few-shot: a language model draws the mind-map from the topic alone, after examples of maps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arena.agents import AGENTS, Desk, Steps
+from arena.llm import Fields, LLMAgent, ParseError
+from arena.mindmap.tree import MindMap
+from baselines._trees import MAX_HEADINGS, Node, json_of, read_tree
+
+
+@AGENTS.register("few-shot")
+class FewShot(LLMAgent):
+    """A map that a model draws as it knows the topic (ResearchArena, section 6.1 and appendix C.3).
+
+    It files no papers, and in Survey finds them as `title` does. The paper shows "a few random
+    examples of extracted typologies"; the examples in the template are made up, of other fields,
+    and no corpus has them: a survey's own map would be a gold label.
+
+    An answer without a heading, or one that gives an example back, is a failed step; after it no
+    map is handed in. Of more than 500 headings the upper levels count.
+    """
+
+    folder = "few-shot"
+    templates = {"map": Fields(required=("topic",), optional=("cutoff",))}  # noqa: RUF012
+
+    def organize(self, desk: Desk) -> Steps[None]:
+        """Ask once; take no action."""
+
+        def parse(text: str) -> MindMap:
+            return _mind_map(json_of(text, self.template("map").text), desk.topic)
+
+        desk.mind_map = self.ask("map", parse, topic=desk.topic, cutoff=desk.cutoff) or None
+        yield from ()
+
+
+def _mind_map(value: Any, topic: str) -> MindMap:
+    root = read_tree(value).root
+    kept = root.levels()[: MAX_HEADINGS + 1]
+    if len(kept) == 1:
+        raise ParseError("There is no heading in it.")
+    done: dict[int, MindMap] = {}
+    for node in reversed(kept):
+        done[id(node)] = MindMap(node.label if node.level else topic, _done(node, done))
+    return done[id(root)]
+
+
+def _done(node: Node, done: dict[int, MindMap]) -> tuple[MindMap, ...]:
+    return tuple(done.pop(id(child)) for child in node.children.values() if id(child) in done)

@@ -1,0 +1,107 @@
+"""Sub-questions, a query each, and their fusion."""
+
+from __future__ import annotations
+
+import pytest
+from llm_server import LLMServer, last_text
+from scripted_agents import C1, LETTERS, alone, bullets, corpus_of, episodes, play, queries_of
+
+from arena.agents import AGENTS
+from arena.errors import DataError
+
+pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
+pytestmark = pytest.mark.usefixtures(alone.__name__)
+
+ANSWER = "<Decomposition>\n- What is it?\n    - Why?\n</Decomposition>\n" + bullets(
+    ["alpha", "beta", "gamma"]
+)
+# Reciprocal rank: a 1/61 + 1/63, c 1/63 + 1/61, e 1/61, b 1/62, d 1/62; ties as they came.
+BY_RANK = ["p:a", "p:c", "p:e", "p:b", "p:d"]
+# BM25: gamma is in one of six papers, alpha and beta are in three, and all papers are of one
+# length. With k1 = 0.9: e ln(14/3) 2/2.9 = 1.06, a and c ln(2) 3/3.9 = 0.53, b and d ln(2) 2/2.9.
+BY_SCORE = ["p:e", "p:a", "p:c", "p:b", "p:d"]
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return corpus_of(tmp_path / "corpus", LETTERS)
+
+
+@pytest.mark.parametrize(
+    ("options", "ranking"),
+    [({}, BY_RANK), ({"fusion": "rrf"}, BY_RANK), ({"fusion": "score"}, BY_SCORE)],
+)
+def test_hits_are_fused(options, ranking, corpus):
+    with LLMServer([ANSWER]) as server:
+        play(corpus, "discovery", "decomposer", "run", server, **options)
+    (episode,) = episodes("run")
+    assert queries_of(episode) == ["alpha", "beta", "gamma"]
+    assert episode["answers"]["discovery"] == ranking
+
+
+def test_depth_and_number_of_queries(corpus):
+    """With the first two hits of alpha and beta: a and c 1/61, b and d 1/62."""
+    with LLMServer([ANSWER]) as server:
+        play(corpus, "discovery", "decomposer", "run", server, max_queries=2, k=2)
+    (episode,) = episodes("run")
+    searches = [step["action"] for step in episode["steps"][:-1]]
+    assert searches == [
+        {"tool": "search", "arguments": {"query": query, "k": 2}} for query in ("alpha", "beta")
+    ]
+    assert episode["answers"]["discovery"] == ["p:a", "p:c", "p:b", "p:d"]
+
+
+@pytest.mark.parametrize(
+    ("budget", "searched"),
+    [
+        ({"max_searches": 1}, ["alpha"]),
+        ({"max_searches": 2}, ["alpha", "beta"]),
+        ({"max_steps": 2}, ["alpha"]),
+        ({"max_steps": 1}, []),
+        ({"max_searches": 0}, []),
+    ],
+)
+def test_the_first_queries_are_searched_where_not_all_can_be(budget, searched, corpus):
+    with LLMServer([ANSWER]) as server:
+        play(corpus, "discovery", "decomposer", "run", server, budget=budget)
+    (episode,) = episodes("run")
+    assert queries_of(episode) == searched
+    assert not episode["truncated"]
+    assert [step["action"]["tool"] for step in episode["steps"]][-1] == "submit"
+
+
+def test_the_prompt_of_the_paper(corpus, tmp_path):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "decompose.txt").write_text(C1)
+    with LLMServer([ANSWER]) as server:
+        play(corpus, "discovery", "decomposer", "run", server, prompts="own")
+        sent = last_text(server.requests[0])
+    assert sent == C1.replace("$topic", "letters")
+    (episode,) = episodes("run")
+    assert episode["answers"]["discovery"] == BY_RANK
+    assert episode["notes"]["llm"]["failed"] == []
+
+
+def test_without_queries_the_topic_is_searched_for(corpus):
+    with LLMServer(["<Decomposition>\n- What is", "I would rather not."]) as server:
+        play(corpus, "discovery", "decomposer", "run", server)
+    (episode,) = episodes("run")
+    assert queries_of(episode) == ["letters"]
+    (failed,) = episode["notes"]["llm"]["failed"]
+    assert "<Queries>" in failed["reason"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fusion": "scores"}, r"fusion='scores': Did you mean 'score'\?"),
+        ({"fusion": None}, r"fusion=None: Known: rrf, score\."),
+        ({"max_queries": 0}, "max_queries=0: give an integer from 1 to 1000"),
+        ({"max_queries": True}, "max_queries=True: give an integer"),
+        ({"k": 1001}, "k=1001: give an integer from 1 to 1000"),
+        ({"k": "10"}, "k='10': give an integer"),
+    ],
+)
+def test_an_option_out_of_its_range(options, message):
+    with pytest.raises(DataError, match=message):
+        AGENTS.get("decomposer")(model="scripted", **options)

@@ -1,0 +1,297 @@
+"""Retrieving on demand, judging, refining, stopping; and the order of what is handed in."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from llm_server import LLMServer, last_text
+from scripted_agents import (
+    C2,
+    LETTERS,
+    alone,
+    bullets,
+    corpus_of,
+    episodes,
+    part,
+    play,
+    queries_of,
+)
+
+from arena.agents import AGENTS
+from arena.errors import DataError
+from arena.llm import ParseError
+from baselines._reflection import first_query, next_query, verdicts
+
+pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
+pytestmark = pytest.mark.usefixtures(alone.__name__)
+
+ALPHA, BETA, GAMMA = (bullets([word]) for word in ("alpha", "beta", "gamma"))
+LOOK, MORE, ENOUGH = "[Retrieve]\n", "[Continue]\n", "[Enough]"
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return corpus_of(tmp_path / "corpus", LETTERS, {"p:b": "Stones of\nold. " + "x" * 2000})
+
+
+@pytest.fixture
+def act(corpus):
+    """Play one episode against a script; return it and the prompts that were sent."""
+
+    def played(script, name="run", **options):
+        with LLMServer(script) as server:
+            play(corpus, "discovery", "self-rag", name, server, store=f"{name}.jsonl", **options)
+            prompts = [last_text(body) for body in server.requests]
+        assert len(prompts) == len(script)
+        (episode,) = episodes(name)
+        return episode, prompts
+
+    return played
+
+
+def judged(*verdicts: bool) -> str:
+    return "\n".join(
+        f"{number}. [{'Relevant' if verdict else 'Irrelevant'}]"
+        for number, verdict in enumerate(verdicts, start=1)
+    )
+
+
+def test_no_retrieval_on_demand_is_zero_shot(act):
+    episode, _ = act(["[No Retrieve]\n" + BETA])
+    assert queries_of(episode) == ["beta"]
+    assert episode["answers"]["discovery"] == ["p:c", "p:d", "p:a"]
+
+
+def test_relevant_first_irrelevant_last(act):
+    """Of alpha: a, b, c."""
+    episode, prompts = act([LOOK + ALPHA, judged(False, True, True), ENOUGH])
+    assert episode["answers"]["discovery"] == ["p:b", "p:c", "p:a"]
+    titles = [LETTERS[paper] for paper in ("p:a", "p:b", "p:c")]
+    assert part(prompts[1], "papers").splitlines() == [
+        f"{number}. {title}" for number, title in enumerate(titles, start=1)
+    ]
+    assert part(prompts[2], "relevant") == f"1. {titles[1]}\n2. {titles[2]}"
+    assert part(prompts[2], "irrelevant") == f"1. {titles[0]}"
+    assert part(prompts[2], "tried") == "1. alpha"
+    assert all(part(prompt, "topic") == "letters" for prompt in prompts)
+
+
+def test_what_the_final_query_finds_is_handed_in(act):
+    """Of beta: c, d, a, where c is irrelevant and a was relevant before; b is not found again."""
+    script = [LOOK + ALPHA, judged(True), MORE + BETA, judged(False), ENOUGH]
+    episode, prompts = act(script, judged=1)
+    assert queries_of(episode) == ["alpha", "beta"]
+    assert episode["answers"]["discovery"] == ["p:a", "p:d", "p:c"]
+    assert part(prompts[3], "papers") == "1. alpha beta beta beta"
+    assert part(prompts[4], "tried") == "1. alpha\n2. beta"
+
+
+def test_a_paper_is_judged_once(act):
+    """Beta finds c, d, a, of which d is new; a query that finds nothing new asks for nothing."""
+    script = [LOOK + ALPHA, judged(True, False, False), MORE + BETA, judged(True)]
+    script += [MORE + bullets(["alpha beta"])]
+    episode, prompts = act(script)
+    assert part(prompts[3], "papers") == "1. beta beta stone stone"
+    # "alpha beta", all hits judged: a and d relevant, b and c not
+    assert queries_of(episode) == ["alpha", "beta", "alpha beta"]
+    assert set(episode["answers"]["discovery"][:2]) == {"p:a", "p:d"}
+    assert set(episode["answers"]["discovery"][2:]) == {"p:b", "p:c"}
+
+
+def test_judgements_in_several_requests(corpus):
+    """Each is numbered from 1."""
+
+    def script(body):
+        text = last_text(body)
+        if "[Retrieve]" in text:
+            return LOOK + ALPHA
+        if "[Relevant]" not in text:
+            return ENOUGH
+        return judged("alpha alpha stone" in part(text, "papers"))
+
+    with LLMServer(script) as server:
+        play(corpus, "discovery", "self-rag", "run", server, batch=1)
+        assert len(server.requests) == 1 + 3 + 1
+    (episode,) = episodes("run")
+    assert episode["answers"]["discovery"] == ["p:b", "p:a", "p:c"]
+
+
+def test_numbers_of_no_paper_are_passed_over(act):
+    episode, _ = act([LOOK + ALPHA, "0. [Relevant]\n1. [Irrelevant]\n4. [Relevant]", ENOUGH])
+    assert episode["answers"]["discovery"] == ["p:b", "p:c", "p:a"]
+    assert episode["notes"]["llm"]["failed"] == []
+
+
+def test_it_stops_by_itself(act):
+    # at the last round, whose hits are judged and no query is asked for
+    script = [LOOK + ALPHA, judged(True, True, True)]
+    episode, _ = act(script, "one", max_rounds=1)
+    assert queries_of(episode) == ["alpha"]
+    script += [MORE + BETA, judged(True)]
+    episode, _ = act(script, "two", max_rounds=2)
+    assert queries_of(episode) == ["alpha", "beta"]
+    # at a query that it tried
+    episode, _ = act([*script[:2], MORE + bullets(["Alpha"])], "again")
+    assert queries_of(episode) == ["alpha"]
+    # without a search left
+    episode, _ = act(script[:2], "poor", budget={"max_searches": 1})
+    assert queries_of(episode) == ["alpha"]
+    # without judgements, which it asked for twice
+    episode, _ = act([script[0], "They are fine.", ""], "none")
+    assert episode["answers"]["discovery"] == ["p:a", "p:b", "p:c"]
+    assert len(episode["notes"]["llm"]["failed"]) == 1
+    # when it says neither that it is enough nor what more
+    episode, _ = act([*script[:2], "Hm.", "[Continue]"], "neither")
+    assert queries_of(episode) == ["alpha"]
+    assert len(episode["notes"]["llm"]["failed"]) == 1
+
+
+def test_a_query_that_finds_nothing_leaves_the_ranking(act):
+    script = [LOOK + ALPHA, judged(False, True, True), MORE + bullets(["omega"]), ENOUGH]
+    episode, prompts = act(script)
+    assert queries_of(episode) == ["alpha", "omega"]
+    assert episode["answers"]["discovery"] == ["p:b", "p:c", "p:a"]
+    assert part(prompts[3], "tried").splitlines()[-1] == "2. omega"
+    # also the first one: there is something to refine
+    episode, prompts = act([LOOK + bullets(["omega"]), MORE + GAMMA, judged(True), ENOUGH], "first")
+    assert episode["answers"]["discovery"] == ["p:e"]
+    assert part(prompts[1], "relevant") == part(prompts[1], "irrelevant") == "(none)"
+
+
+def test_abstracts_are_read_on_demand(act):
+    script = [LOOK + ALPHA, judged(True, True, False), ENOUGH]
+    episode, prompts = act(script, "titles")
+    assert "Stones" not in prompts[1]
+    assert episode["spent"]["reads"] == 0
+    episode, prompts = act(script, "abstracts", abstracts=True)
+    assert episode["spent"]["reads"] == 3
+    lines = part(prompts[1], "papers").splitlines()
+    assert len(lines) == 4  # the others have none
+    assert lines[2].startswith("   Stones of old. xxx")
+    assert len(lines[2]) == 3 + 1500
+    episode, prompts = act(script, "poor", abstracts=True, budget={"max_reads": 1})
+    assert episode["spent"]["reads"] == 1
+    assert "Stones" not in prompts[1]
+    assert not episode["truncated"]
+
+
+def test_the_prompt_of_the_paper(act, tmp_path):
+    """C.2 for the query; without a token what it finds is looked at."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "query.txt").write_text(C2)
+    episode, prompts = act(["alpha", judged(False, True, True), ENOUGH], prompts="own")
+    assert prompts[0].endswith("on the following topic: letters.")
+    assert episode["answers"]["discovery"] == ["p:b", "p:c", "p:a"]
+    assert episode["notes"]["llm"]["failed"] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_rounds": 0}, "max_rounds=0: give an integer from 1 to 100"),
+        ({"judged": 1.5}, "judged=1.5: give an integer from 1 to 1000"),
+        ({"batch": None}, "batch=None: give an integer"),
+        ({"k": 0}, "k=0: give an integer from 1 to 1000"),
+        ({"abstracts": "no"}, "abstracts='no': give true or false"),
+    ],
+)
+def test_an_option_out_of_its_range(options, message):
+    with pytest.raises(DataError, match=message):
+        AGENTS.get("self-rag")(model="scripted", **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1. [Relevant]\n2. [Irrelevant]", {1: True, 2: False}),
+        ("1. [Relevant] 2. [Irrelevant] 3. [relevant]", {1: True, 2: False, 3: True}),
+        ('```json\n{"1": "Relevant", "2": "Irrelevant"}\n```', {1: True, 2: False}),
+        ("[Relevant]: 1, 3 and 12\n[Irrelevant]: 2", {1: True, 2: False, 3: True, 12: True}),
+        ("**1.** **Not relevant**\n**2.** Relevant.", {1: False, 2: True}),
+        ("[1] [Irrelevant]\n[2] non-relevant\n(3) unrelated", {1: False, 2: False, 3: False}),
+        ("Paper 1 is relevant.\nPaper 2 is not relevant, as it is older.", {1: True, 2: False}),
+        ("[Relevant]\n[Irrelevant]\n\n[Relevant]", {1: True, 2: False, 3: True}),
+        # titles that are repeated
+        ("1. Irrelevant Features in Learning [Relevant]", {1: True}),
+        ("2. What Follows GPT-3: [Irrelevant]", {2: False}),
+        ("3. Vision in 2020 - relevant", {3: True}),
+        ("4. [Relevant] although it speaks of irrelevant 5 terms", {4: True}),
+        # thoughts and second thoughts
+        ("1. [Irrelevant]\nWait.\n1. [Relevant]", {1: True}),
+        ("1. [Relevant]\n2. I cannot say.", {1: True}),
+    ],
+)
+def test_verdicts_are_read_from(text, expected):
+    assert verdicts(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "They are all fine.", "1. yes\n2. no", "Irrelevance 1"])
+def test_no_verdict_is_read_from(text):
+    with pytest.raises(ParseError):
+        verdicts(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (LOOK + ALPHA, ("alpha", True)),
+        ("**[Retrieve]** alpha", ("alpha", True)),
+        ("Retrieve\nalpha", ("alpha", True)),
+        ("alpha", ("alpha", True)),
+        ("[No Retrieve]\n" + ALPHA, ("alpha", False)),
+        ("[no_retrieval] alpha", ("alpha", False)),
+        ("No retrieval.\n" + ALPHA, ("alpha", False)),
+        ("passage retrieval", ("passage retrieval", True)),
+        ("<Queries>\n- no retrieval of the past\n</Queries>", ("no retrieval of the past", True)),
+    ],
+)
+def test_whether_to_retrieve_is_read_from(text, expected):
+    assert first_query(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[Enough]", ""),
+        ("Enough.", ""),
+        ("**[Enough]** It finds most of them.", ""),
+        (MORE + BETA, "beta"),
+        ("[continue] beta", "beta"),
+        ("Continue: beta", "beta"),
+        (BETA, "beta"),
+        (BETA + "\n[Continue]", "beta"),
+        ("Either [Enough] or [Continue]? [Continue]\n" + BETA, "beta"),
+        ("<Queries>\n- enough data to continue\n</Queries>", "enough data to continue"),
+    ],
+)
+def test_whether_it_is_enough_is_read_from(text, expected):
+    assert next_query(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "Hm.", "[Continue]", "Enough of that", "beta"])
+def test_neither_is_read_from(text):
+    with pytest.raises(ParseError):
+        next_query(text)
+
+
+PIECES = [
+    *"12 .[]*-\n:,",
+    "relevant",
+    "ir",
+    "not ",
+    "no retrieve",
+    "enough",
+    "Continue",
+    "<Queries>",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES)).map("".join))
+def test_any_text_is_read_or_refused(text):
+    for read in (verdicts, first_query, next_query):
+        try:
+            value = read(text)
+        except ParseError:
+            continue
+        assert read is next_query or value
