@@ -17,6 +17,7 @@ from arena._register import register_all
 
 if TYPE_CHECKING:
     from arena.agents import Agent, Desk, Researcher, actions_from, tool_message
+    from arena.comparison import compare
     from arena.corpus import Corpus
     from arena.experiments import run_experiment
     from arena.papers import Hit, Paper, Section
@@ -34,6 +35,7 @@ __all__ = [
     "Researcher",
     "Section",
     "actions_from",
+    "compare",
     "replay",
     "rescore",
     "run",
@@ -55,6 +57,7 @@ _HOMES = {
     "Researcher": "arena.agents",
     "Section": "arena.papers",
     "actions_from": "arena.agents",
+    "compare": "arena.comparison",
     "replay": "arena.runs",
     "rescore": "arena.runs",
     "run": "arena.runs",
@@ -69,8 +72,8 @@ register_all()  # so that gymnasium.make() knows the ids after `import arena`
 
 
 _MODULES = (
-    "agents", "audit", "check", "envs", "errors", "experiments", "llm", "metrics", "mindmap",
-    "retrieval", "rewards", "runs", "tasks", "tools", "trec",
+    "agents", "audit", "check", "comparison", "envs", "errors", "experiments", "llm", "metrics",
+    "mindmap", "retrieval", "rewards", "runs", "tasks", "tools", "trec",
 )  # fmt: skip
 
 

@@ -134,14 +134,9 @@ def print_json(value: Any) -> None:
 
 def print_table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> None:
     """Print a plain table: floats with four decimals, numbers to the right, text as it is."""
-    from tabulate import tabulate
+    from arena import _tables
 
-    columns = list(zip(*rows, strict=True)) or [()] * len(headers)
-    numeric = [all(isinstance(v, int | float | None) for v in column) for column in columns]
-    cells = [[f"{v:.4f}" if isinstance(v, float) else v for v in row] for row in rows]
-    # tabulate would take an id such as 2101.01507 for a number, and round it.
-    align = ["right" if number else "left" for number in numeric]
-    print(tabulate(cells, headers=headers, disable_numparse=True, colalign=align))
+    print(_tables.text(headers, rows, missing=""))
 
 
 def printable(text: str, width: int) -> str:

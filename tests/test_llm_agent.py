@@ -13,9 +13,9 @@ from llm_server import LLMServer, Trouble, last_text
 import arena
 import arena.llm
 from arena.cli import main
-from arena.cli._agent_file import load_agent
 from arena.errors import ArenaError, DataError
 from arena.llm.agent import _client
+from arena.runs.agent_file import load_agent
 
 pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
 

@@ -220,7 +220,7 @@ def test_other_files_are_refused_and_left_alone(content, message, path):
 
 def test_a_directory_and_a_missing_file(path):
     assert Store(path, read_only=True).get("a") is None
-    with pytest.raises(LLMError, match="there is no file of answers .* to replay"):
+    with pytest.raises(LLMError, match=r"there is no file of answers .* to replay"):
         Client("m", mode="replay", store=path).complete([{"role": "user", "content": "?"}])
     path.mkdir()
     with pytest.raises(LLMError, match="cannot be read: Is a directory"):

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.cli import audit, bench, check, mindmap, replay, rescore, run, score, search
+from arena.cli import (
+    audit,
+    bench,
+    check,
+    compare,
+    experiment,
+    mindmap,
+    replay,
+    rescore,
+    run,
+    score,
+    search,
+)
 from arena.cli import list as list_command
 from arena.command_line import add_command, command_line, run_command
 
@@ -20,6 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_command(commands, "run", run)
     add_command(commands, "score", score)
     add_command(commands, "rescore", rescore)
+    add_command(commands, "compare", compare)
+    add_command(commands, "experiment", experiment)
     add_command(commands, "replay", replay)
     mindmap.add_group(commands)
     add_command(commands, "list", list_command)

@@ -1,0 +1,94 @@
+"""Runs to compare: played by small agents, or forged from one with scores that a test chose."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from helpers import call
+
+from arena.agents import Agent
+
+
+class TwoSearches(Agent):
+    """Two searches, references between them, two mistakes, and all hits handed in."""
+
+    def __init__(self, seed=0, notes=None):
+        super().__init__(seed)
+        self.found: list[str] = []
+        self.turn = 0
+        self.told = notes or {}
+
+    def act(self, observation):
+        self.turn += 1
+        hits = json.loads(observation["result"]).get("hits", ())
+        self.found += [hit["id"] for hit in hits if hit["id"] not in self.found]
+        if self.turn == 1:
+            return call("search", query=observation["topic"], k=5)
+        if self.turn == 2:
+            return call("references", paper_id=self.found[0])
+        if self.turn == 3:
+            return call("search", query="overview " + observation["topic"], k=20, offset=2)
+        if self.turn == 4:
+            return call("read", paper_id="no such paper")
+        if self.turn == 5:
+            return call("search", query="no such engine", retriever="none")
+        return call("submit", paper_ids=self.found)
+
+    def notes(self):
+        return self.told
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def forge(
+    template: Path,
+    target: Path,
+    scores: Mapping[str, Mapping[str, float | None]] | None = None,
+    change: Callable[[dict[str, Any]], None] = lambda manifest: None,
+    rewrite: Callable[[dict[str, Any]], None] = lambda record: None,
+) -> Path:
+    """Copy a run, with other scores (metric -> survey -> value), manifest or episodes.
+
+    The hashes of the files are made anew, as if the run had left them so.
+    """
+    shutil.copytree(template, target)
+    manifest = json.loads((target / "manifest.json").read_text())
+    change(manifest)
+    metrics = json.loads((target / "metrics.json").read_text())
+    if scores is not None:
+        metrics["mean"], metrics["ceiling"] = {}, {}
+        for metric, values in scores.items():
+            for survey, entry in metrics["per_survey"].items():
+                entry[metric] = values[survey]
+            known = [value for value in values.values() if value is not None]
+            metrics["mean"][metric] = sum(known) / len(known) if known else None
+            metrics["ceiling"][metric] = 1.0
+        manifest["definition"]["metrics"] = list(scores)
+        manifest["definition"]["headline"] = next(iter(scores))
+        metrics["counts"]["scored"] = sum(
+            any(values[survey] is not None for values in scores.values())
+            for survey in metrics["per_survey"]
+        )
+    (target / "metrics.json").write_text(json.dumps(metrics, sort_keys=True))
+    lines = []
+    for line in (target / "trajectories.jsonl").read_text().splitlines():
+        record = json.loads(line)
+        record |= {key: manifest[key] for key in ("arena", "task", "sha256")}
+        rewrite(record)
+        lines.append(json.dumps(record, separators=(",", ":")) + "\n")
+    (target / "trajectories.jsonl").write_text("".join(lines))
+    if "files" in manifest:
+        manifest["files"] = {name: sha256(target / name) for name in manifest["files"]}
+    (target / "manifest.json").write_text(json.dumps(manifest))
+    return target
+
+
+def surveys_of(run: Path) -> list[str]:
+    return json.loads((run / "manifest.json").read_text())["surveys"]

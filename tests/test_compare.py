@@ -1,0 +1,364 @@
+"""Comparing runs: what is computed, over which surveys, and what is refused."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+import warnings
+
+import pytest
+from compare_helpers import TwoSearches, forge, sha256, surveys_of
+from helpers import gold_of
+from llm_server import LLMServer
+
+import arena
+from arena.comparison import ModelUse, as_json, as_text
+from arena.comparison._episodes import use_of
+from arena.errors import CorpusError, DataError, UnknownNameError
+from arena.llm import Session
+
+ONE = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+STEPS = [0.1, 0.1, 0.1, 0.1, 0.2, -0.1, 0, 0.1]
+OTHER = [0.2, 0.2, 0.5, 0.3, 0.9, 0.6, 0.8, 0.9]
+
+
+@pytest.fixture(scope="module")
+def surveys(title_run):
+    return surveys_of(title_run)
+
+
+@pytest.fixture
+def forged(title_run, surveys, tmp_path):
+    """Make a run called `name` with these values, one a survey, by one metric or several."""
+
+    def make(name, values, change=lambda manifest: None, **options):
+        of = values if isinstance(values, dict) else {"recall@10": values}
+        scores = {m: dict(zip(surveys, v, strict=True)) for m, v in of.items()}
+        return forge(title_run, tmp_path / name, scores, change, **options)
+
+    return make
+
+
+def test_by_hand(forged):
+    """Tenths: 1, 0, 2, -1, 4, 0, 1, 1, in all 8 of at most 10.
+
+    At least 8 either way is left if the sign of nothing, or of one of the four ones, is against
+    the others: 2 * 5 of the 2 ** 6 assignments of the six that are not 0.
+    """
+    found = arena.compare([forged("a", ONE), forged("b", OTHER)])
+    assert found.names == ("a", "b") and found.baseline == "a" and found.headline == "recall@10"
+    (metric,) = found.metrics
+    assert metric.means["a"].mean == pytest.approx(0.45, abs=1e-15)
+    assert metric.means["b"].mean == pytest.approx(0.55, abs=1e-15)
+    assert metric.ceiling == 1.0
+    (difference,) = metric.differences
+    assert (difference.run, difference.against) == ("b", "a")
+    assert difference.difference == pytest.approx(0.1, abs=1e-15)
+    assert (difference.wins, difference.ties, difference.losses) == (5, 2, 1)
+    assert difference.p == 10 / 64
+    assert difference.corrected == difference.p and not difference.significant
+    assert difference.low < 0.1 < difference.high
+
+
+def test_the_numbers_are_those_of_the_runs(world, title_run, tmp_path):
+    arena.run(world, "discovery", "random", tmp_path / "random")
+    found = arena.compare([title_run, tmp_path / "random"])
+    assert found.names == ("title, bm25", "random, bm25")
+    for name, run in (("title, bm25", title_run), ("random, bm25", tmp_path / "random")):
+        summary = json.loads((run / "metrics.json").read_text())
+        for metric in found.metrics:
+            assert metric.means[name].mean == pytest.approx(summary["mean"][metric.metric], 1e-14)
+            assert metric.ceiling == summary["ceiling"][metric.metric]
+    order = json.loads((title_run / "manifest.json").read_text())["definition"]["metrics"]
+    assert [metric.metric for metric in found.metrics] == order
+
+
+def test_of_distances_less_is_better(forged):
+    runs = [forged("a", {"tree_edit_distance": ONE}), forged("b", {"tree_edit_distance": OTHER})]
+    (difference,) = arena.compare(runs).metrics[0].differences
+    assert (difference.wins, difference.ties, difference.losses) == (1, 2, 5)
+    assert difference.difference == pytest.approx(0.1)
+
+
+def test_identical_runs_and_one_survey_are_told_honestly(forged, title_run, tmp_path, world):
+    arena.run(world, "discovery", "title", tmp_path / "one", surveys=1)
+    arena.run(world, "discovery", "random", tmp_path / "two", surveys=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for test in ("fisher", "student"):
+            same = arena.compare([forged(f"a{test}", ONE), forged(f"b{test}", ONE)], test=test)
+            (difference,) = same.metrics[0].differences
+            assert (difference.p, difference.corrected, difference.ties) == (1.0, 1.0, 8)
+            assert (difference.low, difference.high) == (0.0, 0.0)
+            single = arena.compare([tmp_path / "one", tmp_path / "two"], test=test)
+            text = as_text(single) + json.dumps(as_json(single), allow_nan=False)
+            assert "nan" not in text.lower()
+            for metric in single.metrics:
+                assert metric.means["title, bm25"].low is None
+                assert metric.differences[0].low is None
+                if metric.differences[0].ties:
+                    assert metric.differences[0].p == 1.0
+                else:
+                    assert metric.differences[0].p == (1.0 if test == "fisher" else None)
+
+
+def test_the_same_difference_everywhere_has_no_t(forged):
+    runs = [forged("a", ONE), forged("b", [value + 0.1 for value in ONE])]
+    (difference,) = arena.compare(runs, test="student").metrics[0].differences
+    assert difference.p is difference.corrected is None and not difference.significant
+    (difference,) = arena.compare(runs).metrics[0].differences
+    assert difference.p == 2 / 256  # all signs alike, one way or the other
+
+
+def test_pairs_are_those_that_every_run_has(forged):
+    left = {"recall@10": ONE, "mrr": [None, *ONE[1:]]}
+    right = {"recall@10": OTHER, "mrr": [*OTHER[:-1], None]}
+    runs = [forged("a", left), forged("b", right), forged("c", left)]
+    found = arena.compare(runs)
+    recall, mrr = found.metrics
+    assert len(recall.surveys) == 8 and len(mrr.surveys) == 6
+    assert mrr.means["a"].mean == pytest.approx(sum(ONE[1:-1]) / 6)
+    assert mrr.means["b"].mean == pytest.approx(sum(OTHER[1:-1]) / 6)
+    assert len(mrr.values["c"]) == 6
+    assert any("mrr is taken over 6 of 8" in note for note in found.notes)
+    nobody = {"recall@10": ONE, "mrr": [None] * 8}
+    found = arena.compare([forged("d", nobody), forged("e", nobody)])
+    assert not found.metrics[1].means and not found.metrics[1].differences
+    assert "mrr, over 0 surveys" in as_text(found)
+
+
+def test_correction_is_over_the_comparisons_of_one_metric(forged):
+    up = [value + step for value, step in zip(ONE, STEPS, strict=True)]
+    runs = [forged("a", ONE), forged("b", OTHER), forged("c", up), forged("d", ONE)]
+    found = {
+        c: arena.compare(runs, correction=c).metrics[0] for c in ("holm", "bonferroni", "none")
+    }
+    plain = [difference.p for difference in found["none"].differences]
+    assert [d.corrected for d in found["none"].differences] == plain
+    assert [d.corrected for d in found["bonferroni"].differences] == [min(1, 3 * p) for p in plain]
+    smallest, middle, largest = sorted(plain)
+    assert sorted(d.corrected for d in found["holm"].differences) == [
+        3 * smallest,
+        max(3 * smallest, 2 * middle),
+        max(3 * smallest, 2 * middle, largest),
+    ]
+    pairs = arena.compare(runs, all_pairs=True)
+    assert pairs.baseline is None
+    told = [(d.run, d.against) for d in pairs.metrics[0].differences]
+    assert sorted(map(sorted, told)) == [list(p) for p in itertools.combinations("abcd", 2)]
+
+
+def test_recall_against_searches(world, tmp_path):
+    """Another reading: the hits of the same searches, the references, and the labels."""
+    arena.run(world, "discovery", TwoSearches, tmp_path / "run")
+    found = arena.compare([tmp_path / "run"])
+    corpus = arena.Corpus.open(world)
+    shares = []
+    for survey, episode in found.runs[0].episodes.items():
+        record = next(
+            r for line in (tmp_path / "run" / "trajectories.jsonl").read_text().splitlines()
+            if (r := json.loads(line))["survey"] == survey
+        )  # fmt: skip
+        first, refs, second = (step["action"]["arguments"] for step in record["steps"][:3])
+        date = arena.tasks.TaskSet(world).survey(survey).date
+        view = corpus.at(date, exclude=[survey])
+        gold = gold_of(world, survey)
+        hits = {hit.id for hit in view.search(first["query"], 5)}
+        after_one = hits | set(view.references(refs["paper_id"]))
+        after_two = after_one | {hit.id for hit in view.search(second["query"], 22)[2:]}
+        shares.append([0.0, len(after_one & gold) / len(gold), len(after_two & gold) / len(gold)])
+        assert episode.curve == pytest.approx(shares[-1])
+        assert [(q.k, q.offset, q.engine, q.error) for q in episode.queries] == [
+            (5, 0, "bm25", None), (20, 2, "bm25", None), (10, 0, "none", episode.queries[2].error),
+        ]  # fmt: skip
+        assert episode.queries[0].gain == pytest.approx(len(hits & gold) / len(gold))
+        assert "no retriever 'none'" in episode.queries[2].error  # it was not made
+        assert episode.errors == 2
+    means = [sum(column) / len(shares) for column in zip(*shares, strict=True)]
+    assert found.curves["TwoSearches, bm25"] == pytest.approx(means)
+    assert found.efforts["TwoSearches, bm25"].searches == 16
+
+
+def test_without_gain_there_is_no_curve(world, title_run, tmp_path):
+    arena.run(world, "discovery", "title", tmp_path / "final", reward="final")
+    arena.run(world, "discovery", "oracle", tmp_path / "oracle")
+    found = arena.compare([title_run, tmp_path / "final", tmp_path / "oracle"])
+    assert set(found.curves) == {"title"}  # named after its directory
+    assert "'final'" in found.without_curve["final"]
+    assert found.without_curve["oracle"] == "it searches nothing"
+    assert "'final', without 'gain'" in as_text(found)
+    assert any("reward" in note for note in found.notes)
+
+
+def test_what_models_cost(world, title_run, tmp_path):
+    def played(name, **told):
+        notes = {"llm": {"model": "m", "total": told, "failed": [{"reason": "x"}]}}
+        arena.run(
+            world, "discovery", TwoSearches, tmp_path / name, agent_options={"notes": notes},
+            surveys=2,
+        )  # fmt: skip
+        return tmp_path / name
+
+    full = {"calls": 3, "prompt_tokens": 100, "completion_tokens": 7}
+    priced = played("priced", **full, dollars=0.25)
+    unpriced = played("unpriced", **full, dollars=None)
+    arena.run(world, "discovery", "title", tmp_path / "title", surveys=2)
+    odd = forge(priced, tmp_path / "odd", rewrite=lambda r: r.update(notes={"llm": "nothing"}))
+    found = arena.compare([priced, unpriced, tmp_path / "title", odd])
+    effort = found.efforts["priced"]
+    assert (effort.calls, effort.prompt_tokens, effort.completion_tokens) == (6, 200, 14)
+    assert effort.dollars == 0.5 and effort.failed == 2 and effort.models == ("m",)
+    assert found.efforts["unpriced"].dollars is None
+    assert found.efforts["unpriced"].calls == 6
+    assert found.efforts["title"].calls is found.efforts["odd"].calls is None
+    rows = {line.split("  ")[0]: line.split() for line in as_text(found).splitlines()}
+    assert rows["unpriced"][-2] == "-" and rows["priced"][-2] == "0.5000"
+
+
+def test_the_notes_of_a_session_are_read(make_client):
+    with LLMServer(["two words", "three more words"]) as server:
+        client = make_client(server, prices={"scripted": {"prompt": 2, "completion": 10}})
+        session = Session(client)
+        for question in ("one two three", "four"):
+            session.answers([[{"role": "user", "content": question}]])
+        session.failed("no list", "key")
+        use = use_of({"llm": session.notes() | {"stopped": None}})
+        assert use == ModelUse("scripted", 2, 3 + 1, 2 + 3, (4 * 2 + 5 * 10) / 1e6, 1)
+        unpriced = Session(make_client(server, prices={}))
+        unpriced.answers([[{"role": "user", "content": "four"}]])
+        assert use_of({"llm": unpriced.notes()}).calls == 1
+    for odd in ({}, {"llm": 5}, {"llm": []}):
+        assert use_of(odd) is None
+    odd = {"llm": {"model": 3, "total": {"calls": -1, "dollars": "2", "prompt_tokens": True}}}
+    assert use_of(odd) == ModelUse("", None, None, None, None, None)
+
+
+def test_names(forged, world, tmp_path, title_run):
+    a, b = forged("a", ONE), forged("b", OTHER)
+    assert arena.compare([f"ours={a}", b]).names == ("ours", "title, bm25")
+    assert arena.compare([a, b]).names == ("a", "b")
+    assert arena.compare([a, b], baseline=str(b)).baseline == "b"
+    assert arena.compare([a, b], baseline="b").metrics[0].differences[0].run == "a"
+    (tmp_path / "x").mkdir()
+    twin = shutil.copytree(a, tmp_path / "x" / "a")
+    with pytest.raises(DataError, match=r"several runs are called 'a'\. Name them: NAME=DIR"):
+        arena.compare([a, twin])
+    assert arena.compare([a, f"twin={twin}"]).names == ("title, bm25", "twin")
+    odd = shutil.copytree(a, tmp_path / "k=1")
+    assert arena.compare([str(odd), b]).names == ("k=1", "b")
+    for name in ("", " ", "x" * 81, "a\nb", "a\u202eb"):
+        with pytest.raises(DataError, match="cannot name a run"):
+            arena.compare([f"{name}={a}"])
+
+
+def hashes(name, value="0" * 64):
+    return lambda manifest: manifest["sha256"].update({name: value})
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (hashes("corpus"), r"corpus \('[0-9a-f]{12}\.\.\.' and '000000000000\.\.\.'\)"),
+        (hashes("tasks"), r"task set \("),
+        (lambda m: m.update(encoder={"encoder": "minilm"}), r"encoder \(None and 'minilm "),
+    ],
+)
+def test_runs_that_did_not_play_the_same_are_refused(forged, change, told):
+    with pytest.raises(DataError, match=f"'b' cannot be compared with 'a': .* {told}"):
+        arena.compare([forged("a", ONE), forged("c", ONE), forged("b", ONE, change)])
+
+
+def test_other_surveys_metrics_or_tasks_are_refused(forged, world, tmp_path, title_run, surveys):
+    arena.run(world, "discovery", "title", tmp_path / "few", surveys=surveys[:6])
+    with pytest.raises(DataError, match=rf"surveys \(8 and 6, only the first has {surveys[6]}, "):
+        arena.compare([title_run, tmp_path / "few"])
+    with pytest.raises(DataError, match=r"metrics \(4 and 1, .*only the first has precision@10"):
+        arena.compare([title_run, forged("a", ONE)])
+    arena.run(world, "selection", "title", tmp_path / "selection")
+    with pytest.raises(DataError, match=r"task \('discovery' and 'selection'\)"):
+        arena.compare([title_run, tmp_path / "selection"])
+
+
+def test_what_may_differ_is_told(forged):
+    def other(manifest):
+        manifest["sha256"]["environment"] = "f" * 64
+        manifest["arena"] = "9.9"
+        manifest["seed"] = 5
+        manifest["budget"]["max_reads"] = 3
+
+    found = arena.compare([forged("a", ONE), forged("b", ONE, other), forged("c", ONE)])
+    told = "\n".join(found.notes)
+    assert "ffffffffffff (b)" in told and "(a; c)" in told
+    assert "release: 0.1.0 (a; c), 9.9 (b)" in told
+    assert "seed: 0 (a; c), 5 (b)" in told
+    assert "max_reads 3" in told
+    assert not arena.compare([forged("d", ONE), forged("e", OTHER)]).notes
+
+
+def test_a_run_must_be_finished_and_as_it_was_left(forged, tmp_path, title_run):
+    unfinished = forged("unfinished", ONE, lambda manifest: manifest.pop("files"))
+    lines = (unfinished / "trajectories.jsonl").read_text().splitlines(keepends=True)
+    (unfinished / "trajectories.jsonl").write_text("".join(lines[:3]) + lines[3][:50])
+    with pytest.raises(CorpusError, match="is not finished: 3 of 8 episodes are played"):
+        arena.compare([unfinished, title_run])
+    for name in ("metrics.json", "trajectories.jsonl", "run.trec", "qrels.trec"):
+        changed = shutil.copytree(title_run, tmp_path / f"changed-{name}")
+        with (changed / name).open("a") as file:
+            file.write(" \n")
+        with pytest.raises(CorpusError, match=f"{name}' is not as the run left it"):
+            arena.compare([changed])
+        (changed / name).unlink()
+        with pytest.raises(CorpusError, match=f"{name}' is missing|holds no episode"):
+            arena.compare([changed])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(CorpusError, match="holds no run"):
+        arena.compare([tmp_path / "empty"])
+    with pytest.raises(CorpusError, match="does not exist"):
+        arena.compare([tmp_path / "nothing"])
+    with pytest.raises(CorpusError, match="is a file"):
+        arena.compare([title_run / "run.trec"])
+    for text in ("[]", "{}", '{"mean": {"r": 1}, "per_survey": {}}'):
+        damaged = shutil.copytree(title_run, tmp_path / "damaged", dirs_exist_ok=True)
+        (damaged / "metrics.json").write_text(text)
+        manifest = json.loads((damaged / "manifest.json").read_text())
+        manifest["files"]["metrics.json"] = sha256(damaged / "metrics.json")
+        (damaged / "manifest.json").write_text(json.dumps(manifest))
+        with pytest.raises(DataError, match="holds no scores of this run"):
+            arena.compare([damaged])
+
+
+def test_options_are_checked(forged):
+    a, b = forged("a", ONE), forged("b", OTHER)
+    refused = [
+        ({"runs": []}, DataError, "give a list of directories"),
+        ({"runs": str(a)}, DataError, "give a list of directories"),
+        ({"runs": [a, a]}, DataError, "is given twice"),
+        ({"runs": [a, f"x={a}/"]}, DataError, "is given twice"),
+        ({"runs": [5]}, DataError, "give the directory of a run"),
+        ({"baseline": "c"}, UnknownNameError, "no run named 'c' is compared. Known: a, b"),
+        ({"baseline": "a", "all_pairs": True}, DataError, "name no baseline"),
+        ({"metrics": ["recal@10"]}, UnknownNameError, "Did you mean 'recall@10'"),
+        ({"metrics": []}, DataError, "give a list of names"),
+        ({"metrics": "recall@10"}, DataError, "give a list of names"),
+        ({"test": "tukey"}, UnknownNameError, "no test named 'tukey'"),
+        ({"correction": "hom"}, UnknownNameError, "Did you mean 'holm'"),
+        ({"level": 95}, DataError, "between 0 and 1"),
+        ({"level": float("nan")}, DataError, "between 0 and 1"),
+        ({"level": "high"}, DataError, "between 0 and 1"),
+    ]
+    for options, error, message in refused:
+        with pytest.raises(error, match=message):
+            arena.compare(**{"runs": [a, b]} | options)
+
+
+def test_surveys_without_labels_are_out(mini, tmp_path):
+    arena.run(mini, "discovery", "title", tmp_path / "title")
+    arena.run(mini, "discovery", "random", tmp_path / "random")
+    found = arena.compare([tmp_path / "title", tmp_path / "random"])
+    summary = json.loads((tmp_path / "title" / "metrics.json").read_text())
+    assert summary["counts"]["not_scored"]
+    for metric in found.metrics:
+        assert len(metric.surveys) == summary["counts"]["scored"]
+    assert len(found.surveys) == summary["counts"]["surveys"]
+    assert "the others lack labels" in as_text(found)

@@ -1,0 +1,264 @@
+"""The page: what it shows, that it needs nothing else, and that text of others stays text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import zlib
+from html.parser import HTMLParser
+
+import pytest
+from compare_helpers import TwoSearches
+from helpers import Memory, call, gold_of
+
+import arena
+from arena.agents import Agent
+from arena.comparison import as_html, write_html
+from arena.comparison._survey import GOLD_SHOWN, QUERIES_SHOWN, RANKED_SHOWN
+from arena.errors import CorpusError, DataError
+from arena.tasks import TaskSet
+from corpus_builder.build import build
+
+VOID = {"meta", "img", "br", "hr", "input", "wbr", "link", "path", "circle", "rect"}
+POISON = (
+    '<script>alert(1)</script><img src=x onerror=alert(2)>" onload="alert(3)\' ]]> --> </title>'
+    "</style></svg></details>&amp;&lt;b&gt;<svg onload=alert(4)>javascript:alert(5) {{7*7}} ${x}"
+)
+TURNED = "abc\u202edef\u2066ghi\u0000\u001b[31m"
+
+
+class Page(HTMLParser):
+    """Checks the nesting of elements, and keeps what a test asks for."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self.open: list[str] = []
+        self.feed(html)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        assert len({name for name, _ in attrs}) == len(attrs), f"twice in {tag}: {attrs}"
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open and self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append((self.open[-1] if self.open else "", data))
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+    @property
+    def text(self):
+        return "".join(data for tag, data in self.texts if tag not in ("script", "style"))
+
+
+def check_safe(html: str) -> Page:
+    """The page runs one script, its own, and refers to nothing outside."""
+    page = Page(html)
+    (script,) = [data for tag, data in page.texts if tag == "script"]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    (policy,) = [m["content"] for m in page.all("meta") if m.get("http-equiv")]
+    assert f"script-src 'sha256-{digest}'" in policy and "default-src 'none'" in policy
+    assert len(page.all("script")) == len(page.all("style")) == 1
+    allowed = {
+        "a", "b", "bdi", "body", "caption", "details", "div", "figcaption", "figure", "h1", "h2",
+        "h3", "h4", "head", "header", "html", "i", "img", "li", "main", "meta", "nav", "noscript",
+        "ol", "p", "q", "script", "section", "small", "span", "strong", "style", "summary", "table",
+        "pre", "tbody", "td", "tfoot", "th", "thead", "time", "title", "tr", "ul", "wbr",
+        "svg", "g", "path", "circle", "rect", "text",
+    }  # fmt: skip
+    assert {tag for tag, _ in page.elements} <= allowed
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(set(ids)) == len(ids)
+    for tag, attributes in page.elements:
+        assert not [name for name in attributes if name.startswith("on")], tag
+        assert not {"style", "src", "srcset", "action", "xlink:href", "formaction"} & set(
+            attributes
+        ), tag
+        if "href" in attributes:
+            assert attributes["href"][0] == "#" and attributes["href"][1:] in ids
+    assert all(image["alt"] for image in page.all("img"))
+    assert all(svg["aria-label"] for svg in page.all("svg"))
+    assert all(head.get("scope") in ("row", "col") for head in page.all("th"))
+    return page
+
+
+@pytest.fixture(scope="module")
+def poisoned(tmp_path_factory):
+    """A corpus of papers with hostile titles, and two runs by an agent that passes them on."""
+    directory = tmp_path_factory.mktemp("poisoned")
+    papers = [
+        {"id": f"p{n}", "title": f"graphs {POISON} {n}", "date": "2019", "abstract": "graphs"}
+        for n in range(4)
+    ]
+    papers.append({"id": "p<b>&\"'", "title": f"graphs {TURNED}", "date": "2019"})
+    tree = {"label": POISON, "children": [{"label": f"{POISON} {TURNED}"}, {"label": "x"}]}
+    survey = {
+        "id": "s<i>\"'&", "title": f"{POISON} graphs", "date": "2020-06",
+        "references": [{"id": "p0", "influential": True}, "p1", "p<b>&\"'"],
+        "mind_map": tree,
+    }  # fmt: skip
+    build(Memory(papers, [survey]), directory / "corpus")
+    for name, options in (("a", {}), ("b", {"more": POISON, "<u>": TURNED})):
+        arena.run(directory / "corpus", "survey", Poisoner, directory / name, agent_options=options)
+    return directory
+
+
+class Poisoner(Agent):
+    """Sends hostile queries and hands in a hostile map."""
+
+    def __init__(self, seed=0, **options):
+        super().__init__(seed)
+        self.turn = 0
+
+    def act(self, observation):
+        self.turn += 1
+        if observation["stage"] == "organization":
+            return call("organize", mind_map={"label": POISON, "children": [{"label": POISON}]})
+        if self.turn == 1:
+            return call("search", query=f"graphs {POISON} {TURNED}", k=3)
+        if self.turn == 2:
+            return call("search", query="x\ud800y" + POISON, retriever=POISON)
+        return call("submit", paper_ids=["p0", "p2"])
+
+    def notes(self):
+        return {"llm": {"model": POISON, "total": {"calls": 1}}}
+
+
+def test_text_of_others_stays_text(poisoned):
+    name = POISON.replace("=", "")[:70]
+    found = arena.compare([f"{name}={poisoned / 'a'}", poisoned / "b"])
+    for corpus in (None, poisoned / "corpus"):
+        html = as_html(found, corpus)
+        page = check_safe(html)
+        assert f"graphs {POISON}" in page.text  # the query, whole and as it was
+        assert name in page.text
+        assert "\u202e" not in html and "\u2066" not in html and "\ud800" not in html
+        assert "\x00" not in html and "\x1b" not in html
+        html.encode("utf-8")
+    assert f"graphs {POISON} 2" in page.text
+
+
+def test_maps_are_images_of_their_own(poisoned):
+    found = arena.compare([poisoned / "a", poisoned / "b"])
+    page = check_safe(as_html(found))
+    pictures = [image["data-picture"] for image in page.all("img")]
+    (drawn,) = (poisoned / "a" / "pictures").iterdir()
+    assert len(pictures) == 2
+    assert {zlib.decompress(base64.b64decode(p)) for p in pictures} == {drawn.read_bytes()}
+    sizes = re.search(r'width="(\d+)[.\d]*" height="(\d+)', drawn.read_text())
+    assert all((i["width"], i["height"]) == sizes.groups() for i in page.all("img"))
+
+
+def test_what_a_survey_shows(world, tmp_path):
+    """Queries, ranks, and what was missed, against the files of the run and the labels."""
+    arena.run(world, "discovery", TwoSearches, tmp_path / "two")
+    arena.run(world, "discovery", "random", tmp_path / "random")
+    found = arena.compare([tmp_path / "two", tmp_path / "random"])
+    html = as_html(found, world)
+    check_safe(html)
+    tasks, corpus = TaskSet(world), arena.Corpus.open(world)
+    for number, survey in enumerate(found.surveys, 1):
+        part = html[html.index(f'id="s{number}"') :]
+        part = part[: part.index("Back to all surveys")]
+        page = Page(f"<details {part}</a></p></details>")
+        assert tasks.survey(survey).title in page.text
+        gold = gold_of(world, survey)
+        view = corpus.at(tasks.survey(survey).date, exclude=[survey])
+        ranking = found.runs[0].episodes[survey].answers["discovery"]
+        rows = re.findall(r"<tr[^>]*><th scope=\"row\"><bdi title=\"([^\"]+)\">(.*?)</tr>", part)
+        assert {paper for paper, _ in rows} == gold and len(rows) == len(gold)
+        for paper, row in rows:
+            shown = Page(f"<p>{row.replace('</bdi>', '', 1).replace('</th>', '', 1)}</p>").text
+            assert view.paper(paper).title in shown and view.paper(paper).date in shown
+            cells = re.findall(r"<td[^>]*>([^<]*)</td>", row)
+            expected = str(ranking.index(paper) + 1) if paper in ranking else "–"
+            assert cells[:2] == [view.paper(paper).date, expected]
+        influential = {p for p, gain in tasks.gold(survey).gains.items() if gain == 2}
+        assert {paper for paper, row in rows if "★" in row} == influential
+        caught = len(gold & set(ranking))
+        assert f"<td>{caught} of {len(gold)}</td>" in part
+        for query in found.runs[0].episodes[survey].queries:
+            assert query.text in page.text
+
+
+def test_without_a_corpus_there_are_ids(title_run):
+    page = check_safe(as_html(arena.compare([title_run])))
+    survey = json.loads((title_run / "manifest.json").read_text())["surveys"][0]
+    assert survey in page.text and "This page shows the labels" in page.text
+
+
+def test_another_corpus_is_refused(title_run, mini):
+    with pytest.raises(CorpusError, match="is not the corpus of these runs"):
+        as_html(arena.compare([title_run]), mini)
+
+
+class Many(Agent):
+    """A hundred queries and as many papers as may be handed in."""
+
+    def __init__(self, seed=0):
+        super().__init__(seed)
+        self.turn, self.found = 0, {}
+
+    def act(self, observation):
+        self.turn += 1
+        hits = json.loads(observation["result"]).get("hits", ())
+        self.found |= dict.fromkeys(hit["id"] for hit in hits)
+        if self.turn <= 100:
+            return call("search", query=f"graphs {self.turn}", k=100)
+        return call("submit", paper_ids=list(self.found))
+
+
+def test_long_lists_are_cut_and_counted(tmp_path):
+    papers = [{"id": f"p{n:03}", "title": f"graphs {n}", "date": "2019"} for n in range(400)]
+    survey = {
+        "id": "s", "title": "t", "date": "2020-06",
+        "references": [f"p{n:03}" for n in range(100, 400)],
+    }  # fmt: skip
+    build(Memory(papers, [survey]), tmp_path / "corpus")
+    budget = {"max_searches": 200, "max_steps": 200}
+    arena.run(tmp_path / "corpus", "discovery", Many, tmp_path / "run", budget=budget)
+    page = check_safe(as_html(arena.compare([tmp_path / "run"]), tmp_path / "corpus"))
+    handed_in = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    submitted = handed_in["per_survey"]["s"]["submitted"]["discovery"]
+    assert f"and {100 - QUERIES_SHOWN} more queries" in page.text
+    assert f"and {300 - GOLD_SHOWN} more references" in page.text
+    assert f"and {submitted - RANKED_SHOWN} more papers" in page.text
+
+
+def test_the_file_is_written_whole_or_not_at_all(title_run, tmp_path):
+    found = arena.compare([title_run])
+    write_html(found, tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == as_html(found)
+    with pytest.raises(DataError, match="there is no directory"):
+        write_html(found, tmp_path / "nowhere" / "page.html")
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_runs_that_hand_in_nothing(mini, tmp_path):
+    """A survey without labels, an empty ranking, no map: nothing of it is in the way."""
+    everything = list(TaskSet(mini).surveys)
+    arena.run(mini, "survey", Idle, tmp_path / "idle", surveys=everything)
+    arena.run(mini, "survey", "title", tmp_path / "title", surveys=everything)
+    page = check_safe(as_html(arena.compare([tmp_path / "idle", tmp_path / "title"]), mini))
+    assert "nothing" in page.text and "nan" not in page.text.lower().split()
+
+
+class Idle(Agent):
+    """Ends at once."""
+
+    def act(self, observation):
+        return call("finish")

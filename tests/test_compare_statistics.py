@@ -1,0 +1,140 @@
+"""Intervals, tests and corrections, against SciPy, ranx and hand."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from arena.comparison._statistics import bootstrap, correct, fisher, student
+
+
+def pair(n, seed=0, shift=0.05):
+    random = np.random.default_rng(seed)
+    one = random.random(n)
+    return one, one + random.normal(shift, 0.15, n)
+
+
+def test_fisher_by_hand():
+    """Of 8 signs of 1, 2, 3 those all alike reach 6; of 16 of 1, 1, 1, -1 all but 6 reach 2."""
+    assert fisher(np.array([[1.0, 1], [2, 1], [3, 1]])) == [2 / 8, 2 / 8]
+    assert fisher(np.array([[1.0], [1], [1], [-1]])) == [10 / 16]
+    assert fisher(np.array([[0.3]])) == [1.0]
+    assert fisher(np.zeros((5, 1))) == fisher(np.zeros((30, 1))) == [1.0]
+
+
+def test_what_rounding_makes_unequal_counts_as_equal():
+    """0.1 + 0.2 - 0.3 is not 0 in floating point; the sums with opposite signs are equal."""
+    values = np.array([[0.1], [0.2], [-0.3], [0.3]])
+    totals = [abs(sum(s)) for s in itertools.product((1, -1), (2, -2), (3, -3), (3, -3))]
+    assert fisher(values) == [sum(t >= 3 for t in totals) / 16]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(-20, 20), min_size=1, max_size=9))
+def test_fisher_is_exact_for_few_surveys(tenths):
+    totals = [
+        abs(sum(a * b for a, b in zip(tenths, signs, strict=True)))
+        for signs in itertools.product((1, -1), repeat=len(tenths))
+    ]
+    expected = sum(total >= abs(sum(tenths)) for total in totals) / len(totals)
+    assert fisher(np.array(tenths)[:, None] / 10) == [expected]
+
+
+@pytest.mark.parametrize("n", [10, 16, 17, 74])
+def test_fisher_as_scipy(n):
+    one, other = pair(n)
+    found = stats.permutation_test(
+        (other - one,), lambda x, axis: np.abs(x.mean(axis=axis)), permutation_type="samples",
+        alternative="greater", n_resamples=2**n if n <= 16 else 20_000, batch=2000, random_state=1,
+    )  # fmt: skip
+    (p,) = fisher((other - one)[:, None])
+    assert p == pytest.approx(found.pvalue, abs=1e-12 if n <= 16 else 0.015)
+
+
+def test_fisher_as_ranx():
+    """ranx draws 1,000 times, each time others; five standard errors are allowed."""
+    ranx = pytest.importorskip("ranx.statistical_tests", reason="ranx is not installed")
+    for n, shift in ((12, 0.03), (40, 0.04), (74, 0.02)):
+        one, other = pair(n, seed=n, shift=shift)
+        theirs, _ = ranx.fisher_randomization_test(one, other, n_permutations=20_000)
+        (p,) = fisher((other - one)[:, None])
+        assert p == pytest.approx(theirs, abs=5 * np.sqrt(p * (1 - p) / 20_000) + 1e-3)
+        theirs, _ = ranx.paired_student_t_test(one, other)
+        assert student((other - one)[:, None]) == [pytest.approx(theirs, rel=1e-9)]
+
+
+def test_fisher_of_many_surveys_is_never_zero():
+    (p,) = fisher(np.full((40, 1), 0.5))
+    assert p == 1 / 100_001
+
+
+@pytest.mark.parametrize("n", [2, 8, 74])
+def test_student_as_scipy(n):
+    one, other = pair(n)
+    assert student((other - one)[:, None]) == [
+        pytest.approx(stats.ttest_rel(other, one).pvalue, rel=1e-9)
+    ]
+
+
+def test_student_where_it_is_not_defined():
+    columns = np.array([[0.0, 0.2, 0.1], [0.0, 0.2, 0.3]])
+    found = student(columns)
+    assert found[:2] == [1.0, None] and found[2] is not None
+    assert student(np.array([[0.2, 0.0]])) == [None, 1.0]
+
+
+def test_holm_by_hand():
+    """Sorted .01, .02, .03, .04 times 4, 3, 2, 1 is .04, .06, .06, .04, and must not fall."""
+    assert correct([0.03, 0.01, None, 0.04, 0.02], "holm") == pytest.approx(
+        [0.06, 0.04, None, 0.06, 0.06]
+    )
+    assert correct([0.5, 0.6], "holm") == [1.0, 1.0]
+    assert correct([0.2, None, 0.6], "bonferroni") == [0.4, None, 1.0]
+    assert correct([0.2, None], "none") == [0.2, None]
+    assert correct([], "holm") == []
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=8))
+def test_corrections_in_order(values):
+    plain, holm, bonferroni = (correct(values, c) for c in ("none", "holm", "bonferroni"))
+    for a, b, c in zip(plain, holm, bonferroni, strict=True):
+        assert (a is None) == (b is None) == (c is None)
+        assert a is None or 0 <= a <= b <= c <= 1
+    known = [(p, h) for p, h in zip(plain, holm, strict=True) if p is not None]
+    assert [h for _, h in sorted(known)] == sorted(h for _, h in known)
+
+
+@pytest.mark.parametrize("n", [8, 74])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_bootstrap_as_scipy(n, level):
+    values = np.stack(pair(n), 1)
+    found = bootstrap(values, level)
+    for column, (low, high) in zip(values.T, found, strict=True):
+        theirs = stats.bootstrap(
+            (column,), np.mean, confidence_level=level, method="percentile", n_resamples=9999,
+            random_state=1,
+        ).confidence_interval  # fmt: skip
+        spread = column.std() / np.sqrt(n)
+        assert low == pytest.approx(theirs.low, abs=0.15 * spread)
+        assert high == pytest.approx(theirs.high, abs=0.15 * spread)
+
+
+def test_bootstrap_is_paired():
+    """The interval of a difference that is the same everywhere has no width."""
+    one, _ = pair(20)
+    assert bootstrap(np.stack([one + 0.25 - one], 1), 0.95)[0] == pytest.approx((0.25, 0.25))
+    assert bootstrap(np.array([[0.3, 0.4]]), 0.95) == [(None, None)] * 2
+    assert bootstrap(np.full((3, 1), 0.1), 0.95) == [(0.1, 0.1)]
+
+
+def test_columns_do_not_depend_on_each_other():
+    one, other = pair(74)
+    both = np.stack([one, other, other - one], 1)
+    alone = [bootstrap(column[:, None], 0.95)[0] for column in both.T]
+    assert bootstrap(both, 0.95) == alone
+    assert fisher(both) == [fisher(column[:, None])[0] for column in both.T]

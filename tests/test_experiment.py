@@ -1,0 +1,481 @@
+"""Experiments: figures of the tables, runs that go on, replays, failures."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llm_server import LLMServer, Trouble
+
+import arena
+from arena.agents import AGENTS, Agent
+from arena.cli import main
+from arena.errors import ArenaError, CorpusError, DataError
+from arena.experiments import preview
+from arena.llm.agent import _client
+from arena.mindmap import MIND_MAP_METRICS
+from arena.tasks import TaskSet
+
+CONFIG: dict[str, Any] = {
+    "name": "grid",
+    "title": "A grid | for *tests*",
+    "surveys": 4,
+    "retrievers": {
+        "BM25": "bm25",
+        "Whole": {"retriever": "bm25", "options": {"statistics": "corpus"}},
+    },
+    "tables": {
+        "1": {
+            "title": "Discovery",
+            "task": "discovery",
+            "metrics": {"R@10": "recall@10", "P@100": "precision@100"},
+            "rows": {"Title": "title"},
+            "more": {"Random": {"agent": "random", "retriever": "BM25"}, "Ceiling": "oracle"},
+            "paper": {
+                "source": "a page",
+                "header": ["Baseline", "R@10, BM25"],
+                "rows": [["Title", 0.0424], ["STORM", 0.05], ["Other", None]],
+            },
+        },
+        "2": {
+            "task": "discovery",
+            "metrics": ["ndcg@10"],
+            "rows": {"Title": "title"},
+        },
+        "3": {
+            "task": "organization",
+            "columns": "metrics",
+            "group": "Oracle",
+            "metrics": {"Soft": "heading_soft_recall", "Distance": "tree_semantic_distance"},
+            "rows": {
+                "Clustering": {"group": "Yes", "agent": "clustering"},
+                "Found": {"group": "No", "agent": "clustering", "found": "Title"},
+            },
+        },
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def nothing_shared(monkeypatch, tmp_path):
+    """A process of its own for each test, as far as clients go."""
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    _client.cache_clear()
+
+
+def tree(directory: Path) -> dict[str, bytes]:
+    """Every file below a directory."""
+    return {
+        path.relative_to(directory).as_posix(): path.read_bytes()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file()
+    }
+
+
+def read(directory: Path) -> Any:
+    return json.loads((directory / "metrics.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def grid(world, tmp_path_factory):
+    """The whole grid, played once."""
+    output = tmp_path_factory.mktemp("experiment") / "out"
+    return output, arena.run_experiment(CONFIG, world, output)
+
+
+def test_the_figures_are_those_of_the_runs(grid):
+    output, found = grid
+    block = found["tables"]["1"]["blocks"][0]
+    columns = ["R@10, BM25", "R@10, Whole", "P@100, BM25", "P@100, Whole"]
+    assert block["header"] == ["Agent", *columns]
+    runs = [read(output / "runs/discovery/title" / column)["mean"] for column in ("bm25", "whole")]
+    wanted = [run[metric] for metric in ("recall@10", "precision@100") for run in runs]
+    assert block["rows"] == [["Title", *(f"{value:.4f}" for value in wanted)]]
+    maps = found["tables"]["3"]["blocks"][0]
+    means = [read(output / f"runs/organization/{name}/bm25")["mean"]
+             for name in ("clustering", "found")]  # fmt: skip
+    assert maps["header"] == ["Oracle", "Agent", "Soft", "Distance"]
+    assert maps["rows"] == [
+        [
+            group,
+            label,
+            f"{mean['heading_soft_recall']:.4f}",
+            f"{mean['tree_semantic_distance']:.2f}",
+        ]
+        for group, label, mean in zip(["Yes", "No"], ["Clustering", "Found"], means, strict=True)
+    ]
+
+
+def test_the_figures_by_hand(grid):
+    """Recall and precision counted from the TREC files, whose format is not ours."""
+    output, found = grid
+    for column in ("bm25", "whole"):
+        run = output / "runs/discovery/title" / column
+        gold: dict[str, set[str]] = {}
+        for line in (run / "qrels.trec").read_text().splitlines():
+            survey, _, paper, _ = line.split()
+            gold.setdefault(survey, set()).add(paper)
+        ranked: dict[str, list[str]] = {}
+        for line in (run / "run.trec").read_text().splitlines():
+            survey, _, paper, rank, _, _ = line.split()
+            ranked.setdefault(survey, []).append(paper)
+            assert int(rank) == len(ranked[survey])
+        assert len(gold) == 4
+        recall = [len(gold[s] & set(ranked[s][:10])) / len(gold[s]) for s in gold]
+        precision = [len(gold[s] & set(ranked[s][:100])) / 100 for s in gold]
+        mean = found["runs"][f"runs/discovery/title/{column}"]["mean"]
+        assert mean["recall@10"] == pytest.approx(math.fsum(recall) / 4, abs=1e-15)
+        assert mean["precision@100"] == pytest.approx(math.fsum(precision) / 4, abs=1e-15)
+
+
+def test_the_second_table_scores_the_runs_of_the_first(grid, world):
+    output, found = grid
+    runs = sorted(path.parent.relative_to(output).as_posix() for path in
+                  output.rglob("trajectories.jsonl"))  # fmt: skip
+    assert runs == sorted(found["runs"]) == [
+        "runs/discovery/ceiling/bm25", "runs/discovery/ceiling/whole",
+        "runs/discovery/random/bm25", "runs/discovery/title/bm25", "runs/discovery/title/whole",
+        "runs/organization/clustering/bm25", "runs/organization/found/bm25",
+    ]  # fmt: skip
+    again = arena.rescore(output / "runs/discovery/title/whole", world, ["ndcg@10"])
+    row = found["tables"]["2"]["blocks"][0]["rows"][0]
+    assert row[2] == f"{again['mean']['ndcg@10']:.4f}"
+
+
+def test_what_is_not_of_the_paper_stands_apart(grid):
+    output, found = grid
+    main_block, more, paper = found["tables"]["1"]["blocks"]
+    assert [row[0] for row in main_block["rows"]] == ["Title"]
+    assert [row[0] for row in more["rows"]] == ["Random", "Ceiling"]
+    assert more["rows"][0][2] is None  # Random plays with one retriever
+    assert (
+        more["rows"][1][1]
+        == f"{read(output / 'runs/discovery/ceiling/bm25')['ceiling']['recall@10']:.4f}"
+    )
+    assert paper["rows"] == [["Title", "0.0424"], ["STORM", "0.0500"], ["Other", None]]
+    assert "not to be compared" in paper["title"]
+    markdown = (output / "tables.md").read_text()
+    assert markdown.startswith("# A grid \\| for \\*tests\\*\n")
+    assert markdown.index("Further agents") < markdown.index("The paper, on its own corpus")
+    latex = (output / "tables.tex").read_text()
+    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 5
+    assert r"\label{tab:grid-1-paper}" in latex
+    notes = found["tables"]["1"]["notes"]
+    assert notes[0] == "Task discovery, mean over 4 of 4 surveys."
+    assert notes[1].startswith("BM25: bm25 over title, abstract")
+
+
+def test_the_runs_of_a_task_are_compared(grid):
+    output, _ = grid
+    page = (output / "comparison-discovery.html").read_text()
+    for name in ("Title, BM25", "Title, Whole", "Random, BM25", "Ceiling, Whole"):
+        assert name in page
+    assert "Found, BM25" in (output / "comparison-organization.html").read_text()
+
+
+def test_where_the_papers_of_an_episode_come_from(grid):
+    output, _ = grid
+    found = json.loads((output / "runs/organization/found/bm25/found.json").read_text())
+    title = (output / "runs/discovery/title/bm25/run.trec").read_text().splitlines()
+    for survey, papers in found.items():
+        assert papers == [line.split()[2] for line in title if line.split()[0] == survey]
+
+
+def test_the_same_again_plays_nothing_and_writes_the_same(grid, world, tmp_path, monkeypatch):
+    output, found = grid
+    before = tree(output)
+    monkeypatch.setattr(AGENTS.get("title"), "act", lambda *_: 1 / 0)
+    assert arena.run_experiment(CONFIG, world, output) == found
+    assert tree(output) == before
+    told = json.dumps(found) + (output / "experiment.json").read_text()
+    assert str(output) not in told
+    assert str(world) not in told
+    assert {p.state for p in preview(CONFIG, world, output)} == {"done"}
+    assert {p.state for p in preview(CONFIG, world, tmp_path / "new")} == {"to do"}
+    assert not (tmp_path / "new").exists()
+
+
+SLOW = """
+import json, sys, time
+import arena
+from arena.agents import AGENTS
+for name in ("title", "random"):
+    kind = AGENTS.get(name)
+    def slowly(self, observation, act=kind.act):
+        time.sleep(0.05)
+        return act(self, observation)
+    kind.act = slowly
+arena.run_experiment(json.loads(sys.argv[1]), sys.argv[2], sys.argv[3])
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "at"), [(signal.SIGKILL, "title/whole"), (signal.SIGINT, "title/bm25")]
+)
+def test_a_killed_process_goes_on_to_the_same_files(grid, world, tmp_path, kind, at):
+    output = tmp_path / "out"
+    command = [sys.executable, "-c", SLOW, json.dumps(CONFIG), str(world), str(output)]
+    path = output / "runs/discovery" / at / "trajectories.jsonl"
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 60
+        while not (path.exists() and path.read_bytes().count(b"\n") >= 2):
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(kind)
+    assert process.returncode != 0
+    assert not (output / "tables.json").exists()
+    states = {p.run: (p.state, p.done) for p in preview(CONFIG, world, output)}
+    state, done = states[f"runs/discovery/{at}"]
+    assert (state == "begun" and 2 <= done < 4) or (state, done) == ("done", 4)
+    assert states["runs/organization/found/bm25"] == ("to do", 0)
+    arena.run_experiment(CONFIG, world, output)
+    assert tree(output) == tree(grid[0])
+
+
+def test_a_part_first_and_the_rest_later(grid, world, tmp_path):
+    output = tmp_path / "out"
+    found = arena.run_experiment(CONFIG, world, output, tables=["3"], agents=["Found"])
+    assert sorted(found["runs"]) == ["runs/organization/found/bm25"]
+    assert (output / "runs/discovery/title/bm25/metrics.json").is_file()  # what it begins with
+    arena.run_experiment(CONFIG, world, output)
+    assert tree(output) == tree(grid[0])
+
+
+def test_other_experiments_and_other_files_are_left_alone(grid, world, mini, tmp_path):
+    output = tmp_path / "out"
+    config = CONFIG | {"tables": {"2": CONFIG["tables"]["2"]}}
+    arena.run_experiment(config, world, output)
+    before = tree(output)
+    with pytest.raises(CorpusError, match="holds the experiment 'grid', this is 'other'"):
+        arena.run_experiment(config | {"name": "other"}, world, output)
+    with pytest.raises(CorpusError, match="on another corpus"):
+        arena.run_experiment(config | {"surveys": 1}, mini, output)
+    assert tree(output) == before
+    with pytest.raises(CorpusError, match=r"title/bm25' holds another run \(it differs in seed\)"):
+        arena.run_experiment(config, world, output, changes={"seed": 5})
+    assert {p.state for p in preview(config, world, output, changes={"seed": 5})} == {"another run"}
+    # The tables of the first configuration do not stay beside the second one.
+    assert not (output / "tables.json").exists()
+    arena.run_experiment(config, world, output, changes={"seed": 5}, overwrite=True)
+    assert read(output / "runs/discovery/title/bm25")["seed"] == 5
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "thesis.tex").write_text("years of work")
+    with pytest.raises(CorpusError, match="holds other files, no experiment"):
+        arena.run_experiment(config, world, tmp_path / "thesis")
+    with pytest.raises(CorpusError, match="is a file"):
+        arena.run_experiment(config, world, tmp_path / "thesis" / "thesis.tex")
+    assert set(tree(tmp_path / "thesis")) == {"thesis.tex"}
+
+
+def test_a_metric_whose_packages_are_absent_is_a_dash_and_a_note(
+    grid, world, tmp_path, monkeypatch
+):
+    def absent(name):
+        raise DataError("the package spacy is absent")
+
+    monkeypatch.setattr("arena.experiments._scores.named_extractor", absent)
+    table = CONFIG["tables"]["3"]
+    metrics = {**table["metrics"], "Entities": "heading_entity_recall"}
+    rows = {"Clustering": table["rows"]["Clustering"]}
+    config = CONFIG | {"tables": {"3": table | {"metrics": metrics, "rows": rows}}}
+    found = arena.run_experiment(config, world, tmp_path / "out")["tables"]["3"]
+    before = grid[1]["tables"]["3"]["blocks"][0]["rows"][0]
+    assert found["blocks"][0]["rows"] == [[*before, None]]
+    assert any(note.startswith("Entities: not scored") for note in found["notes"])
+    assert re.search(r"\| +- \|\n", (tmp_path / "out" / "tables.md").read_text())
+
+
+def test_a_metric_that_scores_some_surveys_says_how_many(world, tmp_path, monkeypatch):
+    def odd(predicted, gold):
+        return None if gold.size % 2 else 1.0
+
+    tasks = TaskSet(world)
+    wanted = sum(tasks.mind_map(survey).size % 2 == 0 for survey in tasks.surveys)
+    assert 0 < wanted < len(tasks.surveys) == 8
+    MIND_MAP_METRICS.names()
+    monkeypatch.setitem(MIND_MAP_METRICS._items, "odd", odd)
+    table = CONFIG["tables"]["3"] | {"metrics": ["odd"]}
+    rows = {"Clustering": table["rows"]["Clustering"]}
+    config = CONFIG | {"surveys": "all", "tables": {"3": table | {"rows": rows}}}
+    found = arena.run_experiment(config, world, tmp_path / "out")
+    run = found["runs"]["runs/organization/clustering/bm25"]
+    assert (run["mean"], run["counts"]["scored_by"]) == ({"odd": 1.0}, {"odd": wanted})
+    note = f"odd: over the {wanted} of them that have what it counts."
+    assert note in found["tables"]["3"]["notes"]
+
+
+def test_a_distance_of_nothing_is_told(world, tmp_path):
+    """An empty map is not far from a small one, so that a distance alone would hide it."""
+    table = CONFIG["tables"]["3"] | {"rows": {"Nothing": "title", "Something": "random"}}
+    table = {key: value for key, value in table.items() if key != "group"}
+    found = arena.run_experiment(CONFIG | {"tables": {"3": table}}, world, tmp_path / "out")
+    assert [found["runs"][f"runs/organization/{name}/bm25"]["nothing"]
+            for name in ("nothing", "something")] == [4, 0]  # fmt: skip
+    told = [note for note in found["tables"]["3"]["notes"] if "they count" in note]
+    assert told == ["Nothing (BM25): 4 episodes with nothing handed in; they count."]
+
+
+class Failing(Agent):
+    """Fails at its first step."""
+
+    def act(self, observation):
+        raise ValueError("no more")
+
+
+FAILING = CONFIG | {
+    "tables": {
+        "1": {
+            "task": "discovery",
+            "metrics": ["recall@10"],
+            "rows": {"Failing": Failing, "Title": "title"},
+        },
+        "3": {
+            "task": "organization",
+            "metrics": ["heading_soft_recall"],
+            "columns": "metrics",
+            "rows": {"Found": {"agent": "clustering", "found": "Failing"}},
+        },
+    }
+}
+
+
+def test_a_run_that_fails(world, tmp_path):
+    output = tmp_path / "out"
+    with pytest.raises(ArenaError, match=r"runs/discovery/failing/bm25: .*ValueError: 'no more'"):
+        arena.run_experiment(FAILING, world, output)
+    assert not (output / "tables.json").exists()
+    with pytest.raises(ArenaError, match="3 of 5 runs failed, and the tables are without them"):
+        arena.run_experiment(FAILING, world, output, keep_going=True)
+    found = json.loads((output / "tables.json").read_text())
+    assert sorted(found["runs"]) == ["runs/discovery/title/bm25", "runs/discovery/title/whole"]
+    failing, title = found["tables"]["1"]["blocks"][0]["rows"]
+    assert failing == ["Failing", None, None]
+    assert None not in title
+    gone = "Not finished, and so without figures: "
+    assert found["tables"]["1"]["notes"][-1] == f"{gone}Failing (BM25), Failing (Whole)."
+    assert found["tables"]["3"]["notes"][-1] == f"{gone}Found (BM25)."
+
+
+MODEL = """\
+name: model
+surveys: 3
+retrievers: {BM25: bm25}
+llm: {model: scripted}
+tables:
+  1:
+    task: discovery
+    metrics: [recall@100]
+    rows: {Zero-Shot: zero-shot, Title: title}
+"""
+
+
+def query(body):
+    return "<Queries>\n- " + body["messages"][-1]["content"].split()[-1] + " model\n</Queries>"
+
+
+@pytest.fixture
+def model(tmp_path):
+    pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
+    (tmp_path / "model.yaml").write_text(MODEL)
+    return ["experiment", "model.yaml"]
+
+
+def test_a_replay_twice_gives_the_same_files_without_a_server(
+    world, tmp_path, model, monkeypatch, capsys
+):
+    command = [*model, "--corpus", str(world)]
+    with LLMServer(query) as server:
+        url = f"base_url={server.url}"
+        assert main([*command, "--output", "live", "--llm-option", url]) == 0
+        assert len(server.requests) == 3
+    shown = capsys.readouterr().out
+    assert "Zero-Shot" in shown
+    _client.cache_clear()
+    monkeypatch.setenv("ARENA_LLM_MODE", "replay")
+    for name in ("a", "b"):
+        assert main([*command, "--output", name]) == 0
+    trees = [tree(tmp_path / name) for name in ("live", "a", "b")]
+    assert trees[0] == trees[1] == trees[2]
+    assert len(trees[0]) == 4 + 2 * 5 + 1
+    for content in trees[0].values():
+        for secret in (b"127.0.0.1", str(tmp_path).encode(), str(world).encode()):
+            assert secret not in content
+    found = json.loads(trees[0]["tables.json"])
+    run = found["runs"]["runs/discovery/zero-shot/bm25"]
+    assert run["agent_options"] == {"model": "scripted"}
+    assert run["llm"]["calls"] == 3
+    assert run["llm"]["dollars"] is None  # nobody knows what this model costs
+    assert run["llm"]["prompt_tokens"] > 0
+    assert run["sha256"]["prompts"] is not None
+    assert "llm" not in found["runs"]["runs/discovery/title/bm25"]
+    assert "Model scripted: Zero-Shot." in found["tables"]["1"]["notes"]
+    assert main([*command, "--output", "c", "--llm-option", "model=other"]) == 2
+    assert "replay: no answer is kept" in capsys.readouterr().err
+
+
+def test_a_model_that_cannot_be_reached_costs_nothing_that_was_done(world, tmp_path, model, capsys):
+    command = [*model, "--corpus", str(world), "--output", "out"]
+    with LLMServer(lambda body: Trouble(401)) as server:
+        url = f"base_url={server.url}"
+        assert main([*command, "--llm-option", url]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("arena: error: runs/discovery/zero-shot/bm25: ")
+    assert error.count("\n") == 1
+    assert (tmp_path / "out/runs/discovery/title/bm25/metrics.json").exists()  # it needs no model
+    with LLMServer(query) as server:
+        url = f"base_url={server.url}"
+        assert main([*command, "--llm-option", url]) == 0
+    assert main([*command, "--agents", "title", "--json"]) == 0
+    capsys.readouterr()
+
+
+def test_failed_steps_are_told(world, tmp_path, model, capsys):
+    with LLMServer(lambda body: "") as server:
+        url = f"base_url={server.url}"
+        command = [*model, "--corpus", str(world), "--output", "out", "--llm-option", url]
+        assert main(command) == 0
+    found = json.loads((tmp_path / "out/tables.json").read_text())
+    run = found["runs"]["runs/discovery/zero-shot/bm25"]
+    assert run["llm"]["failed"] == 3
+    assert "Zero-Shot (BM25): 3 failed steps; they count." in found["tables"]["1"]["notes"]
+    assert "they count" in capsys.readouterr().out
+
+
+def test_the_command_shows_what_it_would_do(world, tmp_path, capsys):
+    (tmp_path / "grid.json").write_text(json.dumps(CONFIG))  # JSON is YAML
+    command = ["experiment", "grid.json", "--corpus", str(world), "--output", "out"]
+    assert main([*command, "--dry-run"]) == 0
+    output = capsys.readouterr().out
+    assert "7 runs, 28 episodes to play." in output
+    assert not (tmp_path / "out").exists()
+    assert main([*command, "--dry-run", "--json", "--tables", "2", "--surveys", "2"]) == 0
+    planned = json.loads(capsys.readouterr().out)
+    assert planned[0] == {
+        "run": "runs/discovery/title/bm25", "agent": "title", "retriever": "bm25",
+        "episodes": 2, "done": 0, "state": "to do",
+    }  # fmt: skip
+    assert main([*command, "--retriever", "BM25"]) == 2
+    assert "write NAME=VALUE" in capsys.readouterr().err
+
+
+def test_an_interrupt_says_how_to_go_on(world, tmp_path, capsys, monkeypatch):
+    (tmp_path / "grid.json").write_text(json.dumps(CONFIG))
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(AGENTS.get("title"), "act", stop)
+    command = ["experiment", "grid.json", "--corpus", str(world), "--output", "out"]
+    assert main(command) == 130
+    assert "The same command goes on from here." in capsys.readouterr().err
