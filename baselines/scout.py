@@ -1,0 +1,252 @@
+"""Scout: searches on from what it finds, and ranks by what its searches agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from arena.agents import AGENTS, Desk, Known, Researcher, Steps
+from arena.encoders import ENCODERS
+from arena.errors import DataError, clip
+from baselines._ranges import whole
+from baselines._scout_subtopics import subtopics
+from baselines._scout_titles import regressed, similarity, standard
+from baselines._scout_votes import Scores, Votes, best_first
+from baselines.clustering import cluster
+
+_POOL = 300  # papers whose titles are compared
+_NAMING = 50  # papers in whose titles sub-topics are looked for
+_UNLINKED = 3  # papers without any link after which no more are looked up
+_TRIES = 3  # papers that a round looks at for each one that it searches for
+_LINKING = 4.0  # the weight of a list of references or citations, where that of a list of hits is 1
+
+
+@AGENTS.register("scout")
+class Scout(Researcher):
+    """Asks every engine for the topic, then for papers like the best, in rounds; no model.
+
+    It searches for the topic, and then for the texts of the best papers found, a few in each
+    round. A paper's score is the sum of its shares in the lists of hits; a list made of a paper
+    counts as much as that paper is worth, to the power `trust`. Before each round and at the end
+    scores are corrected by those of papers with similar titles. Where papers are linked, the
+    reads that are left go to the references and citations of the best. docs/scout.md says what
+    each part is worth.
+
+    `subtopics` and `judge` are there for a subclass that knows more, such as one with a model.
+
+    Args:
+        seed: of no consequence.
+        seeds: papers whose texts are searched for, 0 to 100, as far as the searches reach.
+        rounds: in how many rounds, 1 to 100.
+        engines: whether to ask every engine that a search may name, not the default one alone.
+        abstracts: whether to read those papers, and search for title and abstract.
+        topic_weight: of the topic's list, where that of a paper is 1 on average; 0 to 1000.
+        trust: 0 to 10; with 0 all those papers' lists count alike.
+        titles: the weight of what similar titles let one expect of a score, against that of the
+            score itself, 0 to 10; with 0 titles are not compared.
+        encoder: the name of the encoder of titles; None for their words alone.
+        links: papers whose references and citations are looked up, 0 to 100.
+        subtopics: phrases of the best titles that are searched for, 0 to 100.
+        subtopic_weight: of a sub-topic's list, 0 to 1000.
+        diversity: 0 to 10; what a paper loses, in units of the best one's lead over the last,
+            where its title is that of a better one.
+        mapped: papers of the ranking that are put into a mind-map, 1 to 1000.
+        more: options of what a subclass builds on besides, such as `LLMAgent`.
+
+    Raises:
+        DataError: if an option is out of its range.
+        UnknownNameError: if there is no such encoder.
+    """
+
+    def __init__(
+        self,
+        seed: int = 0,
+        seeds: int = 24,
+        rounds: int = 4,
+        engines: bool = True,
+        abstracts: bool = True,
+        topic_weight: float = 9.0,
+        trust: float = 2.0,
+        titles: float = 1.0,
+        encoder: str | None = "static",
+        links: int = 25,
+        subtopics: int = 0,
+        subtopic_weight: float = 1.0,
+        diversity: float = 0.0,
+        mapped: int = 100,
+        **more: Any,
+    ) -> None:
+        super().__init__(seed, **more)
+        if encoder is not None:
+            ENCODERS.get(encoder)
+        self._seeds = whole("seeds", seeds, 0, 100)
+        self._rounds = whole("rounds", rounds, 1, 100)
+        self._engines, self._abstracts = _flag("engines", engines), _flag("abstracts", abstracts)
+        self._topic_weight = _number("topic_weight", topic_weight, 1000)
+        self._trust = _number("trust", trust, 10)
+        self._titles = _number("titles", titles, 10)
+        self._encoder = encoder
+        self._links = whole("links", links, 0, 100)
+        self._subtopics = whole("subtopics", subtopics, 0, 100)
+        self._subtopic_weight = _number("subtopic_weight", subtopic_weight, 1000)
+        self._diversity = _number("diversity", diversity, 10)
+        self._mapped = whole("mapped", mapped, 1, 1000)
+        self._votes = Votes()
+        self._judged: dict[str, float] = {}
+        self._used: list[str] = []
+        self._linked = False
+
+    def subtopics(self, desk: Desk) -> Steps[Sequence[str]]:
+        """Return what to search for beside the topic and papers; called once, after round one.
+
+        Here phrases that several of the best titles share. A subclass may look at `desk.papers`
+        and `desk.ranking`, read, and ask whom it likes.
+        """
+        yield from ()
+        best = desk.ranking[:_NAMING]
+        titles = [desk.papers[paper_id].title for paper_id in best]
+        weights = [1 / (1 + rank) for rank in range(len(best))]
+        return subtopics(titles, weights, desk.topic, self._subtopics)
+
+    def judge(self, desk: Desk, paper_ids: Sequence[str]) -> Steps[Mapping[str, float]]:
+        """Return which papers belong to the topic: from 0 for not at all to 1; here none.
+
+        It is called in each round, before papers are searched for, with those that would be
+        next, and after the last one with the best that were not judged yet. A paper that is left
+        out is not judged. What is judged 0 is not searched for, and ranks last.
+        """
+        yield from ()
+        return {}
+
+    def discover(self, desk: Desk) -> Steps[None]:
+        """Search for the topic, on from the papers found, and rank all of them."""
+        yield from self._search(desk, desk.topic, self._topic_weight)
+        self._rank(desk)
+        for number in range(self._rounds):
+            if number == 1:
+                for text in (yield from self.subtopics(desk)):
+                    # A phrase alone leads away from the topic.
+                    yield from self._search(desk, f"{desk.topic} {text}", self._subtopic_weight)
+                self._rank(desk)
+            due = self._seeds * (number + 1) // self._rounds - len(self._used)
+            yield from self._expand(desk, due)
+            self._rank(desk)
+        if self._linked or not desk.read_count:  # nothing read tells nothing of links
+            yield from self._follow(desk)
+            self._rank(desk)
+        yield from self._judge(desk, desk.ranking[: self._mapped])
+        self._rank(desk)
+
+    def organize(self, desk: Desk) -> Steps[None]:
+        """Read abstracts and cluster the papers given, or the first of the ranking."""
+        if not desk.given and not desk.ranking:
+            yield from self.discover(desk)
+        papers = desk.given or desk.ranking[: self._mapped]
+        for paper_id in papers:
+            yield from desk.read(paper_id)
+        if papers:
+            known = [desk.papers[paper_id] for paper_id in papers]
+            desk.mind_map = cluster(known, desk.topic)
+
+    def notes(self) -> dict[str, Any]:
+        """Return the papers that were searched for, and whether the corpus has links."""
+        return {"seeds": list(self._used), "links": self._linked}
+
+    def _search(self, desk: Desk, text: str, weight: float, source: str = "") -> Steps[None]:
+        for engine in desk.retrievers if self._engines and desk.retrievers else (None,):
+            hits = yield from desk.search(text, retriever=engine)
+            self._votes.search(hits, weight, source)
+
+    def _expand(self, desk: Desk, count: int) -> Steps[None]:
+        """Search for the texts of the next `count` papers."""
+        passed: set[str] = set(self._used)
+        tries = _TRIES * count  # a strict judge shall not use up all steps in one round
+        while count > 0 and tries > 0 and desk.searches_left:
+            waiting = [paper_id for paper_id in desk.ranking if paper_id not in passed][:count]
+            if not waiting:
+                return
+            passed.update(waiting)
+            tries -= len(waiting)
+            if self._abstracts:
+                for paper_id in waiting:
+                    yield from self._read(desk, paper_id)
+            yield from self._judge(desk, waiting)
+            for paper_id in waiting:
+                if self._judged.get(paper_id, 1.0) and desk.searches_left:
+                    self._used.append(paper_id)
+                    count -= 1
+                    yield from self._search(desk, _text(desk.papers[paper_id]), 1.0, paper_id)
+
+    def _read(self, desk: Desk, paper_id: str) -> Steps[None]:
+        before = desk.read_count
+        yield from desk.read(paper_id)
+        if desk.read_count > before and desk.result.get("citations"):
+            self._linked = True
+
+    def _judge(self, desk: Desk, paper_ids: Sequence[str]) -> Steps[None]:
+        new = [paper_id for paper_id in paper_ids if paper_id not in self._judged]
+        if new:
+            judged = yield from self.judge(desk, new)
+            self._judged.update(judged)
+
+    def _follow(self, desk: Desk) -> Steps[None]:
+        """Look up the references and the citations of the best papers; stop if there are none."""
+        for number, paper_id in enumerate(desk.ranking[: self._links]):
+            if number == _UNLINKED and not self._linked:
+                return
+            for found in (desk.references, desk.citations):
+                hits = yield from found(paper_id)
+                self._linked = self._linked or bool(hits)
+                self._votes.links([hit.id for hit in hits], _LINKING, paper_id)
+
+    def _rank(self, desk: Desk) -> None:
+        """Put all papers found on the desk, best first."""
+        ids = self._votes.ids
+        scores = self._votes.scores(self._trust, self._judged)
+        factor = np.array([self._judged.get(paper_id, 1.0) for paper_id in ids])
+        scores = scores * factor
+        order = best_first(scores)
+        pool = order[:_POOL]
+        if len(pool) > 1 and (self._titles or self._diversity):
+            names = [desk.papers[ids[number]].title for number in pool]
+            order = [pool[place] for place in self._corrected(scores[pool], names)] + order[_POOL:]
+        out = [number for number in order if factor[number] == 0]
+        desk.ranking = [ids[number] for number in order if factor[number] > 0]
+        desk.ranking += [ids[number] for number in out]
+
+    def _corrected(self, scores: Scores, names: Sequence[str]) -> list[int]:
+        """Return the places of the best papers in their final order."""
+        total = standard(scores)
+        if self._titles:
+            total += self._titles * standard(regressed(scores, names, self._encoder))
+        if not self._diversity:
+            return best_first(total)
+        alike = similarity(names, self._encoder)
+        total = (total - total.min()) / ((total.max() - total.min()) or 1.0)
+        order: list[int] = []
+        loss = np.zeros(len(total))
+        for _ in names:
+            left = total - self._diversity * loss
+            left[order] = -np.inf
+            order.append(best_first(left)[0])
+            loss = np.maximum(loss, alike[order[-1]])
+        return order
+
+
+def _text(paper: Known) -> str:
+    return f"{paper.title}. {paper.abstract}" if paper.abstract else paper.title
+
+
+def _flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise DataError(f"{name}={clip(value)}: give true or false.")
+    return value
+
+
+def _number(name: str, value: object, most: float) -> float:
+    """Return an option that is a number from 0 to `most`."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+        raise DataError(f"{name}={clip(value)}: give a number from 0 to {most:g}.")
+    return float(value)

@@ -1,0 +1,97 @@
+"""Scout with a language model, which proposes sub-topics and judges papers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from arena.agents import AGENTS, Desk, Steps
+from arena.errors import DataError, clip
+from arena.llm import Fields, LLMAgent
+from baselines._queries import queries
+from baselines._ranges import whole
+from baselines._reflection import verdicts
+from baselines.scout import Scout
+from baselines.self_rag import listed
+
+_SHOWN = 30  # titles that sub-topics are proposed from
+
+
+@AGENTS.register("scout-llm")
+class ScoutLLM(Scout, LLMAgent):
+    """Scout whose sub-topics a model proposes, and whose papers it judges.
+
+    The model sees the best titles after the first round and writes queries for sub-topics. Before
+    papers are searched for, and at the end, it says of each, by its number, whether the survey
+    would cite it. Without a readable answer it goes on as `Scout` would.
+
+    Args:
+        seed: of the episode.
+        proposals: sub-topics that are searched for, 0 to 100; none are asked for with 0.
+        judged: of the final ranking the first so many are judged, 0 to 1000; with 0 none ever is.
+        irrelevant: what the score of a paper judged irrelevant is multiplied by, 0 to 1; with 0
+            it ranks last and is not searched for.
+        batch: papers that are judged in one request, 1 to 1000.
+        options: see `Scout` and `LLMAgent`.
+
+    Raises:
+        DataError: if an option is unknown or out of its range.
+    """
+
+    folder = "scout-llm"
+    templates = {  # noqa: RUF012
+        "subtopics": Fields(required=("topic", "papers"), optional=("cutoff", "count")),
+        "judge": Fields(required=("topic", "papers"), optional=("cutoff",)),
+    }
+
+    def __init__(
+        self,
+        seed: int = 0,
+        proposals: int = 8,
+        judged: int = 100,
+        irrelevant: float = 0.25,
+        batch: int = 25,
+        **options: Any,
+    ) -> None:
+        super().__init__(seed, **options)
+        self._proposals = whole("proposals", proposals, 0, 100)
+        self._most_judged = whole("judged", judged, 0, 1000)
+        number = isinstance(irrelevant, int | float) and not isinstance(irrelevant, bool)
+        if not (number and 0 <= irrelevant <= 1):
+            raise DataError(f"irrelevant={clip(irrelevant)}: give a number from 0 to 1.")
+        self._irrelevant = float(irrelevant)
+        self._batch = whole("batch", batch, 1, 1000)
+
+    def subtopics(self, desk: Desk) -> Steps[Sequence[str]]:
+        """Return the queries that the model writes for sub-topics."""
+        if not self._proposals:
+            return (yield from super().subtopics(desk))
+        proposed = self.ask(
+            "subtopics",
+            queries,
+            topic=desk.topic,
+            cutoff=desk.cutoff,
+            count=self._proposals,
+            papers=listed(desk, desk.ranking[:_SHOWN]),
+        )
+        if not proposed:
+            return (yield from super().subtopics(desk))
+        return proposed[: self._proposals]
+
+    def judge(self, desk: Desk, paper_ids: Sequence[str]) -> Steps[Mapping[str, float]]:
+        """Return 1 for papers that the model calls relevant, `irrelevant` for others."""
+        yield from ()
+        papers = paper_ids[: self._most_judged]
+        batches = [papers[at : at + self._batch] for at in range(0, len(papers), self._batch)]
+        about = {"topic": desk.topic, "cutoff": desk.cutoff}
+        many = [about | {"papers": listed(desk, batch, abstracts=True)} for batch in batches]
+        judged: dict[str, float] = {}
+        for batch, answer in zip(batches, self.ask_many("judge", verdicts, many), strict=True):
+            for number, relevant in (answer or {}).items():
+                if 1 <= number <= len(batch):
+                    judged[batch[number - 1]] = 1.0 if relevant else self._irrelevant
+        return judged
+
+    def notes(self) -> dict[str, Any]:
+        """Return the notes of both: the papers searched for, and the calls of the model."""
+        return Scout.notes(self) | LLMAgent.notes(self)

@@ -1,0 +1,326 @@
+"""The agent scout: what it searches for, what it spends, and what a subclass may change."""
+
+from __future__ import annotations
+
+import json
+
+import gymnasium
+import pytest
+from helpers import Memory
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import arena
+from arena.errors import DataError, UnknownNameError
+from baselines.scout import Scout
+from corpus_builder.build import build
+from corpus_builder.index import build_index
+
+TASKS = ("discovery", "selection", "organization", "survey")
+TEXTS = {
+    "p:reef": ("Coral reefs", "Fish live near coral."),
+    "p:fish": ("Fish near coral", "Sharks hunt fish."),
+    "p:shark": ("Sharks hunt", "Sharks have teeth."),
+    "p:stone": ("Stones", "Granite."),
+    "p:lime": ("Limestone", "Granite and stones."),
+}
+
+
+def corpus_of(directory, texts=TEXTS, links=None, title="Coral: a survey"):
+    """A corpus of papers of one day; the survey cites all of them."""
+    papers = [
+        {"id": i, "title": t, "abstract": a, "date": "2019-01-01"}
+        | {"references": (links or {}).get(i, [])}
+        for i, (t, a) in texts.items()
+    ]
+    survey = {
+        "id": "s", "title": title, "date": "2020-06-01", "references": list(texts),
+        "taxonomy": {"name": "Coral", "subtopics": ["Reefs", "Fish"]},
+    }  # fmt: skip
+    build(Memory(papers, [survey]), directory)
+    return directory
+
+
+def played(agent, corpus, task="Discovery", survey=None, **options):
+    """Play an episode; return its actions, the last info and whether it was cut off."""
+    env = gymnasium.make(f"arena/{task}-v0", corpus=corpus, **options)
+    agent.tools = arena.tool_schemas(env)
+    observation, _ = env.reset(seed=3, options={"survey": survey} if survey else None)
+    actions = []
+    while True:
+        actions.append(agent.act(observation))
+        observation, _, terminated, truncated, info = env.step(actions[-1])
+        if terminated or truncated:
+            return actions, info, truncated
+
+
+def queries(actions):
+    return [a["arguments"]["query"] for a in actions if a["tool"] == "search"]
+
+
+def text(paper_id):
+    return "{}. {}".format(*TEXTS[paper_id])
+
+
+# What it does
+
+
+def test_it_searches_for_the_topic_and_then_for_the_papers_found(tmp_path):
+    corpus = corpus_of(tmp_path / "corpus")
+    agent = Scout()
+    actions, info, _ = played(agent, corpus)
+    # Stones and limestone share no word with what the others lead to.
+    order = ["p:reef", "p:fish", "p:shark"]
+    assert queries(actions) == ["coral: a survey", *[text(i) for i in order]]
+    reads = [a["arguments"]["paper_id"] for a in actions if a["tool"] == "read"]
+    assert reads == order
+    assert sorted(info["answers"]["discovery"]) == sorted(order)
+    assert agent.notes() == {"seeds": order, "links": False}
+
+
+@pytest.mark.parametrize(
+    ("options", "searched"),
+    [
+        ({"seeds": 0}, []),
+        ({"seeds": 1}, ["p:reef"]),
+        ({"seeds": 2, "rounds": 1}, ["p:reef", "p:fish"]),
+        ({"rounds": 1}, ["p:reef", "p:fish"]),  # sharks are found in that round
+        ({"rounds": 100}, ["p:reef", "p:fish", "p:shark"]),
+        ({"trust": 0, "titles": 0}, ["p:reef", "p:fish", "p:shark"]),
+    ],
+)
+def test_seeds_and_rounds(options, searched, tmp_path):
+    actions, _, _ = played(Scout(**options), corpus_of(tmp_path / "corpus"))
+    assert queries(actions)[1:] == [text(i) for i in searched]
+
+
+def test_without_abstracts_titles_are_searched_for(tmp_path):
+    corpus = corpus_of(tmp_path / "corpus")
+    for agent, budget in ((Scout(abstracts=False), {}), (Scout(), {"max_reads": 0})):
+        actions, _, _ = played(agent, corpus, **budget)
+        assert queries(actions)[1:3] == ["Coral reefs", "Fish near coral"]
+        assert {a["tool"] for a in actions} <= {"search", "references", "citations", "submit"}
+
+
+def test_every_engine_is_asked(tmp_path):
+    corpus = corpus_of(tmp_path / "corpus")
+    build_index(corpus, "bm25", name="titles", fields=["title"])
+    engines = {"retriever": "bm25", "retrievers": ["titles"]}
+    actions, _, _ = played(Scout(seeds=1), corpus, **engines)
+    searches = [a["arguments"] for a in actions if a["tool"] == "search"]
+    assert [(s["query"], s.get("retriever")) for s in searches] == [
+        ("coral: a survey", "bm25"), ("coral: a survey", "titles"),
+        (text("p:reef"), "bm25"), (text("p:reef"), "titles"),
+    ]  # fmt: skip
+    actions, _, _ = played(Scout(seeds=1, engines=False), corpus, **engines)
+    assert queries(actions) == ["coral: a survey", text("p:reef")]
+    assert not any("retriever" in a["arguments"] for a in actions)
+
+
+def test_links_lead_to_what_no_word_leads_to(tmp_path):
+    corpus = corpus_of(
+        tmp_path / "corpus", links={"p:fish": ["p:stone", "p:reef"], "p:lime": ["p:fish"]}
+    )
+    agent = Scout()
+    actions, info, _ = played(agent, corpus)
+    assert agent.notes()["links"]
+    assert set(info["answers"]["discovery"]) == set(TEXTS)
+    looked = [a["tool"] for a in actions if a["tool"] in ("references", "citations")]
+    assert looked == ["references", "citations"] * 3  # of the papers that were ranked by then
+    _, info, _ = played(Scout(links=0), corpus)
+    assert set(info["answers"]["discovery"]) == {"p:reef", "p:fish", "p:shark"}
+    _, info, _ = played(Scout(abstracts=False), corpus)
+    assert "p:lime" in info["answers"]["discovery"]
+
+
+def test_where_nothing_is_linked_no_more_than_three_papers_are_looked_up(tmp_path):
+    """With abstracts read not even those: each says how often its paper is cited."""
+    corpus = corpus_of(tmp_path / "corpus", {f"p:{i}": (f"Coral {i}", "") for i in range(9)})
+    for options, count in (({}, 0), ({"abstracts": False}, 6), ({"seeds": 0}, 6)):
+        agent = Scout(**options)
+        actions, _, _ = played(agent, corpus)
+        assert sum(a["tool"] in ("references", "citations") for a in actions) == count
+        assert not agent.notes()["links"]
+
+
+def test_sub_topics_are_searched_for_beside_the_topic(tmp_path):
+    texts = {
+        f"p:{i}": (f"Coral: {name}", "")
+        for i, name in enumerate(
+            ["deep sea fish", "deep sea sand", "warm water", "cold warm water", "rock"]
+        )
+    }
+    corpus = corpus_of(tmp_path / "corpus", texts)
+    actions, _, _ = played(Scout(seeds=4, subtopics=2), corpus)
+    found = [q for q in queries(actions) if q.startswith("coral: a survey ")]
+    assert sorted(found) == ["coral: a survey deep sea", "coral: a survey warm water"]
+    # After the first round, so that the best of the hits name them.
+    assert queries(actions).index(found[0]) == 2
+    actions, _, _ = played(Scout(seeds=4), corpus)
+    assert not [q for q in queries(actions) if q.startswith("coral: a survey ")]
+
+
+def test_diversity_takes_another_title_before_the_same_again(tmp_path):
+    texts = {
+        "p:a": ("Coral coral coral of warm seas", ""),
+        "p:b": ("Coral coral coral of warm seas", ""),
+        "p:c": ("Coral and bleaching in cold water", ""),
+        "p:d": ("Water and ice and more", "coral"),
+    }
+    corpus = corpus_of(tmp_path / "corpus", texts)
+    alike, other = (
+        played(Scout(diversity=d, seeds=0), corpus)[1]["answers"]["discovery"] for d in (0.0, 5.0)
+    )
+    assert alike[:2] == ["p:a", "p:b"]
+    assert other[0] == "p:a"
+    assert other.index("p:b") > 1
+    assert set(alike) == set(other)
+
+
+def test_it_finds_more_than_the_title(world, tmp_path):
+    runs = {}
+    for name, options in (("title", {}), ("scout", {}), ("scout", {"links": 0})):
+        run = arena.run(
+            world, "discovery", name, tmp_path / f"{name}{options}", agent_options=options
+        )
+        runs[f"{name}{options}"] = run["mean"]["recall@100"]
+    title, linked, unlinked = runs.values()
+    assert title < unlinked < linked
+
+
+# Mind-maps
+
+
+def test_the_map_holds_the_papers_given(tmp_path):
+    corpus = corpus_of(tmp_path / "corpus")
+    actions, info, _ = played(Scout(), corpus, "Organization")
+    assert {a["tool"] for a in actions} == {"read", "organize"}
+    assert papers_of(info["answers"]["organization"]) == sorted(TEXTS)
+
+
+def test_the_map_of_a_survey_holds_the_best_of_the_ranking(tmp_path):
+    corpus = corpus_of(tmp_path / "corpus")
+    _, info, _ = played(Scout(mapped=2), corpus, "Survey")
+    ranking = info["answers"]["discovery"]
+    assert info["answers"]["selection"] == ranking
+    assert papers_of(info["answers"]["organization"]) == sorted(ranking[:2])
+
+
+def papers_of(tree):
+    own = list(tree.get("papers", []))
+    return sorted(own + [paper for child in tree["children"] for paper in papers_of(child)])
+
+
+def test_with_no_papers_given_it_looks_for_some(tmp_path):
+    corpus = corpus_of(tmp_path / "corpus")
+    _, info, _ = played(Scout(), corpus, "Organization", references="found", found={})
+    assert papers_of(info["answers"]["organization"]) == ["p:fish", "p:reef", "p:shark"]
+
+
+# What a subclass may change
+
+
+class Guided(Scout):
+    """Somebody says that sharks do not belong here, and names a part of the topic."""
+
+    def __init__(self, seed=0, **options):
+        super().__init__(seed, **options)
+        self.asked = []
+
+    def subtopics(self, desk):
+        yield from desk.read("p:reef")
+        return ["granite"]
+
+    def judge(self, desk, paper_ids):
+        yield from ()
+        self.asked.append(list(paper_ids))
+        return {i: float(i != "p:fish") for i in paper_ids if i != "p:stone"}
+
+
+def test_judged_papers_are_left_out_and_ranked_last(tmp_path):
+    agent = Guided()
+    actions, info, _ = played(agent, corpus_of(tmp_path / "corpus"))
+    assert "coral: a survey granite" in queries(actions)
+    assert text("p:fish") not in queries(actions)
+    assert text("p:reef") in queries(actions)
+    ranking = info["answers"]["discovery"]
+    assert ranking[0] == "p:reef"
+    assert ranking[-1] == "p:fish"
+    asked = [paper_id for papers in agent.asked for paper_id in papers]
+    assert len(set(asked)) == len(asked) - (asked.count("p:stone") - 1)  # others are asked once
+
+
+# Budgets and promises
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    task=st.sampled_from(["Discovery", "Selection", "Organization", "Survey"]),
+    steps=st.integers(3, 100),
+    searches=st.integers(0, 50),
+    reads=st.integers(0, 40),
+    characters=st.one_of(st.integers(0, 400_000), st.just(2_000_000)),
+    max_k=st.integers(1, 100),
+    options=st.sampled_from([{}, {"seeds": 100, "rounds": 1}, {"subtopics": 9, "links": 100}]),
+)
+def test_no_budget_is_overspent(world, task, steps, searches, reads, characters, max_k, options):
+    actions, info, truncated = played(
+        Scout(**options), world, task, max_steps=steps, max_searches=searches, max_reads=reads,
+        max_characters=characters, max_k=max_k,
+    )  # fmt: skip
+    assert not truncated
+    wanted = {"discovery", "selection", "organization"} if task == "Survey" else {task.lower()}
+    answers = set(info["answers"])
+    assert answers == wanted or (answers == wanted - {"organization"} and not papers_in(actions))
+    rankings = [v for k, v in info["answers"].items() if k != "organization"]
+    assert all(len(set(ranking)) == len(ranking) for ranking in rankings)
+
+
+def papers_in(actions):
+    """Whether anything could be found."""
+    return any(a["tool"] in ("search", "read") for a in actions)
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("survey", ["sv:1", "sv:2"])
+def test_tiny_corpora(task, survey, mini, tmp_path):
+    summary = arena.run(mini, task, "scout", tmp_path / "run", surveys=[survey])
+    (line,) = (tmp_path / "run/trajectories.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(line)["answers"]
+    assert summary["per_survey"]
+
+
+@pytest.mark.parametrize("engine", ["bm25", "dense", "hybrid(bm25,dense)"])
+def test_the_same_run_twice_is_the_same_bytes(engine, tmp_path):
+    corpus = corpus_of(tmp_path / "corpus")
+    build_index(corpus, "dense")
+    for name in ("one", "two"):
+        arena.run(
+            corpus, "survey", "scout", tmp_path / name, retriever=engine, retrievers=["dense"]
+        )
+    for file in ("trajectories.jsonl", "metrics.json", "manifest.json"):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+    (line,) = (tmp_path / "one/trajectories.jsonl").read_text(encoding="utf-8").splitlines()
+    assert set(TEXTS) <= set(json.loads(line)["answers"]["discovery"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"seeds": -1}, {"seeds": 101}, {"rounds": 0}, {"trust": 11}, {"titles": "1"},
+        {"links": 1.0}, {"engines": 1}, {"abstracts": None}, {"subtopics": True},
+        {"diversity": -0.1}, {"topic_weight": float("nan")}, {"mapped": 0},
+        {"subtopic_weight": 1001},
+    ],
+)  # fmt: skip
+def test_options_out_of_range_are_refused(options):
+    (name,) = options
+    with pytest.raises(DataError, match=name):
+        Scout(**options)
+
+
+def test_an_unknown_encoder_is_refused():
+    with pytest.raises(UnknownNameError, match="static"):
+        Scout(encoder="statik")

@@ -1,0 +1,145 @@
+"""The agent scout-llm: what the model is shown, and what its words change."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from helpers import run_contents
+from llm_server import LLMServer, Trouble, last_text
+from scripted_agents import alone, episodes, play, queries_of
+
+import arena
+from arena.errors import DataError
+from baselines.scout_llm import ScoutLLM
+
+pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
+pytestmark = pytest.mark.usefixtures(alone.__name__)
+
+PROPOSED = ["membrane splicing", "slow erosion"]
+
+
+def papers_shown(body):
+    """The titles under their numbers."""
+    shown = last_text(body).split("<papers>\n")[1].split("\n</papers>")[0]
+    return dict(re.findall(r"^(\d+)\. (.*)$", shown, re.MULTILINE))
+
+
+def asks_for_queries(body):
+    return "<Queries>" in last_text(body)
+
+
+def model(verdict):
+    """A model that proposes two sub-topics and judges by number."""
+
+    def answer(body):
+        if asks_for_queries(body):
+            return "<Queries>\n- " + "\n- ".join(PROPOSED) + "\n</Queries>"
+        return "\n".join(f"{n}. [{verdict(int(n))}]" for n in papers_shown(body))
+
+    return answer
+
+
+def submitted(name):
+    return [episode["answers"]["discovery"] for episode in episodes(name)]
+
+
+def test_its_sub_topics_are_searched_for_beside_the_topic(world):
+    with LLMServer(model(lambda n: "Relevant")) as server:
+        play(world, "discovery", "scout-llm", "run", server, surveys=1)
+        (proposing,) = [body for body in server.requests if asks_for_queries(body)]
+        judging = [body for body in server.requests if not asks_for_queries(body)]
+    (episode,) = episodes("run")
+    topic, *others = queries_of(episode)
+    for words in PROPOSED:
+        assert f"{topic} {words}" in others
+    assert f"<topic>\n{topic}\n</topic>" in last_text(proposing)
+    assert len(papers_shown(proposing)) == 30
+    assert "at most 8 queries" in last_text(proposing)
+    # Four rounds of six papers and what remains of the first hundred, 25 in a request.
+    assert [len(papers_shown(body)) for body in judging][:4] == [6, 6, 6, 6]
+    assert sum(len(papers_shown(body)) for body in judging) >= 100
+    assert max(len(papers_shown(body)) for body in judging) == 25
+    assert episode["notes"]["seeds"]
+    assert episode["notes"]["llm"]["failed"] == []
+
+
+def test_papers_judged_irrelevant_rank_last_and_are_not_searched_for(world):
+    with LLMServer(model(lambda n: "Irrelevant")) as server:
+        play(world, "discovery", "scout-llm", "none", server, surveys=1, irrelevant=0)
+    (episode,) = episodes("none")
+    assert episode["notes"]["seeds"] == []
+    assert len(queries_of(episode)) == 1 + len(PROPOSED)
+    with LLMServer(model(lambda n: "Relevant" if n % 2 else "Irrelevant")) as server:
+        play(world, "discovery", "scout-llm", "half", server, surveys=1, irrelevant=0)
+        shown = [papers_shown(b) for b in server.requests if not asks_for_queries(b)]
+    rejected = {title for papers in shown for n, title in papers.items() if int(n) % 2 == 0}
+    titles = titles_of(world, submitted("half")[0])
+    kept = [title for title in titles if title not in rejected]
+    assert rejected
+    assert titles[: len(kept)] == kept
+
+
+def titles_of(world, ids):
+    view = arena.Corpus.open(world).at("9999-12-31")
+    return [" ".join(view.paper(paper_id).title.split()) for paper_id in ids]
+
+
+def test_a_factor_lowers_a_paper_without_shutting_it_out(world):
+    orders = {}
+    for factor in (1.0, 0.25):
+        with LLMServer(model(lambda n: "Relevant" if n % 2 else "Irrelevant")) as server:
+            name = f"by {factor}"
+            play(world, "discovery", "scout-llm", name, server, surveys=1, irrelevant=factor)
+        orders[factor] = submitted(name)[0]
+        assert len(episodes(name)[0]["notes"]["seeds"]) == 24
+    assert orders[1.0] != orders[0.25]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["", "Certainly!", "<Queries>\n</Queries>", Trouble(400, error={"message": "maximum context length is 9 tokens"})],
+    ids=["empty", "talk", "no query", "refused"],
+)
+def test_without_a_readable_answer_it_is_scout(answer, world):
+    arena.run(world, "discovery", "scout", "scout", surveys=2)
+    with LLMServer(lambda body: answer) as server:
+        summary = play(world, "discovery", "scout-llm", "run", server, surveys=2)
+    assert summary["counts"]["scored"] == 2
+    assert submitted("run") == submitted("scout")
+    assert all(episode["notes"]["llm"]["failed"] for episode in episodes("run"))
+
+
+@pytest.mark.parametrize("calls", range(9))
+def test_at_a_limit_what_was_found_is_handed_in(calls, world):
+    with LLMServer(model(lambda n: "Relevant")) as server:
+        options = {"limits": {"max_calls": calls}}
+        summary = play(world, "discovery", "scout-llm", "run", server, surveys=1, **options)
+        assert len(server.requests) <= calls
+    assert summary["mean"]["recall@100"] > 0
+    assert episodes("run")[0]["notes"]["llm"]["stopped"] == "max_calls"
+
+
+@pytest.mark.parametrize("task", ["discovery", "selection", "organization", "survey"])
+def test_a_replay_has_the_same_bytes(task, world):
+    with LLMServer(model(lambda n: "Relevant" if n % 3 else "Irrelevant")) as server:
+        play(world, task, "scout-llm", "run", server, surveys=2)
+        asked = len(server.requests)
+    play(world, task, "scout-llm", "replay", None, surveys=2)
+    assert run_contents(Path("run")) == run_contents(Path("replay"))
+    assert bool(asked) == (task != "organization")  # there the papers are given
+    notes = json.loads(Path("run/trajectories.jsonl").read_text().splitlines()[0])["notes"]
+    assert set(notes) == {"llm", "seeds", "links"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"proposals": -1}, {"judged": 1001}, {"irrelevant": 1.5}, {"irrelevant": True}, {"batch": 0},
+     {"seeds": 101}, {"mode": "replai"}],
+    ids=str,
+)  # fmt: skip
+def test_options_out_of_range(options):
+    with pytest.raises(DataError, match=next(iter(options))):
+        ScoutLLM(model="m", **options)
