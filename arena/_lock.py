@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, CorpusError
 
 
 @contextmanager
@@ -16,8 +16,11 @@ def only_writer(lock: Path, output: Path) -> Iterator[None]:
     """Hold the file `lock` while writing `output`; the system frees it even after a kill.
 
     Raises:
+        CorpusError: if `lock` is a file with content, which a lock never has.
         ArenaError: if another process holds it.
     """
+    if lock.exists() and (not lock.is_file() or lock.stat().st_size):
+        raise CorpusError(f"{str(lock)!r} is no lock of ours. Name another directory.")
     while True:
         with lock.open("a") as file:
             try:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from arena.errors import DataError, clip
 
 
-def whole(name: str, value: object, least: int, most: int) -> int:
-    """Return an option that is an integer from `least` to `most`.
+def whole(name: str, value: object, least: int, most: int | None = None) -> int:
+    """Return an option that is an integer from `least` to `most`; None for no bound.
 
     Raises:
         DataError: if it is something else.
     """
-    if type(value) is not int or not least <= value <= most:
-        raise DataError(f"{name}={clip(value)}: give an integer from {least} to {most}.")
+    if type(value) is not int or value < least or (most is not None and value > most):
+        wanted = f">= {least}" if most is None else f"from {least} to {most}"
+        raise DataError(f"{name}={clip(value)}: give an integer {wanted}.")
     return value

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from arena.llm import ParseError
+from arena.llm import ParseError, without_thoughts
 from baselines._queries import one_query, queries
 
 _IRRELEVANT = r"irrelevant|(?:not|non|un)[ -]?(?:relevant|related)"
@@ -52,6 +52,7 @@ def first_query(text: str) -> tuple[str, bool]:
     Raises:
         ParseError: if there is no query.
     """
+    text = without_thoughts(text)
     tokens = list(_RETRIEVE.finditer(text))
     wanted = not (tokens and (tokens[-1][1] or tokens[-1][2]))
     return one_query(_RETRIEVE.sub("\n", text)), wanted
@@ -63,6 +64,7 @@ def next_query(text: str) -> str:
     Raises:
         ParseError: if neither is said.
     """
+    text = without_thoughts(text)
     tokens = list(_STOP.finditer(text))
     if not tokens:
         return queries(text)[0]
@@ -85,7 +87,7 @@ def verdicts(text: str) -> dict[int, bool]:
     """
     found: dict[int, bool] = {}
     alone: list[bool] = []
-    for line in text.splitlines():
+    for line in without_thoughts(text).splitlines():
         if match := _ALONE.match(line):
             alone.append(_relevant(match[1]))
             continue

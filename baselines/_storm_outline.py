@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from arena.llm import ParseError, tagged, unfenced
+from arena.llm import ParseError, tagged, unfenced, without_thoughts
 
 MAX_HEADINGS = 500
 """Most headings that a mind-map may have."""
@@ -41,7 +41,7 @@ def outline(text: str, topic: str) -> str:
     try:
         text = tagged(text, "outline")
     except ParseError:
-        text = unfenced(text)
+        text = unfenced(without_thoughts(text))
     found = _headings(text)
     uppermost = [heading for level, heading in found if level == 1]
     if found and (

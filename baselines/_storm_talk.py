@@ -121,7 +121,10 @@ def answer(text: str) -> str:
     Raises:
         ParseError: if there is none.
     """
-    return line(tagged(text, "answer"), ANSWER)
+    said = line(tagged(text, "answer"), ANSWER)
+    if not re.search(r"\w", said):
+        raise ParseError("there is no answer in <answer>...</answer>.")
+    return said
 
 
 def closest(papers: Sequence[Known], wanted: str, most: int) -> list[Known]:

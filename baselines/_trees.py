@@ -16,7 +16,7 @@ MAX_LEVELS = 64
 MAX_LABEL = 500
 """Characters of a label that a mind-map may have."""
 
-_LABELS = ("label", "name", "title", "topic", "heading")
+_LABELS = ("label", "name", "title", "topic", "heading", "category", "theme", "group", "cluster")
 _BELOW = frozenset(
     {"children", "subtopics", "sub_topics", "subtopic", "subcategories", "subheadings", "headings"}
 )

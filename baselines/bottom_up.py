@@ -9,6 +9,7 @@ from arena.agents import AGENTS, Desk, Known, Steps
 from arena.errors import DataError, clip, did_you_mean
 from arena.llm import Fields, LLMAgent
 from baselines._filing import Filing, batches
+from baselines._ranges import whole
 from baselines._trees import json_of
 
 __all__ = ["SHOWN", "BottomUp"]
@@ -46,6 +47,9 @@ class BottomUp(LLMAgent):
         max_papers: most papers of a request, >= 1.
         max_characters: most characters of papers in a request, >= 1; one paper always fits.
         options: see `LLMAgent`.
+
+    Raises:
+        DataError: if an option is unknown or out of its range.
     """
 
     folder = "bottom-up"
@@ -68,11 +72,11 @@ class BottomUp(LLMAgent):
         super().__init__(seed, **options)
         if show not in SHOWN:
             raise DataError(f"show={clip(show)}.{did_you_mean(show, SHOWN)}")
-        for name, value in (("max_papers", max_papers), ("max_characters", max_characters)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise DataError(f"{name}={clip(value)}: give an integer >= 1.")
         self._show = show
-        self._most = (max_papers, max_characters)
+        self._most = (
+            whole("max_papers", max_papers, 1),
+            whole("max_characters", max_characters, 1),
+        )
         self._filing = Filing("", ())
         self._counts = dict.fromkeys(("papers", "abstracts", "lost", "doubled"), 0)
 

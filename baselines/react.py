@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from arena.agents import AGENTS, Action, Desk, Observation, actions_from, tool_message
 from arena.llm import Fields, LLMAgent
+from baselines._ranges import whole
 
 LEFT_OUT = "(left out, the conversation is long)"
+DEFAULT_K = 10
+"""Hits of a search that names no `k`, where the environment allows as many."""
+IN_VAIN = 5
+"""Messages in a row whose every call is beyond the budget, after which the model is stopped."""
 
 
 @AGENTS.register("react")
@@ -16,21 +22,28 @@ class React(LLMAgent):
     """A model with function calling uses the tools as it likes, until it hands in.
 
     A call for which no budget is left is answered here, since it would end the episode with
-    nothing handed in. What the model selected, or else all papers that it saw, is handed in when
-    steps run out, a limit is reached, or it has stopped calling tools.
+    nothing handed in; a search is given a smaller `k` where more hits might not fit. What the model
+    selected, or else all papers that it saw, is handed in when steps run out, a limit is reached,
+    or it has stopped calling tools or calls none but those: ``stopped`` is ``"steps"``, the limit,
+    ``"silent"`` or ``"budget"``.
 
     Args:
         seed: of the episode.
         tool_choice: as the protocol has it: ``"auto"``, or ``"required"`` for models that
             otherwise talk.
         reminders: how often in a row a model that calls no tool is asked to, >= 0.
-        memory: characters of results that are sent along; beyond it the oldest are left out.
+        memory: characters of results that are sent along, >= 0; beyond it the oldest are left out,
+            but never the last one.
         options: see `LLMAgent`.
+
+    Raises:
+        DataError: if an option is unknown or out of its range.
     """
 
     folder = "react"
     templates = {  # noqa: RUF012
         "begin": Fields(("topic", "task"), ("cutoff", "budget")),
+        "given": Fields(("papers",)),
         "remind": Fields((), ("task", "budget")),
     }
 
@@ -43,7 +56,9 @@ class React(LLMAgent):
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
-        self._tool_choice, self._reminders, self._memory = tool_choice, reminders, memory
+        self._tool_choice = tool_choice
+        self._reminders = whole("reminders", reminders, 0)
+        self._memory = whole("memory", memory, 0)
         self._messages: list[dict[str, Any]] = []
         self._calls: list[tuple[str, Action]] = []  # of the last message, not yet carried out
         self._running = ""  # the id of the call whose result the next observation is
@@ -53,19 +68,22 @@ class React(LLMAgent):
     def decide(self, observation: Observation) -> Action:
         """Return the model's next tool call."""
         desk = self._look(observation)
-        silent = 0
-        while desk.steps_left and silent <= self._reminders:
+        silent = in_vain = 0
+        while desk.steps_left and silent <= self._reminders and in_vain < IN_VAIN:
             while self._calls:
                 self._running, action = self._calls.pop(0)
                 problem = _unaffordable(action, desk)
                 if not problem:
-                    return action
+                    return _smaller(action, desk)
                 self._answer(json.dumps({"error": problem}))
-            self._ask()
-            if not self._calls:
-                silent += 1
-                self._say("remind", desk)
-        self.stopped = self.stopped or ("steps" if silent <= self._reminders else "silent")
+                in_vain += not self._calls
+            if in_vain < IN_VAIN:
+                self._ask()
+                if not self._calls:
+                    silent += 1
+                    self._say("remind", desk)
+        over = "silent" if silent > self._reminders else "budget"
+        self.stopped = over if desk.steps_left else "steps"
         return self.conclude(observation)
 
     def conclude(self, observation: Observation) -> Action:
@@ -81,7 +99,8 @@ class React(LLMAgent):
             self._task = self._desk.result["message"]
             self._say("begin", self._desk)
             if self._desk.given:
-                self._messages[-1]["content"] += "\n\n" + observation["result"]
+                given = json.dumps(self._desk.result["references"], ensure_ascii=False)
+                self._messages[-1]["content"] += "\n" + self.template("given").fill(papers=given)
         elif self._desk.observation is not observation:
             self._desk.look(observation)
             self._task = self._desk.result.get("message", self._task)
@@ -98,15 +117,14 @@ class React(LLMAgent):
 
     def _answer(self, content: str) -> None:
         """Put the result of the running call into the conversation."""
-        message = {"role": "tool", "tool_call_id": self._running, "content": content}
-        self._messages.append(message)
-        self._running = ""
-        kept = 0
+        kept = len(content)
         for message in reversed(self._messages):
             if message["role"] == "tool":
                 kept += len(message["content"])
                 if kept > self._memory:
                     message["content"] = LEFT_OUT
+        self._messages.append({"role": "tool", "tool_call_id": self._running, "content": content})
+        self._running = ""
 
     def _ask(self) -> None:
         answer = self.llm.complete(
@@ -115,24 +133,48 @@ class React(LLMAgent):
         said: dict[str, Any] = {"role": "assistant", "content": answer.text}
         for _, action in actions_from(answer.message):
             assert isinstance(action, dict)
-            # Servers draw ids by chance and refuse arguments that are no JSON, so both are set.
+            # Servers draw ids by chance, and refuse a conversation with arguments that are no JSON
+            # or names that no function can have: a 400, which ends the run.
             call_id = f"call_{len(self._messages)}_{len(self._calls)}"
             sound = action["arguments"] if isinstance(action["arguments"], dict) else {}
-            function = {"name": str(action["tool"]), "arguments": json.dumps(sound)}
+            name = re.sub(r"[^a-zA-Z0-9_-]", "_", str(action["tool"]))[:64] or "none"
+            function = {"name": name, "arguments": _as_json(sound)}
             said.setdefault("tool_calls", []).append(
                 {"id": call_id, "type": "function", "function": function}
             )
             self._calls.append((call_id, action))
             if action["tool"] == "select" and isinstance(sound.get("paper_ids"), list):
                 self._selected += [i for i in sound["paper_ids"] if isinstance(i, str)]
+        if not said["content"].strip() and "tool_calls" not in said:
+            said["content"] = "(nothing)"  # some servers refuse a message without either
         self._messages.append(said)
 
 
 def _unaffordable(action: Action, desk: Desk) -> str:
     """Return why an action would end the episode, or nothing."""
     assert isinstance(action, dict)
-    if action["tool"] == "search" and not desk.searches_left:
-        return "no searches are left. Hand in."
-    if action["tool"] in ("read", "references", "citations") and not desk.reads_left:
-        return "no reads are left. Hand in."
-    return ""
+    tool = action["tool"]
+    lists = desk.lists_left
+    left = {"search": desk.searches_left, "read": desk.reads_left, "references": lists}
+    if left.get("references" if tool == "citations" else tool, 1):
+        return ""
+    return f"the budget allows no further {tool}. Hand in."
+
+
+def _smaller(action: Action, desk: Desk) -> Action:
+    """Return a search with no more hits than the characters that are left may show."""
+    assert isinstance(action, dict)
+    arguments = action["arguments"]
+    if action["tool"] == "search" and isinstance(arguments, dict):
+        k = arguments.get("k", DEFAULT_K)
+        k = DEFAULT_K if k is None else k
+        if isinstance(k, int | float) and k > desk.largest_k:
+            return action | {"arguments": arguments | {"k": desk.largest_k}}
+    return action
+
+
+def _as_json(arguments: dict[str, Any]) -> str:
+    try:
+        return json.dumps(arguments, allow_nan=False)
+    except (ValueError, RecursionError):
+        return "{}"

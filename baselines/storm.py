@@ -29,9 +29,6 @@ from baselines._storm_talk import perspectives as read_perspectives
 
 T = TypeVar("T")
 
-HANDING_IN = 3
-"""Steps that an episode's stages may still need to hand in."""
-
 
 @AGENTS.register("storm")
 class Storm(LLMAgent):
@@ -53,9 +50,11 @@ class Storm(LLMAgent):
 
     A conversation whose asker cannot be understood ends; without queries the question is searched
     for; without an answer the conversation goes on. An outline that cannot be read leaves
-    the one before it. With the default options an episode makes at most 33 requests (where only a
-    ranking is wanted), 39 (where an outline is) or 27 (with papers given), and 37 searches; one
-    whose answer cannot be read is made twice.
+    the one before it. If nothing was found at all, the topic is searched for, as `title` does.
+
+    With the default options an episode makes at most 33 requests (where only a ranking is wanted),
+    39 (where an outline is) or 27 (with papers given), and 37 searches; one whose answer cannot be
+    read is made twice.
 
     Args:
         seed: of the episode.
@@ -116,6 +115,8 @@ class Storm(LLMAgent):
             talks = [talk for talk in self._talks if not talk.over]
             if talks and (desk.given or desk.searches_left):
                 yield from self._turn(desk, talks, later)
+        if not desk.given and not desk.ranking:
+            yield from super().discover(desk)
 
     def organize(self, desk: Desk) -> Steps[None]:
         """Draft the outline, hold the conversations if that was not done, and refine it."""
@@ -198,7 +199,7 @@ class Storm(LLMAgent):
         for papers in found:
             for paper_id in papers[: self._abstracts]:
                 kept = 0 if desk.given else min(searches, desk.budget["searches"])
-                if desk.budget["steps"] - HANDING_IN > kept:
+                if desk.steps_left > kept:
                     yield from desk.read(paper_id)
 
     def _answers(

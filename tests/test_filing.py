@@ -261,3 +261,12 @@ def test_any_json_is_a_tree_for_headings_too(value):
         assert len({label.casefold() for label in labels}) == len(labels)
         assert all(label and label == " ".join(label.split()) for label in labels)
         assert node.papers == []
+
+
+@pytest.mark.parametrize("key", ["category", "Theme", "group", "cluster"])
+def test_labels_go_by_several_names(key):
+    """Else they would be headings without papers, and all papers would lie at the root."""
+    tree = read_tree([{key: "A", "papers": [1]}, {key: "B", "papers": [2]}], lambda item, _: [item])
+    assert [(node.label, node.papers) for node in tree.root.children.values()] == [
+        ("A", [1]), ("B", [2]),
+    ]  # fmt: skip

@@ -251,7 +251,7 @@ def test_the_command_line(world, file, tmp_path, capsys):
     assert content(tmp_path / "recorded") == content(tmp_path / "replayed")
     for option, message in (
         ("mode=reply", "Did you mean 'replay'"),
-        ("stroe=x", "does not take"),
+        ("stroe=x", "has no option 'stroe'. Did you mean 'store'"),
         ('limits={"max_call": 1}', "Did you mean 'max_calls'"),
         ("prompts=nowhere", "holds no template"),
         ("store=asker.py", "is no file of answers"),
@@ -316,7 +316,7 @@ def test_nothing_in_the_package_leads_to_labels():
     ("options", "told"),
     [
         ({}, "which model? Give the option model"),
-        ({"modle": "x"}, "unexpected keyword argument 'modle'. Did you mean 'mode' or 'model'"),
+        ({"modle": "x"}, "has no option 'modle'. Did you mean 'mode' or 'model'"),
         ({"model": "x", "mod": 3}, "Did you mean 'mode'"),
     ],
 )
@@ -324,3 +324,15 @@ def test_an_option_that_is_missing_or_unknown(world, asker, tmp_path, options, t
     with pytest.raises(DataError) as error:
         arena.run(world, "discovery", asker, tmp_path / "run", agent_options=options)
     assert told in str(error.value)
+
+
+def test_an_agent_may_take_options_that_it_does_not_name(world, tmp_path):
+    class Any(arena.Researcher):
+        def __init__(self, seed=0, **options):
+            super().__init__(seed)
+            assert options == {"colour": "red"}
+
+    summary = arena.run(
+        world, "discovery", Any, tmp_path / "run", agent_options={"colour": "red"}, surveys=1
+    )
+    assert summary["counts"]["surveys"] == 1

@@ -10,8 +10,9 @@ from llm_server import LLMServer, Trouble, tool_call
 
 import arena
 from arena.agents import AGENTS
+from arena.errors import DataError
 from arena.llm.agent import _client
-from baselines.react import LEFT_OUT
+from baselines.react import IN_VAIN, LEFT_OUT
 
 pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
 
@@ -136,9 +137,83 @@ def test_a_call_that_would_end_the_episode_is_answered_without_it(world, tmp_pat
         play(world, tmp_path / "run", server, budget={"max_searches": 1, "max_reads": 0})
         told = results(server.requests[-1])
     assert told[1:] == [
-        {"error": "no searches are left. Hand in."}, {"error": "no reads are left. Hand in."},
-    ]  # fmt: skip
+        {"error": "the budget allows no further search. Hand in."},
+        {"error": "the budget allows no further read. Hand in."},
+    ]
     assert tools_used(tmp_path / "run") == ["search", "finish"]
+
+
+def test_a_model_that_insists_on_what_is_spent_is_stopped(world, tmp_path):
+    with LLMServer(lambda body: tool_call("search", {"query": "membrane", "k": 3})) as server:
+        summary = play(world, tmp_path / "run", server, budget={"max_searches": 2})
+        assert len(server.requests) == 2 + IN_VAIN
+    done = episode(tmp_path / "run")
+    assert tools_used(tmp_path / "run") == ["search", "search", "submit"]
+    assert done["notes"]["llm"]["stopped"] == "budget"
+    assert done["answers"]["discovery"]
+    assert summary["counts"]["scored"] == 1
+
+
+@pytest.mark.parametrize("tool", ["search", "read", "references", "citations"])
+@pytest.mark.parametrize("characters", [100, 4_000, 30_000, 119_999])
+def test_few_characters_end_no_episode(world, tmp_path, tool, characters):
+    def greedy(body):
+        found = [
+            hit["id"] for one in results(body) for hit in one.get("result", {}).get("hits", ())
+        ]
+        if tool == "search" or not found:
+            return tool_call("search", {"query": "membrane protein", "k": 100})
+        return tool_call(tool, {"paper_id": found[0]})
+
+    with LLMServer(greedy) as server:
+        play(world, tmp_path / "run", server, budget={"max_characters": characters})
+    done = episode(tmp_path / "run")
+    assert not done["truncated"]
+    assert done["steps"][-1]["action"]["tool"] == "submit"
+    assert bool(done["answers"]["discovery"]) == (characters >= 4_000)
+
+
+def test_what_a_server_would_refuse_is_not_sent(world, tmp_path):
+    script = [
+        tool_call("functions.search the web" + "x" * 99, {"query": "x"}),
+        tool_call("", {}),
+        tool_call("search", '{"query": "x", "k": NaN}'),
+        " ",
+        tool_call("finish", {}),
+    ]
+    with LLMServer(script) as server:
+        play(world, tmp_path / "run", server)
+        said = [m for m in server.requests[-1]["messages"] if m["role"] == "assistant"]
+    functions = [call["function"] for m in said for call in m.get("tool_calls", ())]
+    assert [function["name"] for function in functions] == [
+        "functions_search_the_web" + "x" * 40, "none", "search",
+    ]  # fmt: skip
+    assert functions[-1]["arguments"] == "{}"
+    assert said[-1] == {"role": "assistant", "content": "(nothing)"}
+
+
+@pytest.mark.parametrize("options", [{"memory": "abc"}, {"memory": -1}, {"reminders": 1.5}])
+def test_an_option_out_of_its_range(world, tmp_path, options):
+    (name,) = options
+    with pytest.raises(DataError, match=f"{name}=.*give an integer >= 0"):
+        AGENTS.get("react")(model="scripted", **options)
+
+
+def test_the_last_result_is_never_left_out(world, tmp_path):
+    def two(body):
+        if len(results_or_left_out(body)) < 2:
+            return tool_call("search", {"query": "membrane", "k": 3})
+        return tool_call("finish", {})
+
+    with LLMServer(two) as server:
+        play(world, tmp_path / "run", server, memory=0)
+        first, last = results_or_left_out(server.requests[-1])
+    assert first == LEFT_OUT
+    assert json.loads(last)["result"]["hits"]
+
+
+def results_or_left_out(body):
+    return [m["content"] for m in body["messages"] if m["role"] == "tool"]
 
 
 def test_calls_that_are_none_are_the_environments_to_answer(world, tmp_path):
@@ -194,7 +269,8 @@ def test_every_task(world, tmp_path, task):
         if task == "organization":  # the papers given stand in the first message
             first = episode(tmp_path / "run")
             assert first["steps"]
-            assert '"references"' in server.requests[0]["messages"][0]["content"]
+            begin = server.requests[0]["messages"][0]["content"]
+            assert '[{"id": "' in begin.split("<papers>")[1].split("</papers>")[0]
     assert summary["counts"]["scored"] == 2
     wanted = {"survey": {"discovery", "selection", "organization"}}.get(task, {task})
     assert set(episode(tmp_path / "run")["answers"]) == wanted

@@ -73,10 +73,12 @@ def test_papers_judged_irrelevant_rank_last_and_are_not_searched_for(world):
     assert episode["notes"]["seeds"] == []
     assert len(queries_of(episode)) == 1 + len(PROPOSED)
     with LLMServer(model(lambda n: "Relevant" if n % 2 else "Irrelevant")) as server:
-        play(world, "discovery", "scout-llm", "half", server, surveys=1, irrelevant=0)
+        options = {"irrelevant": 0, "store": "half.jsonl"}
+        play(world, "discovery", "scout-llm", "half", server, surveys=1, **options)
         shown = [papers_shown(b) for b in server.requests if not asks_for_queries(b)]
     rejected = {title for papers in shown for n, title in papers.items() if int(n) % 2 == 0}
     titles = titles_of(world, submitted("half")[0])
+    titles = [title for title in titles if titles.count(title) == 1]  # a few papers share one
     kept = [title for title in titles if title not in rejected]
     assert rejected
     assert titles[: len(kept)] == kept
@@ -100,7 +102,12 @@ def test_a_factor_lowers_a_paper_without_shutting_it_out(world):
 
 @pytest.mark.parametrize(
     "answer",
-    ["", "Certainly!", "<Queries>\n</Queries>", Trouble(400, error={"message": "maximum context length is 9 tokens"})],
+    [
+        "",
+        "Certainly!",
+        "<Queries>\n</Queries>",
+        Trouble(400, error={"message": "maximum context length is 9 tokens"}),
+    ],
     ids=["empty", "talk", "no query", "refused"],
 )
 def test_without_a_readable_answer_it_is_scout(answer, world):

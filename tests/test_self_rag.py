@@ -295,3 +295,12 @@ def test_any_text_is_read_or_refused(text):
         except ParseError:
             continue
         assert read is next_query or value
+
+
+THOUGHTS = "<think>\n[No Retrieve]? [Enough]? 7. [Relevant]\n</think>\n"
+
+
+def test_thoughts_decide_nothing():
+    assert first_query(THOUGHTS + ALPHA) == ("alpha", True)
+    assert next_query(THOUGHTS + ALPHA) == "alpha"
+    assert verdicts(THOUGHTS + "1. [Irrelevant]\n2. [Relevant]") == {1: False, 2: True}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import partial
+from pathlib import Path
 
 import pytest
 from helpers import Memory, arena_surveys, make_env, run_contents
@@ -12,11 +14,13 @@ from hypothesis import strategies as st
 from llm_server import LLMServer, Trouble
 
 import arena
+import baselines
 from arena.agents import Known
 from arena.errors import DataError
 from arena.llm import ParseError
 from arena.llm.agent import _client
 from arena.mindmap import read_mind_map
+from baselines._queries import queries
 from baselines._storm_outline import MAX_HEADINGS, outline
 from baselines._storm_talk import (
     GENERAL,
@@ -25,6 +29,7 @@ from baselines._storm_talk import (
     Talk,
     Turn,
     all_of,
+    answer,
     closest,
     perspectives,
     question,
@@ -702,3 +707,22 @@ def test_the_closest_titles_by_hand():
     assert found("the deep deep sea", 2) == ["1", "0"]
     assert found("unknown") == ["0", "1", "2", "3"]
     assert closest([], "deep", 3) == []
+
+
+def test_thoughts_are_no_outline():
+    thoughts = "<think>\n- First the kinds\n## then uses\n</think>\n"
+    assert outline(thoughts + "# T\n## Kinds\n## Uses", "sorting") == "# sorting\n## Kinds\n## Uses"
+
+
+def test_a_form_that_is_given_back_is_no_answer():
+    """A weak model repeats the end of its prompt."""
+    folder = Path(baselines.__path__[0]) / "prompts" / "storm"
+    readers = {
+        "perspectives": perspectives, "question": question, "queries": queries, "answer": answer,
+        "draft": partial(outline, topic="t"), "refine": partial(outline, topic="t"),
+    }  # fmt: skip
+    for path in sorted(folder.glob("*.txt")):
+        form = path.read_text(encoding="utf-8").rstrip().split("\n\n")
+        form = next(part for part in reversed(form) if "..." in part)
+        with pytest.raises(ParseError):
+            readers[path.stem](form)

@@ -133,21 +133,32 @@ class Desk:
     @property
     def searches_left(self) -> int:
         """How many searches may still be made."""
+        return min(self.budget["searches"], self.steps_left) if self.largest_k else 0
+
+    @property
+    def largest_k(self) -> int:
+        """How many hits a search may ask for, each as long as it may be."""
         hits = self.budget["characters"] // _LARGEST_HIT
-        return min(self.budget["searches"], self.steps_left) if hits else 0
+        return hits if self._max_k is None else min(hits, self._max_k)
 
     @property
     def reads_left(self) -> int:
         """How many abstracts may still be read, each as long as it may be."""
         pages = self.budget["characters"] // _LARGEST_READ
-        return min(self.budget["reads"], self.steps_left) if pages else 0
+        return min(self.budget["reads"], self.steps_left, pages)
+
+    @property
+    def lists_left(self) -> int:
+        """How many lists of references or citations may still be seen, each as long as may be."""
+        lists = self.budget["characters"] // (_LISTED * _LARGEST_HIT)
+        return min(self.budget["reads"], self.steps_left, lists)
 
     def search(
         self, query: str, k: int = 100, offset: int = 0, retriever: str | None = None
     ) -> Steps[list[Hit]]:
         """Search; fewer than `k` hits are asked for where the environment allows no more."""
         query = " ".join(query.split())[:_MAX_QUERY]
-        k = min(k, self.budget["characters"] // _LARGEST_HIT, self._max_k or k)
+        k = min(k, self.largest_k)
         if not query or not self.searches_left or k < 1:
             return []
         arguments: dict[str, Any] = {"query": query, "k": k}
@@ -192,7 +203,7 @@ class Desk:
         return (yield from self._linked("citations", paper_id))
 
     def _linked(self, tool: str, paper_id: str) -> Steps[list[Hit]]:
-        if self.budget["characters"] < _LISTED * _LARGEST_HIT or not self.reads_left:
+        if not self.lists_left:
             return []
         yield {"tool": tool, "arguments": {"paper_id": paper_id}}
         return self._listed(tool)

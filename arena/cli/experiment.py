@@ -78,6 +78,7 @@ def execute(arguments: argparse.Namespace) -> None:
         },
     }
     if arguments.dry_run:
+        given["overwrite"] = arguments.overwrite
         _print_plan(preview(arguments.config, corpus, arguments.output, **given), arguments.json)
         return
     try:

@@ -17,10 +17,17 @@ def split_name(text: str | Path) -> tuple[str | None, str | Path]:
     >>> split_name("ours=runs/scout"), split_name("runs/scout")
     (('ours', 'runs/scout'), (None, 'runs/scout'))
     """
-    if not isinstance(text, str) or "=" not in text or Path(text).exists():
+    if not isinstance(text, str) or "=" not in text or _exists(text):
         return None, text
     name, _, directory = text.partition("=")
     return name.strip(), directory
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except OSError:  # a name that is too long for a file, but not for a run
+        return False
 
 
 def name_runs(

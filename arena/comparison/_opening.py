@@ -14,9 +14,12 @@ from arena.comparison._episodes import Reader
 from arena.comparison.model import Episode
 from arena.errors import CorpusError, DataError, clip
 from arena.runs._opening import OpenedRun
+from arena.runs.directory import MANIFEST
 from arena.runs.pictures import PICTURES, file_name
+from arena.runs.trajectories import TRAJECTORIES
 
 _QRELS = "qrels.trec"
+_NEEDED = ("metrics.json", TRAJECTORIES)
 
 
 class FinishedRun:
@@ -44,6 +47,7 @@ class FinishedRun:
             raise CorpusError(f"{str(directory)!r} is a file. Name the directory of a run.")
         self._run = OpenedRun(self.directory)
         self.manifest = self._run.manifest
+        self._check_manifest()
         self._check_files()
         self.metrics = self._read_metrics()
 
@@ -66,6 +70,15 @@ class FinishedRun:
         has_gold = _QRELS in self.manifest["files"] and qrels.stat().st_size
         return episodes, trec.read_qrels(qrels) if has_gold else {}
 
+    def _check_manifest(self) -> None:
+        """Refuse what `OpenedRun` does not look at and a comparison shows."""
+        for name in ("agent_options", "definition"):
+            if not isinstance(self.manifest.get(name, {}), dict):
+                raise CorpusError(
+                    f"{str(self.directory / MANIFEST)!r} is damaged: "
+                    f"{name}={clip(self.manifest[name])}. Run it again."
+                )
+
     def _check_files(self) -> None:
         files = self.manifest.get("files")
         surveys = self.manifest["surveys"]
@@ -75,6 +88,12 @@ class FinishedRun:
                 f"{str(self.directory)!r} is not finished: {played} of {len(surveys)} episodes are "
                 "played. The `arena run` that began it goes on from there."
             )
+        for name in _NEEDED:
+            if name not in files:
+                raise CorpusError(
+                    f"{str(self.directory / MANIFEST)!r} is damaged: it does not hash {name}. Run "
+                    "it again."
+                )
         for name, expected in files.items():
             path = self.directory / name
             if not path.is_file() or sha256_file(path) != expected:
@@ -89,14 +108,16 @@ class FinishedRun:
         try:
             found = json.loads(path.read_bytes())
             means, entries = found["mean"], found["per_survey"]
+            scored, ceilings = found["counts"]["scored"], found["ceiling"]
             complete = set(entries) == set(self.manifest["surveys"]) and all(
                 entry[name] is None or math.isfinite(entry[name])
                 for entry in entries.values()
                 for name in means
             )
+            complete = complete and isinstance(scored, int) and set(means) <= set(ceilings)
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             complete = False
-        if not complete or "metrics.json" not in self.manifest["files"]:
+        if not complete:
             raise DataError(f"{str(path)!r} holds no scores of this run. Run it again.")
         return found  # type: ignore[no-any-return]
 

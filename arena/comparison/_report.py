@@ -154,7 +154,7 @@ def effort(comparison: Comparison) -> Table:
 
 def remarks(comparison: Comparison) -> list[str]:
     """Return what a reader of the tables must know."""
-    scored = max(len(metric.surveys) for metric in comparison.metrics)
+    scored = max(run.metrics["counts"]["scored"] for run in comparison.runs)
     told = [
         f"Over {scored} of {len(comparison.surveys)} surveys; the others lack labels."
         if scored < len(comparison.surveys)

@@ -68,7 +68,8 @@ def _scores(comparison: Comparison, survey: str) -> str:
     head = "".join(
         f'<th scope="col">{chip(name, i)}</th>' for i, name in enumerate(comparison.names)
     )
-    has_labels = any(survey in metric.surveys for metric in comparison.metrics)
+    entries = [run.metrics["per_survey"][survey] for run in comparison.runs]
+    has_labels = any(value is not None for entry in entries for value in entry.values())
     caption = "Scores" if has_labels else "Scores: the survey lacks labels"
     return scrolling(
         f'<table class="scored"><caption>{caption}</caption><thead><tr><th scope="col"></th>'

@@ -11,6 +11,7 @@ from arena._files import sha256_json
 from arena.agents import Agent
 from arena.experiments.config import Engine
 from arena.runs.directory import MANIFEST
+from arena.runs.environment import FOUND, arguments_of
 from arena.runs.trajectories import TRAJECTORIES
 
 RUNS = "runs"
@@ -88,7 +89,11 @@ def state_of(output: Path, cell: Cell, same: Mapping[str, Any]) -> State:
     Args:
         output: of the experiment.
         cell: the cell.
-        same: key of a run's manifest -> value that all runs of this experiment have.
+        same: key of a run's manifest -> value that all runs of this experiment have; and the
+            ``encoder`` and ``budget`` that they are given.
+
+    Raises:
+        DataError: if the environment cannot have such options.
     """
     directory = output / cell.directory
     try:
@@ -98,18 +103,44 @@ def state_of(output: Path, cell: Cell, same: Mapping[str, Any]) -> State:
             "agent_options": manifest["agent_options"], "retriever": manifest["retriever"],
             "seed": manifest["seed"], "surveys": manifest["surveys"],
             "corpus": manifest["sha256"]["corpus"], "tasks": manifest["sha256"]["tasks"],
+            **manifest["budget"], **_comparable(manifest["environment"]),
         }  # fmt: skip
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return State(0, False, ())
-    from arena.retrieval._names import parse_name
-
     wanted = {
         "task": cell.task, "agent": cell.name, "agent_options": cell.recorded,
-        "retriever": str(parse_name(cell.engine.retriever)), "surveys": cell.surveys, **same,
+        "surveys": cell.surveys, **_environment(cell, same["encoder"], same["budget"]),
+        **{key: value for key, value in same.items() if key not in ("encoder", "budget")},
     }  # fmt: skip
-    differs = tuple(key for key in wanted if sha256_json(wanted[key]) != sha256_json(found[key]))
+    differs = tuple(
+        key
+        for key in {**wanted, **found}
+        if sha256_json(wanted.get(key)) != sha256_json(found.get(key))
+    )
     try:
         done = (directory / TRAJECTORIES).read_bytes().count(b"\n")
     except OSError:
         done = 0
     return State(done, isinstance(manifest.get("files"), dict), differs)
+
+
+def _environment(cell: Cell, encoder: str, budget: Mapping[str, int]) -> dict[str, Any]:
+    """Return what a run of `cell` will record of its environment and budget."""
+    arguments = arguments_of(
+        cell.task,
+        retriever=cell.engine.retriever,
+        retriever_options=cell.engine.options,
+        retrievers=cell.retrievers,
+        reward=None,
+        reward_options=None,
+        encoder=encoder,
+        options=cell.env_options,
+        budget=budget,
+    )
+    return _comparable(arguments | ({} if cell.found is None else {FOUND: cell.found}))
+
+
+def _comparable(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments with, in place of the papers found, whether there are any."""
+    has_found = arguments.get(FOUND) is not None
+    return {key: value for key, value in arguments.items() if key != FOUND} | {FOUND: has_found}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from arena.corpus import Corpus
 from arena.experiments._cells import Cell
-from arena.experiments.config import slug
+from arena.experiments._output import page_of
 
 
 def write_comparisons(output: Path, corpus: Corpus, cells: Iterable[Cell]) -> None:
@@ -25,10 +25,13 @@ def write_comparisons(output: Path, corpus: Corpus, cells: Iterable[Cell]) -> No
         by_task.setdefault(cell.task, []).append(cell)
     for task, runs in by_task.items():
         if len(runs) > 1:
-            named = [f"{_name(cell)}={output / cell.directory}" for cell in runs]
-            write_html(compare(named), output / f"comparison-{slug(task)}.html", corpus)
+            names = [_name(cell) for cell in runs]
+            if len(set(names)) < len(names):  # "a, b" with "c", and "a" with "b, c"
+                names = [cell.directory.split("/", 2)[2] for cell in runs]
+            places = [output / cell.directory for cell in runs]
+            named = [f"{name}={place}" for name, place in zip(names, places, strict=True)]
+            write_html(compare(named), output / page_of(task), corpus)
 
 
 def _name(cell: Cell) -> str:
-    # The first "=" ends a name; 80 characters is what a comparison takes.
-    return f"{cell.label[:50]}, {cell.column[:25]}".replace("=", "-")
+    return f"{cell.label}, {cell.column}".replace("=", "-")  # the first "=" ends a name

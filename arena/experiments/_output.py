@@ -14,13 +14,13 @@ from arena._lock import only_writer
 from arena.errors import CorpusError, clip
 from arena.experiments._cells import RUNS, Cell
 from arena.experiments._layout import Laid
-from arena.experiments.config import Experiment
+from arena.experiments.config import Experiment, slug
 
 VERSION = 1
 MANIFEST = "experiment.json"
 TABLES = "tables"
 _LOCK = ".lock"
-_MADE = (f"{TABLES}.md", f"{TABLES}.tex", f"{TABLES}.json", "comparison-*.html")
+_TABLE_FILES = (f"{TABLES}.md", f"{TABLES}.tex", f"{TABLES}.json")
 
 
 def manifest_of(
@@ -69,6 +69,8 @@ def manifest_of(
 def experiment_directory(output: Path, manifest: dict[str, Any]) -> Iterator[None]:
     """Hold `output` for an experiment: new, or begun before.
 
+    What an earlier call laid out there stays as it is until `clear` is called.
+
     Raises:
         CorpusError: if `output` holds anything else.
         ArenaError: if another process writes it.
@@ -80,13 +82,29 @@ def experiment_directory(output: Path, manifest: dict[str, Any]) -> Iterator[Non
         for path in output.glob(f".*{TEMPORARY_SUFFIX}"):
             path.unlink()  # what a kill left of an atomic write
         before = _before(output)
-        if before is not None:
-            _check_same(output, before, manifest)
-        if before != manifest:  # tables of another configuration must not stand beside it
-            for path in [path for pattern in _MADE for path in output.glob(pattern)]:
-                path.unlink()
+        if before is None:
             write_json(output / MANIFEST, manifest)
+        else:
+            _check_same(output, before, manifest)
         yield
+
+
+def clear(output: Path) -> None:
+    """Remove the tables and pages of the last call, and no other file.
+
+    Args:
+        output: of the experiment, whose ``experiment.json`` is still that of the last call.
+    """
+    before = _before(output) or {}
+    tasks = before.get("surveys")
+    names = [page_of(str(task)) for task in tasks] if isinstance(tasks, dict) else []
+    for name in (*_TABLE_FILES, *names):
+        (output / name).unlink(missing_ok=True)
+
+
+def page_of(task: str) -> str:
+    """Return the name of the file with the comparison of a task's runs."""
+    return f"comparison-{slug(task)}.html"
 
 
 def _before(output: Path) -> dict[str, Any] | None:

@@ -9,7 +9,16 @@ from typing import Any
 from arena.errors import DataError, clip, did_you_mean
 from arena.experiments._section import Section
 from arena.experiments._source import Place, Source, read_source
-from arena.experiments.config import FINDS, Engine, Experiment, Reference, Row, Table, slug
+from arena.experiments.config import (
+    FINDS,
+    LONGEST,
+    Engine,
+    Experiment,
+    Reference,
+    Row,
+    Table,
+    slug,
+)
 
 _KEYS = ("name", "title", "seed", "surveys", "budget", "retrievers", "encoder", "extractor", "llm",
          "tables")  # fmt: skip
@@ -162,6 +171,11 @@ def _check_labels(experiment: Experiment) -> None:
     for kind, known in labels.items():
         taken: dict[str, str] = {}
         for label in sorted(known):
+            if len(label) > LONGEST[kind] or not label.isprintable():
+                raise DataError(
+                    f"{experiment.source.name}: the label {clip(label)} of {kind} must have 1 to "
+                    f"{LONGEST[kind]} printable characters."
+                )
             other = taken.setdefault(slug(label), label)
             if other != label or not slug(label):
                 told = f"{clip(label)} and {clip(other)}" if other != label else clip(label)

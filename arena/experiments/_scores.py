@@ -8,6 +8,7 @@ from typing import Any
 
 from arena import _indexes
 from arena._files import sha256_json
+from arena.comparison._episodes import use_of
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.experiments._cells import Cell
@@ -90,14 +91,14 @@ def _spent(run: OpenedRun) -> dict[str, Any]:
         for name, value in record["spent"].items():
             spent[name] = spent.get(name, 0) + value
         truncated += record["truncated"]
-        notes = record["notes"].get("llm")
-        if not isinstance(notes, dict) or not isinstance(notes.get("total"), dict):
+        use, notes = use_of(record["notes"]), record["notes"].get("llm")
+        if use is None:
             continue
         asked = True
         for name in _LLM:
-            value = notes["total"].get(name)
+            value = getattr(use, name)
             llm[name] = None if value is None or llm[name] is None else llm[name] + value
-        llm["failed"] += len(notes.get("failed") or ())
+        llm["failed"] += use.failed or 0
         llm["stopped"] += notes.get("stopped") is not None
     told = {"spent": spent, "truncated": truncated, "nothing": nothing}
     return told | ({"llm": llm} if asked else {})

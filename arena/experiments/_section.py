@@ -62,6 +62,8 @@ class Section:
             value = str(value)
         if value is not default and (not isinstance(value, str) or not value.strip()):
             self.refuse((name,), f"expected a text, not {clip(value)}.")
+        if isinstance(value, str) and not value.isprintable():
+            self.refuse((name,), f"expected a text of one line, not {clip(value)}.")
         return value
 
     def mapping(self, name: str, default: Any = _REQUIRED) -> dict[str, Any]:

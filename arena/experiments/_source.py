@@ -92,7 +92,7 @@ class _Reader:
             return [self._part(part, (*place, n), part) for n, part in enumerate(node.value)]
         try:
             value = yaml.SafeLoader("").construct_object(node)
-        except ValueError:  # a date that no calendar has
+        except (ValueError, KeyError):  # a date that no calendar has, `!!bool maybe`
             return node.value
         # What YAML takes for a date, or for bytes, is the text that stands there.
         return value if isinstance(value, str | int | float | None) else node.value

@@ -11,6 +11,9 @@ from arena.experiments._source import Place, Source
 FINDS = "discovery"
 """The task whose runs an episode of organization may begin with."""
 
+LONGEST = {"agents": 45, "retrievers": 25}
+"""Characters of a label: the name of a run in a comparison has both, and at most 80."""
+
 
 class Engine(NamedTuple):
     """A column: a retriever and its options."""

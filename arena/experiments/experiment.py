@@ -6,14 +6,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from arena._files import write_json
 from arena._progress import progress
 from arena.corpus import Corpus
 from arena.envs._setting import opened
 from arena.errors import ArenaError, CorpusError, DataError, clip
-from arena.experiments._cells import Cell, state_of
+from arena.experiments._cells import Cell, State, state_of
 from arena.experiments._comparisons import write_comparisons
 from arena.experiments._layout import lay_out
-from arena.experiments._output import experiment_directory, manifest_of, write_tables
+from arena.experiments._output import (
+    MANIFEST,
+    clear,
+    experiment_directory,
+    manifest_of,
+    write_tables,
+)
 from arena.experiments._overrides import changed, picked
 from arena.experiments._reading import read_experiment
 from arena.experiments._scores import described, score_cell, without
@@ -91,7 +98,12 @@ def run_experiment(
     hashes = {"corpus": corpus.sha256, "tasks": TaskSet(corpus.directory).sha256}
     manifest = manifest_of(experiment, grid.cells, hashes)
     with experiment_directory(output, manifest):
-        failed = _play(experiment, grid, corpus, output, overwrite, keep_going)
+        states = _states(experiment, grid, corpus, output, overwrite)
+        if overwrite:
+            clear(output)  # of runs that will not be there
+        failed = _play(experiment, grid, corpus, output, states, overwrite, keep_going)
+        clear(output)  # tables of another configuration must not stand beside its name
+        write_json(output / MANIFEST, manifest)
         found = _laid(experiment, grid, corpus, output, manifest, failed)
     if failed:
         first = next(iter(failed.items()))
@@ -112,10 +124,12 @@ def preview(
     surveys: Sequence[str] | int | None = None,
     retrievers: Mapping[str, str] | None = None,
     changes: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
 ) -> list[Planned]:
     """Return the runs that `run_experiment` would make, in their order; write nothing.
 
-    Whether code was changed since a run is not looked at: that is found when the run goes on.
+    With `overwrite` nothing counts as played. Whether code was changed since a run is not looked
+    at: that is found when the run goes on.
 
     Raises:
         ArenaError: as `run_experiment` before it plays.
@@ -125,6 +139,7 @@ def preview(
     planned = []
     for cell in grid.cells.values():
         state = state_of(output, cell, _same(experiment, corpus))
+        state = State(0, False, ()) if overwrite else state
         told = "done" if state.finished else "begun" if state.done else "to do"
         planned.append(
             Planned(
@@ -151,7 +166,25 @@ def _prepared(
 
 def _same(experiment: Experiment, corpus: Corpus) -> dict[str, Any]:
     tasks = TaskSet(corpus.directory).sha256
-    return {"seed": experiment.seed, "corpus": corpus.sha256, "tasks": tasks}
+    return {
+        "seed": experiment.seed, "corpus": corpus.sha256, "tasks": tasks,
+        "encoder": experiment.encoder, "budget": experiment.budget,
+    }  # fmt: skip
+
+
+def _states(
+    experiment: Experiment, grid: Grid, corpus: Corpus, output: Path, overwrite: bool
+) -> dict[str, State]:
+    """Return how far each run is; refuse what stands in its place, before anything is changed."""
+    same = _same(experiment, corpus)
+    states = {key: state_of(output, cell, same) for key, cell in grid.cells.items()}
+    for key, state in states.items():
+        if state.differs and not overwrite:  # found now, and not after hours
+            raise CorpusError(
+                f"{str(output / key)!r} holds another run (it differs in "
+                f"{', '.join(state.differs)}). Name another directory or pass --overwrite."
+            )
+    return states
 
 
 def _play(
@@ -159,20 +192,12 @@ def _play(
     grid: Grid,
     corpus: Corpus,
     output: Path,
+    states: Mapping[str, State],
     overwrite: bool,
     keep_going: bool,
 ) -> dict[str, ArenaError]:
     """Play every run; return those that failed."""
     failed: dict[str, ArenaError] = {}
-    states = {
-        key: state_of(output, cell, _same(experiment, corpus)) for key, cell in grid.cells.items()
-    }
-    for key, state in states.items():
-        if state.differs and not overwrite:  # found now, and not after hours
-            raise CorpusError(
-                f"{str(output / key)!r} holds another run (it differs in "
-                f"{', '.join(state.differs)}). Name another directory or pass --overwrite."
-            )
     left = {
         key: max(0, len(cell.surveys) - (0 if overwrite else states[key].done))
         for key, cell in grid.cells.items()

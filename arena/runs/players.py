@@ -59,36 +59,41 @@ def players(
     if not (isinstance(kind, type) and issubclass(kind, Agent)):
         raise DataError(f"agent={clip(agent)}: give a registered name or a subclass of Agent.")
     name = agent if isinstance(agent, str) else kind.__qualname__
-    _check(name, kind, options)
+    if (known := _named(kind)) is not None:
+        _check(name, known, options)
     try:
         first = kind(seed=0, **options)
     except TypeError as error:
-        known = _options(kind)
-        unknown = [option for option in options if option not in known]
-        hint = did_you_mean(unknown[0], known) if unknown and known else ""
+        _check(name, _handed_on(kind), options)
         raise DataError(
-            f"agent {name!r} does not take seed=0 and the options {clip(options)}: {error}.{hint}"
+            f"agent {name!r} does not take seed=0 and the options {clip(options)}: {error}."
         ) from None
     return Players(name, kind, first.prompts(), lambda _, seed: kind(seed=seed, **options))
 
 
-def _options(kind: type[Agent]) -> list[str]:
-    """Return the options that an agent's class and those that it builds on name."""
-    known: dict[str, None] = {}
+def _named(kind: type) -> list[str] | None:
+    """Return the options that a class names; None if it takes others, too."""
+    parameters = inspect.signature(kind).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return None
+    return [parameter.name for parameter in parameters if parameter.name != "seed"]
+
+
+def _handed_on(kind: type[Agent]) -> list[str]:
+    """Return the options that the class names and those that it builds on do."""
+    found: set[str] = set()
     for base in kind.__mro__[:-1]:
         if "__init__" in vars(base):
-            for parameter in inspect.signature(base).parameters.values():
-                if parameter.kind is not parameter.VAR_KEYWORD and parameter.name != "seed":
-                    known[parameter.name] = None
-    return sorted(known)
+            found |= {
+                parameter.name
+                for parameter in inspect.signature(base).parameters.values()
+                if parameter.kind is not parameter.VAR_KEYWORD
+            }
+    return sorted(found - {"seed"})
 
 
-def _check(name: str, kind: type[Agent], options: dict[str, Any]) -> None:
+def _check(name: str, known: list[str], options: dict[str, Any]) -> None:
     """Refuse an option that the agent does not have."""
-    parameters = inspect.signature(kind).parameters
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        return
-    known = [parameter for parameter in parameters if parameter != "seed"]
     for option in options:
         if option not in known:
             hint = did_you_mean(option, known) if known else " It has none."
