@@ -13,6 +13,7 @@ from pathlib import Path
 from tabulate import tabulate
 
 import arena
+from arena.comparison import write_html
 from arena.errors import ArenaError, CorpusError
 from corpus_builder.build import build
 from corpus_builder.sources.world import WorldSource
@@ -24,6 +25,7 @@ PLAYERS = (
     ("title", "bm25"),
     ("title", "dense"),
     ("title", "hybrid(bm25,dense)"),
+    ("scout", "bm25"),
     ("oracle", "bm25"),
 )
 TASKS = ("discovery", "selection")
@@ -44,8 +46,8 @@ def main() -> None:
         started = time.monotonic()
         rows = []
         for agent, retriever in PLAYERS:
-            name = f"{agent}, {retriever}" if agent == "title" else agent
-            directory = output / "runs" / f"{task}-{agent}-{retriever.partition('(')[0]}"
+            name = f"{agent}, {retriever}" if agent in ("title", "scout") else agent
+            directory = run_of(output, task, agent, retriever)
             summary = arena.run(corpus, task, agent, directory, retriever=retriever, overwrite=True)
             rows.append((name, *summary["mean"].values()))
         counts = summary["counts"]
@@ -54,10 +56,15 @@ def main() -> None:
               f"({time.monotonic() - started:.1f} s)")  # fmt: skip
         print(tabulate(rows, headers=(task, *summary["mean"]), floatfmt=".3f"))
     organize(corpus, output)
+    page = output / "comparison.html"
+    runs = [run_of(output, "discovery", *player) for player in PLAYERS]
+    compared = arena.compare(runs, baseline="title, bm25")
+    write_html(compared, page, corpus=corpus)
     print(f"""
 Files: the corpus is in {output / "world"}, the runs (TREC run and qrels, metrics,
-trajectories, hashes) in {output / "runs"}. Mind-maps, drawn beside the surveys' own:
-{output / "runs/organization-clustering/pictures"}.
+trajectories, hashes) in {output / "runs"}. Open {page} in a browser:
+the runs of discovery with intervals, tests and a page for every survey. Mind-maps, drawn
+beside the surveys' own: {output / "runs/organization-clustering/pictures"}.
 Try next, after `source .venv/bin/activate`:
   arena search --corpus {output / "world"} --query "membrane erosion" --before 2015-01-01 --k 5
   arena search --corpus {output / "world"} --query "membranes" --before 2015 --retriever dense
@@ -68,7 +75,14 @@ Try next, after `source .venv/bin/activate`:
   arena mindmap show {output / "runs/organization-clustering/mind_maps.jsonl"} --record 1
   arena replay {output / "runs/discovery-title-bm25"} --corpus {output / "world"}
   arena audit --corpus {output / "world"}
+  arena experiment configs/researcharena.yaml --corpus {output / "world"} --surveys 8 \\
+      --agents title,random,scout,clustering,oracle --output {output / "tables"}
 """)
+
+
+def run_of(output: Path, task: str, agent: str, retriever: str) -> Path:
+    """Return the directory of a run."""
+    return output / "runs" / f"{task}-{agent}-{retriever.partition('(')[0]}"
 
 
 def organize(corpus: arena.Corpus, output: Path) -> None:
