@@ -11,6 +11,8 @@ LONGEST = 300
 
 _SAID = re.compile(r"^\W*(?:search\s+)?quer(?:y|ies)\W*:", re.IGNORECASE)
 _TAG = re.compile(r"</?\s{0,5}queries[^<>\n]{0,100}>", re.IGNORECASE)
+# Two sentences, a question or a shout: the model talks. A query may hold "vs." and "et al.".
+_TALK = re.compile(r"[a-z]{3}[.!?]\s+[A-Z]|[?!]$")
 _QUOTES = "\"'`“”‘’«»"
 
 
@@ -43,7 +45,7 @@ def one_query(text: str) -> str:
     lines = [line for line in map(_cleaned, plain.splitlines()) if line]
     # "Here is a query:" announces what stands in the next line.
     line = next((line for line in lines if not line.endswith(":")), "")
-    if not line:
+    if not line or _TALK.search(line):
         raise ParseError("there is no query in the answer.")
     return line
 

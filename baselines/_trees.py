@@ -178,6 +178,10 @@ class _Reading:
             for item in value:
                 self._papers(item, node)
         elif isinstance(value, dict):
+            if self._paper_of is not None and all(self._paper_of(key, True) for key in value):
+                for key in value:  # {"1": "a title", "2": "another"}
+                    self._filed(key, node, listed=True)
+                return
             plain = [v for v in (*value.values(), *value) if not isinstance(v, dict | list)]
             if not any(self._filed(item, node, listed=True, told=False) for item in plain):
                 self._unknown(value)

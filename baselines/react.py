@@ -64,10 +64,13 @@ class React(LLMAgent):
         self._running = ""  # the id of the call whose result the next observation is
         self._selected: list[str] = []
         self._task = ""
+        self._over = ("", "")  # the last stage that was ended here, and why
 
     def decide(self, observation: Observation) -> Action:
         """Return the model's next tool call."""
         desk = self._look(observation)
+        if self._over[0] == desk.stage:
+            return self.conclude(observation)
         silent = in_vain = 0
         while desk.steps_left and silent <= self._reminders and in_vain < IN_VAIN:
             while self._calls:
@@ -83,8 +86,14 @@ class React(LLMAgent):
                     silent += 1
                     self._say("remind", desk)
         over = "silent" if silent > self._reminders else "budget"
-        self.stopped = over if desk.steps_left else "steps"
+        self._over = (desk.stage, over if desk.steps_left else "steps")
         return self.conclude(observation)
+
+    def notes(self) -> dict[str, Any]:
+        """Return the calls of the model, and what stopped it last."""
+        notes = super().notes()
+        notes["llm"]["stopped"] = self.stopped or self._over[1] or None
+        return notes
 
     def conclude(self, observation: Observation) -> Action:
         """Hand in what was selected, or else all papers in the order in which they were seen."""

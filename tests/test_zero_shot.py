@@ -59,9 +59,20 @@ def test_a_query_is_read_from(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["", " \n", "<Queries></Queries>", "<Queries>\n- ...\n</Queries>", "...", "Query:"]
+    "text",
+    [
+        "",
+        " \n",
+        "<Queries></Queries>",
+        "<Queries>\n- ...\n</Queries>",
+        "...",
+        "Query:",
+        "I'm ready to help. What's the topic of your survey paper?",
+        "What is it about?",
+        "Sure!",
+    ],
 )
 def test_no_query_is_read_from(text):
-    """Also not from the form of the prompt, which a weak model repeats."""
+    """Also not from the form of the prompt, which a weak model repeats, and from talk."""
     with pytest.raises(ParseError):
         one_query(text)

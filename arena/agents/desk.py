@@ -71,7 +71,8 @@ class Desk:
         result: what the last action gave.
         papers: every paper met, by id, in order of discovery.
         given: ids of the papers that the episode began with.
-        ranking: ids to hand in where a ranking is due, best first.
+        ranking: ids to hand in where a ranking is due, best first; those of papers that were never
+            met are left out.
         mind_map: what to hand in where a mind-map is due: a `MindMap` or anything else that the
             tool ``organize`` takes; None for nothing.
         retrievers: the engines that a search may name, the default one first; empty if unknown.

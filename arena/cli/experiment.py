@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from arena import command_line
@@ -96,8 +97,9 @@ def execute(arguments: argparse.Namespace) -> None:
         command_line.print_json(found)
         return
     print(printed(found))
-    made = "tables.md, tables.tex, tables.json, comparison-*.html, runs/"
-    print(f"\nFiles in {arguments.output}: {made}.")
+    pages = sorted(path.name for path in Path(arguments.output).glob("comparison-*.html"))
+    made = ["tables.md", "tables.tex", "tables.json", *pages, "runs/"]
+    print(f"\nFiles in {arguments.output}: {', '.join(made)}.")
 
 
 def _retrievers(items: list[str] | None) -> dict[str, str]:

@@ -47,6 +47,8 @@ def name_runs(
             raise DataError(
                 f"{clip(name)} cannot name a run: write NAME=DIR with 1 to {_LONGEST} characters."
             )
+        if name is not None and (name == "ceiling" or name.endswith("(baseline)")):
+            raise DataError(f"{clip(name)} cannot name a run: the tables call a row of theirs so.")
     played = [f"{m['agent']}, {m['environment']['retriever']}" for m in manifests]
     for candidates in (played, [place.name for place in places]):
         names = [name or other for name, other in zip(given, candidates, strict=True)]

@@ -79,9 +79,9 @@ def experiment_directory(output: Path, manifest: dict[str, Any]) -> Iterator[Non
         raise CorpusError(f"{str(output)!r} is a file. Name a new directory.")
     output.mkdir(parents=True, exist_ok=True)
     with only_writer(output / _LOCK, output):
+        before = _before(output)
         for path in output.glob(f".*{TEMPORARY_SUFFIX}"):
             path.unlink()  # what a kill left of an atomic write
-        before = _before(output)
         if before is None:
             write_json(output / MANIFEST, manifest)
         else:
@@ -108,7 +108,8 @@ def page_of(task: str) -> str:
 
 
 def _before(output: Path) -> dict[str, Any] | None:
-    if not {path.name for path in output.iterdir()} - {_LOCK}:
+    names = {path.name for path in output.iterdir()} - {_LOCK}
+    if all(name.endswith(TEMPORARY_SUFFIX) for name in names):
         return None
     try:
         manifest = json.loads((output / MANIFEST).read_bytes())
