@@ -81,7 +81,7 @@ def did_you_mean(name: object, known: Iterable[str], limit: int = 3) -> str:
     >>> did_you_mean("zzz", ["bm25", "dense"])
     ' Known: bm25, dense.'
     """
-    names = sorted(known)
+    names = sorted(set(known))
     near = difflib.get_close_matches(name[:100], names, limit, 0.5) if isinstance(name, str) else []
     if near:
         return " Did you mean " + " or ".join(repr(n) for n in near) + "?"

@@ -87,10 +87,6 @@ class Votes:
             scores = self._sum(dict(zip(sources, weights.tolist(), strict=True)))
         return scores
 
-    def best(self, scores: Scores) -> list[int]:
-        """Return the numbers of the papers, the highest score first; ties as discovered."""
-        return best_first(scores)
-
     def _sum(self, weights: Mapping[str, float]) -> Scores:
         total = np.zeros(len(self.ids))
         for vote in self._votes:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from arena.agents import Known
 from arena.llm import ParseError, as_list, tagged
 from arena.text import analyze
+from baselines._shown import line
 
 GENERAL = "A newcomer, who wants to know the basics of the whole topic."
 """The perspective that every topic has; STORM's is a "basic fact writer"."""
@@ -28,7 +29,6 @@ TALKS = 40_000
 PAPERS = 30
 """Most papers that an answer is made from."""
 
-_TITLE, _ABSTRACT = 200, 1_500  # characters of them that the model is shown
 _IN_FULL = 4  # turns whose answers are shown to the one who asks, as in STORM
 
 _DONE = re.compile(
@@ -74,21 +74,6 @@ def all_of(talks: Sequence[Talk]) -> str:
         )[: TALKS // len(held)]
         for talk in held
     )
-
-
-def listed(papers: Sequence[Known]) -> str:
-    """Return papers as numbered lines, with their abstracts where these were read."""
-    lines = []
-    for number, paper in enumerate(papers, start=1):
-        lines.append(f"{number}. {line(paper.title, _TITLE)} ({paper.date[:4]})")
-        if paper.abstract:
-            lines.append(f"   {line(paper.abstract, _ABSTRACT)}")
-    return "\n".join(lines) or "(none)"
-
-
-def line(text: str, longest: int) -> str:
-    """Return a text on one line, cut."""
-    return " ".join(text.split())[:longest]
 
 
 def perspectives(text: str) -> list[str]:

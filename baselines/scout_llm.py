@@ -11,8 +11,8 @@ from arena.llm import Fields, LLMAgent
 from baselines._queries import queries
 from baselines._ranges import whole
 from baselines._reflection import verdicts
+from baselines._shown import listed
 from baselines.scout import Scout
-from baselines.self_rag import listed
 
 _SHOWN = 30  # titles that sub-topics are proposed from
 
@@ -72,7 +72,7 @@ class ScoutLLM(Scout, LLMAgent):
             topic=desk.topic,
             cutoff=desk.cutoff,
             count=self._proposals,
-            papers=listed(desk, desk.ranking[:_SHOWN]),
+            papers=listed([desk.papers[i] for i in desk.ranking[:_SHOWN]], abstracts=False),
         )
         if not proposed:
             return (yield from super().subtopics(desk))
@@ -84,7 +84,7 @@ class ScoutLLM(Scout, LLMAgent):
         papers = paper_ids[: self._most_judged]
         batches = [papers[at : at + self._batch] for at in range(0, len(papers), self._batch)]
         about = {"topic": desk.topic, "cutoff": desk.cutoff}
-        many = [about | {"papers": listed(desk, batch, abstracts=True)} for batch in batches]
+        many = [about | {"papers": listed([desk.papers[i] for i in batch])} for batch in batches]
         judged: dict[str, float] = {}
         for batch, answer in zip(batches, self.ask_many("judge", verdicts, many), strict=True):
             for number, relevant in (answer or {}).items():

@@ -10,12 +10,7 @@ from arena.errors import DataError, clip
 from arena.llm import Fields, LLMAgent
 from baselines._ranges import whole
 from baselines._reflection import first_query, next_query, verdicts
-
-TITLE = 200
-"""Characters of a title that the model is shown; few are longer."""
-
-ABSTRACT = 1500
-"""Characters of an abstract that the model is shown."""
+from baselines._shown import listed
 
 
 @AGENTS.register("self-rag")
@@ -110,7 +105,10 @@ class SelfRAG(LLMAgent):
                 yield from desk.read(paper_id)
         batches = [papers[at : at + self._batch] for at in range(0, len(papers), self._batch)]
         about = {"topic": desk.topic, "cutoff": desk.cutoff, "query": query}
-        many = [about | {"papers": listed(desk, batch, self._abstracts)} for batch in batches]
+        many = [
+            about | {"papers": listed([desk.papers[i] for i in batch], self._abstracts)}
+            for batch in batches
+        ]
         judgements = {}
         for batch, answer in zip(batches, self.ask_many("judge", verdicts, many), strict=True):
             for number, verdict in (answer or {}).items():
@@ -121,7 +119,10 @@ class SelfRAG(LLMAgent):
     def _refined(self, desk: Desk, tried: Sequence[str], relevant: Mapping[str, bool]) -> str:
         """Return the next query, or nothing if the last one is the final one."""
         by_verdict = {
-            verdict: listed(desk, [i for i, judged in relevant.items() if judged is verdict])
+            verdict: listed(
+                [desk.papers[i] for i, judged in relevant.items() if judged is verdict],
+                abstracts=False,
+            )
             for verdict in (True, False)
         }
         query = self.ask(
@@ -140,18 +141,3 @@ def in_order(found: Sequence[str], relevant: Mapping[str, bool]) -> list[str]:
     """Return ids with the relevant ones first and the irrelevant ones last, else as they were."""
     place = {True: 0, None: 1, False: 2}
     return sorted(found, key=lambda paper_id: place[relevant.get(paper_id)])
-
-
-def listed(desk: Desk, papers: Sequence[str], abstracts: bool = False) -> str:
-    """Return a numbered list of titles, each a line, and of abstracts where they are known."""
-    lines = []
-    for number, paper_id in enumerate(papers, start=1):
-        paper = desk.papers[paper_id]
-        lines.append(f"{number}. {_line(paper.title, TITLE)}")
-        if abstracts and paper.abstract:
-            lines.append(f"   {_line(paper.abstract, ABSTRACT)}")
-    return "\n".join(lines)
-
-
-def _line(text: str, longest: int) -> str:
-    return " ".join(text.split())[:longest]

@@ -11,6 +11,7 @@ from arena.agents import AGENTS, Desk, Steps
 from arena.llm import Failed, Fields, LLMAgent
 from baselines._queries import queries as read_queries
 from baselines._ranges import whole
+from baselines._shown import listed
 from baselines._storm_outline import outline
 from baselines._storm_talk import (
     GENERAL,
@@ -22,7 +23,6 @@ from baselines._storm_talk import (
     all_of,
     answer,
     closest,
-    listed,
     question,
 )
 from baselines._storm_talk import perspectives as read_perspectives
@@ -144,7 +144,8 @@ class Storm(LLMAgent):
 
     def _named(self, desk: Desk) -> list[str]:
         """Return the perspectives that the model names."""
-        titles = listed([desk.papers[paper_id] for paper_id in self._related_papers])
+        related = [desk.papers[paper_id] for paper_id in self._related_papers]
+        titles = listed(related, years=True) or "(none)"
         values = _about(desk) | {"titles": titles, "count": self._perspectives}
         named = self.ask("perspectives", read_perspectives, **values)
         return list(named or ())[: self._perspectives]
@@ -207,7 +208,10 @@ class Storm(LLMAgent):
     ) -> list[str]:
         """Return what is said to each question; nobody is asked where nothing was found."""
         values = [
-            {"question": said, "papers": listed([desk.papers[i] for i in papers[:PAPERS]])}
+            {
+                "question": said,
+                "papers": listed([desk.papers[i] for i in papers[:PAPERS]], years=True),
+            }
             for said, papers in zip(questions, found, strict=True)
             if papers
         ]

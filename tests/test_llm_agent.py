@@ -336,3 +336,15 @@ def test_an_agent_may_take_options_that_it_does_not_name(world, tmp_path):
         world, "discovery", Any, tmp_path / "run", agent_options={"colour": "red"}, surveys=1
     )
     assert summary["counts"]["surveys"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [({}, "holds no key for OpenAI"), ({"base_url": "127.0.0.1:9/v1"}, "is no address")],
+)
+def test_what_is_missing_is_told_before_the_first_episode(world, asker, tmp_path, options, told):
+    with pytest.raises(ArenaError) as error:
+        play(world, asker, tmp_path / "run", **options)
+    assert told in str(error.value)
+    assert "survey" not in str(error.value)
+    assert not (tmp_path / "run").exists()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import arena
 from arena.agents import Desk, Known, Researcher
+from arena.errors import ArenaError
 
 
 class Greedy(Researcher):
@@ -175,3 +176,34 @@ def test_many_queries_are_searched_as_far_as_the_budget_goes(world, searches):
     env = gymnasium.make("arena/Discovery-v0", corpus=world, max_searches=searches)
     actions, _, _ = played(env, Many())
     assert len(actions) == searches + 1
+
+
+class Hits(Researcher):
+    def discover(self, desk):
+        desk.ranking = yield from desk.search("membrane", k=2)
+
+
+class Plain(Researcher):
+    def discover(self, desk):
+        desk.ranking = []
+
+
+class Half(Researcher):
+    def discover(self, desk):
+        hits = yield desk.search("membrane", k=2)
+        desk.ranking = [hit.id for hit in hits]
+
+
+@pytest.mark.parametrize(
+    ("agent", "told"),
+    [
+        (Hits, "which is no id. Write desk.ranking = [hit.id for hit in hits]."),
+        (Plain, "Plain.discover is no generator. Act with `hits = yield from desk.search(...)`"),
+        (Half, "Half yielded a move. Write `yield from`, not `yield`, before it."),
+    ],
+)
+def test_a_slip_of_who_writes_an_agent_is_told(agent, told, world, tmp_path):
+    with pytest.raises(ArenaError) as error:
+        arena.run(world, "discovery", agent, tmp_path / "run", surveys=1)
+    assert told in str(error.value)
+    assert str(error.value).endswith("the same command goes on from here.")

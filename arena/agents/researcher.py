@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any
 
 from arena.agents.base import Action, Agent, Observation
 from arena.agents.desk import MAX_SUBMITTED, Desk, Steps
+from arena.errors import DataError, clip
 
 
 class Researcher(Agent):
@@ -59,12 +61,23 @@ class Researcher(Agent):
             self._stage = self._desk.stage
             work = {"selection": self.select, "organization": self.organize}
             begins = self._work is None and self._stage != "organization"
-            self._work = (self.discover if begins else work[self._stage])(self._desk)
+            stage_work = self.discover if begins else work[self._stage]
+            self._work = stage_work(self._desk)
+            if not isinstance(self._work, Generator):
+                raise DataError(
+                    f"{type(self).__name__}.{stage_work.__name__} is no generator. Act with "
+                    "`hits = yield from desk.search(...)`, or write `yield from ()`."
+                )
         assert self._work is not None
         try:
-            return next(self._work) if fresh else self._work.send(observation)
+            action = next(self._work) if fresh else self._work.send(observation)
         except StopIteration:
             return self.conclude(observation)
+        if isinstance(action, Generator):
+            raise DataError(
+                f"{type(self).__name__} yielded a move. Write `yield from`, not `yield`, before it."
+            )
+        return action
 
     def conclude(self, observation: Observation) -> Action:
         """Hand in what lies on the desk; `finish` if that was refused before."""
@@ -73,6 +86,12 @@ class Researcher(Agent):
         if stage != "organization":
             if again:
                 return {"tool": "finish", "arguments": {}}
+            wrong = [i for i in desk.ranking if not isinstance(i, str)] if desk else []
+            if wrong:
+                raise DataError(
+                    f"desk.ranking holds {clip(wrong[0])}, which is no id. Write desk.ranking = "
+                    "[hit.id for hit in hits]."
+                )
             # Of papers that were never met an id may not exist, and then nothing would be taken.
             known = [i for i in dict.fromkeys(desk.ranking) if i in desk.papers] if desk else []
             return {"tool": "submit", "arguments": {"paper_ids": known[:MAX_SUBMITTED]}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import re
 import threading
@@ -63,7 +64,9 @@ class Server:
             problem = AgainError(self._late())
         except openai.APIConnectionError as error:
             kind = type(error.__cause__ or error).__name__
-            problem = AgainError(f"{self._where()} cannot be reached or hung up ({kind})")
+            problem = AgainError(
+                f"{self._where()} cannot be reached or hung up ({kind}); is a server running there?"
+            )
         except openai.APIStatusError as error:
             problem = self._refusal(error, str(body["model"]))
         # Raised out here, so that no traceback leads to the package's errors and so to the key.
@@ -153,15 +156,18 @@ class Server:
             return "the server"
         return f"{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/") or "the server"
 
-    def _connected(self) -> Any:
-        """Return the package's client; another one after a fork or with another key."""
-        try:
-            import openai
-        except ImportError:
+    def check(self) -> tuple[str, str | None]:
+        """Return key and address, without asking anybody.
+
+        Raises:
+            LLMError: if the package or the key is missing.
+            DataError: if the address or the key cannot be one.
+        """
+        if importlib.util.find_spec("openai") is None:
             raise LLMError(
                 "asking a model needs the package openai. Run: pip install 'researcharena[llm]'. "
                 "mode='replay' works without it."
-            ) from None
+            )
         key = os.environ.get(self._api_key_env, "").strip()
         address = self._base_url or os.environ.get("OPENAI_BASE_URL") or None
         if not key and address is None:
@@ -176,6 +182,13 @@ class Server:
                 f"base_url={self._where()!r} is no address: give one such as "
                 "'http://127.0.0.1:8000/v1'."
             )
+        return key, address
+
+    def _connected(self) -> Any:
+        """Return the package's client; another one after a fork or with another key."""
+        key, address = self.check()
+        import openai
+
         made_for = (os.getpid(), hashlib.sha256(key.encode()).digest(), address)
         with self._lock:
             if made_for != self._made_for:

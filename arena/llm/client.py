@@ -104,6 +104,8 @@ class Client(Model):
         self.store: Store | None = None
         if self.mode != "live":
             self.store = Store(settled["store"], read_only=self.mode == "replay")
+        if self.mode != "replay" and not self.store:
+            self._server.check()  # now, and not after hours; a full store may have all answers
 
     @staticmethod
     def settle(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -153,8 +153,7 @@ def run(
                     raise
                 except Exception as error:
                     raise ArenaError(
-                        f"agent {team.name!r} failed on survey {survey_id!r}: "
-                        f"{type(error).__name__}: {clip(str(error), 200)} ({_place(error)}). The "
+                        f"agent {team.name!r} failed on survey {survey_id!r}: {_told(error)} The "
                         "episodes before it are kept; the same command goes on from here."
                     ) from error
                 trajectories.append(same | episode)
@@ -184,6 +183,10 @@ def _checked(agent_options: dict[str, Any]) -> dict[str, Any]:
         raise DataError(f"the agent's options must be what JSON can hold: {error}.") from None
 
 
-def _place(error: Exception) -> str:
+def _told(error: Exception) -> str:
+    """Return what went wrong; an error of ours says itself what to do."""
+    if isinstance(error, ArenaError):
+        return str(error)
     frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{Path(frame.filename).name} line {frame.lineno}"
+    place = f"{Path(frame.filename).name} line {frame.lineno}"
+    return f"{type(error).__name__}: {clip(str(error), 200)} ({place})."
