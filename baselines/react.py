@@ -11,6 +11,7 @@ from arena.llm import Fields, LLMAgent
 from baselines._ranges import whole
 
 LEFT_OUT = "(left out, the conversation is long)"
+CUT = " ... (cut, the rest is too long)"
 DEFAULT_K = 10
 """Hits of a search that names no `k`, where the environment allows as many."""
 IN_VAIN = 5
@@ -33,7 +34,7 @@ class React(LLMAgent):
             otherwise talk.
         reminders: how often in a row a model that calls no tool is asked to, >= 0.
         memory: characters of results that are sent along, >= 0; beyond it the oldest are left out,
-            but never the last one.
+            and a last one that alone is longer is cut.
         options: see `LLMAgent`.
 
     Raises:
@@ -126,6 +127,8 @@ class React(LLMAgent):
 
     def _answer(self, content: str) -> None:
         """Put the result of the running call into the conversation."""
+        if len(content) > self._memory:
+            content = content[: self._memory] + CUT
         kept = len(content)
         for message in reversed(self._messages):
             if message["role"] == "tool":

@@ -214,6 +214,9 @@ def test_what_models_cost(world, title_run, tmp_path):
     assert found.efforts["title"].calls is found.efforts["odd"].calls is None
     rows = {line.split("  ")[0]: line.split() for line in as_text(found).splitlines()}
     assert rows["unpriced"][-2] == "-" and rows["priced"][-2] == "0.5000"
+    assert rows["all episodes"][-1] == "unreadable" and rows["title"][-5:] == ["-"] * 5
+    without = as_text(arena.compare([tmp_path / "title", odd]))
+    assert "unreadable" not in without and "dollars" not in without and "cut off" in without
 
 
 def test_the_notes_of_a_session_are_read(make_client):

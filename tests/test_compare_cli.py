@@ -56,6 +56,15 @@ def test_the_table_for_a_terminal(runs, capsys):
     assert lines[-1].startswith("Differences from title, bm25")
 
 
+def test_one_run_has_nothing_to_be_compared_with(runs, capsys):
+    told = "nothing to be compared with"
+    for flags in ([], ["--format", "markdown"], ["--json"]):
+        assert run(runs[0], *flags) == 0
+        assert told in capsys.readouterr().out
+        assert run(*runs, *flags) == 0
+        assert told not in capsys.readouterr().out
+
+
 def test_latex_holds_no_bare_special_character(runs, capsys):
     assert run(f"50%_a&b#$^~={runs[0]}", f"b={runs[1]}", "--format", "latex") == 0
     out = capsys.readouterr().out

@@ -10,13 +10,13 @@ import zlib
 from html.parser import HTMLParser
 
 import pytest
-from compare_helpers import TwoSearches
+from compare_helpers import TwoSearches, forge
 from helpers import Memory, call, gold_of
 
 import arena
 from arena.agents import Agent
 from arena.comparison import as_html, write_html
-from arena.comparison._survey import GOLD_SHOWN, QUERIES_SHOWN, RANKED_SHOWN
+from arena.comparison._survey import GOLD_SHOWN, QUERIES_SHOWN, QUERY_SHOWN, RANKED_SHOWN
 from arena.errors import CorpusError, DataError
 from arena.tasks import TaskSet
 from corpus_builder.build import build
@@ -91,7 +91,7 @@ def check_safe(html: str) -> Page:
         if "href" in attributes:
             assert attributes["href"][0] == "#" and attributes["href"][1:] in ids
     assert all(image["alt"] for image in page.all("img"))
-    assert all(svg["aria-label"] for svg in page.all("svg"))
+    assert all(svg.get("aria-label") or svg["aria-hidden"] == "true" for svg in page.all("svg"))
     assert all(head.get("scope") in ("row", "col") for head in page.all("th"))
     return page
 
@@ -237,6 +237,67 @@ def test_long_lists_are_cut_and_counted(tmp_path):
     assert f"and {100 - QUERIES_SHOWN} more queries" in page.text
     assert f"and {300 - GOLD_SHOWN} more references" in page.text
     assert f"and {submitted - RANKED_SHOWN} more papers" in page.text
+
+
+def _without_colour(html):
+    """All pictures of marks in `html`, as one sees them who sees no colours."""
+    return re.findall(r'<svg class="key"[^>]*>(.*?)</svg>', html)
+
+
+def test_marks_tell_runs_apart_without_colours(title_run, tmp_path):
+    copies = [forge(title_run, tmp_path / f"r{n:02}") for n in range(20)]
+    found = arena.compare(copies)
+    html = as_html(found)
+    page = check_safe(html)
+    start = html.index('id="means"')
+    rows = html[start : html.index("</table>", start)]
+    marks = _without_colour(rows)
+    assert len(marks) == len(set(marks)) == 20
+    assert ">13<" in marks[12] and ">20<" in marks[19]
+    # In the line of a survey the same marks in the same order; each says whose it is.
+    (line, *_) = re.findall(r'<span class="scores">(.*?)</summary>', html)
+    assert _without_colour(line) == marks
+    assert re.findall(r'aria-label="([^"]+)"', line) == list(found.names)
+    # The legend draws each on a piece of its curve: the first of each colour differ in that too.
+    legend = re.findall(r'<svg class="key long"[^>]*>(.*?)</svg>', html)
+    pieces = [re.search(r'class="curve (d\d)"', drawn)[1] for drawn in legend]
+    assert (pieces[0], pieces[6], pieces[12]) == ("d0", "d1", "d2")
+    curves = re.findall(r'<path class="curve (d\d)" d="M[\d.]+ [\d.]+L', html)
+    assert curves == pieces and len(curves) == 20
+    assert "r00" in page.text and "r19" in page.text
+
+
+def test_up_to_six_runs_are_named_in_the_line_of_a_survey(title_run, tmp_path):
+    other = forge(title_run, tmp_path / "other")
+    html = as_html(arena.compare([f"mine={title_run}", f"{'long ' * 9}={other}"]))
+    (line, *_) = re.findall(r'<span class="scores">(.*?)</summary>', html)
+    assert "<bdi>mine</bdi>" in line and "<bdi>long long long lo…</bdi>" in line
+
+
+def test_long_queries_unfold(poisoned):
+    html = as_html(arena.compare([poisoned / "a"]))
+    whole = f"graphs {POISON}"
+    folded = re.findall(r'<details class="query">(.*?)</details>', html)
+    assert len(folded) == 2
+    shown, rest = folded[0].removeprefix("<summary>").split("</summary>")
+    shown, rest = Page(shown).text, Page(rest).text
+    assert whole[: QUERY_SHOWN - 1] + "…" in shown and whole not in shown
+    assert rest.startswith(whole)
+
+
+def test_where_no_run_searched_one_line_says_so(world, tmp_path):
+    arena.run(world, "discovery", "oracle", tmp_path / "oracle", surveys=2)
+    arena.run(world, "discovery", "title", tmp_path / "title", surveys=2)
+    alone = as_html(arena.compare([tmp_path / "oracle"]))
+    assert alone.count("No run sent any.") == alone.count("Queries sent") == 2
+    both = as_html(arena.compare([tmp_path / "oracle", tmp_path / "title"]))
+    assert "No run sent any." not in both and both.count("Queries sent") == 2
+
+
+def test_the_head_names_the_corpus(title_run):
+    sha256 = json.loads((title_run / "manifest.json").read_text())["sha256"]["corpus"]
+    html = as_html(arena.compare([title_run]))
+    assert f"corpus {sha256[:12]}" in Page(html[html.index("<h1>") : html.index("</h1>") + 5]).text
 
 
 def test_the_file_is_written_whole_or_not_at_all(title_run, tmp_path):

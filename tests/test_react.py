@@ -12,7 +12,7 @@ import arena
 from arena.agents import AGENTS
 from arena.errors import DataError
 from arena.llm.agent import _client
-from baselines.react import IN_VAIN, LEFT_OUT
+from baselines.react import CUT, IN_VAIN, LEFT_OUT
 
 pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
 
@@ -199,17 +199,18 @@ def test_an_option_out_of_its_range(world, tmp_path, options):
         AGENTS.get("react")(model="scripted", **options)
 
 
-def test_the_last_result_is_never_left_out(world, tmp_path):
+def test_the_last_result_is_cut_and_never_left_out(world, tmp_path):
     def two(body):
         if len(results_or_left_out(body)) < 2:
             return tool_call("search", {"query": "membrane", "k": 3})
         return tool_call("finish", {})
 
     with LLMServer(two) as server:
-        play(world, tmp_path / "run", server, memory=0)
+        play(world, tmp_path / "run", server, memory=50)
         first, last = results_or_left_out(server.requests[-1])
     assert first == LEFT_OUT
-    assert json.loads(last)["result"]["hits"]
+    assert len(last) == 50 + len(CUT)
+    assert last.startswith('{"budget": {"steps": 98') and last.endswith(CUT)
 
 
 def results_or_left_out(body):

@@ -44,6 +44,12 @@ class Agent:
         """
         raise NotImplementedError(f"{type(self).__name__} does not define act(observation)")
 
+    def prepare(self) -> None:
+        """Raise what would keep the agent from playing, such as a missing key.
+
+        It is called once, before the first episode of a run.
+        """
+
     def notes(self) -> dict[str, Any]:
         """Return what shall be kept of an episode, such as calls of a model and their tokens.
 

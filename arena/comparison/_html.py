@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from arena._tables import MISSING
+from arena.comparison._marks import COLOURS, key
 from arena.comparison._report import Table
 from arena.mindmap._drawing.letters import shown
 
 _LONGEST = 2_000
-COLOURS = 6
-"""Colours before they start again; the marks of runs go on."""
+_BREAK = re.compile(
+    r"([,(+/])(?=[^\s,(+/])"
+)  # names of engines, hybrid(bm25,dense), have no spaces
 
 
 def text(value: Any, limit: int = _LONGEST) -> str:
@@ -30,11 +33,10 @@ def words(value: Any, limit: int = _LONGEST) -> str:
     return f"<bdi>{text(value, limit)}</bdi>"
 
 
-def chip(name: str, place: int) -> str:
-    """Return the name of run number `place` with its colour."""
-    return (
-        f'<span class="run c{place % COLOURS}"><i aria-hidden="true"></i>{words(name, 80)}</span>'
-    )
+def chip(name: str, place: int, line: bool = False) -> str:
+    """Return the name of run number `place` with its mark, on a piece of its curve or alone."""
+    broken = _BREAK.sub(r"\1<wbr>", text(name, 80))
+    return f'<span class="run c{place % COLOURS}">{key(place, line=line)}<bdi>{broken}</bdi></span>'
 
 
 def table_of(table: Table, runs: Sequence[str]) -> str:

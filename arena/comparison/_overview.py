@@ -19,7 +19,8 @@ def overview(comparison: Comparison, anchors: Mapping[str, str]) -> Iterator[str
     names = comparison.names
     headline = headline_of(comparison)
     yield (
-        f"<header><h1>{text(_heading(comparison))}</h1>"
+        f"<header><h1>{text(_heading(comparison))} "
+        f"<small>corpus {_hash(comparison.runs[0], 'corpus')}</small></h1>"
         '<p class="labels"><strong>This page shows the labels</strong>: which papers each survey '
         "cites, and its own mind-map. Keep it from agents and out of training data.</p>"
         "<nav>" + "".join(f'<a href="#{to}">{what}</a>' for to, what in _sections(comparison))
@@ -40,7 +41,7 @@ def overview(comparison: Comparison, anchors: Mapping[str, str]) -> Iterator[str
         yield "</section>"
     if comparison.curves:
         yield '<section id="searches"><h2>References shown against searches</h2><figure>'
-        legend = " ".join(chip(n, i) for i, n in enumerate(names) if n in comparison.curves)
+        legend = " ".join(chip(n, i, True) for i, n in enumerate(names) if n in comparison.curves)
         yield f"<figcaption>{legend}</figcaption>{_plots.curves(comparison.curves, names)}</figure>"
         yield table_of(_report.searches(comparison), names)
         yield (
@@ -111,10 +112,12 @@ def _models(comparison: Comparison) -> str:
         for place, name in enumerate(comparison.names)
         if comparison.efforts[name].models
     ]
-    unknown = "<p>Failed are actions that could not be carried out, cut off the episodes that the "
-    unknown += "budget ended; calls, tokens and dollars are of language models, and - is a number "
-    unknown += "that nobody noted.</p>"
-    return unknown + (f"<p>Models: {'; '.join(told)}</p>" if told else "")
+    terms = "Failed are actions that could not be carried out, cut off the episodes that the "
+    terms += "budget ended"
+    if _report.uses_models(comparison):
+        terms += "; calls, tokens and dollars are of language models, and - is a number that "
+        terms += "nobody noted"
+    return f"<p>{terms}.</p>" + (f"<p>Models: {'; '.join(told)}</p>" if told else "")
 
 
 def _runs(comparison: Comparison) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from arena.comparison._html import COLOURS, text
+from arena.comparison._html import text
+from arena.comparison._marks import COLOURS, dash, mark, px
 from arena.comparison.model import Comparison, MetricComparison
 
 _ROW = 26.0
@@ -38,12 +39,12 @@ def means(comparison: Comparison, metric: MetricComparison) -> str:
         told = f"{name}: {mean.mean:.4f}"
         if mean.low is not None and mean.high is not None:
             told += f" ({mean.low:.4f} to {mean.high:.4f})"
-            span = f'<path class="span" d="M{_n(x(mean.low))} {_n(y)}H{_n(x(mean.high))}"/>'
+            span = f'<path class="span" d="M{px(x(mean.low))} {px(y)}H{px(x(mean.high))}"/>'
         else:
             span = ""
         body.append(
             f'<g class="c{place % COLOURS}"><title>{text(told)}</title>{span}'
-            f"{_mark(place, x(mean.mean), y)}</g>"
+            f"{mark(place, x(mean.mean), y)}</g>"
         )
         body.append(_text(left - 10, y + 4, _cut(name), "end", "name", name))
         body.append(_text(_WIDTH, y + 4, f"{mean.mean:.3f}", "end", "value"))
@@ -72,16 +73,16 @@ def curves(found: Mapping[str, Sequence[float]], names: Sequence[str]) -> str:
         curve = found.get(name)
         if curve is None:
             continue
-        points = "L".join(f"{_n(x(i))} {_n(y(v))}" for i, v in enumerate(curve))
+        points = "L".join(f"{px(x(i))} {px(y(v))}" for i, v in enumerate(curve))
         end = len(curve) - 1
         told = f"{name}: {curve[-1]:.4f} after {end} searches"
-        rest = f'<path class="rest" d="M{_n(x(end))} {_n(y(curve[-1]))}H{_n(width - 16)}"/>'
+        rest = f'<path class="rest" d="M{px(x(end))} {px(y(curve[-1]))}H{px(width - 16)}"/>'
         marks = "".join(
-            _mark(place, x(i), y(curve[i])) for i in sorted({*(s for s in steps if s <= end), end})
+            mark(place, x(i), y(curve[i])) for i in sorted({*(s for s in steps if s <= end), end})
         )
         body.append(
             f'<g class="c{place % COLOURS}"><title>{text(told)}</title>'
-            f'<path class="curve d{place // COLOURS}" d="M{points}"/>'
+            f'<path class="curve {dash(place)}" d="M{points}"/>'
             f"{rest if end < longest else ''}{marks}</g>"
         )
     label = "Share of the references shown against the number of searches"
@@ -123,8 +124,8 @@ def differences(
         told = f"{survey}: {a:.4f}, {against} {b:.4f}"
         body.append(
             f'<a href="#{links[survey]}"><rect class="{"won" if value > 0 else "lost"}" '
-            f'x="{_n(left + number * step)}" y="{_n(upper)}" width="{_n(max(step * 0.8, 0.6))}" '
-            f'height="{_n(tall)}"><title>{text(told)}</title></rect></a>'
+            f'x="{px(left + number * step)}" y="{px(upper)}" width="{px(max(step * 0.8, 0.6))}" '
+            f'height="{px(tall)}"><title>{text(told)}</title></rect></a>'
         )
     label = f"Differences in {metric.metric} between {run} and {against}, survey by survey"
     return _svg(width, height, label, [f'<g class="c{place % COLOURS}">', *body, "</g>"])
@@ -132,30 +133,9 @@ def differences(
 
 def _svg(width: float, height: float, label: str, body: Sequence[str]) -> str:
     return (
-        f'<svg class="plot" viewBox="0 0 {_n(width)} {_n(height)}" role="img" '
+        f'<svg class="plot" viewBox="0 0 {px(width)} {px(height)}" role="img" '
         f'aria-label="{text(label)}">{"".join(body)}</svg>'
     )
-
-
-def _mark(place: int, x: float, y: float) -> str:
-    """Return a mark of run number `place`: shapes tell runs apart where colours do not."""
-    corners = list(_corners(place % len(_SHAPES), x, y))
-    if not corners:
-        return f'<circle class="mark" cx="{_n(x)}" cy="{_n(y)}" r="5"/>'
-    return f'<path class="mark" d="M{"L".join(f"{_n(a)} {_n(b)}" for a, b in corners)}Z"/>'
-
-
-def _corners(shape: int, x: float, y: float) -> Iterator[tuple[float, float]]:
-    for angle in _SHAPES[shape]:
-        turn = math.radians(angle)
-        yield x + 6 * math.sin(turn), y - 6 * math.cos(turn)
-
-
-# Degrees from the top: a circle, a square, triangles, a rhombus, a pentagon.
-_SHAPES = (
-    (), (45, 135, 225, 315), (0, 120, 240), (0, 90, 180, 270), (60, 180, 300),
-    (0, 72, 144, 216, 288),
-)  # fmt: skip
 
 
 def _ticks(low: float, high: float, most: int = 6) -> list[float]:
@@ -171,13 +151,13 @@ def _ticks(low: float, high: float, most: int = 6) -> list[float]:
 
 def _line(kind: str, x1: float, y1: float, x2: float, y2: float, told: str = "") -> str:
     title = f"<title>{text(told)}</title>" if told else ""
-    return f'<path class="{kind}" d="M{_n(x1)} {_n(y1)}L{_n(x2)} {_n(y2)}">{title}</path>'
+    return f'<path class="{kind}" d="M{px(x1)} {px(y1)}L{px(x2)} {px(y2)}">{title}</path>'
 
 
 def _text(x: float, y: float, value: str, anchor: str, kind: str, told: str = "") -> str:
     title = f"<title>{text(told)}</title>" if told and told != value else ""
     return (
-        f'<text class="{kind}" x="{_n(x)}" y="{_n(y)}" text-anchor="{anchor}">'
+        f'<text class="{kind}" x="{px(x)}" y="{px(y)}" text-anchor="{anchor}">'
         f"{text(value)}{title}</text>"
     )
 
@@ -188,7 +168,3 @@ def _cut(name: str) -> str:
 
 def _short(value: float) -> str:
     return f"{value:g}"
-
-
-def _n(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0")

@@ -136,20 +136,26 @@ def searches(comparison: Comparison) -> Table:
 def effort(comparison: Comparison) -> Table:
     """Return what each run cost."""
     header = [
-        "all episodes", "searches", "reads", "characters", "steps", "failed", "cut off", "calls",
-        "tokens in", "tokens out", "dollars", "unreadable",
+        "all episodes", "searches", "reads", "characters", "steps", "failed", "cut off",
     ]  # fmt: skip
-    rows = [
-        [
-            name, *map(count, (e.searches, e.reads, e.characters, e.steps, e.errors, e.truncated)),
-            *map(count, (e.calls, e.prompt_tokens, e.completion_tokens)), e.dollars,
-            count(e.failed),
-        ]
+    rows: list[list[Any]] = [
+        [name, *map(count, (e.searches, e.reads, e.characters, e.steps, e.errors, e.truncated))]
         for name, e in comparison.efforts.items()
-    ]  # fmt: skip
+    ]
+    if uses_models(comparison):
+        header += ["calls", "tokens in", "tokens out", "dollars", "unreadable"]
+        for row, e in zip(rows, comparison.efforts.values(), strict=True):
+            row += map(count, (e.calls, e.prompt_tokens, e.completion_tokens))
+            row += [e.dollars, count(e.failed)]
     number = len(comparison.surveys)
     title = f"What the {number} episode{'s' * (number != 1)} of each run took"
-    return Table(title, "effort", header, rows, "l" + "r" * 11)
+    return Table(title, "effort", header, rows, "l" + "r" * (len(header) - 1))
+
+
+def uses_models(comparison: Comparison) -> bool:
+    """Return whether any episode of any run notes a language model."""
+    episodes = (episode for run in comparison.runs for episode in run.episodes.values())
+    return any(episode.use is not None for episode in episodes)
 
 
 def remarks(comparison: Comparison) -> list[str]:
@@ -160,7 +166,11 @@ def remarks(comparison: Comparison) -> list[str]:
         if scored < len(comparison.surveys)
         else f"Over {scored} surveys."
     ]
-    if len(comparison.runs) > 1:
+    if len(comparison.runs) == 1:
+        told.append(
+            "One run has nothing to be compared with: name two or more for differences and tests."
+        )
+    else:
         whom = "of all pairs" if comparison.baseline is None else f"from {comparison.baseline}"
         told.append(
             f"Differences {whom}; two-sided p of {TEST_NAMES[comparison.test]}, "

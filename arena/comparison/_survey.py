@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from arena.comparison._html import COLOURS, chip, listed, more, number, scrolling, text, words
+from arena.comparison._html import chip, listed, more, number, scrolling, text, words
 from arena.comparison._maps import maps
+from arena.comparison._marks import COLOURS, key
 from arena.comparison._papers import Papers, Titled
 from arena.comparison._report import ORACLE
 from arena.comparison.model import ComparedRun, Comparison, Episode, Query
@@ -14,7 +15,10 @@ from arena.tasks import stages_of
 GOLD_SHOWN = 150
 QUERIES_SHOWN = 60
 RANKED_SHOWN = 10
-_QUERY_LENGTH = 300
+QUERY_SHOWN = 80  # letters; the rest is folded up
+QUERY_KEPT = 1_000
+_NAMED = 6  # so many runs have their names in the line of a survey
+_NAME_SHOWN = 18
 _NEAR, _FAR = 10, 100  # ranks that are told apart by colour
 _MISSED = 10**9
 _SPENT = ("searches", "reads", "steps")
@@ -40,8 +44,7 @@ def survey_page(comparison: Comparison, survey: str, anchor: str, papers: Papers
     if survey in headline.surveys:
         place = headline.surveys.index(survey)
         told = " ".join(
-            f'<span class="run c{i % COLOURS}" title="{text(name)}"><i></i>'
-            f"{headline.values[name][place]:.3f}</span>"
+            _score(name, i, headline.values[name][place], len(comparison.names) <= _NAMED)
             for i, name in enumerate(comparison.names)
         )
     title = words(titled.title) if titled.title else ""
@@ -51,6 +54,12 @@ def survey_page(comparison: Comparison, survey: str, anchor: str, papers: Papers
         + "".join(body)
         + '<p class="back"><a href="#surveys">Back to all surveys</a></p></details>'
     )
+
+
+def _score(name: str, place: int, value: float, named: bool) -> str:
+    """Return one value in the line of a survey; the mark says whose it is, and names help."""
+    told = f"{key(place)}{words(name, _NAME_SHOWN)}" if named else key(place, text(name))
+    return f'<span class="run c{place % COLOURS}" title="{text(name)}">{told} {value:.3f}</span>'
 
 
 def _scores(comparison: Comparison, survey: str) -> str:
@@ -79,6 +88,8 @@ def _scores(comparison: Comparison, survey: str) -> str:
 
 def _queries(comparison: Comparison, survey: str) -> str:
     parts, gold = [], comparison.gold.get(survey, {})
+    if not any(run.episodes[survey].queries for run in comparison.runs):
+        return '<h3>Queries sent</h3><p class="none">No run sent any.</p>'
     for place, run in enumerate(comparison.runs):
         queries = run.episodes[survey].queries
         items = [_query(query, len(gold)) for query in queries[:QUERIES_SHOWN]]
@@ -91,11 +102,20 @@ def _queries(comparison: Comparison, survey: str) -> str:
 def _query(query: Query, gold: int) -> str:
     told = [f"k={query.k}", *([f"offset {query.offset}"] if query.offset else []), query.engine]
     if query.error is not None:
-        return f"<q>{words(query.text, _QUERY_LENGTH)}</q> <small>{text(query.error, 200)}</small>"
+        return _folded(query.text, text(query.error, 200))
     if query.gain is not None and gold:
         new = round(query.gain * gold)
         told.append(f"{new} new reference{'s' * (new != 1)}" if new else "no new reference")
-    return f"<q>{words(query.text, _QUERY_LENGTH)}</q> <small>{text(', '.join(told))}</small>"
+    return _folded(query.text, text(", ".join(told)))
+
+
+def _folded(query: str, told: str) -> str:
+    """Return a query and what is told of it; of a long one the beginning, the whole folded up."""
+    line = f"<q>{words(query, QUERY_SHOWN)}</q> <small>{told}</small>"
+    if len(query) <= QUERY_SHOWN:
+        return line
+    whole = f"<q>{words(query, QUERY_KEPT)}</q>"
+    return f'<details class="query"><summary>{line}</summary>{whole}</details>'
 
 
 def _found(

@@ -94,7 +94,9 @@ def run_experiment(
             `keep_going` it is raised at the end, when the tables are written.
     """
     corpus, output = opened(corpus), Path(output)
-    experiment, grid = _prepared(config, corpus, tables, agents, surveys, retrievers, changes)
+    experiment, grid = _prepared(
+        config, corpus, tables, agents, surveys, retrievers, changes, prepare=not keep_going
+    )
     hashes = {"corpus": corpus.sha256, "tasks": TaskSet(corpus.directory).sha256}
     manifest = manifest_of(experiment, grid.cells, hashes)
     with experiment_directory(output, manifest):
@@ -152,7 +154,7 @@ def preview(
 
 def _prepared(
     config: Any, corpus: Corpus, tables: Any, agents: Any, surveys: Any, retrievers: Any,
-    changes: Any,
+    changes: Any, prepare: bool = False,
 ) -> tuple[Experiment, Grid]:  # fmt: skip
     source = changed(read_source(config), changes or {}, retrievers or {})
     experiment = picked(read_experiment(source), tables, agents)
@@ -161,7 +163,7 @@ def _prepared(
             raise DataError(f"surveys={clip(surveys)} is one string; give a list of ids.")
         given = surveys if isinstance(surveys, int) else list(surveys)
         experiment = experiment._replace(surveys=given)
-    return experiment, make_grid(experiment, corpus)
+    return experiment, make_grid(experiment, corpus, prepare)
 
 
 def _same(experiment: Experiment, corpus: Corpus) -> dict[str, Any]:

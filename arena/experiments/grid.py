@@ -40,8 +40,13 @@ class Grid(NamedTuple):
     reported: dict[tuple[str, str], str]
 
 
-def make_grid(experiment: Experiment, corpus: Corpus) -> Grid:
+def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> Grid:
     """Return the runs that the tables need.
+
+    Args:
+        experiment: the configuration.
+        corpus: to play on.
+        prepare: whether every agent shall be able to play now, with key and package.
 
     Raises:
         UnknownNameError: if a task, metric, agent, encoder, extractor or survey is unknown.
@@ -56,7 +61,7 @@ def make_grid(experiment: Experiment, corpus: Corpus) -> Grid:
         for heading, metric in table.metrics.items()
     }
     _check_scoring(experiment)
-    maker = _Maker(experiment, tasks)
+    maker = _Maker(experiment, tasks, prepare)
     found: dict[str, Cell] = {}
     for table in experiment.tables:
         for row in table.rows:
@@ -84,8 +89,8 @@ def directory_of(task: str, label: str, column: str) -> str:
 
 
 class _Maker:
-    def __init__(self, experiment: Experiment, tasks: TaskSet) -> None:
-        self._experiment, self._tasks = experiment, tasks
+    def __init__(self, experiment: Experiment, tasks: TaskSet, prepare: bool) -> None:
+        self._experiment, self._tasks, self._prepare = experiment, tasks, prepare
         self._surveys: dict[str, list[str]] = {}
         self._agents: dict[Any, tuple[Any, ...]] = {}
 
@@ -157,6 +162,8 @@ class _Maker:
             if "model" not in options:
                 raise DataError("it asks a language model: name one as `model` under `llm`.")
         team = players(agent, options, task, self._tasks)
+        if self._prepare:
+            team.prepare()
         recorded = {key: value for key, value in options.items() if key not in team.kind.unrecorded}
         return agent, team.name, options, recorded, asks
 

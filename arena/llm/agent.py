@@ -95,13 +95,13 @@ class LLMAgent(Researcher):
                 "which model? Give the option model (`--agent-option model=NAME`) with its name "
                 "as the server calls it; docs/baselines.md."
             )
-        client = shared_client(
+        self._client = shared_client(
             model=model, seed=model_seed, temperature=temperature, max_tokens=max_tokens,
             request=request, limits=run_limits, base_url=base_url, mode=mode, store=store,
             timeout=timeout, max_retries=max_retries, max_parallel=max_parallel,
             max_per_minute=max_per_minute, prices=prices, api_key_env=api_key_env,
         )  # fmt: skip
-        self.llm = Session(client, limits)
+        self.llm = Session(self._client, limits)
         self.stopped: str | None = None
         self._templates = load_templates(self.templates, self._folder(), prompts)
 
@@ -120,6 +120,10 @@ class LLMAgent(Researcher):
     def decide(self, observation: Observation) -> Action:
         """Return the next action; it may ask the model. By default `discover` and so on act."""
         return super().act(observation)
+
+    def prepare(self) -> None:
+        """Look whether the model could be asked; see `Client.check`."""
+        self._client.check()
 
     def template(self, name: str) -> Template:
         """Return the template `name`."""

@@ -104,8 +104,18 @@ class Client(Model):
         self.store: Store | None = None
         if self.mode != "live":
             self.store = Store(settled["store"], read_only=self.mode == "replay")
+
+    def check(self) -> None:
+        """Look whether a first request could be made, without making one.
+
+        Nothing is looked at in replay, and where answers are kept already: they may be all.
+
+        Raises:
+            LLMError: if the package or the key is missing.
+            DataError: if the address or the key cannot be one.
+        """
         if self.mode != "replay" and not self.store:
-            self._server.check()  # now, and not after hours; a full store may have all answers
+            self._server.check()
 
     @staticmethod
     def settle(options: Mapping[str, Any]) -> dict[str, Any]:

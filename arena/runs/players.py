@@ -22,12 +22,14 @@ class Players(NamedTuple):
         name: for the records of the run.
         kind: their class.
         prompts: their prompt templates.
+        prepare: raises what would keep them from playing, such as a missing key.
         make: (survey id, seed of the episode) -> a fresh agent.
     """
 
     name: str
     kind: type[Agent]
     prompts: dict[str, str]
+    prepare: Callable[[], None]
     make: Callable[[str, int], Agent]
 
 
@@ -53,6 +55,7 @@ def players(
             ORACLE,
             Oracle,
             {},
+            lambda: None,
             lambda survey_id, seed: Oracle(ideal_answers(task, tasks, survey_id), seed=seed),
         )
     kind = AGENTS.get(agent) if isinstance(agent, str) else agent
@@ -68,7 +71,9 @@ def players(
         raise DataError(
             f"agent {name!r} does not take seed=0 and the options {clip(options)}: {error}."
         ) from None
-    return Players(name, kind, first.prompts(), lambda _, seed: kind(seed=seed, **options))
+    return Players(
+        name, kind, first.prompts(), first.prepare, lambda _, seed: kind(seed=seed, **options)
+    )
 
 
 def _named(kind: type) -> list[str] | None:

@@ -89,6 +89,7 @@ def run(
     chosen = _choose(task, tasks, surveys)
     agent_options = agent_options or {}
     team = players(agent, agent_options, task, tasks)
+    team.prepare()
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise DataError(f"seed={clip(seed)}: give an integer >= 0.")
     arguments = environment.arguments_of(
