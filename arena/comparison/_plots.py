@@ -10,7 +10,7 @@ from arena.comparison._marks import COLOURS, dash, mark, px
 from arena.comparison.model import Comparison, MetricComparison
 
 _ROW = 26.0
-_NAMES = 168.0
+_NAMES = 188.0
 _VALUES = 52.0
 _WIDTH = 520.0
 
