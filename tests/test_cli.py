@@ -120,6 +120,7 @@ def test_an_agent_in_a_file(world, tmp_path, capsys):
     for agent, message in (
         (f"{file}:Mime", "Did you mean 'Mine'"),
         (f"{file}:", "Known: Junk, Mine"),
+        (file, f"name the class in it, too: {file}:CLASS."),
         (f"{tmp_path}/none.py:Mine", "there is no file"),
         (f"{tmp_path}/broken.py:Mine", "does not import: SyntaxError"),
     ):

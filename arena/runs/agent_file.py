@@ -16,6 +16,8 @@ def load_agent(text: str) -> str | type[Agent]:
     Raises:
         DataError: if there is no such file or class, or the file does not import.
     """
+    if text.endswith(".py"):
+        raise DataError(f"--agent {text!r}: name the class in it, too: {text}:CLASS.")
     file, _, name = text.rpartition(":")
     if not file.endswith(".py"):
         return text
