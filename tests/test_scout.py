@@ -338,7 +338,8 @@ def test_it_searches_where_java_runs(world, tmp_path):
     build_index(copy, "lucene")
     command = [
         sys.executable, "-m", "arena.cli", "run", "--corpus", str(copy), "--task", "discovery",
-        "--agent", "scout", "--retriever", "lucene", "--surveys", "2", "--output", str(tmp_path / "r"),
+        "--agent", "scout", "--retriever", "lucene", "--surveys", "2",
+        "--output", str(tmp_path / "run"),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
