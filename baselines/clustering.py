@@ -14,6 +14,7 @@ from baselines._dendrogram import Dendrogram
 from baselines._groups import Group, binary, by_children, by_inconsistency, groups
 from baselines._labels import Labels
 from baselines._papers import Paper
+from baselines._ranges import flag
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,15 +134,13 @@ class Clustering(Researcher):
         super().__init__(seed)
         ENCODERS.get(encoder)
         _check(merge, max_children, threshold)
-        if not isinstance(abstracts, bool):
-            raise DataError(f"abstracts={clip(abstracts)}: give true or false.")
         self._options: dict[str, Any] = {
             "encoder": encoder,
             "merge": merge,
             "max_children": max_children,
             "threshold": threshold,
         }
-        self._abstracts = abstracts
+        self._abstracts = flag("abstracts", abstracts)
         self._read = 0
 
     def organize(self, desk: Desk) -> Steps[None]:

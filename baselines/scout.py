@@ -9,8 +9,7 @@ import numpy as np
 
 from arena.agents import AGENTS, Desk, Known, Researcher, Steps
 from arena.encoders import ENCODERS
-from arena.errors import DataError, clip
-from baselines._ranges import whole
+from baselines._ranges import flag, real, whole
 from baselines._scout_subtopics import subtopics
 from baselines._scout_titles import regressed, similarity, standard
 from baselines._scout_votes import Scores, Votes, best_first
@@ -83,15 +82,15 @@ class Scout(Researcher):
             ENCODERS.get(encoder)
         self._seeds = whole("seeds", seeds, 0, 100)
         self._rounds = whole("rounds", rounds, 1, 100)
-        self._engines, self._abstracts = _flag("engines", engines), _flag("abstracts", abstracts)
-        self._topic_weight = _number("topic_weight", topic_weight, 1000)
-        self._trust = _number("trust", trust, 10)
-        self._titles = _number("titles", titles, 10)
+        self._engines, self._abstracts = flag("engines", engines), flag("abstracts", abstracts)
+        self._topic_weight = real("topic_weight", topic_weight, 0, 1000)
+        self._trust = real("trust", trust, 0, 10)
+        self._titles = real("titles", titles, 0, 10)
         self._encoder = encoder
         self._links = whole("links", links, 0, 100)
         self._subtopics = whole("subtopics", subtopics, 0, 100)
-        self._subtopic_weight = _number("subtopic_weight", subtopic_weight, 1000)
-        self._diversity = _number("diversity", diversity, 10)
+        self._subtopic_weight = real("subtopic_weight", subtopic_weight, 0, 1000)
+        self._diversity = real("diversity", diversity, 0, 10)
         self._mapped = whole("mapped", mapped, 1, 1000)
         self._votes = Votes()
         self._judged: dict[str, float] = {}
@@ -237,16 +236,3 @@ class Scout(Researcher):
 
 def _text(paper: Known) -> str:
     return f"{paper.title}. {paper.abstract}" if paper.abstract else paper.title
-
-
-def _flag(name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise DataError(f"{name}={clip(value)}: give true or false.")
-    return value
-
-
-def _number(name: str, value: object, most: float) -> float:
-    """Return an option that is a number from 0 to `most`."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
-        raise DataError(f"{name}={clip(value)}: give a number from 0 to {most:g}.")
-    return float(value)

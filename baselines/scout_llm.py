@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arena.agents import AGENTS, Desk, Steps
-from arena.errors import DataError, clip
 from arena.llm import Fields, LLMAgent
+from baselines._judging import judgements
 from baselines._queries import queries
-from baselines._ranges import whole
-from baselines._reflection import verdicts
+from baselines._ranges import real, whole
 from baselines._shown import listed
 from baselines.scout import Scout
 
@@ -56,10 +55,7 @@ class ScoutLLM(Scout, LLMAgent):
         super().__init__(seed, **options)
         self._proposals = whole("proposals", proposals, 0, 100)
         self._most_judged = whole("judged", judged, 0, 1000)
-        number = isinstance(irrelevant, int | float) and not isinstance(irrelevant, bool)
-        if not (number and 0 <= irrelevant <= 1):
-            raise DataError(f"irrelevant={clip(irrelevant)}: give a number from 0 to 1.")
-        self._irrelevant = float(irrelevant)
+        self._irrelevant = real("irrelevant", irrelevant, 0, 1)
         self._batch = whole("batch", batch, 1, 1000)
 
     def subtopics(self, desk: Desk) -> Steps[Sequence[str]]:
@@ -82,15 +78,8 @@ class ScoutLLM(Scout, LLMAgent):
         """Return 1 for papers that the model calls relevant, `irrelevant` for others."""
         yield from ()
         papers = paper_ids[: self._most_judged]
-        batches = [papers[at : at + self._batch] for at in range(0, len(papers), self._batch)]
-        about = {"topic": desk.topic, "cutoff": desk.cutoff}
-        many = [about | {"papers": listed([desk.papers[i] for i in batch])} for batch in batches]
-        judged: dict[str, float] = {}
-        for batch, answer in zip(batches, self.ask_many("judge", verdicts, many), strict=True):
-            for number, relevant in (answer or {}).items():
-                if 1 <= number <= len(batch):
-                    judged[batch[number - 1]] = 1.0 if relevant else self._irrelevant
-        return judged
+        judged = judgements(self, desk, papers, self._batch, abstracts=True)
+        return {i: 1.0 if relevant else self._irrelevant for i, relevant in judged.items()}
 
     def notes(self) -> dict[str, Any]:
         """Return the notes of both: the papers searched for, and the calls of the model."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arena.agents import AGENTS, Desk, Steps
-from arena.errors import DataError, clip
 from arena.llm import Fields, LLMAgent
-from baselines._ranges import whole
-from baselines._reflection import first_query, next_query, verdicts
+from baselines._judging import judgements
+from baselines._ranges import flag, whole
+from baselines._reflection import first_query, next_query
 from baselines._shown import listed
 
 
@@ -69,9 +69,7 @@ class SelfRAG(LLMAgent):
         self._max_rounds = whole("max_rounds", max_rounds, 1, 100)
         self._judged = whole("judged", judged, 1, 1000)
         self._batch = whole("batch", batch, 1, 1000)
-        if type(abstracts) is not bool:
-            raise DataError(f"abstracts={clip(abstracts)}: give true or false.")
-        self._abstracts = abstracts
+        self._abstracts = flag("abstracts", abstracts)
         self._k = whole("k", k, 1, 1000)
 
     def discover(self, desk: Desk) -> Steps[None]:
@@ -87,10 +85,10 @@ class SelfRAG(LLMAgent):
             if not wanted:
                 return
             unseen = [i for i in found[: self._judged] if i not in relevant]
-            judgements = yield from self._judge(desk, query, unseen)
-            if unseen and not judgements:
+            judged = yield from self._judge(desk, query, unseen)
+            if unseen and not judged:
                 return  # nothing to refine by
-            relevant |= judgements
+            relevant |= judged
             desk.ranking = in_order(desk.ranking, relevant)
             if len(tried) == self._max_rounds or not desk.searches_left:
                 return
@@ -103,18 +101,7 @@ class SelfRAG(LLMAgent):
         if self._abstracts:
             for paper_id in papers:
                 yield from desk.read(paper_id)
-        batches = [papers[at : at + self._batch] for at in range(0, len(papers), self._batch)]
-        about = {"topic": desk.topic, "cutoff": desk.cutoff, "query": query}
-        many = [
-            about | {"papers": listed([desk.papers[i] for i in batch], self._abstracts)}
-            for batch in batches
-        ]
-        judgements = {}
-        for batch, answer in zip(batches, self.ask_many("judge", verdicts, many), strict=True):
-            for number, verdict in (answer or {}).items():
-                if 1 <= number <= len(batch):
-                    judgements[batch[number - 1]] = verdict
-        return judgements
+        return judgements(self, desk, papers, self._batch, self._abstracts, query=query)
 
     def _refined(self, desk: Desk, tried: Sequence[str], relevant: Mapping[str, bool]) -> str:
         """Return the next query, or nothing if the last one is the final one."""

@@ -16,6 +16,7 @@ import gymnasium
 import numpy as np
 import pyarrow.parquet as pq
 
+import arena
 from arena._strings import StringTable
 from corpus_builder.sources import Located
 from corpus_builder.world import _sentences
@@ -193,3 +194,21 @@ def other_words(term, text):
             regex = re.escape(pattern).replace(re.escape(blank), term)
             told.update(re.findall(regex.replace(re.escape(other), "([a-z ]+)"), text))
     return sorted(told)
+
+
+# Episodes.
+
+
+def played(
+    env: gymnasium.Env[Any, Any], agent: Any, survey: str | None = None, tools: bool = True
+) -> tuple[list[Any], dict[str, Any], bool]:
+    """Play an episode; return its actions, the last info and whether it was cut off."""
+    if tools:
+        agent.tools = arena.tool_schemas(env)
+    observation, _ = env.reset(seed=3, options={"survey": survey} if survey else None)
+    actions = []
+    while True:
+        actions.append(agent.act(observation))
+        observation, _, terminated, truncated, info = env.step(actions[-1])
+        if terminated or truncated:
+            return actions, info, truncated

@@ -6,6 +6,7 @@ import json
 
 import gymnasium
 import pytest
+from helpers import played
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -35,19 +36,6 @@ class Greedy(Researcher):
                 yield from desk.citations(paper_id)
         assert not desk.searches_left
         assert not desk.reads_left or desk.read_count <= 2
-
-
-def played(env, agent, survey=None, tools=True):
-    """Play an episode; return the actions, the last info and whether it was cut off."""
-    if tools:
-        agent.tools = arena.tool_schemas(env)
-    observation, _ = env.reset(seed=3, options={"survey": survey} if survey else None)
-    actions = []
-    while True:
-        actions.append(agent.act(observation))
-        observation, _, terminated, truncated, info = env.step(actions[-1])
-        if terminated or truncated:
-            return actions, info, truncated
 
 
 @settings(

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import gymnasium
+import helpers
 import pytest
 from helpers import Memory
 from hypothesis import HealthCheck, given, settings
@@ -45,16 +46,8 @@ def corpus_of(directory, texts=TEXTS, links=None, title="Coral: a survey"):
 
 
 def played(agent, corpus, task="Discovery", survey=None, **options):
-    """Play an episode; return its actions, the last info and whether it was cut off."""
     env = gymnasium.make(f"arena/{task}-v0", corpus=corpus, **options)
-    agent.tools = arena.tool_schemas(env)
-    observation, _ = env.reset(seed=3, options={"survey": survey} if survey else None)
-    actions = []
-    while True:
-        actions.append(agent.act(observation))
-        observation, _, terminated, truncated, info = env.step(actions[-1])
-        if terminated or truncated:
-            return actions, info, truncated
+    return helpers.played(env, agent, survey)
 
 
 def queries(actions):

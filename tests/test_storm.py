@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from helpers import Memory, arena_surveys, make_env, run_contents
+from helpers import Memory, arena_surveys, make_env, played, run_contents
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from llm_server import LLMServer, Trouble
@@ -95,18 +95,6 @@ def but(**others):
 
 def storm(server, **options):
     return Storm(model="scripted", base_url=server.url, timeout=20.0, **options)
-
-
-def played(env, agent, survey):
-    """Play an episode; return the actions, the last info and whether it was cut off."""
-    agent.tools = arena.tool_schemas(env)
-    observation, _ = env.reset(seed=3, options={"survey": survey})
-    actions = []
-    while True:
-        actions.append(agent.act(observation))
-        observation, _, terminated, truncated, info = env.step(actions[-1])
-        if terminated or truncated:
-            return actions, info, truncated
 
 
 def kinds(server):
