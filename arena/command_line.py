@@ -166,6 +166,24 @@ def parse_options(option: str, items: Sequence[str] | None) -> dict[str, Any]:
     return options
 
 
+def parse_size(option: str, text: str) -> int:
+    """Return the bytes that a text such as ``4GB``, ``512MiB`` or ``1.5 TB`` means.
+
+    Raises:
+        DataError: if it means none.
+
+    >>> parse_size("--memory", "1.5GB"), parse_size("--memory", "2GiB")
+    (1500000000, 2147483648)
+    """
+    match = re.fullmatch(
+        r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", text.strip(), re.ASCII | re.IGNORECASE
+    )
+    if match is None:
+        raise DataError(f"{option} {text!r}: write a number and a unit, such as 4GB or 512MiB.")
+    base = 1024 if match[3] else 1000
+    return int(float(match[1]) * base ** " kmgt".index(match[2].lower() or " "))
+
+
 def parse_names(text: str | None) -> tuple[str, ...] | None:
     """Return the names in a text with commas; None stays None."""
     if text is None:

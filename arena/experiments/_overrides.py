@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from arena._settings.source import Place, Source
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
-from arena.experiments._source import Place, Source
 from arena.experiments.config import Experiment, Row
 
 
@@ -23,35 +22,16 @@ def changed(source: Source, changes: Mapping[str, Any], retrievers: Mapping[str,
         DataError: if a key leads through something that is no mapping.
         UnknownNameError: if there is no such label.
     """
-    data, lines = copy.deepcopy(source.data), dict(source.lines)
-
-    def put(place: Place, value: Any) -> None:
-        inside: Any = data
-        for number, key in enumerate(place[:-1]):
-            if inside.get(key) is None:
-                inside[key] = {}
-            elif not isinstance(inside[key], dict):
-                raise DataError(
-                    f"{'.'.join(place)} cannot be set: {'.'.join(place[: number + 1])} is "
-                    f"{clip(inside[key])}, which has no keys."
-                )
-            inside = inside[key]
-        inside[place[-1]] = value
-        for old in [old for old in lines if old[: len(place)] == place]:
-            del lines[old]  # what stands there is not what counts
-
-    for name, value in changes.items():
-        put(tuple(name.split(".")), value)
-    known = data.get("retrievers")
-    known = known if isinstance(known, dict) else {}
+    known = source.data.get("retrievers")
+    places: dict[Place, Any] = {tuple(name.split(".")): value for name, value in changes.items()}
     for label, name in retrievers.items():
-        if label not in known:
+        if label not in (known if isinstance(known, dict) else {}):
             raise UnknownNameError(
                 f"no retriever has the label {clip(label)} in {source.name}."
-                f"{did_you_mean(label, known)}"
+                f"{did_you_mean(label, known if isinstance(known, dict) else {})}"
             )
-        put(("retrievers", label), name)
-    return source._replace(data=data, lines=lines)
+        places["retrievers", label] = name
+    return source.changed(places)
 
 
 def picked(

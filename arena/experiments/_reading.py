@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from arena._settings.section import Section
+from arena._settings.source import Place, Source, read_source
 from arena.errors import DataError, clip, did_you_mean
-from arena.experiments._section import Section
-from arena.experiments._source import Place, Source, read_source
 from arena.experiments.config import (
     FINDS,
     LONGEST,

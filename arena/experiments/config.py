@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from arena._settings.source import Place, Source
 from arena.errors import ArenaError
-from arena.experiments._source import Place, Source
 
 FINDS = "discovery"
 """The task whose runs an episode of organization may begin with."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from arena._files import write_json
 from arena._progress import progress
+from arena._settings.source import read_source
 from arena.corpus import Corpus
 from arena.envs._setting import opened
 from arena.errors import ArenaError, CorpusError, DataError, clip
@@ -24,7 +25,6 @@ from arena.experiments._output import (
 from arena.experiments._overrides import changed, picked
 from arena.experiments._reading import read_experiment
 from arena.experiments._scores import described, score_cell, without
-from arena.experiments._source import read_source
 from arena.experiments.config import Experiment
 from arena.experiments.grid import Grid, make_grid
 from arena.runs import run

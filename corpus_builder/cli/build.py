@@ -28,7 +28,7 @@ def add_group(commands: Any) -> None:
             SUMMARY=summary,
             EXAMPLE=f"arena-corpus build {name} {source.example} --output DIR",
             add_arguments=partial(_add_arguments, source=source),
-            execute=partial(_execute, source=source),
+            execute=partial(_execute, source=source, name=name),
         )
         command_line.add_command(sources, name, command)
 
@@ -36,6 +36,9 @@ def add_group(commands: Any) -> None:
 def _add_arguments(parser: argparse.ArgumentParser, source: Any) -> None:
     source.add_arguments(parser)
     parser.add_argument("--output", required=True, metavar="DIR", help="a new directory")
+    if _is_release(source):
+        _add_stage_arguments(parser)
+        return
     parser.add_argument(
         "--fields",
         default="title,abstract,fulltext",
@@ -51,9 +54,69 @@ def _add_arguments(parser: argparse.ArgumentParser, source: Any) -> None:
     parser.add_argument("--overwrite", action="store_true", help="replace a corpus in DIR")
 
 
-def _execute(arguments: argparse.Namespace, source: Any) -> None:
+def _is_release(source: Any) -> bool:
+    from corpus_builder.release import Release
+
+    return issubclass(source, Release)
+
+
+def _add_stage_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", metavar="FILE", help="of the stages, as configs/s2orc.yaml")
+    parser.add_argument(
+        "--set",
+        action="append",
+        metavar="KEY=VALUE",
+        help="change the configuration, such as surveys.judge=llm; may be repeated",
+    )
+    parser.add_argument("--stage", metavar="NAME", help="run this stage only")
+    parser.add_argument(
+        "--memory", default="4GB", metavar="SIZE", help="for all processes (default: 4GB)"
+    )
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="processes (default: one a processor)"
+    )
+    parser.add_argument(
+        "--engine", default="local", metavar="NAME", help="what runs the tasks: local or ray"
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace a corpus in DIR")
+
+
+def _execute_stages(arguments: argparse.Namespace, source: Any, name: str) -> None:
+    from pathlib import Path
+
+    from arena import layout
+    from corpus_builder.stages import plan, read_config, run_stages
+
+    started = time.monotonic()
+    config = read_config(arguments.config, command_line.parse_options("--set", arguments.set))
+    build = plan(
+        name,
+        source.from_arguments(arguments),
+        arguments.output,
+        config,
+        memory=command_line.parse_size("--memory", arguments.memory),
+        workers=arguments.workers,
+        engine=arguments.engine,
+        overwrite=arguments.overwrite,
+    )
+
+    def tell(stage: str, report: dict[str, Any]) -> None:
+        if not arguments.json:
+            print(f"{time.monotonic() - started:8.1f} s  {stage} is done", flush=True)
+
+    reports = run_stages(build, arguments.stage, tell)
+    if arguments.json:
+        command_line.print_json(reports)
+    elif arguments.stage in (None, "index", "card"):
+        print_card(layout.read_manifest(Path(arguments.output)), arguments.output)
+
+
+def _execute(arguments: argparse.Namespace, source: Any, name: str) -> None:
     from corpus_builder.build import build
 
+    if _is_release(source):
+        _execute_stages(arguments, source, name)
+        return
     started = time.monotonic()
     manifest = build(
         source.from_arguments(arguments),

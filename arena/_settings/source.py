@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,9 +38,44 @@ class Source(NamedTuple):
         line = next((self.lines[part] for part in above if part in self.lines), None)
         return f"{self.name}{f' line {line}' if line else ''}{f', {keys}' if keys else ''}"
 
+    def changed(self, changes: Mapping[Place, Any]) -> Source:
+        """Return a configuration with other values.
 
-def read_source(config: str | Path | Mapping[str, Any]) -> Source:
+        Args:
+            changes: place -> value; mappings on the way are made where there are none.
+
+        Raises:
+            DataError: if a place leads through something that is no mapping.
+        """
+        data, lines = copy.deepcopy(self.data), dict(self.lines)
+        for place, value in changes.items():
+            inside: Any = data
+            for number, key in enumerate(place[:-1]):
+                if inside.get(key) is None:
+                    inside[key] = {}
+                elif not isinstance(inside[key], dict):
+                    raise DataError(
+                        f"{'.'.join(place)} cannot be set: {'.'.join(place[: number + 1])} is "
+                        f"{clip(inside[key])}, which has no keys."
+                    )
+                inside = inside[key]
+            inside[place[-1]] = value
+            for old in [old for old in lines if old[: len(place)] == place]:
+                del lines[old]  # what stands there is not what counts
+        return self._replace(data=data, lines=lines)
+
+
+def read_source(
+    config: str | Path | Mapping[str, Any],
+    what: str = "experiment",
+    page: str = "docs/experiments.md",
+) -> Source:
     """Read a YAML file, or take a mapping as if it stood in one.
+
+    Args:
+        config: the file or the mapping.
+        what: it describes, for messages.
+        page: of the documentation that says what may stand in it.
 
     Raises:
         DataError: if there is no such file, it is no YAML, holds no mapping, or a mapping in it
@@ -68,7 +104,7 @@ def read_source(config: str | Path | Mapping[str, Any]) -> Source:
         told = clip(" ".join(str(error).split()), 200)
         raise DataError(f"{str(path)!r} is no YAML: {told}") from None
     if not isinstance(data, dict):
-        raise DataError(f"{str(path)!r} holds no experiment. See docs/experiments.md.")
+        raise DataError(f"{str(path)!r} holds no {what}. See {page}.")
     return Source(data, repr(str(path)), reader.lines, path.parent)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
+from arena._settings.source import Place, Source
 from arena.errors import DataError, clip, did_you_mean
-from arena.experiments._source import Place, Source
 
 _REQUIRED: Any = object()
 
@@ -64,6 +64,22 @@ class Section:
             self.refuse((name,), f"expected a text, not {clip(value)}.")
         if isinstance(value, str) and not value.isprintable():
             self.refuse((name,), f"expected a text of one line, not {clip(value)}.")
+        return value
+
+    def whole(self, name: str, default: Any = _REQUIRED, least: int = 0) -> Any:
+        """Return an integer of at least `least`."""
+        value = self.get(name, default)
+        if value is default:
+            return value
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            self.refuse((name,), f"expected an integer >= {least}, not {clip(value)}.")
+        return value
+
+    def flag(self, name: str, default: Any = _REQUIRED) -> bool:
+        """Return true or false."""
+        value = self.get(name, default)
+        if not isinstance(value, bool):
+            self.refuse((name,), f"expected true or false, not {clip(value)}.")
         return value
 
     def mapping(self, name: str, default: Any = _REQUIRED) -> dict[str, Any]:

@@ -1,0 +1,118 @@
+"""A build: its source, configuration, resources, and where its stages keep their output."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.errors import DataError, clip
+from corpus_builder.executors import Executor
+from corpus_builder.release import Limits, Release
+from corpus_builder.stages._config import Config
+
+LEAST_MEMORY = 1 << 30
+_OWN = 300 << 20  # bytes that Python, Arrow and NumPy take before any data
+_WORKER = 500 << 20  # bytes that a process may need for one shard
+
+
+class Resources(NamedTuple):
+    """What a build may use.
+
+    Attributes:
+        memory: bytes, over all its processes on this machine.
+        workers: processes and threads.
+    """
+
+    memory: int
+    workers: int
+
+    @property
+    def processes(self) -> int:
+        """How many processes that read shards fit into the memory beside this one."""
+        return max(1, min(self.workers, (self.memory - _OWN) // _WORKER))
+
+    @property
+    def database(self) -> int:
+        """Bytes that DuckDB may manage; what it takes besides is left out of this."""
+        return int((self.memory - _OWN) * 0.7)
+
+
+class Plan(NamedTuple):
+    """A build.
+
+    Attributes:
+        source: registered name of the release's kind.
+        release: where the papers come from.
+        output: the corpus to be.
+        config: of the stages.
+        resources: for this run; no output depends on them.
+        executor: runs what is done shard by shard.
+        limits: dates and lengths that are plausible.
+        overwrite: replace another corpus in `output`.
+    """
+
+    source: str
+    release: Release
+    output: Path
+    config: Config
+    resources: Resources
+    executor: Executor
+    limits: Limits
+    overwrite: bool = False
+
+    @property
+    def work(self) -> Path:
+        """Directory of the stages, beside the output."""
+        return self.output.with_name(f"{self.output.name}.stages")
+
+    def stage(self, name: str) -> Path:
+        """Return the directory of a stage."""
+        return self.work / name
+
+
+def plan(
+    source: str,
+    release: Release,
+    output: str | Path,
+    config: Config | None = None,
+    *,
+    memory: int = 4 << 30,
+    workers: int | None = None,
+    engine: str = "local",
+    overwrite: bool = False,
+) -> Plan:
+    """Return a build, checked as far as it can be without reading.
+
+    Args:
+        source: registered name of the release's kind.
+        release: where the papers come from.
+        output: directory of the corpus.
+        config: of the stages; the defaults if None.
+        memory: bytes that all processes of this machine together may use, at least 1 GiB.
+        workers: processes and threads; by default as many as this machine has processors.
+        engine: registered name of what runs the tasks, see `corpus_builder.executors`.
+        overwrite: replace another corpus in `output`.
+
+    Raises:
+        UnknownNameError: if no executor has that name.
+        DataError: if a number is out of its range.
+    """
+    from corpus_builder.executors import EXECUTORS
+
+    config = config or Config()
+    if memory < LEAST_MEMORY:
+        raise DataError(f"memory={clip(memory)} bytes: a build needs at least 1 GiB.")
+    if workers is None:
+        workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    if workers < 1:
+        raise DataError(f"workers={clip(workers)}: give at least 1.")
+    resources = Resources(memory, workers)
+    executor: Executor = EXECUTORS.get(engine)(resources.processes)
+    year = release.year
+    last = config.last_year
+    if last is None:
+        last = Limits().last_year if year is None else year + 1
+    limits = Limits(config.first_year, last, config.characters)
+    path = Path(os.path.realpath(output))
+    return Plan(source, release, path, config, resources, executor, limits, overwrite)

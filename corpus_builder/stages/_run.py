@@ -1,0 +1,153 @@
+"""Runs the stages one after the other, each once."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from arena import __version__, layout
+from arena._files import TEMPORARY_SUFFIX, sha256_json, write_json
+from arena._lock import only_writer
+from arena.errors import CorpusError, DataError, did_you_mean
+from corpus_builder._output import check_output
+from corpus_builder.stages._plan import Plan
+from corpus_builder.stages._stage import Stage, Steps
+from corpus_builder.stages.corpus import INDEX
+from corpus_builder.stages.drawing import CARD
+from corpus_builder.stages.mind_maps import MIND_MAPS
+from corpus_builder.stages.reading import PARSE
+from corpus_builder.stages.references import REFERENCES
+from corpus_builder.stages.surveys import SURVEYS
+
+STAGES: tuple[Stage, ...] = (PARSE, SURVEYS, REFERENCES, MIND_MAPS, INDEX, CARD)
+
+_DONE = "stage.json"
+_BEGUN = "begun.json"
+_log = logging.getLogger(__name__)
+
+
+def run_stages(
+    plan: Plan, only: str | None = None, tell: Callable[[str, dict[str, Any]], None] | None = None
+) -> dict[str, dict[str, Any]]:
+    """Run the stages of a build; what an earlier run has done is not done again.
+
+    The directory of the stages, beside the output, keeps the output and the report of each. A
+    build that fails, is interrupted or killed goes on with the same call; a stage is done again
+    only if its input or configuration has changed. No result depends on memory, workers, executor
+    or on how often the build was broken off.
+
+    Args:
+        plan: the build.
+        only: name of the only stage to run.
+        tell: called with name and report of each stage as it is done.
+
+    Returns:
+        The report of each stage that is done, by name, in order.
+
+    Raises:
+        UnknownNameError, DataError: if the configuration or too many records are unusable, or a
+            stage before `only` is not done.
+        CorpusError: if the output cannot be taken.
+        OSError: if the disk is full or not writable; what is done is kept.
+    """
+    names = [stage.name for stage in STAGES]
+    if only is not None and only not in names:
+        raise DataError(f"no stage named {only!r}.{did_you_mean(only, names)}")
+    check_work(plan)
+    plan.work.mkdir(parents=True, exist_ok=True)
+    reports: dict[str, dict[str, Any]] = {}
+    try:
+        with only_writer(plan.work.with_name(f".{plan.work.name}.lock"), plan.work):
+            key = sha256_json([__version__, layout.FORMAT_VERSION, plan.source])
+            for stage in STAGES:
+                key = sha256_json([key, stage.name, stage.inputs(plan)])
+                report = _done(plan.stage(stage.name), key)
+                if report is None:
+                    if only not in (None, stage.name):
+                        raise DataError(
+                            f"the stage {stage.name!r} comes before {only!r} and is not done with "
+                            f"this input and configuration. Run it first, with --stage "
+                            f"{stage.name}, or leave out --stage."
+                        )
+                    report = _run(plan, stage, key)
+                reports[stage.name] = report
+                if tell is not None:
+                    tell(stage.name, report)
+                if stage.name == only:
+                    break
+    except duckdb.Error as error:
+        raise _from_duckdb(plan, error) from error
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("The same command goes on from here.") from None
+    finally:
+        plan.executor.close()
+    return reports
+
+
+def check_work(plan: Plan) -> None:
+    """Refuse an output, or a directory of stages, that holds something else.
+
+    Raises:
+        CorpusError: saying what to do.
+    """
+    ours = _done(plan.stage(INDEX.name), None)
+    check_output(plan.output, plan.overwrite or ours is not None)
+    if plan.work.exists():
+        known = {stage.name for stage in STAGES}
+        others = [path.name for path in plan.work.iterdir() if path.name not in known]
+        if others:
+            raise CorpusError(
+                f"{str(plan.work)!r} holds {sorted(others)[0]!r}, which is no stage; the build "
+                "needs that name. Move it away or name another output."
+            )
+
+
+def _done(directory: Path, key: str | None) -> dict[str, Any] | None:
+    """Return the report of a stage that is done with `key`, or with any if that is None."""
+    try:
+        told = json.loads((directory / _DONE).read_bytes())
+        report: dict[str, Any] = told["report"]
+        return report if key in (None, told["key"]) else None
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
+def _run(plan: Plan, stage: Stage, key: str) -> dict[str, Any]:
+    directory = plan.stage(stage.name)
+    if _begun(directory) != key:
+        shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True, exist_ok=True)
+    for leftover in directory.rglob(f".*{TEMPORARY_SUFFIX}"):
+        leftover.unlink()
+    write_json(directory / _BEGUN, {"key": key})
+    steps = Steps(directory)
+    _log.info("stage %s", stage.name)
+    report = stage.run(plan, steps)
+    shutil.rmtree(directory / ".scratch", ignore_errors=True)
+    write_json(directory / _DONE, {"key": key, "report": report})
+    return report
+
+
+def _begun(directory: Path) -> str | None:
+    try:
+        if (directory / _DONE).exists():  # with another key, or it would not be run
+            return None
+        return str(json.loads((directory / _BEGUN).read_bytes())["key"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
+def _from_duckdb(plan: Plan, error: duckdb.Error) -> Exception:
+    text = str(error).splitlines()[0]
+    if isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException):
+        return OSError(
+            f"the build of {str(plan.output)!r} stopped: {text.rstrip('.')}. What is done is kept; "
+            "free some disk space or give more --memory, and the same command goes on."
+        )
+    return error

@@ -1,0 +1,208 @@
+"""The stage ``parse``: every shard read into tables, and one narrow table of the corpus' papers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from arena._progress import progress
+from arena.errors import DataError
+from corpus_builder.release import Shard, ShardTask, parse_shard
+from corpus_builder.release.parsing import REJECTS, REPORT
+from corpus_builder.stages._database import connected, execute, literal, view_tables
+from corpus_builder.stages._plan import Plan
+from corpus_builder.stages._stage import Steps
+
+SHARDS = "shards"
+CORPUS = "corpus.parquet"
+"""One row a paper of the corpus-to-be: ``id, title, title_key, day, precision, is_survey,
+n_references, listed (entries of its bibliography, null without full text), file, line``."""
+
+_TWICE = "told-twice.jsonl"
+_WORST = 3  # reasons that a message names
+_FEW = 20  # records of which a share says nothing
+
+
+class Parse:
+    """Reads the shards, side by side."""
+
+    name = "parse"
+
+    def inputs(self, plan: Plan) -> Any:
+        """Return what stands in the files, told by their sizes and times."""
+        config = plan.config
+        files = [
+            [shard.name, shard.size, shard.path.stat().st_mtime_ns]
+            for shard in plan.release.shards()
+        ]
+        return [
+            plan.release.describe(), list(plan.limits), files, config.full_text_only,
+            config.max_rejected, config.allow_damaged,
+        ]  # fmt: skip
+
+    def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
+        """Read every shard that no earlier run has read; then tell the papers of the corpus."""
+        shards = plan.release.shards()
+        reports = [told for _, told in sorted(self._read(plan, steps, shards).items())]
+        datasets = {
+            dataset: _summary(
+                [r for s, r in zip(shards, reports, strict=True) if s.dataset == dataset]
+            )
+            for dataset in sorted({shard.dataset for shard in shards})
+        }
+        parts = [_place(steps.directory, shard) / REJECTS for shard in shards]
+        _join(parts, steps.directory / REJECTS)
+        _check(plan, steps.directory, datasets, reports)
+        corpus = steps.once("corpus", lambda: _write_corpus(plan, steps))
+        _join([*parts, steps.directory / _TWICE], steps.directory / REJECTS)
+        return {
+            "datasets": datasets,
+            "shards": {report["shard"]: report["sha256"] for report in reports},
+            **corpus,
+        }
+
+    def _read(self, plan: Plan, steps: Steps, shards: list[Shard]) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = {}
+        tasks = []
+        for shard in shards:
+            directory = _place(steps.directory, shard)
+            told = directory / REPORT
+            if told.exists():
+                found[shard.name] = json.loads(told.read_bytes())
+            else:
+                directory.parent.mkdir(parents=True, exist_ok=True)
+                tasks.append(ShardTask(plan.release, shard, plan.limits, directory))
+        # The largest first: a large one begun last would run on alone.
+        tasks.sort(key=lambda task: (-task.shard.size, task.shard.name))
+        sizes = {shard.name: shard.size for shard in shards}
+        with progress(
+            total=sum(sizes.values()), initial=sum(sizes[name] for name in found), desc="read",
+            unit="B", unit_scale=True,
+        ) as bar:  # fmt: skip
+            for report in plan.executor.run(parse_shard, tasks):
+                found[report["shard"]] = report
+                bar.update(sizes[report["shard"]])
+        return found
+
+
+PARSE = Parse()
+
+
+def _place(directory: Path, shard: Shard) -> Path:
+    return directory / SHARDS / shard.name
+
+
+def _summary(reports: list[dict[str, Any]]) -> dict[str, Any]:
+    counts: dict[str, dict[str, int]] = {"rows": {}, "rejected": {}, "flaws": {}}
+    for report in reports:
+        for kind, of in counts.items():
+            for name, number in report[kind].items():
+                of[name] = of.get(name, 0) + number
+    return {
+        "shards": len(reports),
+        "damaged": sum(report["damage"] is not None for report in reports),
+        "lines": sum(report["lines"] for report in reports),
+        **{kind: dict(sorted(of.items())) for kind, of in counts.items()},
+    }
+
+
+def _join(parts: Iterable[Path], whole: Path) -> None:
+    new = whole.with_name(f".{whole.name}.new")
+    with new.open("wb") as file:
+        for part in parts:
+            with part.open("rb") as opened:
+                shutil.copyfileobj(opened, file)
+    new.rename(whole)
+
+
+def _check(
+    plan: Plan, directory: Path, datasets: dict[str, Any], reports: list[dict[str, Any]]
+) -> None:
+    """Stop a build whose input is not what it should be.
+
+    Raises:
+        DataError: if a shard is damaged, or too many records were rejected.
+    """
+    damaged = [report for report in reports if report["damage"] is not None]
+    if damaged and not plan.config.allow_damaged:
+        first = damaged[0]
+        raise DataError(
+            f"{len(damaged)} of {len(reports)} shards end early, {first['shard']!r} after line "
+            f"{first['lines']} for one ({first['damage']}). Get them again, or set "
+            "allow_damaged=true to go on with what can be read."
+        )
+    for dataset, told in datasets.items():
+        rejected, lines = sum(told["rejected"].values()), told["lines"]
+        if rejected > plan.config.max_rejected * max(lines, _FEW):
+            worst = sorted(told["rejected"].items(), key=lambda item: (-item[1], item[0]))
+            named = ", ".join(f"{reason} {number:,}" for reason, number in worst[:_WORST])
+            raise DataError(
+                f"{rejected:,} of {lines:,} records of {dataset!r} cannot be used: {named}. "
+                f"{str(directory / REJECTS)!r} lists them with shard and line. Mend the input, or "
+                f"raise max_rejected ({plan.config.max_rejected:g})."
+            )
+
+
+# A paper told twice: the first in the order of shards and lines counts.
+_CORPUS = """
+CREATE TABLE corpus AS
+SELECT id, title, title_key, day, precision, is_survey, n_references, listed, file, line
+FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY file, line) AS nth FROM papers)
+{join} (SELECT id, max(n_references) AS listed FROM texts GROUP BY id) USING (id)
+WHERE nth = 1
+"""
+_REPEATED = """
+SELECT file, line, id FROM
+(SELECT file, line, id, row_number() OVER (PARTITION BY id ORDER BY file, line) AS nth FROM {table})
+WHERE nth > 1 ORDER BY file, line
+"""
+
+
+def _write_corpus(plan: Plan, steps: Steps) -> dict[str, Any]:
+    resources = plan.resources
+    with connected(steps.scratch(), resources.database, resources.workers) as connection:
+        view_tables(connection, steps.directory / SHARDS)
+        join = "JOIN" if plan.config.full_text_only else "LEFT JOIN"
+        execute(connection, _CORPUS.format(join=join))
+        new = steps.directory / f".{CORPUS}"
+        execute(
+            connection,
+            f"COPY (SELECT * FROM corpus ORDER BY id) TO {literal(new)} "
+            "(FORMAT parquet, COMPRESSION zstd)",
+        )
+        new.rename(steps.directory / CORPUS)
+        twice: dict[str, int] = {}
+        with (steps.directory / _TWICE).open("w", encoding="ascii") as rejects:
+            for table in ("papers", "abstracts", "texts"):
+                result = connection.cursor().execute(_REPEATED.format(table=table))
+                while rows := result.fetchmany(1024):
+                    twice[table] = twice.get(table, 0) + len(rows)
+                    for file, line, id_ in rows:
+                        entry = {"shard": file, "line": line, "reason": "told twice",
+                                 "detail": id_, "kept": False}  # fmt: skip
+                        rejects.write(json.dumps(entry) + "\n")
+
+        def number(sql: str) -> int:
+            row = connection.execute(sql).fetchone()
+            return int(row[0]) if row else 0
+
+        ids = number("SELECT count(DISTINCT id) FROM papers")
+        papers = number("SELECT count(*) FROM corpus")
+        if not papers:
+            raise DataError(
+                f"none of {ids:,} papers has full text, and full_text_only is true. Set "
+                "full_text_only=false to take papers without, or add the full texts."
+                if ids
+                else "the release holds no papers."
+            )
+        return {
+            "told_twice": twice,
+            "papers": papers,
+            "without_full_text": ids - papers if plan.config.full_text_only else 0,
+            "texts_without_paper": number(
+                "SELECT count(DISTINCT id) FROM texts WHERE id NOT IN (SELECT id FROM papers)"
+            ),
+        }
