@@ -138,8 +138,8 @@ def read_config(
         ),
         MindMaps(None if figures is None else source.folder / figures, maps.mapping("options", {})),
         Index(
-            tuple(index.texts("engines", list(default.index.engines))),
-            tuple(index.texts("fields", list(default.index.fields))),
+            tuple(index.texts("engines", list(default.indexing.engines))),
+            tuple(index.texts("fields", list(default.indexing.fields))),
         ),
     )
     if found.last_year is not None and found.last_year < found.first_year:
