@@ -13,7 +13,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._arrays import load_array, save_array
+from arena._arrays import ArrayWriter, load_array
+
+_UNWRITTEN = 1 << 16
 
 
 class StringTable:
@@ -49,24 +51,34 @@ class StringTable:
 
 
 class StringTableWriter:
-    """Write a `StringTable` one string at a time; only the lengths stay in memory."""
+    """Write a `StringTable` one string at a time."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = Path(f"{path}.bin").open("wb", buffering=1 << 20)  # noqa: SIM115
-        self._lengths = array("q", [0])
+        self._offsets = ArrayWriter(Path(f"{path}.offsets.npy"), np.int64)
+        self._ends = array("q", [0])  # not written yet
+        self._end = 0
 
     def add(self, value: bytes) -> None:
         """Append a string, given as UTF-8."""
         self._file.write(value)
-        self._lengths.append(len(value))
+        self._end += len(value)
+        self._ends.append(self._end)
+        if len(self._ends) >= _UNWRITTEN:
+            self._write()
+
+    def _write(self) -> None:
+        self._offsets.append(np.frombuffer(self._ends, np.int64))
+        self._ends = array("q")
 
     def __enter__(self) -> StringTableWriter:
+        self._offsets.__enter__()
         return self
 
-    def __exit__(self, kind: object, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._file.close()
         if kind is None:
-            offsets = np.cumsum(np.frombuffer(self._lengths, np.int64))
-            save_array(Path(f"{self._path}.offsets.npy"), offsets)
+            self._write()
+        self._offsets.__exit__(kind, None, None)

@@ -1,4 +1,4 @@
-"""Write who cites whom among the searchable papers, both ways."""
+"""Who cites whom among the searchable papers: found shard by shard, written both ways."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from arena import layout
-from arena._arrays import ArrayWriter, save_array
+from arena._arrays import ArrayWriter
 from arena._progress import progress
-from corpus_builder._order import batches, count
+from corpus_builder._duckdb import count, execute, tables
 from corpus_builder._parquet import RowWriter
 
 REFERENCES = pa.schema(
@@ -22,8 +23,7 @@ REFERENCES = pa.schema(
 # A survey's reference list is a gold label and an undated paper is out of reach, so a link counts
 # only between two searchable papers. The ids are compared before the joins: comparing documents
 # after them makes DuckDB pair every document with every other one first.
-_LINKS = """
-CREATE TABLE links AS
+LINKS = """
 SELECT a.document AS citing, b.document AS cited, bool_or(r.influential) AS influential
 FROM staged_references r
 JOIN documents a ON a.id = r.citing
@@ -31,39 +31,74 @@ JOIN documents b ON b.id = r.cited
 WHERE a.searchable AND b.searchable AND r.citing <> r.cited
 GROUP BY ALL
 """
+DANGLING = """
+SELECT count(*) FROM staged_references
+WHERE citing IN (SELECT id FROM documents) AND cited NOT IN (SELECT id FROM documents)
+"""
 
 
 def write_links(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[str, dict[str, int]]:
     """Write references.parquet and both look-up lists; return the content hash and counts."""
-    connection.execute(_LINKS)
+    execute(connection, f"CREATE TABLE links AS {LINKS}")
+    digest, number = write_sorted_links(connection, output)
+    return digest, {"references": number, "dangling_references": count(connection, DANGLING)}
+
+
+def write_sorted_links(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[str, int]:
+    """Write the table ``links(citing, cited, influential)``; return content hash and number."""
     n = count(connection, "SELECT count(*) FROM documents")
     digest = hashlib.sha256()
-    counts = np.zeros(n + 1, np.int64)
     total = count(connection, "SELECT count(*) FROM links")
     with (
         RowWriter(output / layout.REFERENCES, REFERENCES) as table,
         ArrayWriter(output / layout.CITED, np.uint32) as cited,
+        _Starts(output / layout.CITED_STARTS, n) as starts,
         progress(total=total, desc="citations", unit="link") as bar,
     ):
-        for batch in batches(connection, "SELECT * FROM links ORDER BY citing, cited"):
-            cited.append([row[1] for row in batch])
-            for row in batch:
-                table.add(row)
-                counts[row[0] + 1] += 1
-                digest.update(b"%d %d %d\n" % row)
-            bar.update(len(batch))
-    save_array(output / layout.CITED_STARTS, np.cumsum(counts))
-    counts[:] = 0
-    with ArrayWriter(output / layout.CITING, np.uint32) as citing:
-        for batch in batches(connection, "SELECT citing, cited FROM links ORDER BY cited, citing"):
-            citing.append([row[0] for row in batch])
-            for row in batch:
-                counts[row[1] + 1] += 1
-    save_array(output / layout.CITING_STARTS, np.cumsum(counts))
-    return digest.hexdigest(), {
-        "references": citing.length,
-        "dangling_references": count(
-            connection,
-            "SELECT count(*) FROM staged_references WHERE cited NOT IN (SELECT id FROM documents)",
-        ),
-    }
+        for batch in tables(connection, "SELECT * FROM links ORDER BY citing, cited"):
+            table.add_batch(batch)
+            one, other, marks = (batch.column(i).to_numpy(zero_copy_only=False) for i in range(3))
+            cited.append(other)
+            starts.add(one)
+            rows = zip(one.tolist(), other.tolist(), marks.tolist(), strict=True)
+            digest.update(b"".join(b"%d %d %d\n" % row for row in rows))
+            bar.update(batch.num_rows)
+    with (
+        ArrayWriter(output / layout.CITING, np.uint32) as citing,
+        _Starts(output / layout.CITING_STARTS, n) as starts,
+    ):
+        for batch in tables(connection, "SELECT cited, citing FROM links ORDER BY cited, citing"):
+            starts.add(batch.column(0).to_numpy())
+            citing.append(batch.column(1).to_numpy())
+    return digest.hexdigest(), citing.length
+
+
+class _Starts:
+    """Writes where the rows of each document start, of rows that come in document order."""
+
+    def __init__(self, path: Path, documents: int) -> None:
+        self._writer = ArrayWriter(path, np.int64)
+        self._documents = documents
+        self._next = 0  # the document whose start is to be written next
+        self._rows = 0
+
+    def add(self, documents: NDArray[np.int32]) -> None:
+        """Take the documents of some rows."""
+        if len(documents):
+            last = int(documents[-1]) + 1
+            places = np.searchsorted(documents, np.arange(self._next, last))
+            self._writer.append(self._rows + places)
+            self._next = last
+        self._rows += len(documents)
+
+    def __enter__(self) -> _Starts:
+        self._writer.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is None:
+            while self._next <= self._documents:  # a piece at a time: there may be many
+                piece = min(self._documents + 1 - self._next, 1 << 20)
+                self._writer.append(np.full(piece, self._rows, np.int64))
+                self._next += piece
+        self._writer.__exit__(kind, None, None)

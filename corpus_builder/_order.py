@@ -1,18 +1,17 @@
-"""Second pass: find the document order, out of core, with DuckDB."""
+"""Second pass: find the document order, out of core."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
 from arena.errors import DataError, clip
+from corpus_builder._duckdb import connected, execute, literal
 
-_MEMORY_LIMIT = "1GB"
+_MEMORY_LIMIT = 1_000_000_000
 
 _STAGED = ("papers", "surveys", "references", "survey_references")
 
@@ -29,58 +28,42 @@ FROM (SELECT id, day, is_survey
       FROM staged_papers)
 """
 
+# Of a release these come from other files than the papers, see corpus_builder.stages.corpus.
+_PARTS = """
+CREATE VIEW staged_abstracts AS
+SELECT id, abstract, 0 AS rank, file, line FROM staged_papers WHERE abstract <> '';
+CREATE VIEW staged_texts AS
+SELECT id, sections, file, line FROM staged_papers WHERE len(sections) > 0;
+"""
+
 
 @contextmanager
 def database(staging: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a database over the staged files, with the table ``documents`` in document order.
 
-    ``documents(document, id, day, survey, searchable)`` has one row a paper.
-
     Raises:
         DataError: if an id occurs twice.
     """
-    config: dict[str, Any] = {
-        "memory_limit": _MEMORY_LIMIT,
-        # With more, the main thread at times only waits, and deaf to Ctrl-C until a query is done.
-        "threads": 1,
-        "temp_directory": str(staging / "spill"),
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-    }
-    with duckdb.connect(config=config) as connection:  # in memory, what exceeds it in spill
+    with connected(staging / "spill", _MEMORY_LIMIT, 1) as connection:
         for name in _STAGED:
             connection.execute(
                 f"CREATE VIEW staged_{name} AS "
-                f"SELECT * FROM read_parquet({_literal(staging / f'{name}.parquet')})"
+                f"SELECT * FROM read_parquet({literal(staging / f'{name}.parquet')})"
             )
         for name in ("papers", "surveys"):
             _refuse_duplicates(connection, name)
-        connection.execute(_DOCUMENTS)
+        connection.execute(_PARTS)
+        create_documents(connection)
         yield connection
 
 
-def batches(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[list[tuple[Any, ...]]]:
-    """Yield the rows of a query a thousand at a time, without holding them all."""
-    result = connection.cursor().execute(sql)
-    while batch := result.fetchmany(1024):
-        yield batch
+def create_documents(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create ``documents(document, id, day, survey, searchable)``, one row a paper.
 
-
-def rows(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a query without holding them all."""
-    for batch in batches(connection, sql):
-        yield from batch
-
-
-def count(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
-    """Return the one number that a query gives."""
-    row = connection.execute(sql).fetchone()
-    return int(row[0]) if row else 0
-
-
-def _literal(path: Path) -> str:
-    """Return a path as an SQL string that stands for this file alone, not for a pattern."""
-    return "'" + re.sub(r"([*?\[])", r"[\1]", str(path)).replace("'", "''") + "'"
+    It is made of ``staged_papers(id, title_key, day, is_survey)`` and
+    ``staged_surveys(id, title_key)``.
+    """
+    execute(connection, _DOCUMENTS)
 
 
 def _refuse_duplicates(connection: duckdb.DuckDBPyConnection, name: str) -> None:

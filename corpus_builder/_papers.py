@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
+import orjson
 import pyarrow as pa
 
 from arena import layout
-from arena._arrays import save_array
+from arena._arrays import ArrayWriter
 from arena._progress import progress
 from arena._store import hash_id
 from arena._strings import StringTableWriter
-from corpus_builder._order import count, rows
+from corpus_builder._duckdb import count, literal, rows, tables
 from corpus_builder._parquet import RowWriter
 
 _EPOCH = dt.date(1970, 1, 1)
@@ -44,62 +45,131 @@ SECTIONS = pa.schema(
         ("text", pa.string()),
     ]
 )
-_SQL = """
-SELECT d.document, p.id, title, abstract, p.day, precision, survey, searchable, venue, authors,
-       fields, sections
+_ROWS = """
+SELECT d.document, p.id, title, p.day, precision, survey, searchable, venue, authors, fields
 FROM documents d JOIN staged_papers p USING (id) ORDER BY d.document
 """
+# The first abstract in this order counts, and the first text. Nobody may read those of a survey,
+# and its title and date are all that a card needs.
+_ABSTRACTS = """
+SELECT d.document, a.abstract FROM staged_abstracts a JOIN documents d USING (id)
+WHERE NOT d.survey ORDER BY d.document, a.rank, a.file, a.line
+"""
+_TEXTS = """
+SELECT d.document, t.sections FROM staged_texts t JOIN documents d USING (id)
+WHERE NOT d.survey ORDER BY d.document, t.file, t.line
+"""
+_HASHES = pa.schema([("hash", pa.uint64()), ("document", pa.int32())])
+_UNWRITTEN = 1 << 14
 
 
-def write_papers(connection: duckdb.DuckDBPyConnection, output: Path) -> str:
-    """Write papers.parquet, sections.parquet and the look-up tables; return the content hash.
+def write_papers(
+    connection: duckdb.DuckDBPyConnection, output: Path, scratch: Path
+) -> tuple[str, int]:
+    """Write papers.parquet, sections.parquet and the look-up tables.
 
-    The texts of a survey are not written: nobody may read them, and its title and date are all
-    that a card needs.
+    Args:
+        connection: with ``documents`` and ``staged_papers``, ``_abstracts``, ``_texts``.
+        output: directory of the corpus.
+        scratch: directory for what is removed again.
+
+    Returns:
+        The content hash, and the number of sections.
     """
     n = count(connection, "SELECT count(*) FROM documents")
-    days = np.full(n, layout.UNDATED, np.int32)
-    searchable_before = np.zeros(n + 1, np.int64)
-    hashes = np.zeros(n, np.uint64)
-    section_starts = np.zeros(n + 1, np.int64)
     digest = hashlib.sha256()
+    hashes = scratch / "hashes.parquet"
     with (
         RowWriter(output / layout.PAPERS, PAPERS) as papers,
         RowWriter(output / layout.SECTIONS, SECTIONS) as sections,
         StringTableWriter(output / layout.IDS) as ids,
         StringTableWriter(output / layout.TITLES) as titles,
+        RowWriter(hashes, _HASHES) as unsorted,
+        _Column(output / layout.DAYS, np.int32) as days,
+        _Column(output / layout.SEARCHABLE_BEFORE, np.int64) as searchable_before,
+        _Column(output / layout.SECTION_STARTS, np.int64) as section_starts,
     ):
-        for row in progress(rows(connection, _SQL), total=n, desc="papers", unit="paper"):
-            (document, id_, title, abstract, day, precision, survey, searchable, venue, authors,
-             fields, texts) = row  # fmt: skip
-            if survey:
-                abstract, texts = "", []
+        reachable = section = 0
+        searchable_before.add(reachable)
+        section_starts.add(section)
+        abstracts = _Beside(rows(connection, _ABSTRACTS))
+        bodies = _Beside(rows(connection, _TEXTS))
+        for row in progress(rows(connection, _ROWS), total=n, desc="papers", unit="paper"):
+            document, id_, title, day, precision, survey, searchable, venue, authors, fields = row
+            abstract, texts = abstracts.of(document, ""), bodies.of(document, [])
             date = None if day is None else _EPOCH + dt.timedelta(days=day)
             papers.add(
                 (id_, title, abstract, date, precision, survey, searchable, venue, authors, fields)
             )
-            for position, section in enumerate(texts):
-                sections.add((document, position, section["heading"], section["text"]))
+            for position, text in enumerate(texts):
+                sections.add((document, position, text["heading"], text["text"]))
             ids.add(id_.encode())
             titles.add(title.encode())
-            if day is not None:
-                days[document] = day
-            searchable_before[document + 1] = searchable_before[document] + searchable
-            section_starts[document + 1] = section_starts[document] + len(texts)
-            hashes[document] = hash_id(id_)
-            digest.update(_canonical([*row[1:3], abstract, *row[4:11], texts]))
-    order = np.argsort(hashes, kind="stable")
-    tables: dict[str, np.ndarray] = {
-        layout.DAYS: days,
-        layout.SEARCHABLE_BEFORE: searchable_before,
-        layout.SECTION_STARTS: section_starts,
-        layout.ID_HASHES: hashes[order],
-        layout.ID_DOCUMENTS: order.astype(np.uint32),
-    }
-    for name, table in tables.items():
-        save_array(output / name, table)
-    return digest.hexdigest()
+            days.add(layout.UNDATED if day is None else day)
+            reachable += searchable
+            searchable_before.add(reachable)
+            section += len(texts)
+            section_starts.add(section)
+            unsorted.add((hash_id(id_), document))
+            digest.update(_canonical([id_, title, abstract, *row[3:], texts]))
+    _write_hashes(connection, output, hashes)
+    return digest.hexdigest(), section
+
+
+def _write_hashes(connection: duckdb.DuckDBPyConnection, output: Path, unsorted: Path) -> None:
+    with (
+        ArrayWriter(output / layout.ID_HASHES, np.uint64) as hashes,
+        ArrayWriter(output / layout.ID_DOCUMENTS, np.uint32) as documents,
+    ):
+        table = f"read_parquet({literal(unsorted)})"
+        for batch in tables(connection, f"SELECT * FROM {table} ORDER BY hash, document"):
+            hashes.append(batch.column(0).to_numpy())
+            documents.append(batch.column(1).to_numpy())
+    unsorted.unlink()
+
+
+class _Beside:
+    """Rows (document, value) in document order, to be asked for one document after the other."""
+
+    def __init__(self, found: Iterator[tuple[Any, ...]]) -> None:
+        self._found = found
+        self._next: tuple[Any, ...] | None = next(found, None)
+
+    def of(self, document: int, default: Any) -> Any:
+        """Return the first value of a document."""
+        value, known = default, False
+        while self._next is not None and self._next[0] <= document:
+            if self._next[0] == document and not known:
+                value, known = self._next[1], True
+            self._next = next(self._found, None)
+        return value
+
+
+class _Column:
+    """Numbers written as they come."""
+
+    def __init__(self, path: Path, dtype: Any) -> None:
+        self._writer = ArrayWriter(path, dtype)
+        self._values: list[int] = []
+
+    def add(self, value: int) -> None:
+        self._values.append(value)
+        if len(self._values) >= _UNWRITTEN:
+            self._write()
+
+    def _write(self) -> None:
+        self._writer.append(self._values)
+        self._values = []
+
+    def __enter__(self) -> _Column:
+        self._writer.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._write()
+        self._writer.__exit__(kind, None, None)
 
 
 def _canonical(values: list[Any]) -> bytes:
-    return json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    return orjson.dumps(values) + b"\n"

@@ -22,6 +22,7 @@ class RowWriter:
         self._writer = pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False)
         self._rows: list[tuple[Any, ...]] = []
         self._size = 0
+        self._tail: pa.Table | None = None
         self.count = 0
 
     def add(self, row: tuple[Any, ...]) -> None:
@@ -31,6 +32,25 @@ class RowWriter:
         self.count += 1
         if len(self._rows) >= _ROWS or self._size >= _CHARACTERS:
             self._flush()
+
+    def add_batch(self, batch: pa.RecordBatch) -> None:
+        """Add rows given as columns, none of them a text, in groups as `add` makes them."""
+        start, self.count = 0, self.count + batch.num_rows
+        if self._tail is not None:
+            start = _ROWS - self._tail.num_rows
+            self._tail = pa.Table.from_batches([*self._tail.to_batches(), batch.slice(0, start)])
+            if self._tail.num_rows < _ROWS:
+                return
+            self._write(self._tail)
+            self._tail = None
+        while batch.num_rows - start >= _ROWS:
+            self._write(pa.Table.from_batches([batch.slice(start, _ROWS)]))
+            start += _ROWS
+        if start < batch.num_rows:
+            self._tail = pa.Table.from_batches([batch.slice(start)])
+
+    def _write(self, table: pa.Table) -> None:
+        self._writer.write_table(pa.Table.from_arrays(table.columns, schema=self._schema))
 
     def _flush(self) -> None:
         columns = zip(*self._rows, strict=True) if self._rows else [()] * len(self._schema)
@@ -51,6 +71,8 @@ class RowWriter:
             return
         if self._rows:
             self._flush()
+        if self._tail is not None:
+            self._write(self._tail)
         self._writer.close()
 
 

@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from arena import layout
-from corpus_builder._order import rows
+from corpus_builder._duckdb import rows
 from corpus_builder._parquet import RowWriter
 
 _EPOCH = dt.date(1970, 1, 1)

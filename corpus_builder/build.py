@@ -10,15 +10,12 @@ import duckdb
 
 from arena import layout
 from arena._files import sha256_file, sha256_json, write_json
-from arena.dates import format_day
 from arena.errors import DataError
+from corpus_builder._content import write_content
 from corpus_builder._index import check_fields, list_files, make_plan, write_index
-from corpus_builder._links import write_links
-from corpus_builder._order import count, database
+from corpus_builder._order import database
 from corpus_builder._output import check_output, whole_directory
-from corpus_builder._papers import write_papers
 from corpus_builder._stage import stage
-from corpus_builder._tasks import write_tasks
 from corpus_builder.sources import Source
 
 
@@ -79,7 +76,9 @@ def _build(
     staging = directory / "staging"
     staging.mkdir()
     stage(source, staging)
-    manifest = _write(source, staging, directory)
+    with database(staging) as connection:
+        manifest = write_content(connection, directory, staging)
+    manifest["source"] = source.describe()
     shutil.rmtree(staging)
     manifest["configuration"] = {"engines": list(engines), "fields": list(fields)}
     manifest["indexes"] = {}
@@ -94,51 +93,6 @@ def _build(
     # Last of all: a directory without it does not open.
     write_json(directory / layout.MANIFEST, manifest)
     return manifest
-
-
-def _write(source: Source, staging: Path, directory: Path) -> dict[str, Any]:
-    with database(staging) as connection:
-        hashes = {"papers": write_papers(connection, directory)}
-        hashes["references"], link_counts = write_links(connection, directory)
-        hashes["tasks"], task_counts = write_tasks(connection, directory)
-        counts = {
-            "papers": count(connection, "SELECT count(*) FROM documents"),
-            "searchable": count(connection, "SELECT count(*) FROM documents WHERE searchable"),
-            "undated": count(connection, "SELECT count(*) FROM documents WHERE day IS NULL"),
-            "survey_papers": count(connection, "SELECT count(*) FROM documents WHERE survey"),
-            "survey_papers_unflagged": count(
-                connection,
-                "SELECT count(*) FROM documents d JOIN staged_papers p USING (id) "
-                "WHERE d.survey AND NOT p.is_survey",
-            ),
-            "unflagged_survey_titles": count(
-                connection,
-                "SELECT count(*) FROM documents d JOIN staged_papers p USING (id) "
-                "WHERE d.searchable AND p.title ILIKE '%survey%'",
-            ),
-            "sections": count(
-                connection,
-                "SELECT coalesce(sum(len(sections)), 0) FROM staged_papers "
-                "JOIN documents d USING (id) WHERE NOT d.survey",
-            ),
-            **link_counts,
-            **task_counts,
-        }
-        days = connection.execute(
-            "SELECT min(day), max(day) FROM documents WHERE searchable"
-        ).fetchone()
-    first, last = days or (None, None)
-    return {
-        "format_version": layout.FORMAT_VERSION,
-        "content_sha256": sha256_json({"format_version": layout.FORMAT_VERSION, **hashes}),
-        "tasks_sha256": hashes["tasks"],
-        "source": source.describe(),
-        "counts": counts,
-        "dates": {
-            "first": None if first is None else format_day(first),
-            "last": None if last is None else format_day(last),
-        },
-    }
 
 
 def _not_written(output: Path, reason: str) -> OSError:

@@ -51,7 +51,7 @@ def test_neither_threads_nor_memory_matter(tmp_path: Path, monkeypatch: Any) -> 
     source = WorldSource(WorldConfig(seed=3, papers=200, surveys=4))
     monkeypatch.setattr(_parquet, "_CHARACTERS", 1 << 15)  # many row groups, read in parallel
     connect = duckdb.connect
-    for threads, memory in ((1, "1GB"), (4, "1GB"), (3, "60MB")):
+    for threads, memory in ((1, 10**9), (4, 10**9), (3, 60 * 10**6)):
         monkeypatch.setattr(_order, "_MEMORY_LIMIT", memory)
         monkeypatch.setattr(
             duckdb,

@@ -55,14 +55,15 @@ def test_disk_full_while_sorting(tmp_path: Path, mini_records: Any) -> None:
     papers, surveys = mini_records.write(tmp_path)
     code = """
 import corpus_builder.build as b
+import corpus_builder._content as c
 from corpus_builder import _order
-_order._MEMORY_LIMIT = "20MB"
+_order._MEMORY_LIMIT = 20_000_000
 def write_links(connection, output):
     connection.execute(
         "SELECT * FROM (SELECT hash(range) AS h, repeat('x', 100) || range AS t "
         "FROM range(2000000) ORDER BY h) OFFSET 1999999"
     ).fetchall()
-b.write_links = write_links
+c.write_links = write_links
 """
     output = tmp_path / "c"
     options = ["jsonl", "--papers", papers, "--surveys", surveys, "--output", output]

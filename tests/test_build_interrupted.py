@@ -55,6 +55,7 @@ KILL = """
 import os, signal, sys
 from pathlib import Path
 import corpus_builder.build as b
+import corpus_builder._content as c
 from corpus_builder import _output, _place
 def die(*arguments, **options):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -63,8 +64,8 @@ def die(*arguments, **options):
 MOMENTS = {
     "before anything": "b.stage = die",
     "when staged": "b.database = die",
-    "papers written": "b.write_links = die",
-    "links written": "b.write_tasks = die",
+    "papers written": "c.write_links = die",
+    "links written": "c.write_tasks = die",
     "tasks written": "b.write_index = die",
     "index written": "b.list_files = die",
     "before the manifest": "b.write_json = die",
@@ -105,6 +106,7 @@ def test_sigkill_at_every_step(tmp_path: Path, mini: Path, mini_records: Any, mo
 INTERRUPT = """
 import os, signal, sys, threading, time
 import corpus_builder.build as b
+import corpus_builder._content as c
 def interrupt(*arguments, **options):
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(9)
@@ -115,7 +117,7 @@ def query(connection, output):
 
 
 @pytest.mark.parametrize(
-    "patch", ["b.stage = interrupt", "b.write_links = query", "b.write_json = interrupt"]
+    "patch", ["b.stage = interrupt", "c.write_links = query", "b.write_json = interrupt"]
 )
 def test_ctrl_c(tmp_path: Path, patch: str) -> None:
     code = INTERRUPT + patch + "\n" + MAIN

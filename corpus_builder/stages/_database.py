@@ -1,69 +1,15 @@
-"""DuckDB as the stages use it: in bounded memory, with what does not fit on disk."""
+"""The tables of a release's shards, as DuckDB sees them."""
 
 from __future__ import annotations
 
-import re
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
+from corpus_builder._duckdb import batches, connected, count, execute, literal, rows
 from corpus_builder.release import TABLES
 
-
-@contextmanager
-def connected(scratch: Path, memory: int, threads: int) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open an empty database.
-
-    Args:
-        scratch: for what does not fit into `memory`.
-        memory: bytes.
-        threads: that a query may use.
-    """
-    config: dict[str, Any] = {
-        "memory_limit": f"{memory // 1000}kB",
-        "threads": threads,
-        "temp_directory": str(scratch),
-        "preserve_insertion_order": False,
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-    }
-    with duckdb.connect(config=config) as connection:
-        yield connection
-
-
-def execute(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
-    """Execute a statement that may take long, and stay open to Ctrl-C meanwhile.
-
-    While DuckDB works with several threads, the calling one only waits, and hears no signal.
-    """
-    errors: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            connection.execute(sql)
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    try:
-        while thread.is_alive():
-            thread.join(0.1)
-    except KeyboardInterrupt:
-        connection.interrupt()
-        thread.join()
-        raise
-    if errors:
-        raise errors[0]
-
-
-def literal(path: Path) -> str:
-    """Return a path as an SQL string that stands for this file alone, not for a pattern."""
-    return "'" + re.sub(r"([*?\[])", r"[\1]", str(path)).replace("'", "''") + "'"
+__all__ = ["batches", "connected", "count", "execute", "literal", "rows", "view_tables"]
 
 
 def view_tables(connection: duckdb.DuckDBPyConnection, shards: Path) -> None:

@@ -33,6 +33,11 @@ class Resources(NamedTuple):
         return max(1, min(self.workers, (self.memory - _OWN) // _WORKER))
 
     @property
+    def each(self) -> int:
+        """Bytes that DuckDB may manage in each of these processes."""
+        return int((self.memory - _OWN) / self.processes * 0.5)
+
+    @property
     def database(self) -> int:
         """Bytes that DuckDB may manage; what it takes besides is left out of this."""
         return int((self.memory - _OWN) * 0.7)

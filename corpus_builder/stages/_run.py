@@ -15,6 +15,7 @@ from arena import __version__, layout
 from arena._files import TEMPORARY_SUFFIX, sha256_json, write_json
 from arena._lock import only_writer
 from arena.errors import CorpusError, DataError, did_you_mean
+from corpus_builder._appearing import clear_making
 from corpus_builder._output import check_output
 from corpus_builder.stages._plan import Plan
 from corpus_builder.stages._stage import Stage, Steps
@@ -64,11 +65,15 @@ def run_stages(
     reports: dict[str, dict[str, Any]] = {}
     try:
         with only_writer(plan.work.with_name(f".{plan.work.name}.lock"), plan.work):
-            key = sha256_json([__version__, layout.FORMAT_VERSION, plan.source])
+            key, again = sha256_json([__version__, layout.FORMAT_VERSION, plan.source]), False
             for stage in STAGES:
                 key = sha256_json([key, stage.name, stage.inputs(plan)])
-                report = _done(plan.stage(stage.name), key)
+                report = None if again else _done(plan.stage(stage.name), key)
+                if report is not None and stage is INDEX and not INDEX.is_intact(plan, report):
+                    shutil.rmtree(plan.stage(stage.name))  # the output was taken away
+                    report = None
                 if report is None:
+                    again = True
                     if only not in (None, stage.name):
                         raise DataError(
                             f"the stage {stage.name!r} comes before {only!r} and is not done with "
@@ -125,6 +130,7 @@ def _run(plan: Plan, stage: Stage, key: str) -> dict[str, Any]:
     directory.mkdir(parents=True, exist_ok=True)
     for leftover in directory.rglob(f".*{TEMPORARY_SUFFIX}"):
         leftover.unlink()
+    clear_making(directory)
     write_json(directory / _BEGUN, {"key": key})
     steps = Steps(directory)
     _log.info("stage %s", stage.name)

@@ -2,10 +2,56 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+import duckdb
+
+from arena import layout
+from arena._files import sha256_file, sha256_json, write_json
+from arena.errors import ArenaError
+from corpus_builder._content import write_content
+from corpus_builder._duckdb import connected, literal
+from corpus_builder._index import check_fields, list_files, make_plan, write_index
+from corpus_builder._links import write_sorted_links
+from corpus_builder._place import put, sync
+from corpus_builder.stages._database import view_tables
 from corpus_builder.stages._plan import Plan
 from corpus_builder.stages._stage import Steps
+from corpus_builder.stages.mind_maps import MAPS, MIND_MAPS
+from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS
+from corpus_builder.stages.references import (
+    DOCUMENTS,
+    LINKED,
+    LISTED,
+    REFERENCES,
+    TASKS,
+    view_papers,
+)
+from corpus_builder.stages.surveys import SURVEYS
+
+_NEW = "corpus"
+
+# Of a paper told twice, the record that the stage `parse` took.
+_VIEWS = """
+CREATE VIEW documents AS SELECT * FROM read_parquet({documents});
+CREATE VIEW links AS SELECT * FROM read_parquet({links});
+CREATE VIEW staged_papers AS
+SELECT p.id, p.title, p.day, p.precision, p.venue, p.authors, p.fields, c.is_survey
+FROM papers p JOIN flagged c USING (id, file, line);
+CREATE VIEW staged_abstracts AS
+SELECT id, abstract, 0 AS rank, file, line FROM abstracts WHERE abstract <> ''
+UNION ALL SELECT id, abstract, 1, file, line FROM texts WHERE abstract <> '';
+CREATE VIEW staged_texts AS SELECT id, sections, file, line FROM texts;
+CREATE VIEW staged_surveys AS
+SELECT s.id, s.title, s.day, s.precision, s.n_references_total, m.mind_map
+FROM read_parquet({tasks}) s LEFT JOIN read_parquet({maps}) m ON m.survey = s.id;
+CREATE VIEW staged_survey_references AS
+SELECT * FROM read_parquet({listed}) WHERE citing IN (SELECT id FROM staged_surveys);
+"""
 
 
 class Corpus:
@@ -14,12 +60,105 @@ class Corpus:
     name = "index"
 
     def inputs(self, plan: Plan) -> Any:
-        """Return engines and fields."""
-        raise NotImplementedError
+        """Return engines and fields; check them, since much work comes before this stage."""
+        engines, fields = plan.config.indexing
+        check_fields(fields)
+        for engine in engines:
+            make_plan(engine, None, fields, None, "")
+        return [list(engines), list(fields)]
 
     def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Write the corpus."""
-        raise NotImplementedError
+        """Write the corpus, index by index, and put it in its place."""
+        new = steps.directory / _NEW
+        new.mkdir(exist_ok=True)
+        manifest = steps.once("content", lambda: self._content(plan, steps, new))
+        engines, fields = plan.config.indexing
+        manifest["source"] = _described(plan)
+        manifest["configuration"] = {"engines": list(engines), "fields": list(fields)}
+        manifest["indexes"] = {}
+        for engine in engines:
+            work = partial(_index, new, engine, fields, manifest["content_sha256"])
+            manifest["indexes"][engine] = steps.once(f"index-{engine}", work)
+        manifest["files"] = steps.once("files", lambda: list_files(new, layout.INDEXES))
+        manifest["manifest_sha256"] = sha256_json(manifest)
+        if not _is_in_place(plan.output, manifest):
+            write_json(new / layout.MANIFEST, manifest)
+            sync(new)
+            put(new, plan.output)
+        shutil.rmtree(new, ignore_errors=True)  # empty, or what was replaced
+        return {
+            "content_sha256": manifest["content_sha256"],
+            "tasks_sha256": manifest["tasks_sha256"],
+            "counts": manifest["counts"],
+        }
+
+    def is_intact(self, plan: Plan, report: dict[str, Any]) -> bool:
+        """Return whether the output still is the corpus that this stage made."""
+        try:
+            manifest = layout.read_manifest(plan.output)
+        except ArenaError:
+            return False
+        return all(manifest[key] == report[key] for key in ("content_sha256", "tasks_sha256"))
+
+    def _content(self, plan: Plan, steps: Steps, new: Path) -> dict[str, Any]:
+        resources, scratch = plan.resources, steps.scratch()
+        linked = json.loads((plan.stage(REFERENCES.name) / "stage.json").read_bytes())["report"]
+
+        def links(
+            connection: duckdb.DuckDBPyConnection, output: Path
+        ) -> tuple[str, dict[str, int]]:
+            digest, number = write_sorted_links(connection, output)
+            return digest, {
+                "references": number,
+                "dangling_references": linked["dangling_references"],
+            }
+
+        with connected(scratch / "spill", resources.database, resources.workers) as connection:
+            _view(plan, connection)
+            return write_content(connection, new, scratch, steps.once, links)
 
 
 INDEX = Corpus()
+
+
+def _view(plan: Plan, connection: duckdb.DuckDBPyConnection) -> None:
+    parsed, linked = plan.stage(PARSE.name), plan.stage(REFERENCES.name)
+    view_tables(connection, parsed / SHARDS)
+    files = {
+        "documents": linked / DOCUMENTS,
+        "links": linked / LINKED,
+        "corpus": parsed / CORPUS,
+        "tasks": linked / TASKS,
+        "listed": linked / LISTED,
+        "maps": plan.stage(MIND_MAPS.name) / MAPS,
+    }
+    view_papers(plan, connection, "flagged", "selected")
+    connection.execute(_VIEWS.format(**{name: literal(path) for name, path in files.items()}))
+
+
+def _is_in_place(output: Path, manifest: dict[str, Any]) -> bool:
+    """Return whether a killed run has put the corpus into its place already."""
+    try:
+        found = layout.read_manifest(output)
+    except ArenaError:
+        return False
+    return bool(found["manifest_sha256"] == manifest["manifest_sha256"])
+
+
+def _described(plan: Plan) -> dict[str, Any]:
+    """Return what the manifest says of the source: the reports of all stages before."""
+    stages = {
+        name: json.loads((plan.stage(name) / "stage.json").read_bytes())["report"]
+        for name in (PARSE.name, SURVEYS.name, REFERENCES.name, MIND_MAPS.name)
+    }
+    return {"source": plan.source, **plan.release.describe(), "stages": stages}
+
+
+def _index(corpus: Path, engine: str, fields: tuple[str, ...], content: str) -> str:
+    plan, kind = make_plan(engine, None, fields, None, content)
+    index = layout.index_directory(corpus, engine)
+    if not kind.resumes:
+        shutil.rmtree(index, ignore_errors=True)
+    index.mkdir(parents=True, exist_ok=True)
+    write_index(corpus, index, plan)
+    return sha256_file(index / layout.MANIFEST)

@@ -2,10 +2,99 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import duckdb
+
+from arena._files import write_json
+from arena._progress import progress
+from arena.errors import DataError
+from corpus_builder._appearing import appearing
+from corpus_builder._duckdb import connected, count, execute, literal, rows
+from corpus_builder._links import DANGLING, LINKS
+from corpus_builder._order import create_documents
 from corpus_builder.stages._plan import Plan
 from corpus_builder.stages._stage import Steps
+from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS
+from corpus_builder.stages.surveys import CANDIDATES, SURVEYS
+
+DOCUMENTS = "documents.parquet"
+"""One row a paper in document order: ``document, id, day, survey, searchable``."""
+LINKED = "links.parquet"
+"""One row a link between searchable papers, ordered by both ends."""
+TASKS = "surveys.parquet"
+"""One row a survey task: ``id, title, title_key, day, precision, n_references_total``."""
+LISTED = "survey_references.parquet"
+"""One row a reference of a survey task: ``citing, cited, influential``."""
+
+_COUNTS = "counts.json"
+_IDS = "ids.parquet"  # of all surveys
+_TABLES = ("citations", "bibliography")
+
+# Whoever may be a survey is hidden, also where no judgement could be had.
+_PAPERS = """
+CREATE VIEW {papers} AS
+SELECT c.* REPLACE (c.is_survey OR coalesce(k.verdict <> 'other', false) AS is_survey)
+FROM read_parquet({corpus}) c LEFT JOIN read_parquet({candidates}) k USING (id)
+"""
+_SURVEYS = """
+CREATE VIEW {surveys} AS
+SELECT c.id, c.title, c.title_key, c.day, c.precision, c.n_references, c.listed
+FROM read_parquet({corpus}) c JOIN read_parquet({candidates}) k USING (id)
+WHERE k.verdict = 'survey'
+"""
+
+
+class LinkTask(NamedTuple):
+    """One shard whose references are to be linked.
+
+    Attributes:
+        name: of the shard.
+        files: its tables ``citations`` and ``bibliography``, by name, as far as it has them.
+        documents: see `DOCUMENTS`.
+        surveys: parquet file with the column ``id`` of the surveys.
+        mentions: see `corpus_builder.stages._config.References`.
+        directory: where the tables go; appears when they are complete.
+        memory: bytes that DuckDB may take.
+    """
+
+    name: str
+    files: dict[str, Path]
+    documents: Path
+    surveys: Path
+    mentions: int | None
+    directory: Path
+    memory: int
+
+
+def link_shard(task: LinkTask) -> str:
+    """Write ``links.parquet``, ``survey_references.parquet`` and counts of one shard.
+
+    Returns:
+        The name of the shard.
+    """
+    with appearing(task.directory) as new:
+        with connected(new / "spill", task.memory, 1) as connection:
+            connection.execute(
+                f"CREATE VIEW documents AS SELECT * FROM read_parquet({literal(task.documents)});"
+                f"CREATE VIEW surveys AS SELECT * FROM read_parquet({literal(task.surveys)});"
+                f"CREATE VIEW staged_references AS {_references(task)}"
+            )
+            _copy(connection, LINKS, new / LINKED, "citing, cited")
+            listed = (
+                "SELECT citing, cited, bool_or(influential) AS influential FROM staged_references "
+                "WHERE citing IN (SELECT id FROM surveys) AND citing <> cited GROUP BY ALL"
+            )
+            _copy(connection, listed, new / LISTED, "citing, cited")
+            counts = {"dangling": count(connection, DANGLING)}
+        shutil.rmtree(new / "spill", ignore_errors=True)
+        write_json(new / _COUNTS, counts)
+    return task.name
 
 
 class References:
@@ -15,11 +104,183 @@ class References:
 
     def inputs(self, plan: Plan) -> Any:
         """Return what the configuration says of references."""
-        raise NotImplementedError
+        return list(plan.config.references)
 
     def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
         """Write documents, links, surveys and their references."""
-        raise NotImplementedError
+        documents = steps.once("documents", lambda: self._documents(plan, steps))
+        self._link(plan, steps)
+        links = steps.once("links", lambda: self._merge(plan, steps))
+        tasks = steps.once("surveys", lambda: self._surveys(plan, steps))
+        shutil.rmtree(steps.directory / SHARDS, ignore_errors=True)
+        return {**documents, **links, "surveys": tasks}
+
+    def _documents(self, plan: Plan, steps: Steps) -> dict[str, Any]:
+        with _opened(plan, steps) as connection:
+            create_documents(connection)
+            _copy(connection, "SELECT * FROM documents", steps.directory / DOCUMENTS, "document")
+            _copy(connection, "SELECT id FROM staged_surveys", steps.directory / _IDS, "id")
+            return {
+                "papers": count(connection, "SELECT count(*) FROM documents"),
+                "searchable": count(connection, "SELECT count(*) FROM documents WHERE searchable"),
+                "undated": count(connection, "SELECT count(*) FROM documents WHERE day IS NULL"),
+                "hidden_surveys": count(connection, "SELECT count(*) FROM documents WHERE survey"),
+            }
+
+    def _link(self, plan: Plan, steps: Steps) -> None:
+        parsed = plan.stage(PARSE.name) / SHARDS
+        tasks, total = [], 0
+        for shard in plan.release.shards():
+            files = {name: parsed / shard.name / f"{name}.parquet" for name in _TABLES}
+            files = {name: path for name, path in files.items() if path.exists()}
+            directory = steps.directory / SHARDS / shard.name
+            total += bool(files)
+            if files and not directory.exists():
+                directory.parent.mkdir(parents=True, exist_ok=True)
+                tasks.append(
+                    LinkTask(
+                        shard.name, files, steps.directory / DOCUMENTS,
+                        steps.directory / _IDS,
+                        plan.config.references.influential_mentions, directory,
+                        plan.resources.each,
+                    )
+                )  # fmt: skip
+        with progress(total=total, initial=total - len(tasks), desc="link", unit="shard") as bar:
+            for _ in plan.executor.run(link_shard, tasks):
+                bar.update()
+
+    def _merge(self, plan: Plan, steps: Steps) -> dict[str, Any]:
+        """Bring the links of all shards together: one paper's may stand in several."""
+        with _opened(plan, steps) as connection:
+            for name in (LINKED, LISTED):
+                files = sorted((steps.directory / SHARDS).rglob(name))
+                merged = (
+                    "SELECT citing, cited, bool_or(influential) AS influential FROM "
+                    f"read_parquet([{', '.join(map(literal, files))}]) GROUP BY ALL"
+                    if files
+                    else "SELECT NULL::VARCHAR AS citing, NULL::VARCHAR AS cited, "
+                    "false AS influential WHERE false"
+                )
+                if not files and name == LINKED:
+                    merged = merged.replace("VARCHAR", "INTEGER")
+                _copy(connection, merged, steps.directory / name, "citing, cited")
+            links = count(
+                connection,
+                f"SELECT count(*) FROM read_parquet({literal(steps.directory / LINKED)})",
+            )
+        dangling = sum(_read(path) for path in (steps.directory / SHARDS).rglob(_COUNTS))
+        return {"links": links, "dangling_references": dangling}
+
+    def _surveys(self, plan: Plan, steps: Steps) -> dict[str, Any]:
+        """Tell the tasks, and why the other surveys are none."""
+        wanted = plan.config.references
+        with _opened(plan, steps) as connection:
+            connection.execute(
+                "CREATE VIEW documents AS SELECT * FROM "
+                f"read_parquet({literal(steps.directory / DOCUMENTS)});"
+                "CREATE VIEW survey_references AS SELECT * FROM "
+                f"read_parquet({literal(steps.directory / LISTED)})"
+            )
+            execute(connection, _TOLD)
+            fate = (
+                f"CASE WHEN day IS NULL THEN 'undated' WHEN total < {wanted.min_listed} THEN "
+                f"'too few references' WHEN gold < {wanted.min_available} THEN "
+                "'too few references available' ELSE 'kept' END"
+            )
+            fates = dict(
+                rows(connection, f"SELECT {fate} AS fate, count(*) FROM told GROUP BY 1 ORDER BY 1")
+            )
+            kept = f"SELECT * FROM told WHERE {fate} = 'kept'"
+            _copy(
+                connection,
+                "SELECT id, title, title_key, day, precision, total AS n_references_total "
+                f"FROM ({kept})",
+                steps.directory / TASKS,
+                "id",
+            )
+            if not fates.get("kept"):
+                raise DataError(
+                    f"no survey can be a task: {_told(fates)}. See the stage `surveys` and the key "
+                    "`references` of the configuration."
+                )
+            coverage = (
+                f"SELECT round(least(1, gold / total), 1) AS share, count(*) FROM ({kept}) "
+                "GROUP BY 1 ORDER BY 1"
+            )
+            return {
+                "kept": fates.pop("kept"),
+                "dropped": fates,
+                "by_coverage": {f"{share:.1f}": n for share, n in rows(connection, coverage)},
+            }
 
 
 REFERENCES = References()
+
+# `total`: all references that the survey has, as far as anything tells; `gold`: those that an agent
+# could have found, see corpus_builder._tasks.
+_TOLD = """
+CREATE TABLE told AS
+SELECT s.id, any_value(s.title) AS title, any_value(s.title_key) AS title_key,
+       any_value(s.day) AS day, any_value(s.precision) AS precision,
+       greatest(count(r.cited), any_value(coalesce(s.n_references, 0)),
+                any_value(coalesce(s.listed, 0)))::BIGINT AS total,
+       count(*) FILTER (d.searchable AND d.day < s.day) AS gold
+FROM staged_surveys s
+LEFT JOIN survey_references r ON r.citing = s.id
+LEFT JOIN documents d ON d.id = r.cited
+GROUP BY s.id
+"""
+
+
+@contextmanager
+def _opened(plan: Plan, steps: Steps) -> Iterator[duckdb.DuckDBPyConnection]:
+    resources = plan.resources
+    with connected(steps.scratch(), resources.database, resources.workers) as connection:
+        view_papers(plan, connection)
+        yield connection
+
+
+def view_papers(
+    plan: Plan,
+    connection: duckdb.DuckDBPyConnection,
+    papers: str = "staged_papers",
+    surveys: str = "staged_surveys",
+) -> None:
+    """Create views of the corpus' papers and selected surveys, as `create_documents` needs them."""
+    names = {
+        "papers": papers,
+        "surveys": surveys,
+        "corpus": literal(plan.stage(PARSE.name) / CORPUS),
+        "candidates": literal(plan.stage(SURVEYS.name) / CANDIDATES),
+    }
+    connection.execute(_PAPERS.format(**names))
+    connection.execute(_SURVEYS.format(**names))
+
+
+def _references(task: LinkTask) -> str:
+    """Return a query for all references of a shard."""
+    influential = "false" if task.mentions is None else f"mentions >= {task.mentions}"
+    marks = {"citations": "influential", "bibliography": influential}
+    parts = [
+        f"SELECT citing, cited, {marks[name]} AS influential FROM read_parquet({literal(path)})"
+        for name, path in sorted(task.files.items())
+    ]
+    return " UNION ALL ".join(parts)
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, sql: str, path: Path, order: str) -> None:
+    new = path.with_name(f".{path.name}")
+    execute(
+        connection,
+        f"COPY (SELECT * FROM ({sql}) ORDER BY {order}) TO {literal(new)} "
+        "(FORMAT parquet, COMPRESSION zstd)",
+    )
+    new.rename(path)
+
+
+def _read(path: Path) -> int:
+    return int(json.loads(path.read_bytes())["dangling"])
+
+
+def _told(fates: dict[str, int]) -> str:
+    return ", ".join(f"{number:,} {why}" for why, number in fates.items()) or "there is none"

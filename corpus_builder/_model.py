@@ -1,0 +1,53 @@
+"""A language model for a stage: options checked, and a client made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from arena.errors import DataError, clip
+from arena.llm import Client
+
+_TEXTS = ("base_url", "mode", "store", "api_key_env")
+_SHAPING = ("temperature", "seed", "max_tokens", "request")
+
+
+def client_of(model: object, options: Mapping[str, Any]) -> Client:
+    """Make a client of options as a configuration has them.
+
+    Args:
+        model: as the server calls it.
+        options: of `Client`; None counts as absent but for `temperature` and `seed`, of which it
+            sends none.
+
+    Raises:
+        DataError: if an option is of another kind or out of its range.
+        LLMError: if the store, the package or the key is missing.
+    """
+    if not isinstance(model, str) or not model:
+        raise DataError(
+            f"which model? Give the option `model` its name as the server calls it, not "
+            f"{clip(model)}; docs/survey-selection.md."
+        )
+    for name in _TEXTS:
+        if not isinstance(options.get(name), str | None):
+            raise DataError(f"{name}={clip(options[name])}: give a text.")
+    for name in ("temperature", "seed", "max_tokens"):
+        value = options.get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float | None):
+            raise DataError(f"{name}={clip(value)}: give a number, or null to send none.")
+    if not isinstance(options.get("request"), Mapping | None):
+        raise DataError(f"request={clip(options['request'])}: give names and values.")
+    given = {
+        name: value
+        for name, value in options.items()
+        if value is not None or name in ("temperature", "seed")
+    }
+    client = Client(model, **given)
+    client.check()
+    return client
+
+
+def shaping(model: object, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of the options shapes answers, and so belongs to what a stage depends on."""
+    return {"model": model} | {name: options.get(name) for name in _SHAPING}

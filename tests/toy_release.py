@@ -1,0 +1,71 @@
+"""The smallest release: a literature world in shards of plain records, and its surveys as found."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+from pathlib import Path
+from typing import Any, ClassVar
+
+from corpus_builder.records import parse_paper, title_key
+from corpus_builder.release import Limits, RejectError, Release, Shard, Sink
+from corpus_builder.world import World, WorldConfig
+
+
+class ToyRelease(Release):
+    """Every record holds a whole paper, as the source ``jsonl`` reads it."""
+
+    example: ClassVar[str] = "--input DIR"
+
+    def __init__(self, directory: str | Path) -> None:
+        self._directory = Path(directory)
+
+    @classmethod
+    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--input", required=True)
+
+    @classmethod
+    def from_arguments(cls, arguments: argparse.Namespace) -> ToyRelease:
+        return cls(arguments.input)
+
+    @property
+    def year(self) -> int | None:
+        return None
+
+    def shards(self) -> list[Shard]:
+        return [
+            Shard("papers", f"papers/{path.name}", path, path.stat().st_size)
+            for path in sorted(self._directory.glob("*.gz"))
+        ]
+
+    def parse(self, dataset: str, record: Any, sink: Sink, limits: Limits) -> None:
+        if not isinstance(record, dict) or "id" not in record:
+            raise RejectError("no id", repr(record)[:40])
+        paper = parse_paper(record)
+        day, precision = paper.date or (None, None)
+        sink.add(
+            "papers",
+            (paper.id, paper.title, title_key(paper.title), day, precision, False, None,
+             paper.venue, paper.authors, paper.fields),
+        )  # fmt: skip
+        sink.add("abstracts", (paper.id, paper.abstract))
+        sections = [{"heading": heading, "text": text} for heading, text in paper.sections]
+        sink.add("texts", (paper.id, None, sections, None))
+        for reference in paper.references:
+            sink.add("citations", (paper.id, reference.id, reference.influential))
+
+    def describe(self) -> dict[str, Any]:
+        return {"source": "toy"}
+
+
+def write_toy(directory: Path, config: WorldConfig, shards: int = 4) -> ToyRelease:
+    """Write a world into shards."""
+    directory.mkdir(parents=True)
+    parts: list[list[str]] = [[] for _ in range(shards)]
+    for number, paper in enumerate(World(config).papers()):
+        parts[number % shards].append(json.dumps(paper))
+    for number, lines in enumerate(parts):
+        data = "".join(f"{line}\n" for line in lines).encode()
+        (directory / f"{number:03}.gz").write_bytes(gzip.compress(data, mtime=0))
+    return ToyRelease(directory)
