@@ -1,7 +1,7 @@
 """The on-disk format of a built corpus: all that `corpus_builder` and `arena` share.
 
 A built corpus is a directory that is written once and only read afterwards; ``arena-corpus index``
-adds indexes to it::
+adds indexes to it, ``arena-corpus card`` a card::
 
     manifest.json              what it is, how it was made, sha256 and size of every file
     papers.parquet             one row a paper, in document order (publication day, then id)
@@ -12,6 +12,7 @@ adds indexes to it::
     tasks/gold.parquet         what each survey cites: for the scorer alone
     tasks/mind_maps.parquet    the surveys' own mind-maps: for the scorer alone
     index/<name>/              one directory an index, with a manifest of its own
+    card/                      the dataset card, if there is one: for people alone
 
 The row number in papers.parquet is the document number. Undated papers come last. A paper is
 *searchable* when it is dated and no survey; only searchable papers have postings, references or
@@ -38,6 +39,10 @@ REFERENCES = "references.parquet"
 SURVEYS = "tasks/surveys.parquet"
 GOLD = "tasks/gold.parquet"
 MIND_MAPS = "tasks/mind_maps.parquet"
+CARD = "card"
+"""Where the dataset card lies, which tells of the labels; nothing in `arena` reads it."""
+CARD_BUILDING = ".card.building"
+"""What a card that was killed while it was written leaves behind; the next one clears it."""
 
 IDS = "lookup/ids"
 TITLES = "lookup/titles"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import re
+import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,8 +34,12 @@ def connected(scratch: Path, memory: int, threads: int) -> Iterator[duckdb.DuckD
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
     }
-    with duckdb.connect(config=config) as connection:
+    connection = duckdb.connect(config=config)
+    try:
         yield connection
+    finally:
+        with suppress(duckdb.Error):  # an interrupted query may still be going on
+            connection.close()
 
 
 def execute(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
@@ -73,29 +80,52 @@ def literal(path: Path) -> str:
     return "'" + re.sub(r"([*?\[])", r"[\1]", str(path)).replace("'", "''") + "'"
 
 
-def _aside(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) -> T:
-    """Do `work` in a thread of its own.
+def is_interruption(error: BaseException) -> bool:
+    """Return whether an error is what DuckDB makes of Ctrl-C."""
+    return isinstance(error, duckdb.Error | RuntimeError) and "interrupted" in str(error).lower()
 
-    While DuckDB works with several threads, the one that called it only waits, and hears no signal.
+
+def _aside(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) -> T:
+    """Do `work`, which queries, and stay open to Ctrl-C meanwhile.
+
+    With one thread DuckDB looks for signals itself. With several, the one that called it only
+    waits, and hears none until the query is done; so another one calls it.
     """
+    if _threads(connection) == 1:
+        return work()
     found: list[T] = []
     errors: list[BaseException] = []
+    done = threading.Event()  # an interrupted `Thread.join` takes the thread for ended
 
     def run() -> None:
         try:
             found.append(work())
         except BaseException as error:
             errors.append(error)
+        finally:
+            done.set()
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
+    threading.Thread(target=run, daemon=True).start()
     try:
-        while thread.is_alive():
-            thread.join(0.1)
+        while not done.wait(0.1):
+            pass
     except KeyboardInterrupt:
-        connection.interrupt()
-        thread.join()
+        # Nothing can stop the query (a busy connection refuses `interrupt`), and Python cannot end
+        # in order while it goes on. What it writes counts only once it is complete.
+        atexit.register(_leave, done)
         raise
     if errors:
         raise errors[0]
     return found[0]
+
+
+def _threads(connection: duckdb.DuckDBPyConnection) -> int:
+    row = connection.execute("SELECT current_setting('threads')").fetchall()[0]
+    return int(row[0])
+
+
+def _leave(done: threading.Event) -> None:
+    if not done.is_set():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(130)

@@ -84,6 +84,7 @@ def _corpus_names(directory: Path) -> set[str]:
         return {
             layout.MANIFEST,
             layout.INDEXES,
+            layout.CARD,
             *(PurePosixPath(name).parts[0] for name in manifest["files"]),
         }
     except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):

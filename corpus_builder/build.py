@@ -12,6 +12,7 @@ from arena import layout
 from arena._files import sha256_file, sha256_json, write_json
 from arena.errors import DataError
 from corpus_builder._content import write_content
+from corpus_builder._duckdb import is_interruption
 from corpus_builder._index import check_fields, list_files, make_plan, write_index
 from corpus_builder._order import database
 from corpus_builder._output import check_output, whole_directory
@@ -61,7 +62,7 @@ def build(
         with whole_directory(output, overwrite) as directory:
             return _build(source, directory, engines, fields)
     except (duckdb.Error, RuntimeError) as error:
-        if "interrupted" in str(error).lower():  # what DuckDB makes of Ctrl-C
+        if is_interruption(error):
             raise KeyboardInterrupt from None
         if not isinstance(error, duckdb.Error):
             raise

@@ -46,7 +46,7 @@ class ToyRelease(Release):
         day, precision = paper.date or (None, None)
         sink.add(
             "papers",
-            (paper.id, paper.title, title_key(paper.title), day, precision, False, None,
+            (paper.id, paper.title, title_key(paper.title), day, precision, paper.is_survey, None,
              paper.venue, paper.authors, paper.fields),
         )  # fmt: skip
         sink.add("abstracts", (paper.id, paper.abstract))

@@ -16,6 +16,7 @@ from arena._files import TEMPORARY_SUFFIX, sha256_json, write_json
 from arena._lock import only_writer
 from arena.errors import CorpusError, DataError, did_you_mean
 from corpus_builder._appearing import clear_making
+from corpus_builder._duckdb import is_interruption
 from corpus_builder._output import check_output
 from corpus_builder.stages._plan import Plan
 from corpus_builder.stages._stage import Stage, Steps
@@ -30,6 +31,7 @@ STAGES: tuple[Stage, ...] = (PARSE, SURVEYS, REFERENCES, MIND_MAPS, INDEX, CARD)
 
 _DONE = "stage.json"
 _BEGUN = "begun.json"
+_GOES_ON = "The same command goes on from here."
 _log = logging.getLogger(__name__)
 
 
@@ -86,10 +88,16 @@ def run_stages(
                     tell(stage.name, report)
                 if stage.name == only:
                     break
-    except duckdb.Error as error:
-        raise _from_duckdb(plan, error) from error
     except KeyboardInterrupt:
-        raise KeyboardInterrupt("The same command goes on from here.") from None
+        raise KeyboardInterrupt(_GOES_ON) from None
+    except (duckdb.Error, RuntimeError) as error:
+        if is_interruption(error):
+            raise KeyboardInterrupt(_GOES_ON) from None
+        if not isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException):
+            raise
+        raise _stopped(plan, str(error).splitlines()[0]) from error
+    except OSError as error:
+        raise _stopped(plan, error.strerror or str(error)) from error
     finally:
         plan.executor.close()
     return reports
@@ -149,11 +157,9 @@ def _begun(directory: Path) -> str | None:
         return None
 
 
-def _from_duckdb(plan: Plan, error: duckdb.Error) -> Exception:
-    text = str(error).splitlines()[0]
-    if isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException):
-        return OSError(
-            f"the build of {str(plan.output)!r} stopped: {text.rstrip('.')}. What is done is kept; "
-            "free some disk space or give more --memory, and the same command goes on."
-        )
-    return error
+def _stopped(plan: Plan, why: str) -> OSError:
+    return OSError(
+        f"the build of {str(plan.output)!r} stopped: {why.rstrip('.')}. What is done is kept; "
+        "free some disk space, mend the permissions, or give more --memory, and the same command "
+        "goes on."
+    )

@@ -7,34 +7,34 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import duckdb
 
-from arena._files import write_json
 from arena._progress import progress
 from arena.errors import DataError
-from corpus_builder._appearing import appearing
 from corpus_builder._duckdb import connected, count, execute, literal, rows
-from corpus_builder._links import DANGLING, LINKS
 from corpus_builder._order import create_documents
 from corpus_builder.stages._plan import Plan
 from corpus_builder.stages._stage import Steps
+from corpus_builder.stages.linking import (
+    COUNTS,
+    LINKED,
+    LISTED,
+    TABLES,
+    LinkTask,
+    copy,
+    link_shard,
+)
 from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS
 from corpus_builder.stages.surveys import CANDIDATES, SURVEYS
 
 DOCUMENTS = "documents.parquet"
 """One row a paper in document order: ``document, id, day, survey, searchable``."""
-LINKED = "links.parquet"
-"""One row a link between searchable papers, ordered by both ends."""
 TASKS = "surveys.parquet"
 """One row a survey task: ``id, title, title_key, day, precision, n_references_total``."""
-LISTED = "survey_references.parquet"
-"""One row a reference of a survey task: ``citing, cited, influential``."""
 
-_COUNTS = "counts.json"
 _IDS = "ids.parquet"  # of all surveys
-_TABLES = ("citations", "bibliography")
 
 # Whoever may be a survey is hidden, also where no judgement could be had.
 _PAPERS = """
@@ -48,53 +48,6 @@ SELECT c.id, c.title, c.title_key, c.day, c.precision, c.n_references, c.listed
 FROM read_parquet({corpus}) c JOIN read_parquet({candidates}) k USING (id)
 WHERE k.verdict = 'survey'
 """
-
-
-class LinkTask(NamedTuple):
-    """One shard whose references are to be linked.
-
-    Attributes:
-        name: of the shard.
-        files: its tables ``citations`` and ``bibliography``, by name, as far as it has them.
-        documents: see `DOCUMENTS`.
-        surveys: parquet file with the column ``id`` of the surveys.
-        mentions: see `corpus_builder.stages._config.References`.
-        directory: where the tables go; appears when they are complete.
-        memory: bytes that DuckDB may take.
-    """
-
-    name: str
-    files: dict[str, Path]
-    documents: Path
-    surveys: Path
-    mentions: int | None
-    directory: Path
-    memory: int
-
-
-def link_shard(task: LinkTask) -> str:
-    """Write ``links.parquet``, ``survey_references.parquet`` and counts of one shard.
-
-    Returns:
-        The name of the shard.
-    """
-    with appearing(task.directory) as new:
-        with connected(new / "spill", task.memory, 1) as connection:
-            connection.execute(
-                f"CREATE VIEW documents AS SELECT * FROM read_parquet({literal(task.documents)});"
-                f"CREATE VIEW surveys AS SELECT * FROM read_parquet({literal(task.surveys)});"
-                f"CREATE VIEW staged_references AS {_references(task)}"
-            )
-            _copy(connection, LINKS, new / LINKED, "citing, cited")
-            listed = (
-                "SELECT citing, cited, bool_or(influential) AS influential FROM staged_references "
-                "WHERE citing IN (SELECT id FROM surveys) AND citing <> cited GROUP BY ALL"
-            )
-            _copy(connection, listed, new / LISTED, "citing, cited")
-            counts = {"dangling": count(connection, DANGLING)}
-        shutil.rmtree(new / "spill", ignore_errors=True)
-        write_json(new / _COUNTS, counts)
-    return task.name
 
 
 class References:
@@ -118,8 +71,8 @@ class References:
     def _documents(self, plan: Plan, steps: Steps) -> dict[str, Any]:
         with _opened(plan, steps) as connection:
             create_documents(connection)
-            _copy(connection, "SELECT * FROM documents", steps.directory / DOCUMENTS, "document")
-            _copy(connection, "SELECT id FROM staged_surveys", steps.directory / _IDS, "id")
+            copy(connection, "SELECT * FROM documents", steps.directory / DOCUMENTS, "document")
+            copy(connection, "SELECT id FROM staged_surveys", steps.directory / _IDS, "id")
             return {
                 "papers": count(connection, "SELECT count(*) FROM documents"),
                 "searchable": count(connection, "SELECT count(*) FROM documents WHERE searchable"),
@@ -131,7 +84,7 @@ class References:
         parsed = plan.stage(PARSE.name) / SHARDS
         tasks, total = [], 0
         for shard in plan.release.shards():
-            files = {name: parsed / shard.name / f"{name}.parquet" for name in _TABLES}
+            files = {name: parsed / shard.name / f"{name}.parquet" for name in TABLES}
             files = {name: path for name, path in files.items() if path.exists()}
             directory = steps.directory / SHARDS / shard.name
             total += bool(files)
@@ -163,12 +116,12 @@ class References:
                 )
                 if not files and name == LINKED:
                     merged = merged.replace("VARCHAR", "INTEGER")
-                _copy(connection, merged, steps.directory / name, "citing, cited")
+                copy(connection, merged, steps.directory / name, "citing, cited")
             links = count(
                 connection,
                 f"SELECT count(*) FROM read_parquet({literal(steps.directory / LINKED)})",
             )
-        dangling = sum(_read(path) for path in (steps.directory / SHARDS).rglob(_COUNTS))
+        dangling = sum(_read(path) for path in (steps.directory / SHARDS).rglob(COUNTS))
         return {"links": links, "dangling_references": dangling}
 
     def _surveys(self, plan: Plan, steps: Steps) -> dict[str, Any]:
@@ -191,7 +144,7 @@ class References:
                 rows(connection, f"SELECT {fate} AS fate, count(*) FROM told GROUP BY 1 ORDER BY 1")
             )
             kept = f"SELECT * FROM told WHERE {fate} = 'kept'"
-            _copy(
+            copy(
                 connection,
                 "SELECT id, title, title_key, day, precision, total AS n_references_total "
                 f"FROM ({kept})",
@@ -255,27 +208,6 @@ def view_papers(
     }
     connection.execute(_PAPERS.format(**names))
     connection.execute(_SURVEYS.format(**names))
-
-
-def _references(task: LinkTask) -> str:
-    """Return a query for all references of a shard."""
-    influential = "false" if task.mentions is None else f"mentions >= {task.mentions}"
-    marks = {"citations": "influential", "bibliography": influential}
-    parts = [
-        f"SELECT citing, cited, {marks[name]} AS influential FROM read_parquet({literal(path)})"
-        for name, path in sorted(task.files.items())
-    ]
-    return " UNION ALL ".join(parts)
-
-
-def _copy(connection: duckdb.DuckDBPyConnection, sql: str, path: Path, order: str) -> None:
-    new = path.with_name(f".{path.name}")
-    execute(
-        connection,
-        f"COPY (SELECT * FROM ({sql}) ORDER BY {order}) TO {literal(new)} "
-        "(FORMAT parquet, COMPRESSION zstd)",
-    )
-    new.rename(path)
 
 
 def _read(path: Path) -> int:
