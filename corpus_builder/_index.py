@@ -15,11 +15,12 @@ from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.retrieval import RETRIEVERS, Retriever
 from arena.retrieval._names import Combiner, parse_name, refuse_alone
 from corpus_builder._texts import PaperTexts
+from corpus_builder.executors import Executor
 
 FIELDS = ("title", "abstract", "fulltext")
 
 # What `Retriever.build` is given besides its options.
-_TAKEN = ("source", "directory", "fields", "progress")
+_TAKEN = ("source", "directory", "fields", "progress", "spread")
 
 
 class Plan(NamedTuple):
@@ -127,13 +128,16 @@ def make_plan(
     return plan, kind
 
 
-def write_index(corpus: Path, directory: Path, plan: Plan) -> dict[str, Any]:
+def write_index(
+    corpus: Path, directory: Path, plan: Plan, executor: Executor | None = None
+) -> dict[str, Any]:
     """Build an index of the corpus in `corpus` into `directory`; return its manifest.
 
     Args:
         corpus: complete but for its indexes and its manifest.
         directory: exists; empty, or, if the engine resumes, as a killed build left it.
         plan: what to build.
+        executor: runs what the engine can spread over processes; no file depends on it.
 
     Raises:
         DataError: if the engine does not take an option.
@@ -149,7 +153,10 @@ def write_index(corpus: Path, directory: Path, plan: Plan) -> dict[str, Any]:
     def bar(iterable: Iterable[Any], **options: Any) -> Iterable[Any]:
         return progress(iterable, **(settings | options))  # type: ignore[no-any-return]
 
-    told = RETRIEVERS.get(plan.engine).build(papers, directory, plan.fields, bar, **plan.options)
+    kind, options = RETRIEVERS.get(plan.engine), dict(plan.options)
+    if executor is not None and kind.spreads and (executor.remote or executor.workers > 1):
+        options["spread"] = executor.run
+    told = kind.build(papers, directory, plan.fields, bar, **options)
     try:
         for path in directory.rglob("*.npy"):
             load_array(path)

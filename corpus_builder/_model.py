@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from arena.errors import DataError, clip
-from arena.llm import Client
+from arena.llm import Client, Fields, Template
+from arena.llm.prompts import load_templates
 
 _TEXTS = ("base_url", "mode", "store", "api_key_env")
 _SHAPING = ("temperature", "seed", "max_tokens", "request")
@@ -22,7 +24,7 @@ def client_of(model: object, options: Mapping[str, Any]) -> Client:
 
     Raises:
         DataError: if an option is of another kind or out of its range.
-        LLMError: if the store, the package or the key is missing.
+        LLMError: if the store cannot be used.
     """
     if not isinstance(model, str) or not model:
         raise DataError(
@@ -43,11 +45,22 @@ def client_of(model: object, options: Mapping[str, Any]) -> Client:
         for name, value in options.items()
         if value is not None or name in ("temperature", "seed")
     }
-    client = Client(model, **given)
-    client.check()
-    return client
+    return Client(model, **given)
 
 
 def shaping(model: object, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return what of the options shapes answers, and so belongs to what a stage depends on."""
     return {"model": model} | {name: options.get(name) for name in _SHAPING}
+
+
+def templates_of(
+    wanted: Mapping[str, Fields], package: Path, own: object = None
+) -> dict[str, Template]:
+    """Return templates by name, each from the folder `own` or else from the package's.
+
+    Raises:
+        DataError: if `own` is no folder with such templates, or a template is unusable.
+    """
+    if not isinstance(own, str | None):
+        raise DataError(f"prompts={clip(own)}: give the path of a folder.")
+    return load_templates(wanted, package, own)

@@ -14,9 +14,19 @@ _CHARACTERS = 1 << 20  # small enough that reading one paper at random stays qui
 
 
 class RowWriter:
-    """Write tuples as rows; a row group ends at a fixed number of rows or characters."""
+    """Write tuples as rows; a row group ends at a fixed number of rows or characters.
 
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
+    Args:
+        path: of the file.
+        schema: of its columns.
+        rows: of a group; a table that is only read as a whole is better off with more.
+        characters: of a group.
+    """
+
+    def __init__(
+        self, path: Path, schema: pa.Schema, rows: int = _ROWS, characters: int = _CHARACTERS
+    ) -> None:
+        self._limits = rows, characters
         path.parent.mkdir(parents=True, exist_ok=True)
         self._schema = schema
         self._writer = pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False)
@@ -30,7 +40,7 @@ class RowWriter:
         self._rows.append(row)
         self._size += _characters(row)
         self.count += 1
-        if len(self._rows) >= _ROWS or self._size >= _CHARACTERS:
+        if len(self._rows) >= self._limits[0] or self._size >= self._limits[1]:
             self._flush()
 
     def add_batch(self, batch: pa.RecordBatch) -> None:

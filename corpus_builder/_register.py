@@ -1,9 +1,10 @@
-"""The list of indexes in a corpus' manifest: one writer at a time."""
+"""What is added to a built corpus, indexes and its card, enters the manifest: one at a time."""
 
 from __future__ import annotations
 
+import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,9 @@ from typing import Any
 from arena import layout
 from arena._files import TEMPORARY_SUFFIX, sha256_file, sha256_json, write_json
 from arena._lock import only_writer
-from arena.errors import ArenaError, CorpusError
+from arena.errors import ArenaError, CorpusError, clip
 from corpus_builder._index import Plan
-from corpus_builder._place import put, take_back
+from corpus_builder._place import REPLACED, put, sync, take_back
 
 LOCK = ".manifest.lock"
 _PATIENCE = 60.0  # seconds; a turn takes some milliseconds
@@ -48,24 +49,96 @@ def register(root: Path, plan: Plan, new: Path | None = None) -> None:
         OSError: if the manifest cannot be written; then all is as before.
     """
     index = layout.index_directory(root, plan.name)
-    with _turn(root):
-        for path in root.glob(f".*{TEMPORARY_SUFFIX}"):
-            path.unlink()  # what a kill left of an atomic write
-        manifest = read_intact(root)
-        if manifest["content_sha256"] != plan.corpus:
-            raise CorpusError(
-                f"{str(root)!r} holds another corpus than when this index was begun. Begin again."
-            )
+    with _manifest(root, plan.corpus, "index") as manifest:
         old = put(new, index) if new is not None else None
         try:
-            del manifest["manifest_sha256"]
             manifest["indexes"][plan.name] = sha256_file(index / layout.MANIFEST)
-            manifest["manifest_sha256"] = sha256_json(manifest)
-            write_json(root / layout.MANIFEST, manifest)
+            _rewrite(root, manifest)
         except BaseException:
             if new is not None:
                 take_back(new, index, old)
             raise
+
+
+def register_card(root: Path, corpus: str, files: Mapping[str, str]) -> dict[str, Any]:
+    """Put a card in its place and into the manifest of its corpus, instead of an older one.
+
+    Args:
+        root: the corpus.
+        corpus: the content hash that the card tells of.
+        files: name -> content.
+
+    Returns:
+        What the manifest says of it: name in the corpus -> ``bytes``, ``sha256``.
+
+    Raises:
+        CorpusError: if `root` holds another corpus by now, or something else in the card's place.
+        OSError: if it cannot be written; then all is as before.
+    """
+    card, building = root / layout.CARD, root / layout.CARD_BUILDING
+    (root / layout.INDEXES).mkdir(exist_ok=True)  # the lock lies there
+    with _manifest(root, corpus, "card") as manifest:
+        if (building / REPLACED).is_dir() and not card.exists():
+            (building / REPLACED).rename(card)  # a killed one had just moved it away
+        _check_card(card, {*files, *(Path(name).name for name in manifest.get("card", ()))})
+        shutil.rmtree(building, ignore_errors=True)
+        try:
+            new = building / layout.CARD
+            new.mkdir(parents=True)
+            for name, content in files.items():
+                (new / name).write_bytes(content.encode("utf-8"))
+            sync(new)
+            manifest["card"] = {
+                f"{layout.CARD}/{path.name}": {
+                    "bytes": path.stat().st_size,
+                    "sha256": sha256_file(path),
+                }
+                for path in sorted(new.iterdir())
+            }
+            old = put(new, card)
+            try:
+                _rewrite(root, manifest)
+            except BaseException:
+                take_back(new, card, old)
+                raise
+        finally:
+            shutil.rmtree(building, ignore_errors=True)
+        return dict(manifest["card"])
+
+
+def _check_card(card: Path, ours: Set[str]) -> None:
+    """Refuse a place that holds anything but a card.
+
+    Raises:
+        CorpusError: naming what is there.
+    """
+    if card.is_symlink() or (card.exists() and not card.is_dir()):
+        raise CorpusError(f"{str(card)!r} is no folder; the card needs that name. Move it away.")
+    others = sorted({path.name for path in card.glob("*")} - ours) if card.exists() else []
+    if others:  # never delete what is not ours
+        raise CorpusError(
+            f"{str(card)!r} holds other files, {clip(others[0])} for one. Move them away."
+        )
+
+
+@contextmanager
+def _manifest(root: Path, corpus: str, what: str) -> Iterator[dict[str, Any]]:
+    """Lend the manifest of a corpus, which nobody else changes meanwhile, to be rewritten."""
+    with _turn(root):
+        for path in root.glob(f".*{TEMPORARY_SUFFIX}"):
+            path.unlink()  # what a kill left of an atomic write
+        manifest = read_intact(root)
+        if manifest["content_sha256"] != corpus:
+            raise CorpusError(
+                f"{str(root)!r} holds another corpus than when this {what} was begun. Begin again."
+            )
+        yield manifest
+
+
+def _rewrite(root: Path, manifest: dict[str, Any]) -> None:
+    del manifest["manifest_sha256"]
+    manifest["manifest_sha256"] = sha256_json(manifest)
+    write_json(root / layout.MANIFEST, manifest)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from corpus_builder._index import Plan, make_plan, write_index
 from corpus_builder._place import restore, sync
 from corpus_builder._register import read_intact, register
 from corpus_builder._resume import begun, clear, finished
+from corpus_builder.executors import Executor
 
 _NOT_WRITABLE = {
     errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPERM, errno.EROFS,
@@ -30,6 +31,7 @@ def build_index(
     fields: Sequence[str] | None = None,
     options: Mapping[str, Any] | None = None,
     overwrite: bool = False,
+    executor: Executor | None = None,
 ) -> dict[str, Any]:
     """Build an index and add it to the corpus in `directory`.
 
@@ -46,6 +48,8 @@ def build_index(
             corpus was configured with.
         options: of the engine, such as ``{"encoder": "minilm"}``.
         overwrite: replace an index of that name; it stays until the new one is complete.
+        executor: runs the encoding of vectors in its processes, to the same bytes; engines that
+            have nothing to spread do without. It stays open.
 
     Returns:
         The manifest of the index.
@@ -77,7 +81,7 @@ def build_index(
                 return found
             _check_free(root, plan, overwrite)
             with begun(building, plan, kind.resumes) as new:
-                manifest = finished(new, plan) or write_index(root, new, plan)
+                manifest = finished(new, plan) or write_index(root, new, plan, executor)
                 sync(new)
                 register(root, plan, new)
     return manifest

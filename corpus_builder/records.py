@@ -115,6 +115,8 @@ def title_key(title: str) -> str:
     True
     """
     folded = unicodedata.normalize("NFKC", html.unescape(title)).casefold()
+    if folded.isascii():
+        return "".join(filter(str.isalnum, folded))
     return "".join(c for c in folded if c.isalnum() or unicodedata.category(c)[0] == "M")
 
 

@@ -13,7 +13,7 @@ from corpus_builder._resume import is_begun, list_begun
 
 
 def verify(directory: str | Path) -> dict[str, Any]:
-    """Hash every file of a corpus and its indexes again.
+    """Hash every file of a corpus, its indexes and its card again.
 
     Returns:
         ``files``: how many were compared; ``problems``: file name -> what differs, empty if the
@@ -28,7 +28,7 @@ def verify(directory: str | Path) -> dict[str, Any]:
     problems: dict[str, str] = {}
     if manifest.pop("manifest_sha256") != sha256_json(manifest):
         problems[layout.MANIFEST] = "has other content"
-    expected = _expected(manifest)
+    expected = _expected(manifest["files"]) | _expected(manifest.get("card", {}))
     unknown = []  # folders of indexes whose own list of files is lost
     for index_name, sha256 in manifest["indexes"].items():
         folder = layout.index_directory(Path(), index_name)
@@ -36,7 +36,9 @@ def verify(directory: str | Path) -> dict[str, Any]:
         expected[name] = sha256
         if (root / name).is_file() and sha256_file(root / name) == sha256:
             index = _indexes.read_index(root, index_name, check_files=False)
-            expected |= {(folder / file).as_posix(): h for file, h in _expected(index).items()}
+            expected |= {
+                (folder / file).as_posix(): h for file, h in _expected(index["files"]).items()
+            }
         else:
             unknown.append(folder)
     for name in progress(sorted(expected), desc="verify", unit="file"):
@@ -47,7 +49,7 @@ def verify(directory: str | Path) -> dict[str, Any]:
             problems[name] = "has other content"
     for file in _found(root):
         name = file.as_posix()
-        if is_begun(file):
+        if is_begun(file) or file.parts[0] == layout.CARD_BUILDING:
             continue
         if name not in expected and not any(file.is_relative_to(folder) for folder in unknown):
             problems[name] = "is not in the manifest"
@@ -58,8 +60,8 @@ def verify(directory: str | Path) -> dict[str, Any]:
     }
 
 
-def _expected(manifest: dict[str, Any]) -> dict[str, str]:
-    return {name: entry["sha256"] for name, entry in manifest["files"].items()}
+def _expected(files: dict[str, Any]) -> dict[str, str]:
+    return {name: entry["sha256"] for name, entry in files.items()}
 
 
 def _found(root: Path) -> Iterator[Path]:

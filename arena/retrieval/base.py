@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena.registry import Registry
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class Scope(NamedTuple):
@@ -62,6 +65,19 @@ class IndexInput(Protocol):
         ...
 
 
+class Spread(Protocol):
+    """Calls a function on many tasks in other processes."""
+
+    def __call__(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
+        """Yield the results as they come, in any order; `tasks` are taken as they are needed.
+
+        Args:
+            function: of a module's top level.
+            tasks: can be pickled.
+        """
+        ...
+
+
 class Retriever(ABC):
     """A search engine over one corpus, opened from its index directory.
 
@@ -70,6 +86,10 @@ class Retriever(ABC):
 
     resumes: ClassVar[bool] = False
     """Whether `build` goes on from what an earlier, killed build left in the directory."""
+
+    spreads: ClassVar[bool] = False
+    """Whether `build` takes ``spread``, a `Spread` for work that other processes can do; the
+    files are the same with and without it."""
 
     parts: tuple[Retriever, ...] = ()
     """The engines that this one combines, if any."""

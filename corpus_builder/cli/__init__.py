@@ -1,11 +1,11 @@
-"""The command ``arena-corpus``: build, index, info, verify."""
+"""The command ``arena-corpus``: build, download, index, info, verify."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from arena.command_line import add_command, command_line, run_command
-from corpus_builder.cli import build, index, info, verify
+from corpus_builder.cli import build, card, download, index, info, simulate, verify
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -16,7 +16,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         "arena-corpus build world --output world",
     )
     build.add_group(commands)
+    download.add_group(commands)
+    add_command(commands, "card", card)
     add_command(commands, "index", index)
     add_command(commands, "info", info)
+    simulate.add_group(commands)
     add_command(commands, "verify", verify)
     return run_command(parser, argv)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from contextlib import closing
 from typing import Any
 
 from arena import _indexes, command_line
@@ -37,23 +38,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="an option of the engine for building; may be repeated",
     )
     parser.add_argument(
+        "--executor",
+        default="local",
+        metavar="NAME",
+        help="what runs the encoding of vectors: local or ray (default: local)",
+    )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="processes that encode (default: 1; with ray one a processor of the cluster)",
+    )
+    parser.add_argument(
         "--overwrite", action="store_true", help="replace an index of that name once this is built"
     )
 
 
 def execute(arguments: argparse.Namespace) -> None:
     """Build the index and say what it is."""
+    from corpus_builder.executors import make_executor
     from corpus_builder.index import build_index
 
     started = time.monotonic()
-    manifest = build_index(
-        arguments.directory,
-        arguments.engine,
-        name=arguments.name,
-        fields=command_line.parse_names(arguments.fields),
-        options=_options(arguments),
-        overwrite=arguments.overwrite,
-    )
+    with closing(make_executor(arguments.executor, arguments.workers)) as executor:
+        manifest = build_index(
+            arguments.directory,
+            arguments.engine,
+            name=arguments.name,
+            fields=command_line.parse_names(arguments.fields),
+            options=_options(arguments),
+            overwrite=arguments.overwrite,
+            executor=executor,
+        )
     if arguments.json:
         command_line.print_json(manifest)
         return

@@ -48,6 +48,7 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
                              f"{counts['survey_references_undated']:,} undated, "
                              f"{counts['survey_references_survey']:,} surveys, "
                              f"{counts['survey_references_not_before']:,} not before their survey"),
+        *_yield_of(source),
         *_indexes_of(manifest, Path(directory)),
         ("size", f"{size / 1e6:,.1f} MB without indexes"),
         ("sha256", manifest["content_sha256"]),
@@ -59,7 +60,9 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
             else "undated or surveys"
         )
         rows.append(("warning", f"nothing can be found: all {counts['papers']:,} papers are {why}"))
-    if not counts["surveys_with_gold"]:
+    if not counts["surveys_with_gold"] and not listed and counts["mind_maps"]:
+        rows.append(("note", "no survey lists a paper: their labels are their mind-maps alone"))
+    elif not counts["surveys_with_gold"]:
         why = "none lists a paper of this corpus from before its date (key `references`)"
         rows.append(("warning", f"no survey can be scored: {why}; are the two files swapped?"))
     if known := counts["survey_papers_unflagged"]:
@@ -73,6 +76,13 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         print(f"{name:{width}}  {command_line.printable(str(value), 1000)}")
+
+
+def _yield_of(source: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return rows about the join of a published data set to a collection."""
+    from corpus_builder.sources._yields import yield_rows
+
+    return yield_rows(source["yield"]) if "yield" in source else []
 
 
 def _indexes_of(manifest: dict[str, Any], directory: Path) -> list[tuple[str, str]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from arena.registry import Registry
 
@@ -14,19 +14,30 @@ R = TypeVar("R")
 class Executor(Protocol):
     """Runs a function over tasks, side by side; made as ``kind(workers)``."""
 
-    workers: int
-    """How many tasks run at once."""
+    remote: ClassVar[bool]
+    """Whether its processes may be on other machines: what this one has says nothing of how many
+    fit; it may be made with ``None`` workers, and takes as many as there is room for."""
 
-    def run(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[R]:
+    @property
+    def workers(self) -> int:
+        """How many tasks run at once."""
+        ...
+
+    def run(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
         """Yield the result of each task as it comes, in any order.
+
+        A task may be run twice, even at the same time, where a machine was lost.
 
         Args:
             function: of a module's top level; what it writes, it writes to files that all
                 machines see.
-            tasks: can be pickled; each names its own result.
+            tasks: can be pickled; each names its own result. Taken one by one as processes come
+                free, never many ahead. If the first has the attribute ``directory``, where files
+                go, an executor of several machines looks whether all of them see it.
 
         Raises:
-            Exception: what the function raises; the other tasks are given up.
+            WorkerError: if the processes are lost.
+            Exception: what the function or `tasks` raises; the other tasks are given up.
         """
         ...
 
@@ -35,6 +46,25 @@ class Executor(Protocol):
         ...
 
 
-EXECUTORS: Registry[Callable[[int], Any]] = Registry(
+EXECUTORS: Registry[Callable[[Any], Any]] = Registry(
     "executor", packages=["corpus_builder.executors"], entry_points="researcharena.executors"
 )
+
+
+def make_executor(name: str, workers: int | None, usual: int = 1) -> Executor:
+    """Return an executor.
+
+    Args:
+        name: under which it is registered.
+        workers: tasks at once, as asked for.
+        usual: how many if nobody asked; executors of other machines know better.
+
+    Raises:
+        UnknownNameError: if there is none of that name.
+        DataError: if the number is out of its range, or a package is absent.
+    """
+    kind = EXECUTORS.get(name)
+    if workers is None and not getattr(kind, "remote", False):
+        workers = usual
+    executor: Executor = kind(workers)
+    return executor

@@ -7,54 +7,68 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from typing import TypeVar
+from itertools import chain, islice
+from typing import ClassVar, TypeVar
 
 from arena._signals import deaf_to_interrupts
-from arena.errors import WorkerError
+from arena.errors import DataError, WorkerError, clip
+from corpus_builder.executors._outcome import Outcome, one_thread, perform
 from corpus_builder.executors.base import EXECUTORS
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 _PR_SET_PDEATHSIG = 1
+_WAITING = 2  # tasks of each process that are on their way, so that none waits for the next
 
 
 @EXECUTORS.register("local")
 class Local:
     """Processes of this machine."""
 
+    remote: ClassVar[bool] = False
+
     def __init__(self, workers: int) -> None:
-        self.workers = workers
+        if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+            raise DataError(f"workers={clip(workers)}: give at least 1.")
+        self._workers = workers
         self._pool: ProcessPoolExecutor | None = None
 
-    def run(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[R]:
+    @property
+    def workers(self) -> int:
+        """How many tasks run at once."""
+        return self._workers
+
+    def run(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
         """Yield the result of each task as it comes, in any order."""
-        if self.workers == 1 or len(tasks) < 2:
-            yield from map(function, tasks)
+        left = iter(tasks)
+        first = list(islice(left, 2))
+        if self._workers == 1 or len(first) < 2:
+            yield from map(function, chain(first, left))
             return
-        if self._pool is None:
-            # Not forked: a fork copies the locks of DuckDB's and Arrow's threads as they are.
-            self._pool = ProcessPoolExecutor(
-                self.workers,
-                mp_context=multiprocessing.get_context("spawn"),
-                initializer=_die_with,
-                initargs=(os.getpid(),),
-            )
-        with deaf_to_interrupts():
-            futures: list[Future[R]] = [self._pool.submit(function, task) for task in tasks]
+        futures: set[Future[Outcome]] = set()
         try:
-            for future in as_completed(futures):
-                yield future.result()
+            waiting = chain(first, left)
+            while True:
+                room = _WAITING * self._workers - len(futures)
+                futures.update(self._submit(function, islice(waiting, room)))
+                if not futures:
+                    break
+                done, _ = wait(futures, return_when=FIRST_COMPLETED)
+                for future in done:
+                    futures.remove(future)
+                    yield future.result().get()
         except BrokenProcessPool:
+            self._stop()
             raise WorkerError(
                 "a process that worked for this build has ended; it may have been killed for want "
                 "of memory. The same command goes on; give it fewer --workers or less --memory."
             ) from None
         finally:
-            if any(not future.done() for future in futures):
+            if futures:
                 self._stop()
 
     def close(self) -> None:
@@ -63,17 +77,33 @@ class Local:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
 
+    def _submit(self, function: Callable[[T], R], tasks: Iterable[T]) -> list[Future[Outcome]]:
+        if self._pool is None:
+            # Not forked: a fork copies the locks of DuckDB's and Arrow's threads as they are.
+            self._pool = ProcessPoolExecutor(
+                self._workers,
+                mp_context=multiprocessing.get_context("spawn"),
+                initializer=_begin,
+                initargs=(os.getpid(),),
+            )
+        futures = []
+        for task in tasks:
+            with deaf_to_interrupts():  # submitting may start a process
+                futures.append(self._pool.submit(perform, function, task))
+        return futures
+
     def _stop(self) -> None:
         """End all processes without waiting for their tasks."""
         if self._pool is not None:
             for process in list((self._pool._processes or {}).values()):
-                process.terminate()
+                process.kill()
             self.close()
 
 
-def _die_with(parent: int) -> None:
+def _begin(parent: int) -> None:
     """Let this process end when `parent` does, however it ends."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it has ended before that
         os._exit(1)
+    one_thread()

@@ -56,6 +56,8 @@ class Lines:
                 pass
             self.sha256 = raw.sha256.hexdigest()
             self.read = raw.count
+            if not raw.count:
+                self.damage = "the file is empty"
 
 
 class _HashingReader(io.RawIOBase):

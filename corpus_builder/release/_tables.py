@@ -51,6 +51,7 @@ class Sink:
     def __init__(self) -> None:
         self.rows: list[tuple[str, tuple[Any, ...]]] = []
         self.flaws: list[tuple[str, str]] = []
+        self.skipped: list[str] = []
 
     def add(self, table: str, row: tuple[Any, ...]) -> None:
         """Add a row of a table of `TABLES`, without its place."""
@@ -65,7 +66,18 @@ class Sink:
         """
         self.flaws.append((reason, detail))
 
+    def skip(self, reason: str) -> None:
+        """Note that the record, or a part of it, is in order but none that a corpus has a use for.
+
+        It is counted, and neither listed nor held against the release.
+
+        Args:
+            reason: one of few, in words, for counting.
+        """
+        self.skipped.append(reason)
+
     def clear(self) -> None:
         """Make room for the next record."""
         self.rows.clear()
         self.flaws.clear()
+        self.skipped.clear()

@@ -8,19 +8,19 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import orjson
-
 from arena._files import write_json
-from arena.errors import clip
 from corpus_builder._parquet import RowWriter
 from corpus_builder.release._dates import Limits
+from corpus_builder.release._json import read_json
 from corpus_builder.release._lines import MAX_LINE, Lines
 from corpus_builder.release._tables import TABLES, Sink
 from corpus_builder.release.base import RejectError, Release, Shard
 
 REPORT = "report.json"
 REJECTS = "rejects.jsonl"
-_LISTED = 10_000  # rejects of one shard that are listed one by one; all are counted
+_LISTED = 1000  # records of one shard and reason that are listed one by one; all are counted
+_PLACED = frozenset(table for table, schema in TABLES.items() if "line" in schema.names)
+_GROUP = 1 << 16  # rows of a narrow table that are written at once
 
 
 class ShardTask(NamedTuple):
@@ -43,8 +43,8 @@ def parse_shard(task: ShardTask) -> dict[str, Any]:
     """Read a shard into ``<table>.parquet``, ``rejects.jsonl`` and ``report.json``.
 
     Returns:
-        The report: ``shard``, ``sha256``, ``lines`` (not blank), ``rows`` by table, ``rejected``
-        and ``flaws`` by reason, ``damage`` (why the lines ended early, or None).
+        The report: ``shard``, ``sha256``, ``lines`` (not blank), ``rows`` by table, ``rejected``,
+        ``flaws`` and ``skipped`` by reason, ``damage`` (why the lines ended early, or None).
 
     Raises:
         OSError: if a file cannot be read or written.
@@ -65,26 +65,26 @@ class _Reader:
     def __init__(self, task: ShardTask, directory: Path, stack: ExitStack) -> None:
         self._task, self._directory, self._stack = task, directory, stack
         self._writers: dict[str, RowWriter] = {}
-        self._counts: dict[str, dict[str, int]] = {"rejected": {}, "flaws": {}}
+        self._counts: dict[str, dict[str, int]] = {"rejected": {}, "flaws": {}, "skipped": {}}
         self._rejects = stack.enter_context((directory / REJECTS).open("w", encoding="ascii"))
-        self._listed = 0
 
     def read(self) -> dict[str, Any]:
         shard, sink, count = self._task.shard, Sink(), 0
-        lines = Lines(shard.path)
+        parse, limits, lines = self._task.release.parse, self._task.limits, Lines(shard.path)
         for number, line in lines:
             count += 1
             sink.clear()
             try:
                 if line is None:
                     raise RejectError("line too long", f"{MAX_LINE >> 20} MiB or more")
-                record = _json(line)
-                self._task.release.parse(shard.dataset, record, sink, self._task.limits)
+                parse(shard.dataset, read_json(line), sink, limits)
             except RejectError as reject:
                 self._tell("rejected", number, reject.reason, reject.detail)
                 continue
             for reason, detail in sink.flaws:
                 self._tell("flaws", number, reason, detail)
+            for reason in sink.skipped:
+                self._count("skipped", reason)
             for table, row in sink.rows:
                 self._add(table, row, number)
         return {
@@ -92,26 +92,28 @@ class _Reader:
             "sha256": lines.sha256,
             "lines": count,
             "rows": {table: writer.count for table, writer in sorted(self._writers.items())},
-            "rejected": dict(sorted(self._counts["rejected"].items())),
-            "flaws": dict(sorted(self._counts["flaws"].items())),
+            **{kind: dict(sorted(of.items())) for kind, of in self._counts.items()},
             "damage": lines.damage,
         }
 
     def _add(self, table: str, row: tuple[Any, ...], number: int) -> None:
         writer = self._writers.get(table)
         if writer is None:
-            path = self._directory / f"{table}.parquet"
-            writer = self._stack.enter_context(RowWriter(path, TABLES[table]))
+            path, schema = self._directory / f"{table}.parquet", TABLES[table]
+            narrow = {} if "line" in schema.names else {"rows": _GROUP, "characters": _GROUP << 6}
+            writer = self._stack.enter_context(RowWriter(path, schema, **narrow))
             self._writers[table] = writer
-        if "line" in TABLES[table].names:
+        if table in _PLACED:
             row = (*row, self._task.shard.name, number)
         writer.add(row)
 
-    def _tell(self, kind: str, number: int, reason: str, detail: str) -> None:
+    def _count(self, kind: str, reason: str) -> int:
         counts = self._counts[kind]
         counts[reason] = counts.get(reason, 0) + 1
-        if self._listed < _LISTED:
-            self._listed += 1
+        return counts[reason]
+
+    def _tell(self, kind: str, number: int, reason: str, detail: str) -> None:
+        if self._count(kind, reason) <= _LISTED:
             entry = {
                 "shard": self._task.shard.name,
                 "line": number,
@@ -120,20 +122,3 @@ class _Reader:
                 "kept": kind == "flaws",
             }
             self._rejects.write(json.dumps(entry) + "\n")
-
-
-def _json(line: bytes) -> Any:
-    """Return the value of a line.
-
-    Python's parser has the last word: it takes lone surrogates and huge integers, too.
-    """
-    try:
-        return orjson.loads(line)
-    except orjson.JSONDecodeError:
-        pass
-    try:
-        return json.loads(line)
-    except UnicodeDecodeError as error:
-        raise RejectError("no UTF-8", clip(str(error))) from None
-    except (ValueError, RecursionError) as error:
-        raise RejectError("no JSON", clip(f"{error}: {line[:60]!r}", 120)) from None

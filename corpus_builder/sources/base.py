@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from arena.registry import Registry
+
+if TYPE_CHECKING:
+    from corpus_builder.release import Release
 
 
 class Located(NamedTuple):
@@ -50,6 +53,6 @@ class Source(Protocol):
         ...
 
 
-SOURCES: Registry[type[Source]] = Registry(
+SOURCES: Registry[type[Source] | type[Release]] = Registry(
     "source", packages=["corpus_builder.sources"], entry_points="researcharena.sources"
 )

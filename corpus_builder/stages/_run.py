@@ -63,13 +63,14 @@ def run_stages(
     if only is not None and only not in names:
         raise DataError(f"no stage named {only!r}.{did_you_mean(only, names)}")
     check_work(plan)
+    inputs = {stage.name: stage.inputs(plan) for stage in STAGES}  # refused before any work
     plan.work.mkdir(parents=True, exist_ok=True)
     reports: dict[str, dict[str, Any]] = {}
     try:
         with only_writer(plan.work.with_name(f".{plan.work.name}.lock"), plan.work):
             key, again = sha256_json([__version__, layout.FORMAT_VERSION, plan.source]), False
             for stage in STAGES:
-                key = sha256_json([key, stage.name, stage.inputs(plan)])
+                key = sha256_json([key, stage.name, inputs[stage.name]])
                 report = None if again else _done(plan.stage(stage.name), key)
                 if report is not None and stage is INDEX and not INDEX.is_intact(plan, report):
                     shutil.rmtree(plan.stage(stage.name))  # the output was taken away

@@ -21,16 +21,10 @@ from corpus_builder._place import put, sync
 from corpus_builder.stages._database import view_tables
 from corpus_builder.stages._plan import Plan
 from corpus_builder.stages._stage import Steps
+from corpus_builder.stages.linking import LINKED, LISTED
 from corpus_builder.stages.mind_maps import MAPS, MIND_MAPS
 from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS
-from corpus_builder.stages.references import (
-    DOCUMENTS,
-    LINKED,
-    LISTED,
-    REFERENCES,
-    TASKS,
-    view_papers,
-)
+from corpus_builder.stages.references import DOCUMENTS, REFERENCES, TASKS, view_papers
 from corpus_builder.stages.surveys import SURVEYS
 
 _NEW = "corpus"

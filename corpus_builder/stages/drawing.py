@@ -15,11 +15,21 @@ class Card:
 
     def inputs(self, plan: Plan) -> Any:
         """Return nothing: all is in the corpus."""
-        raise NotImplementedError
+        return None
 
     def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Write the card."""
-        raise NotImplementedError
+        """Write the card; return its counts."""
+        from corpus_builder.card import write_card
+
+        resources = plan.resources
+        card = write_card(
+            plan.output,
+            memory=resources.database,
+            threads=resources.workers,
+            scratch=steps.scratch(),
+        )
+        counts: dict[str, Any] = card["counts"]
+        return counts
 
 
 CARD = Card()

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
+from arena._files import TEMPORARY_SUFFIX
+from arena._progress import progress
+from corpus_builder._parquet import RowWriter
+from corpus_builder.figures import Extraction, Outcome, fingerprint
+from corpus_builder.figures.extraction import BATCH
 from corpus_builder.stages._plan import Plan
 from corpus_builder.stages._stage import Steps
+from corpus_builder.stages.surveys import SURVEYS, surveys_of
 
 MAPS = "mind_maps.parquet"
 """One row a survey with a mind-map, ordered by survey: ``survey, mind_map`` (JSON text)."""
+
+REJECTS = "rejects.jsonl"
+"""What gave no mind-map, ordered by survey: ``survey, step, reason, detail``."""
+
+_SCHEMA = pa.schema([("survey", pa.string()), ("mind_map", pa.string())])
 
 
 class MindMaps:
@@ -18,11 +34,64 @@ class MindMaps:
 
     def inputs(self, plan: Plan) -> Any:
         """Return the figures and the options."""
-        raise NotImplementedError
+        figures = plan.config.mind_maps.figures
+        if figures is None:
+            return None
+        return [fingerprint(figures), _extraction(plan, figures).config]
 
     def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Write `MAPS`."""
-        raise NotImplementedError
+        """Write `MAPS` and `REJECTS`; both are empty without figures.
+
+        Raises:
+            ArenaError: if a model could not be asked; its answers are kept in their store.
+        """
+        figures = plan.config.mind_maps.figures
+        surveys = list(surveys_of(plan.stage(SURVEYS.name)))
+        outcomes: Iterator[Outcome] = iter(())
+        if figures is not None:
+            extraction = _extraction(plan, figures)
+            outcomes = (
+                outcome
+                for at in range(0, len(surveys), BATCH)
+                for outcome in extraction.outcomes(surveys[at : at + BATCH])
+            )
+        counts = _write(outcomes, steps.directory, len(surveys))
+        return {"figures": figures is not None, "surveys": len(surveys), **counts}
 
 
 MIND_MAPS = MindMaps()
+
+
+def _extraction(plan: Plan, figures: Path) -> Extraction:
+    return Extraction(figures, plan.config.mind_maps.options)
+
+
+def _write(outcomes: Iterator[Outcome], directory: Path, total: int) -> dict[str, Any]:
+    with_figures = picked = made = 0
+    reasons: dict[str, int] = {}
+    maps = directory / f".{MAPS}{TEMPORARY_SUFFIX}"
+    rejects = directory / f".{REJECTS}{TEMPORARY_SUFFIX}"
+    with (
+        RowWriter(maps, _SCHEMA) as rows,
+        rejects.open("w", encoding="ascii") as lines,
+        progress(total=total, desc="mind-maps") as bar,
+    ):
+        for outcome in outcomes:
+            with_figures += outcome.folder
+            picked += outcome.figure is not None
+            if outcome.mind_map is not None:
+                made += 1
+                rows.add((outcome.survey, outcome.mind_map))
+            for flaw in outcome.flaws:
+                name = f"{flaw.step}: {flaw.reason}"
+                reasons[name] = reasons.get(name, 0) + 1
+                lines.write(json.dumps({"survey": outcome.survey, **flaw._asdict()}) + "\n")
+            bar.update()
+    rejects.rename(directory / REJECTS)
+    maps.rename(directory / MAPS)
+    return {
+        "surveys_with_figures": with_figures,
+        "picked": picked,
+        "mind_maps": made,
+        "rejected": dict(sorted(reasons.items())),
+    }

@@ -96,7 +96,8 @@ def _place(directory: Path, shard: Shard) -> Path:
 
 
 def _summary(reports: list[dict[str, Any]]) -> dict[str, Any]:
-    counts: dict[str, dict[str, int]] = {"rows": {}, "rejected": {}, "flaws": {}}
+    kinds = ("rows", "rejected", "flaws", "skipped")
+    counts: dict[str, dict[str, int]] = {kind: {} for kind in kinds}
     for report in reports:
         for kind, of in counts.items():
             for name, number in report[kind].items():

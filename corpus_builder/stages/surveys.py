@@ -2,14 +2,57 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from arena._files import TEMPORARY_SUFFIX
+from arena._progress import progress
+from arena.errors import DataError, clip
+from corpus_builder._parquet import RowWriter
+from corpus_builder.judges import OTHER, SURVEY, VERDICTS, Candidate, Judge, make_judge
+from corpus_builder.stages._database import connected, execute, literal, view_tables
 from corpus_builder.stages._plan import Plan
 from corpus_builder.stages._stage import Steps
+from corpus_builder.stages.reading import CORPUS, SHARDS
 
 CANDIDATES = "candidates.parquet"
 """One row a candidate, ordered by id: ``id, title, verdict``, the last of them ``survey``,
 ``other``, or ``unread`` where no judgement could be had."""
+
+JUDGED = "judged.jsonl"
+"""The same with ``reason`` and ``flagged`` (the release itself calls it a survey), to be read."""
+
+_FOUND = "found.parquet"
+_SCHEMA = pa.schema([("id", pa.string()), ("title", pa.string()), ("verdict", pa.string())])
+_CHARACTERS = 10_000  # of an abstract; a longer one is none, and a model is paid by the word
+_WORDS = re.compile(r"[A-Za-z]+(?:\|[A-Za-z]+)*")
+
+# An abstract told twice: the first in the order of shards and lines counts.
+_SELECT = """
+CREATE TABLE candidates AS
+SELECT * FROM (
+  SELECT id, title, coalesce(is_survey, false) AS flagged,
+         regexp_matches(title, {pattern}, 'i') AS named
+  FROM read_parquet({corpus}))
+WHERE named OR flagged
+"""
+_ABSTRACTS = """
+CREATE TABLE {table}_of AS SELECT id, left(abstract, {characters}) AS abstract FROM (
+  SELECT id, abstract, row_number() OVER (PARTITION BY id ORDER BY file, line) AS nth
+  FROM {table} SEMI JOIN candidates USING (id) WHERE trim(abstract) <> '')
+WHERE nth = 1
+"""
+_JOIN = """
+SELECT c.id, c.title, coalesce(a.abstract, t.abstract, '') AS abstract, c.flagged, c.named
+FROM candidates c LEFT JOIN abstracts_of a USING (id) LEFT JOIN texts_of t USING (id) ORDER BY c.id
+"""
 
 
 class Surveys:
@@ -18,12 +61,128 @@ class Surveys:
     name = "surveys"
 
     def inputs(self, plan: Plan) -> Any:
-        """Return pattern, judge and its options."""
-        raise NotImplementedError
+        """Return pattern, judge and what shapes its verdicts."""
+        config = plan.config.surveys
+        return [title_pattern(config.title), config.judge, _judge(plan).config]
 
     def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Write `CANDIDATES`."""
-        raise NotImplementedError
+        """Write `CANDIDATES` and `JUDGED`.
+
+        Raises:
+            ArenaError: if the judge cannot work; a model's answers are kept in their store.
+        """
+        judge = _judge(plan)
+        counts = steps.once("found", lambda: _find(plan, steps))
+        by_verdict = _have_judged(judge, steps.directory, counts["candidates"])
+        found = counts["candidates"]
+        return {
+            **counts,
+            "judge": plan.config.surveys.judge,
+            "verdicts": by_verdict,
+            "discarded": round(by_verdict[OTHER] / found, 4) if found else None,
+        }
 
 
 SURVEYS = Surveys()
+
+
+def title_pattern(told: str) -> str:
+    r"""Return the regular expression that a candidate's title must match somewhere, in any case.
+
+    Args:
+        told: words with ``|`` between, which stand for themselves and their plural, as whole words;
+            or a regular expression of RE2.
+
+    Raises:
+        DataError: if it is no regular expression, or matches every title.
+
+    >>> title_pattern("survey|review")
+    '\\b(?:survey|review)s?\\b'
+    """
+    pattern = rf"\b(?:{told})s?\b" if _WORDS.fullmatch(told) else told
+    with duckdb.connect() as connection:
+        try:
+            row = connection.execute("SELECT regexp_matches('', ?, 'i')", [pattern]).fetchone()
+        except duckdb.Error as error:
+            raise DataError(
+                f"surveys.title={clip(told)} is no regular expression that RE2 reads: "
+                f"{clip(str(error).splitlines()[0], 160)}. Write words with | between, such as "
+                "survey|review."
+            ) from None
+    if row and row[0]:
+        raise DataError(f"surveys.title={clip(told)} matches every title, also an empty one.")
+    return pattern
+
+
+def _judge(plan: Plan) -> Judge:
+    return make_judge(plan.config.surveys.judge, plan.config.surveys.options)
+
+
+def _find(plan: Plan, steps: Steps) -> dict[str, int]:
+    parse, pattern = plan.stage("parse"), title_pattern(plan.config.surveys.title)
+    resources = plan.resources
+    with connected(steps.scratch(), resources.database, resources.workers) as connection:
+        view_tables(connection, parse / SHARDS)
+        find = {"corpus": literal(parse / CORPUS), "pattern": _quoted(pattern)}
+        execute(connection, _SELECT.format(**find))
+        for table in ("abstracts", "texts"):
+            execute(connection, _ABSTRACTS.format(table=table, characters=_CHARACTERS))
+        new = steps.directory / f".{_FOUND}{TEMPORARY_SUFFIX}"
+        execute(connection, f"COPY ({_JOIN}) TO {literal(new)} (FORMAT parquet, COMPRESSION zstd)")
+        row = connection.execute(
+            "SELECT count(*), count(*) FILTER (named), count(*) FILTER (flagged) FROM candidates"
+        ).fetchone()
+        new.rename(steps.directory / _FOUND)
+    assert row
+    return dict(zip(("candidates", "by_title", "flagged_by_release"), map(int, row), strict=True))
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _have_judged(judge: Judge, directory: Path, total: int) -> dict[str, int]:
+    counts = dict.fromkeys(VERDICTS, 0)
+    candidates = directory / f".{CANDIDATES}{TEMPORARY_SUFFIX}"
+    judged = directory / f".{JUDGED}{TEMPORARY_SUFFIX}"
+    with (
+        RowWriter(candidates, _SCHEMA) as rows,
+        judged.open("w", encoding="ascii") as lines,
+        progress(total=total, desc="judge") as bar,
+    ):
+        for batch in _batches(directory / _FOUND, judge.batch):
+            for candidate, told in zip(batch, judge.judge(batch), strict=True):
+                if told.verdict not in counts:
+                    raise DataError(
+                        f"the judge said {clip(told.verdict)} of {candidate.id!r}, which is none "
+                        f"of {', '.join(VERDICTS)}. Mend the judge."
+                    )
+                counts[told.verdict] += 1
+                rows.add((candidate.id, candidate.title, told.verdict))
+                entry = candidate._asdict() | told._asdict()
+                del entry["abstract"]
+                lines.write(json.dumps(entry) + "\n")
+            bar.update(len(batch))
+    judged.rename(directory / JUDGED)
+    candidates.rename(directory / CANDIDATES)
+    return counts
+
+
+def _batches(path: Path, size: int) -> Iterator[list[Candidate]]:
+    with pq.ParquetFile(path) as file:
+        columns = list(Candidate._fields)
+        for batch in file.iter_batches(max(1, size), columns=columns):
+            yield [Candidate(**row) for row in batch.to_pylist()]
+
+
+def surveys_of(directory: Path) -> Iterator[tuple[str, str]]:
+    """Yield id and title of the papers whose verdict is ``survey``, ordered by id.
+
+    Args:
+        directory: of the stage.
+    """
+    with pq.ParquetFile(directory / CANDIDATES) as file:
+        for batch in file.iter_batches():
+            for row in batch.to_pylist():
+                if row["verdict"] == SURVEY:
+                    yield row["id"], row["title"]

@@ -6,6 +6,6 @@
 """
 
 from corpus_builder.world._config import PAPERS_PER_SURVEY, WorldConfig
-from corpus_builder.world._world import World
+from corpus_builder.world._world import BLOCK, World
 
-__all__ = ["PAPERS_PER_SURVEY", "World", "WorldConfig"]
+__all__ = ["BLOCK", "PAPERS_PER_SURVEY", "World", "WorldConfig"]

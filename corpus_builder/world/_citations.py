@@ -40,23 +40,27 @@ def cite(config: WorldConfig, tree: TopicTree, timeline: Timeline) -> NDArray[np
             for k in range(tree.size[tree.survey_level])
         ]
     )
+    # What each paper can draw from is the same in every slot, but for the topic beside its own.
+    all_day, no_group = timeline.day, np.zeros(count, dtype=np.int64)
+    of_leaf = by_leaf.spans(timeline.leaf, all_day)
+    of_topic = by_topic.spans(timeline.survey_topic, all_day)
+    of_all = by_all.spans(no_group, all_day)
+    at = np.maximum(timeline.survey_topic - tree.first[tree.survey_level], 0)
+    of_near = [by_topic.spans(column, all_day) for column in near[at].T]
     for slot in range(MAX_REFERENCES):
         # Draws for all papers, used or not, so that no knob shifts the stream.
         draws = rng.random((5, count))
         who = np.flatnonzero((timeline.leaf >= 0) & (wanted > slot))
         kind, copy, which = draws[:3, who]
         places = draws[3:, who]
-        topic = timeline.survey_topic[who]
-        beside = near[topic - tree.first[tree.survey_level], slot % near.shape[1]]
-        day = timeline.day[who]
         found = np.select(
             [kind < _SAME_LEAF, kind < _SAME_TOPIC, kind < _NEIGHBOUR],
             [
-                by_leaf.draw(timeline.leaf[who], day, places),
-                by_topic.draw(topic, day, places),
-                by_topic.draw(beside, day, places),
+                by_leaf.draw(of_leaf[:, who], places),
+                by_topic.draw(of_topic[:, who], places),
+                by_topic.draw(of_near[slot % len(of_near)][:, who], places),
             ],
-            by_all.draw(np.zeros(len(who), dtype=np.int64), day, places),
+            by_all.draw(of_all[:, who], places),
         )
         if slot:
             source = np.floor(which * slot).astype(np.int64)
@@ -80,15 +84,20 @@ class _Earlier:
     def _key(self, group: IntArray, day: IntArray) -> IntArray:
         return group * self._days + (day - self._start)
 
-    def draw(self, group: IntArray, day: IntArray, places: NDArray[np.float64]) -> IntArray:
-        """Return the more typical of two papers for each group and day, -1 where there is none.
+    def spans(self, group: IntArray, day: IntArray) -> NDArray[np.int32]:
+        """Return where the papers of each group before each day begin and end, in two rows."""
+        low = np.searchsorted(self._keys, group * self._days)
+        high = np.searchsorted(self._keys, self._key(group, day))
+        return np.stack([low, high]).astype(np.int32)
+
+    def draw(self, spans: NDArray[np.int32], places: NDArray[np.float64]) -> IntArray:
+        """Return the more typical of two papers of each span, -1 where it is empty.
 
         `places` holds two rows of numbers in [0, 1).
         """
         if not len(self._who):
-            return np.full(len(group), -1, dtype=np.int64)
-        low = np.searchsorted(self._keys, group * self._days)
-        high = np.searchsorted(self._keys, self._key(group, day))
+            return np.full(spans.shape[1], -1, dtype=np.int64)
+        low, high = spans.astype(np.int64)
         picked = low + np.floor(places * (high - low)).astype(np.int64)
         one, other = self._who[np.minimum(picked, len(self._who) - 1)]
         better = np.where(self._typical[other] > self._typical[one], other, one)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -16,14 +17,15 @@ from arena._arrays import ArrayWriter, load_array
 from arena._files import TEMPORARY_SUFFIX, sha256_json, write_json
 from arena.encoders import Encoder
 from arena.errors import DataError, clip
-from arena.retrieval.base import IndexInput
+from arena.retrieval.base import IndexInput, Spread
+from arena.retrieval.dense._blocks import BLOCKS, Batch, Making, encoded_elsewhere
+from arena.retrieval.dense._blocks import encode as _encode
 from arena.retrieval.dense._vectors import (
     DOCUMENTS,
     MAX_DIMENSION,
     VECTORS,
     RowWriter,
     has_rows,
-    normalised,
 )
 
 BATCH_ROWS = 256
@@ -54,6 +56,7 @@ def write_vectors(
     progress: Callable[..., Any],
     encoder: Encoder,
     identity: dict[str, Any],
+    elsewhere: tuple[Spread, Making] | None = None,
 ) -> int:
     """Write a vector for each searchable paper; return how many are zero, being blank.
 
@@ -65,6 +68,7 @@ def write_vectors(
         encoder: makes the vectors.
         identity: all that the vectors depend on besides the papers; if the directory holds some
             made otherwise, they are made again.
+        elsewhere: encode in other processes, to the same bytes.
     """
     for leftover in directory.glob(f".*{TEMPORARY_SUFFIX}"):
         leftover.unlink()
@@ -76,13 +80,16 @@ def write_vectors(
     vectors = directory / VECTORS
     with RowWriter(vectors, (rows, dimension), done) as writer:
         shown = progress(texts, initial=done) if done else progress(texts)
-        for batch in _batches(shown, BATCH_ROWS):
-            writer.append(_encode(encoder, [text for _, text in batch], batch[0][0], dimension))
-            for document, text in batch:
-                digest.add(document, text)
-                blank += not text.strip()
-            done += len(batch)
-            state = {"key": key, "rows": done, "blank": blank, "texts": str(digest)}
+        batches = _taken(shown, done, blank, digest)
+        if elsewhere is None:
+            encoded = _encoded(batches, encoder, dimension)
+        else:
+            spread, made = elsewhere
+            encoded = encoded_elsewhere(batches, made, key, directory / BLOCKS, spread)
+        for batch, count, found in encoded:
+            writer.append(found)
+            done, blank = batch.row + count, batch.blank
+            state = {"key": key, "rows": done, "blank": blank, "texts": batch.seen}
             write_json(directory / _STATE, state)
     if done != rows:
         raise DataError(f"the corpus announced {rows} papers and gave {done}.")
@@ -96,6 +103,15 @@ def write_vectors(
 def finish(directory: Path) -> None:
     """Remove what only an unfinished build needs."""
     (directory / _STATE).unlink(missing_ok=True)
+    if (directory / BLOCKS).exists():
+        shutil.rmtree(directory / BLOCKS)
+
+
+def _encoded(
+    batches: Iterator[Batch], encoder: Encoder, dimension: int
+) -> Iterator[tuple[Batch, int, NDArray[np.float16]]]:
+    for batch in batches:
+        yield batch, len(batch.texts), _encode(encoder, batch.texts, batch.first, dimension)
 
 
 def _resume(
@@ -119,25 +135,14 @@ def _resume(
     return texts, 0, 0, _Digest()
 
 
-def _encode(encoder: Encoder, texts: list[str], first: int, dimension: int) -> NDArray[np.float16]:
-    """Return the rows of a batch; those of blank texts are zero."""
-    vectors = np.zeros((len(texts), dimension), np.float32)
-    filled = [i for i, text in enumerate(texts) if text.strip()]
-    if filled:
-        found = np.asarray(encoder.documents([texts[i] for i in filled]), np.float32)
-        if found.shape != (len(filled), dimension):
-            raise DataError(
-                f"the encoder returned an array of shape {found.shape} for {len(filled)} texts, "
-                f"not {(len(filled), dimension)}."
-            )
-        vectors[filled] = found
-    try:
-        return normalised(vectors)
-    except DataError as error:
-        raise DataError(f"{error} It is of one of {len(texts)} papers from {first} on.") from None
-
-
-def _batches(iterable: Iterable[Any], size: int) -> Iterator[list[Any]]:
-    iterator = iter(iterable)
-    while batch := list(islice(iterator, size)):
-        yield batch
+def _taken(
+    texts: Iterable[tuple[int, str]], row: int, blank: int, digest: _Digest
+) -> Iterator[Batch]:
+    """Yield the texts from a row on in batches, with what is known of all up to there."""
+    iterator = iter(texts)
+    while some := list(islice(iterator, BATCH_ROWS)):
+        for document, text in some:
+            digest.add(document, text)
+            blank += not text.strip()
+        yield Batch(row, some[0][0], [text for _, text in some], blank, str(digest))
+        row += len(some)

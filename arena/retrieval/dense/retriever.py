@@ -18,8 +18,9 @@ from arena._files import write_json
 from arena.encoders import make_encoder
 from arena.encoders._once import once
 from arena.errors import CorpusError, DataError, clip, did_you_mean
-from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope
+from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope, Spread
 from arena.retrieval.dense import _ivf
+from arena.retrieval.dense._blocks import making
 from arena.retrieval.dense._build import finish, write_vectors
 from arena.retrieval.dense._flat import FlatSearch, Found, Searcher, Wanted
 from arena.retrieval.dense._queries import ENCODER, QueryVectors, read_description
@@ -39,6 +40,7 @@ class Dense(Retriever):
     """Nearest vectors before the cutoff, exact; inverted lists for large collections."""
 
     resumes: ClassVar[bool] = True
+    spreads: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -111,6 +113,7 @@ class Dense(Retriever):
         ivf: bool | str = "auto",
         lists: int = _ivf.LISTS,
         training: int = _ivf.TRAINING,
+        spread: Spread | None = None,
         **options: Any,
     ) -> dict[str, Any]:
         """Encode the searchable papers of `source`; go on with what a killed build left.
@@ -125,6 +128,7 @@ class Dense(Retriever):
             lists: how many, >= 1. It must not follow the size of the corpus, which is of the
                 future.
             training: the oldest papers from which lists are made, at least as many as `lists`.
+            spread: encodes in other processes.
             options: the encoder's.
 
         Raises:
@@ -144,7 +148,8 @@ class Dense(Retriever):
         parameters = {"lists": lists, "training": training} if wanted else None
         if parameters:
             _ivf.load_faiss()
-        blank = write_vectors(source, directory, fields, progress, made, identity)
+        elsewhere = None if spread is None else (spread, making(encoder, options, made))
+        blank = write_vectors(source, directory, fields, progress, made, identity, elsewhere)
         described = {
             **identity, "dimension": made.dimension, "fields": list(fields), "ivf": parameters,
         }  # fmt: skip

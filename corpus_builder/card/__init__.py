@@ -1,0 +1,7 @@
+"""The dataset card of a built corpus: the paper's figure 4 drawn for it, and what was lost."""
+
+from __future__ import annotations
+
+from corpus_builder.card._writing import write_card
+
+__all__ = ["write_card"]

@@ -1,0 +1,188 @@
+"""From the figures of a survey to its mind-map, by two questions to language models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena.errors import DataError, clip, did_you_mean
+from arena.llm import Client, Failed, Fields, ask, ask_many
+from corpus_builder._model import client_of, shaping, templates_of
+from corpus_builder.figures.answers import read_name, read_tree
+from corpus_builder.figures.folder import Flaw, Folder, folder_name, read_folder
+from corpus_builder.figures.image import MAX_BYTES, data_url
+
+PROMPTS = Path(__file__).resolve().parent.parent / "prompts" / "mind_map"
+TEMPLATES = {
+    "pick": Fields(required=("figures",), optional=("title",)),
+    "read": Fields(optional=("title", "caption")),
+}
+BATCH = 32
+"""Surveys whose captions are shown at once."""
+
+_IMAGES = 4  # in memory at once
+_CLIENT = {
+    "base_url": None, "mode": None, "store": None, "temperature": 0, "seed": 42,
+    "max_tokens": None, "request": None, "timeout": 120.0, "max_retries": 5, "max_parallel": 4,
+    "max_per_minute": None, "prices": None, "limits": None, "api_key_env": "OPENAI_API_KEY",
+}  # fmt: skip
+_Parser = Callable[[str], str | None]
+_OWN = ("model", "vision_model", "prompts", "max_bytes")
+
+
+class Outcome(NamedTuple):
+    """What became of a survey.
+
+    Attributes:
+        survey: its id.
+        folder: whether it has one.
+        figure: that a model chose, or None.
+        mind_map: JSON text as a corpus keeps it, or None.
+        flaws: what could not be used, in order.
+    """
+
+    survey: str
+    folder: bool
+    figure: str | None
+    mind_map: str | None
+    flaws: list[Flaw]
+
+
+_Step = tuple[str, str, Folder | None, str | None, list[Flaw]]
+
+
+class Extraction:
+    """Has a figure chosen by its caption, and read by a model that sees it.
+
+    ResearchArena, section 3.3 and figure 3, with the settings of appendix A.
+
+    Args:
+        figures: folder with a folder of figures for each survey.
+        options: ``model`` (must be given), ``vision_model`` (default: the same), ``prompts`` (a
+            folder with a ``pick.txt`` or ``read.txt`` of your own), ``max_bytes`` (of a figure,
+            default 10,000,000), and those of `arena.llm.Client`.
+
+    Raises:
+        ArenaError: if an option, a template or the store cannot be used.
+    """
+
+    def __init__(self, figures: Path, options: Mapping[str, Any]) -> None:
+        known = (*_OWN, *_CLIENT)
+        for name in options:
+            if name not in known:
+                raise DataError(f"mind_maps.options: no {clip(name)}.{did_you_mean(name, known)}")
+        given = _CLIENT | {name: value for name, value in options.items() if name in _CLIENT}
+        self._figures = figures
+        self._templates = templates_of(TEMPLATES, PROMPTS, options.get("prompts"))
+        self._max_bytes = options.get("max_bytes", MAX_BYTES)
+        if type(self._max_bytes) is not int or not 1 <= self._max_bytes <= 100_000_000:
+            raise DataError(f"max_bytes={clip(self._max_bytes)}: give 1 to 100,000,000.")
+        model = options.get("model")
+        vision = options.get("vision_model") or model
+        self._reader = client_of(model, given)
+        self._viewer = self._reader if vision == model else client_of(vision, given)
+        self._config = {
+            "pick": shaping(model, given),
+            "read": shaping(vision, given),
+            "prompts": {name: t.text for name, t in self._templates.items()},
+            "max_bytes": self._max_bytes,
+        }
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """All that shapes mind-maps besides the figures, as JSON values, without any path."""
+        return self._config
+
+    def outcomes(self, surveys: Sequence[tuple[str, str]]) -> Iterator[Outcome]:
+        """Yield what becomes of each survey, in order.
+
+        Args:
+            surveys: ids and titles, at best `BATCH` of them.
+
+        Raises:
+            LLMError: if a model could not be asked; the answers that came are kept.
+        """
+        self._reader.check()
+        folders = [self._folder(survey) for survey, _ in surveys]
+        chosen = self._choose(
+            [(t, f) for (_, t), f in zip(surveys, folders, strict=True) if f and f.figures]
+        )
+        steps: list[_Step] = []
+        for (survey, title), folder in zip(surveys, folders, strict=True):
+            answer = next(chosen) if folder and folder.figures else None
+            flaws = list(folder.flaws) if folder else []
+            if isinstance(answer, Failed):
+                flaws.append(_flaw("pick", "names no figure of the survey", answer))
+                answer = None
+            elif answer is None and folder and folder.figures:
+                flaws.append(Flaw("pick", "no figure shows a taxonomy"))
+            steps.append((survey, title, folder, answer, flaws))
+        for at in range(0, len(steps), _IMAGES):
+            yield from self._read(steps[at : at + _IMAGES])
+
+    def _folder(self, survey: str) -> Folder | None:
+        name = folder_name(survey)
+        if name is None or not (self._figures / name).is_dir():
+            return None
+        return read_folder(self._figures / name)
+
+    def _choose(self, shown: list[tuple[str, Folder]]) -> Iterator[str | Failed | None]:
+        messages: list[Sequence[Mapping[str, Any]]] = []
+        parsers: list[_Parser] = []
+        for title, folder in shown:
+            lines = [
+                json.dumps({"file": name, "caption": caption}, ensure_ascii=False)
+                for name, caption in folder.figures.items()
+            ]
+            messages.append(self._templates["pick"].messages(title=title, figures="\n".join(lines)))
+            parsers.append(partial(read_name, names=list(folder.figures)))
+        yield from _ask_each(self._reader, messages, parsers)
+
+    def _read(self, steps: Sequence[_Step]) -> Iterator[Outcome]:
+        messages: list[Sequence[Mapping[str, Any]]] = []
+        asked: list[int] = []
+        for number, (survey, title, folder, figure, flaws) in enumerate(steps):
+            if figure is None or folder is None:
+                continue
+            path = self._figures / str(folder_name(survey)) / figure
+            try:
+                url = data_url(path, self._max_bytes)
+            except DataError as error:
+                flaws.append(Flaw("read", "image unusable", f"{figure}: {error}"))
+                continue
+            text = self._templates["read"].fill(title=title, caption=folder.figures[figure])
+            content = [
+                {"type": "text", "text": text},
+                {"type": "image_url", "image_url": {"url": url}},
+            ]
+            messages.append([{"role": "user", "content": content}])
+            asked.append(number)
+        answers = dict(zip(asked, ask_many(self._viewer, messages, read_tree), strict=True))
+        for number, (survey, _, folder, figure, flaws) in enumerate(steps):
+            answer = answers.get(number)
+            if isinstance(answer, Failed):
+                flaws.append(_flaw("read", "no mind-map in the answer", answer))
+                answer = None
+            elif answer is None and number in answers:
+                flaws.append(Flaw("read", "the figure shows no hierarchy", str(figure)))
+            yield Outcome(survey, folder is not None, figure, answer, flaws)
+
+
+def _ask_each(
+    client: Client, many: Sequence[Sequence[Mapping[str, Any]]], parsers: Sequence[_Parser]
+) -> list[str | Failed | None]:
+    """Return for each request what `ask` would with its own reader, asked side by side."""
+    pool = ThreadPoolExecutor(max(1, len(many)))  # the client itself bounds what is under way
+    try:
+        return list(pool.map(lambda pair: ask(client, *pair), zip(many, parsers, strict=True)))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _flaw(step: str, reason: str, failed: Failed) -> Flaw:
+    refused = failed.reason.startswith("the server refused")
+    return Flaw(step, "refused by the server" if refused else reason, failed.reason[:300])

@@ -1,0 +1,25 @@
+"""Who says which candidates are surveys, one file each, found by name."""
+
+from corpus_builder.judges.base import (
+    JUDGES,
+    OTHER,
+    SURVEY,
+    UNREAD,
+    VERDICTS,
+    Candidate,
+    Judge,
+    Verdict,
+    make_judge,
+)
+
+__all__ = [
+    "JUDGES",
+    "OTHER",
+    "SURVEY",
+    "UNREAD",
+    "VERDICTS",
+    "Candidate",
+    "Judge",
+    "Verdict",
+    "make_judge",
+]

@@ -1,0 +1,101 @@
+"""LLM: a language model says True or False of title and abstract."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from arena.llm import Client, Failed, Fields, ParseError, ask_many, without_thoughts
+from corpus_builder._model import client_of, shaping, templates_of
+from corpus_builder.judges.base import JUDGES, OTHER, SURVEY, UNREAD, Candidate, Verdict
+
+PROMPTS = Path(__file__).resolve().parent.parent / "prompts" / "judge"
+TEMPLATES = {"judge": Fields(required=("title", "abstract"))}
+_WORD = re.compile(r"\b(true|false)\b", re.IGNORECASE)
+_ANSWER = re.compile(r"\W*(?:(?:final )?answer\W*)?(true|false)\b", re.IGNORECASE)
+
+
+@JUDGES.register("llm")
+class Asked:
+    """A language model answers True or False (paper, section 3.1, with settings of appendix A).
+
+    An answer that is neither is asked for once more; after a second one, or where the server
+    refuses the request, the verdict is ``unread``.
+
+    Args:
+        model: as the server calls it; it must be given.
+        prompts: a folder with a template ``judge.txt`` of your own, with $title and $abstract.
+        base_url, mode, store, temperature, seed, max_tokens, request, timeout, max_retries,
+            max_parallel, max_per_minute, prices, limits, api_key_env: see `arena.llm.Client`.
+
+    Raises:
+        ArenaError: if an option, the template or the store cannot be used.
+    """
+
+    def __init__(
+        self,
+        model: str | None = None,
+        prompts: str | None = None,
+        base_url: str | None = None,
+        mode: str | None = None,
+        store: str | None = None,
+        temperature: float | None = 0,
+        seed: int | None = 42,
+        max_tokens: int | None = None,
+        request: Mapping[str, Any] | None = None,
+        timeout: float = 120.0,
+        max_retries: int = 5,
+        max_parallel: int = 4,
+        max_per_minute: float | None = None,
+        prices: str | Mapping[str, Any] | None = None,
+        limits: Mapping[str, Any] | None = None,
+        api_key_env: str = "OPENAI_API_KEY",
+    ) -> None:
+        given = {k: v for k, v in locals().items() if k not in ("self", "model", "prompts")}
+        self._template = templates_of(TEMPLATES, PROMPTS, prompts)["judge"]
+        self._config = shaping(model, given) | {"prompt": self._template.text}
+        self._client: Client = client_of(model, given)
+        self.batch = 64 * max_parallel  # what a kill can lose is only what is under way
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """Model, settings and prompt."""
+        return self._config
+
+    def judge(self, candidates: Sequence[Candidate]) -> list[Verdict]:
+        """Ask for each candidate, side by side.
+
+        Raises:
+            LLMError: if the model could not be asked; the answers that came are kept.
+        """
+        self._client.check()
+        messages = [
+            self._template.messages(title=c.title, abstract=c.abstract or "(none)")
+            for c in candidates
+        ]
+        answers = ask_many(self._client, messages, true_or_false)
+        return [
+            Verdict(UNREAD, answer.reason)
+            if isinstance(answer, Failed)
+            else Verdict(SURVEY if answer else OTHER, "the model's answer")
+            for answer in answers
+        ]
+
+
+def true_or_false(text: str) -> bool:
+    """Read an answer: it begins with one of the words, and the other does not stand in it.
+
+    Raises:
+        ParseError: if it is neither, or both.
+
+    >>> true_or_false("**True**"), true_or_false("Answer: false. It is a census.")
+    (True, False)
+    """
+    plain = without_thoughts(text)
+    found = {match[1].lower() for match in _WORD.finditer(plain)}
+    begins = _ANSWER.match(plain)
+    if begins is None or len(found) != 1:
+        raise ParseError("It does not begin with one of the words True and False.")
+    return found == {"true"}

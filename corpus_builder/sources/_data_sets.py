@@ -1,0 +1,136 @@
+"""The files of the published ResearchArena data set, in a folder or through ``datasets``."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from arena.errors import DataError, clip
+from corpus_builder.sources._json_lines import JsonLinesFile, parse_line
+from corpus_builder.sources.base import Located
+
+PATTERNS = {
+    "survey": ("survey.jsonl.gz", "survey.jsonl"),
+    "public": ("public_*.jsonl.gz", "public_*.jsonl"),
+    "corpus": ("corpus_*.jsonl.gz", "corpus_*.jsonl"),
+}
+
+
+class DataSet(Protocol):
+    """Files in three roles: ``survey``, ``public``, ``corpus``.
+
+    Attributes:
+        name: of the folder or the data set, without the path.
+        hashes: file -> sha256 of those read so far.
+    """
+
+    name: str
+    hashes: dict[str, str]
+
+    def has(self, role: str) -> bool:
+        """Return whether there is a file in this role."""
+        ...
+
+    def read(self, role: str) -> Iterator[Located]:
+        """Yield the records of all files in this role."""
+        ...
+
+
+class Folder:
+    """Files in a folder.
+
+    Raises:
+        DataError: if there is no such folder.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        if not self._path.is_dir():
+            problem = "is no folder" if self._path.exists() else "does not exist"
+            raise DataError(
+                f"{str(path)!r} {problem}. Name the folder with {PATTERNS['survey'][0]}."
+            )
+        self.name = self._path.resolve().name
+        self.hashes: dict[str, str] = {}
+
+    def has(self, role: str) -> bool:
+        """Return whether there is a file in this role."""
+        return bool(self._files(role))
+
+    def read(self, role: str) -> Iterator[Located]:
+        """Yield the records of all files in this role, by name."""
+        for path in self._files(role):
+            file = JsonLinesFile(path, "surveys" if role == "survey" else "papers")
+            yield from file
+            self.hashes[file.name] = file.sha256
+
+    def _files(self, role: str) -> list[Path]:
+        return sorted(path for pattern in PATTERNS[role] for path in self._path.glob(pattern))
+
+
+class Hub:
+    """Files of a data set that `datasets.load_dataset` knows, streamed.
+
+    Args:
+        name: on the Hugging Face Hub, or a folder.
+
+    Raises:
+        DataError: if the package is missing.
+    """
+
+    def __init__(self, name: str) -> None:
+        try:
+            import datasets  # type: ignore[import-untyped,unused-ignore]  # noqa: F401
+        except ImportError:
+            raise DataError(
+                "--hub needs the package datasets. Install it with "
+                "`pip install 'researcharena[hub]'`, or download the files and pass --input."
+            ) from None
+        self._full_name = name
+        self._place = name if os.path.isdir(name) else f"hf://datasets/{name}"  # noqa: PTH112
+        self.name = Path(name).resolve().name if os.path.isdir(name) else name  # noqa: PTH112
+        self.hashes: dict[str, str] = {}  # a stream has none
+        self._found: dict[str, Any] = {}
+
+    def has(self, role: str) -> bool:
+        """Return whether there is a file in this role."""
+        return self._stream(role) is not None
+
+    def read(self, role: str) -> Iterator[Located]:
+        """Yield the records of all files in this role, in the order of the stream."""
+        try:
+            for number, row in enumerate(self._stream(role) or (), 1):
+                if row["text"].strip():
+                    name = f"{self.name} {role}"
+                    yield Located(parse_line(row["text"].encode(), name, number), name, number)
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(f"{self._full_name!r}, {role}: {_told(error)}") from None
+
+    def _stream(self, role: str) -> Any:
+        if role not in self._found:
+            self._found[role] = self._open(role)
+        return self._found[role]
+
+    def _open(self, role: str) -> Any:
+        from datasets import load_dataset
+
+        for pattern in PATTERNS[role]:
+            # As text: the reader of JSON would make a timestamp of what looks like a date, and
+            # refuse a file in which a key has values of two types.
+            files = {role: f"{self._place}/{pattern}"}
+            try:
+                stream = load_dataset("text", data_files=files, split=role, streaming=True)
+                if next(iter(stream), None) is not None:  # a pattern may fit no file
+                    return stream
+            except FileNotFoundError:  # no such file in the data set, or no such data set
+                continue
+            except Exception as error:  # of whichever client it uses
+                raise DataError(f"{self._full_name!r} cannot be loaded: {_told(error)}") from None
+        return None
+
+
+def _told(error: Exception) -> str:
+    return f"{clip(' '.join(str(error).split()), 200)} ({type(error).__name__})."

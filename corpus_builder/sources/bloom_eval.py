@@ -1,0 +1,112 @@
+"""Bloom-Eval: the source named ``bloom-eval``."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+from arena.errors import DataError
+from corpus_builder.sources._collection import Sought
+from corpus_builder.sources._folders import check_record, read_json
+from corpus_builder.sources._identifiers import arxiv_key, doi_key
+from corpus_builder.sources._mentions import count_mentions
+from corpus_builder.sources._published import Published, PublishedSource
+from corpus_builder.sources.base import SOURCES, Source
+
+_WHAT = "Bloom-Eval"
+_TABLE = "experimental_topics.csv"
+_FILES = "TOPIC/human/{expert_article,outline,reference}.json"
+
+
+@SOURCES.register("bloom-eval")
+class BloomEval(PublishedSource):
+    """Bloom-Eval: surveys with outlines and references, joined to a collection by title.
+
+    Nothing but the title of a reference is used: of their abstracts about 5 % belong to another
+    paper, and some dates are the beginnings of arXiv identifiers. ``influential`` are the
+    references that the text cites three times or more, where its citations are numbers that the
+    article's own list explains (`count_mentions`).
+    """
+
+    name: ClassVar[str] = "bloom-eval"
+    example: ClassVar[str] = "--input bloom_eval --papers papers.jsonl.gz"
+    input_help: ClassVar[str] = f"folder with {_FILES}"
+
+    def __init__(
+        self,
+        input: str | Path,
+        papers: str | Path,
+        dates: str | Path | None = None,
+        outline_maps: bool = False,
+    ) -> None:
+        self._outline_maps = outline_maps
+        super().__init__(input, papers, dates)
+
+    @classmethod
+    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
+        """Add the options of `PublishedSource` and ``--outline-maps``."""
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--outline-maps", action="store_true",
+            help="take the outline of a survey, its table of contents, as its mind-map",
+        )  # fmt: skip
+
+    @classmethod
+    def from_arguments(cls, arguments: argparse.Namespace) -> Source:
+        """Make the source from the parsed options."""
+        return cls(arguments.input, arguments.papers, arguments.dates, arguments.outline_maps)
+
+    def read(self, path: Path) -> Iterator[Published]:
+        """Yield the surveys, one a folder."""
+        folders = sorted(path.glob("*/human")) if path.is_dir() else []
+        if not folders:
+            raise DataError(f"{str(path)!r} holds no {_FILES}. Name the folder of {_WHAT}.")
+        years = _years(path / _TABLE)
+        for number, folder in enumerate(folders, 1):
+            topic = folder.parent.name
+            article, outline, listed = (
+                self._read(topic, folder / f"{name}.json")
+                for name in ("expert_article", "outline", "reference")
+            )
+            where = f"{topic}/human"
+            keys = {"title": str, "reference": list, "context": dict}
+            check_record(article, f"{where}/expert_article.json", keys, _WHAT)
+            check_record(listed, f"{where}/reference.json", {}, _WHAT)
+            entries = [
+                check_record(entry, f"{where}/reference.json", {"title": str}, _WHAT)
+                for entry in listed.values()
+            ]
+            titles = [entry["title"] for entry in entries]
+            identity = (arxiv_key(article.get("arxiv_id")), doi_key(article.get("doi_id")))
+            yield Published(
+                id=f"{self.name}:{topic}",
+                listed_id=topic,
+                itself=Sought(article["title"], tuple(key for key in identity if key)),
+                file=f"{where}/expert_article.json",
+                line=number,
+                references=[Sought(e["title"], (), _year(e.get("date"))) for e in entries],
+                mentions=count_mentions(titles, article["reference"], article["context"]),
+                date=_year(article.get("date")) or years.get(topic),
+                mind_map=outline if self._outline_maps else None,
+                extra={"abstract": article.get("abstract"), "outline": outline},
+            )
+
+    def _read(self, topic: str, path: Path) -> Any:
+        return read_json(path, self._hashes, f"{topic}/{path.name}")
+
+
+def _year(date: object) -> int | None:
+    text = str(date)
+    return int(text) if len(text) == 4 and text.isdecimal() and int(text) >= 1000 else None
+
+
+def _years(path: Path) -> dict[str, int]:
+    """Return the years of the table of topics; it may be missing, the articles have them too."""
+    if not path.is_file():
+        return {}
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = ((row.get("topic_id"), _year(row.get("year"))) for row in csv.DictReader(file))
+        return {topic: year for topic, year in rows if topic and year}

@@ -1,0 +1,148 @@
+"""OpenAlex's works: the source named ``openalex``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from pathlib import Path
+from typing import Any, ClassVar
+
+from arena.errors import DataError, clip
+from corpus_builder.release import Limits, Release, Shard, Sink
+from corpus_builder.release._folder import folder_of, is_shard, make_shard, no_shards
+from corpus_builder.release._works import parse_work
+from corpus_builder.sources.base import SOURCES
+
+_PLACES = ("works", "data/works", "data/jsonl/works", "jsonl/works")
+_PARTITION = "updated_date="
+
+
+@SOURCES.register("openalex")
+class OpenAlex(Release):
+    """OpenAlex's works, as JSON lines: papers, abstracts, citations, no full texts.
+
+    Args:
+        directory: of the snapshot, or of files of works.
+        reviews: works of the type ``review`` count as surveys.
+
+    Raises:
+        DataError: if the directory is none.
+    """
+
+    example: ClassVar[str] = "--input DIR --config configs/openalex.yaml"
+
+    def __init__(self, directory: str | Path, reviews: bool = False) -> None:
+        self._path = folder_of(directory)
+        self._reviews = reviews
+
+    @classmethod
+    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
+        """Add ``--input`` and ``--reviews``."""
+        parser.add_argument("--input", required=True, metavar="DIR", help="folder of the snapshot")
+        parser.add_argument(
+            "--reviews", action="store_true", help="works of the type review are surveys, too"
+        )
+
+    @classmethod
+    def from_arguments(cls, arguments: argparse.Namespace) -> OpenAlex:
+        """Make the source from the parsed options."""
+        return cls(arguments.input, arguments.reviews)
+
+    @property
+    def year(self) -> int | None:
+        """The year of the latest partition, if there are partitions."""
+        year = (self._latest(self.shards()) or "")[:4]
+        return int(year) if year.isascii() and year.isdigit() else None
+
+    def shards(self) -> list[Shard]:
+        """Return all shards, ordered by name: the oldest partition first."""
+        works = next((w for p in _PLACES if (w := self._path / p).is_dir()), None)
+        if works is None:
+            works = self._path
+            folders = [works, *(f for f in works.iterdir() if f.name.startswith(_PARTITION))]
+            files = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
+        else:
+            files = list(works.rglob("*"))
+        found = {
+            file.relative_to(works).as_posix(): file
+            for file in files
+            if is_shard(file) and file.name != "manifest.json"
+        }
+        if not found:
+            raise no_shards(
+                self._path,
+                "works",
+                "no file *.gz, works/*.gz or works/updated_date=*/*.gz. Of the snapshot's two "
+                "formats take the JSON lines",
+            )
+        _check_manifest(works, found)
+        shards = [make_shard("works", name, path) for name, path in found.items()]
+        return sorted(shards, key=lambda shard: shard.name)
+
+    def parse(self, dataset: str, record: Any, sink: Sink, limits: Limits) -> None:
+        """Turn one work into rows."""
+        parse_work(record, sink, limits, self._reviews)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the latest partition, the number of shards, and what is missing."""
+        shards = self.shards()
+        return {
+            "source": "openalex",
+            "release": self._latest(shards),
+            "shards": {"works": len(shards)},
+            "missing": {
+                "full text": "no sections and no in-text mentions",
+                "influential": "the release marks no reference as influential",
+            },
+            "reviews": self._reviews,
+        }
+
+    @staticmethod
+    def _latest(shards: list[Shard]) -> str | None:
+        days = [
+            part.removeprefix(_PARTITION)
+            for shard in shards
+            for part in shard.name.split("/")
+            if part.startswith(_PARTITION)
+        ]
+        return max(days, default=None)
+
+
+def _check_manifest(works: Path, found: dict[str, Path]) -> None:
+    """Refuse a folder that is not what the snapshot's own list says, if it has come along.
+
+    A work moves to another partition when it changes: a folder into which a newer snapshot was
+    laid without removing the old one holds works twice.
+    """
+    path = works / "manifest"
+    try:
+        entries = json.loads(path.read_bytes())["entries"]
+        sizes = {
+            str(entry["url"]).rpartition("/works/")[2]: int(entry["meta"]["content_length"])
+            for entry in entries
+        }
+    except FileNotFoundError:
+        return
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise DataError(f"{str(path)!r} is no list of files. Get it again, or remove it.") from None
+    command = (
+        'aws s3 sync --no-sign-request --delete "s3://openalex/data/works" '
+        f"{shlex.quote(str(works))}"
+    )
+    missing = [
+        name
+        for name, size in sorted(sizes.items())
+        if name not in found or found[name].stat().st_size != size
+    ]
+    if missing:
+        raise DataError(
+            f"{len(missing)} of {len(sizes)} files of this snapshot are missing or not whole, "
+            f"{missing[0]} for one. Complete them: {command}"
+        )
+    for name in sorted(found):
+        if name not in sizes:
+            raise DataError(
+                f"{str(works)!r} holds {clip(name)}, which is of another snapshot. Remove what is "
+                f"not of this one: {command}"
+            )

@@ -1,0 +1,101 @@
+"""ReportBench: the source named ``reportbench``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any, ClassVar
+
+from arena.errors import DataError, clip
+from corpus_builder.sources._collection import Sought
+from corpus_builder.sources._folders import check_record, find_one
+from corpus_builder.sources._identifiers import arxiv_key, arxiv_keys_in, doi_key
+from corpus_builder.sources._json_lines import JsonLinesFile
+from corpus_builder.sources._published import Published, PublishedSource
+from corpus_builder.sources.base import SOURCES
+
+_WHAT = "ReportBench"
+_TRUTH = "_GT"
+_WITH_ARXIV = ("eprint", "journal", "url", "note", "booktitle", "howpublished", "volume")
+
+
+@SOURCES.register("reportbench")
+class ReportBench(PublishedSource):
+    """ReportBench: arXiv surveys with prompts and bibliographies, joined to a collection.
+
+    A bibliography entry is looked up by arXiv identifier, by DOI, then by title. The date of a
+    survey is that of its first version; the prompt often allows papers up to its last one
+    (ReportBench, section 2.1.2), and those that are later than the date do not count.
+    """
+
+    name: ClassVar[str] = "reportbench"
+    example: ClassVar[str] = "--input reportbench --papers papers.jsonl.gz"
+    input_help: ClassVar[str] = "folder with ReportBench_*.jsonl and the folder ReportBench_*_GT"
+
+    def read(self, path: Path) -> Iterator[Published]:
+        """Yield the surveys of ``ReportBench_*.jsonl``, each with its file of references."""
+        table = JsonLinesFile(find_one(path, "ReportBench_*.jsonl", _WHAT), "surveys")
+        folder = (path if path.is_dir() else path.parent) / (
+            table.name.removesuffix(".gz").removesuffix(".jsonl") + _TRUTH
+        )
+        if not folder.is_dir():
+            raise DataError(
+                f"{str(folder)!r} does not exist: ReportBench has a file of references for every "
+                "survey in it. Put it beside the prompts."
+            )
+        for raw, name, line in table:
+            where = f"{name} line {line}"
+            keys = {"arxiv_id": str, "title": str, "versions": list, "prompt": str}
+            record = check_record(raw, where, keys, _WHAT)
+            identity = (arxiv_key(record["arxiv_id"]), doi_key(record.get("doi")))
+            yield Published(
+                id=f"{self.name}:{record['arxiv_id']}",
+                listed_id=record["arxiv_id"],
+                itself=Sought(record["title"], tuple(key for key in identity if key)),
+                file=name,
+                line=line,
+                references=list(self._references(folder, record["arxiv_id"])),
+                date=_first_version(record["versions"], where),
+                extra={
+                    "abstract": record.get("abstract"),
+                    "prompt": record["prompt"],
+                    "domain": record.get("application_domain"),
+                },
+            )
+        self._hashes[table.name] = table.sha256
+
+    def _references(self, folder: Path, arxiv_id: str) -> Iterator[Sought]:
+        file = JsonLinesFile(folder / f"{arxiv_id.replace('/', '_')}.jsonl", "references")
+        for raw, name, line in file:
+            entry = check_record(raw, f"{name} line {line}", {"bib_id": str}, _WHAT)
+            title, more = entry.get("title"), entry.get("meta_info")
+            more = more if isinstance(more, Mapping) else {}
+            yield Sought(title if isinstance(title, str) else "", _keys(more), _year(more))
+        self._hashes[f"{folder.name}/{file.name}"] = file.sha256
+
+
+def _keys(more: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the identifiers of an entry: what it calls arXiv's, and its DOI."""
+    found = [arxiv_key(more.get("eprint"))]
+    for field in _WITH_ARXIV:
+        if isinstance(text := more.get(field), str):
+            found.extend(arxiv_keys_in(text))
+    found += [doi_key(more.get("doi")), doi_key(more.get("url"))]
+    return tuple(dict.fromkeys(key for key in found if key))
+
+
+def _year(more: Mapping[str, Any]) -> int | None:
+    match = re.search(r"\b(?:1[89]|20)\d\d\b", str(more.get("year")))
+    return int(match[0]) if match else None
+
+
+def _first_version(versions: list[Any], where: str) -> str:
+    for version in versions:
+        if isinstance(version, Mapping) and version.get("version") == "v1":
+            try:
+                return parsedate_to_datetime(version["created"]).date().isoformat()
+            except (KeyError, TypeError, ValueError):
+                break
+    raise DataError(f"{where}: versions={clip(versions)}: expected arXiv's, and the day of v1.")

@@ -1,0 +1,159 @@
+"""The published ResearchArena data set: the source named ``researcharena``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from arena._files import sha256_json
+from arena.errors import DataError, clip
+from corpus_builder.sources._arena_records import identifier, paper, survey, typology
+from corpus_builder.sources._data_sets import DataSet, Folder, Hub
+from corpus_builder.sources._joins import COUNTS
+from corpus_builder.sources._texts import with_texts
+from corpus_builder.sources._yields import Yields
+from corpus_builder.sources.base import SOURCES, Located, Source
+
+
+@SOURCES.register("researcharena")
+class ResearchArena:
+    """ResearchArena as published: surveys with references and mind-maps, and their corpus.
+
+    ``public_*.jsonl.gz`` hold id, title and abstract of the papers, ``corpus_*.jsonl.gz`` their
+    full text under the same ids (paper, section 3.4), ``survey.jsonl.gz`` the surveys.
+
+    Args:
+        data: where the files are.
+        full_text: read ``corpus_*`` beside ``public_*``.
+    """
+
+    example: ClassVar[str] = "--input researcharena"
+
+    def __init__(self, data: DataSet, full_text: bool = True) -> None:
+        self._data = data
+        self._roles = [
+            role
+            for role in ("public", "corpus")
+            if data.has(role) and (full_text or role != "corpus")
+        ]
+        if not self._roles:
+            raise DataError(
+                f"{data.name!r} holds no public_*.jsonl.gz{' or corpus_*.jsonl.gz' * full_text}: "
+                "these are ResearchArena's papers. Put them beside survey.jsonl.gz."
+            )
+        if not data.has("survey"):
+            raise DataError(f"{data.name!r} holds no survey.jsonl.gz. Put it beside the papers.")
+        self._cited: set[str] = set()
+        self._surveys: list[Located] = []
+        for place in data.read("survey"):
+            self._surveys.append(_converted(place, survey))
+        if not self._surveys:
+            raise DataError(f"{data.name!r}: survey.jsonl.gz is empty.")
+        for place in self._surveys:
+            self._cited.update(entry["id"] for entry in place.record["references"])
+            self._cited.add(place.record["id"])
+        self._found: set[str] = set()
+        self._read = False
+        self._texts_alone = 0
+        self._yields = Yields()
+
+    @classmethod
+    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
+        """Add ``--input`` or ``--hub``, and ``--no-full-text``."""
+        where = parser.add_mutually_exclusive_group(required=True)
+        where.add_argument(
+            "--input", metavar="DIR",
+            help="folder with survey.jsonl.gz, public_*.jsonl.gz and corpus_*.jsonl.gz",
+        )  # fmt: skip
+        where.add_argument(
+            "--hub", metavar="NAME",
+            help="read the same files through `datasets`, such as haok1402/ResearchArena",
+        )  # fmt: skip
+        parser.add_argument(
+            "--no-full-text", action="store_true", help="leave the texts in corpus_* out"
+        )
+
+    @classmethod
+    def from_arguments(cls, arguments: argparse.Namespace) -> Source:
+        """Make the source from the parsed options."""
+        data = Hub(arguments.hub) if arguments.hub else Folder(arguments.input)
+        return cls(data, full_text=not arguments.no_full_text)
+
+    def papers(self) -> Iterator[Located]:
+        """Yield every paper, with its text if there is one."""
+        self._found = set()
+        for place in self._papers():
+            if place.record["id"] in self._cited:
+                self._found.add(place.record["id"])
+            yield place
+        self._read = True
+
+    def surveys(self) -> Iterator[Located]:
+        """Yield every survey; its typology in the project's form, without noise keys."""
+        if not self._read:
+            for _ in self.papers():
+                pass
+        self._yields = Yields()
+        for place in self._surveys:
+            record = dict(place.record)
+            self._count(record)
+            try:
+                tree = typology(record["mind_map"])
+            except DataError:
+                self._yields.unusable_map(record["id"])
+                tree = None
+            record["mind_map"] = None if tree is None else tree.to_json()
+            yield place._replace(record=record)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the files as they were read, and how many references are in the corpus."""
+        files = self._data.hashes
+        return {
+            "source": "researcharena",
+            "from": self._data.name,
+            "files": {"read": len(files), "sha256": sha256_json(files)},
+            "texts_without_paper": self._texts_alone,
+            "yield": self._yields.to_json(),
+        }
+
+    def _papers(self) -> Iterator[Located]:
+        if len(self._roles) == 1:
+            for place in self._data.read(self._roles[0]):
+                yield _converted(place, paper)
+            return
+        papers, texts = (_checked(self._data.read(role)) for role in self._roles)
+        self._texts_alone = 0
+        for found in with_texts(papers, texts):
+            if found.paper is None and not found.text.get("title"):
+                self._texts_alone += 1  # a text without a title is no paper that can be found
+                continue
+            record = found.text if found.paper is None else found.paper
+            place = Located(record, found.file, found.line)
+            yield _converted(place, lambda record, text=found.text: paper(record, text))
+
+    def _count(self, record: Mapping[str, Any]) -> None:
+        ids = [entry["id"] for entry in record["references"]]
+        counts = self._yields.add(record["id"], dict.fromkeys(COUNTS, 0))
+        distinct = set(ids)
+        counts["listed"] = len(ids)
+        counts["by_id"] = len(distinct & self._found)
+        counts["not_found"] = len(distinct) - counts["by_id"]
+        counts["repeated"] = len(ids) - len(distinct)
+        counts["in_collection"] = int(record["id"] in self._found)
+
+
+def _checked(places: Iterator[Located]) -> Iterator[Located]:
+    """Refuse what has no id, which a join would lose without a word."""
+    for place in places:
+        _converted(place, identifier)
+        yield place
+
+
+def _converted(place: Located, convert: Any) -> Located:
+    try:
+        if not isinstance(place.record, Mapping):
+            raise DataError(f"{clip(place.record)} is no JSON object: this is not ResearchArena.")
+        return place._replace(record=convert(place.record))
+    except DataError as error:
+        raise DataError(f"{place.file} line {place.line}: {error}") from None

@@ -1,0 +1,60 @@
+"""TaxoAlign's taxonomies: the source named ``taxoalign``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+from corpus_builder.sources._collection import Sought
+from corpus_builder.sources._folders import check_record
+from corpus_builder.sources._identifiers import arxiv_key, doi_key
+from corpus_builder.sources._json_lines import JsonLinesFile
+from corpus_builder.sources._published import Published, PublishedSource
+from corpus_builder.sources._survey_dates import month_of
+from corpus_builder.sources.base import SOURCES
+
+_WHAT = "TaxoAlign's taxonomies, one {id, title, arxiv_id, tree} a line"
+_ACM = "10.1145/"  # what ACM Computing Surveys has before the numbers that stand here
+_ANTHOLOGY = re.compile(r"((?:19|20)\d\d)\.[a-z]+-")
+
+
+@SOURCES.register("taxoalign")
+class TaxoAlign(PublishedSource):
+    """TaxoAlign: taxonomies of surveys without references, for the organization of papers.
+
+    A survey is dated by the month of its arXiv identifier or the year of its identifier in the
+    ACL Anthology; others by ``--dates`` or the collection, or they are left out.
+    """
+
+    name: ClassVar[str] = "taxoalign"
+    example: ClassVar[str] = "--input taxonomies.jsonl --papers papers.jsonl.gz"
+    input_help: ClassVar[str] = "taxonomies as JSON lines: id, title, arxiv_id, tree"
+
+    def read(self, path: Path) -> Iterator[Published]:
+        """Yield the surveys."""
+        file = JsonLinesFile(path, "taxonomies")
+        for raw, name, line in file:
+            where = f"{name} line {line}"
+            record = check_record(raw, where, {"id": str, "title": str, "tree": dict}, _WHAT)
+            number = record["id"].rpartition(":")[2]
+            doi = _ACM + number if re.fullmatch(r"\d{7}", number) else None
+            keys = {arxiv_key(record.get("arxiv_id")), arxiv_key(number), doi_key(doi)}
+            yield Published(
+                id=f"{self.name}:{record['id'].removeprefix(f'{self.name}:')}",
+                listed_id=record["id"],
+                itself=Sought(record["title"], tuple(sorted(key for key in keys if key))),
+                file=name,
+                line=line,
+                mind_map=record["tree"],
+            )
+        self._hashes[file.name] = file.sha256
+
+    def date_of(self, survey: Published) -> tuple[Any, str]:
+        """Return the date that an identifier of the survey implies."""
+        for key in survey.itself.keys:
+            if key.startswith("arxiv:") and (month := month_of(key.removeprefix("arxiv:"))):
+                return month, "arXiv id (month)"
+        year = _ANTHOLOGY.match(survey.listed_id.rpartition(":")[2])
+        return year and year[1], "ACL Anthology id (year)"

@@ -1,0 +1,166 @@
+"""Encoding side by side: the same bytes in any order of results, and after any kill."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dense_helpers import Numbers, build, numbers, text_of  # noqa: F401
+from helpers import contents
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.encoders import ENCODERS
+from arena.errors import DataError
+from arena.retrieval.dense import _blocks, _build
+from corpus_builder.cli import main
+
+pytestmark = pytest.mark.usefixtures("numbers")
+
+PAPERS = [None if i % 5 == 2 else " " if i == 8 else text_of([i + 1, i * i, 1]) for i in range(41)]
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(_build, "BATCH_ROWS", 3)
+    _blocks._encoder.cache_clear()
+    yield
+    _blocks._encoder.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a build in one process writes."""
+    directory = tmp_path_factory.mktemp("whole")
+    with pytest.MonkeyPatch.context() as patch:
+        ENCODERS.names()
+        patch.setitem(ENCODERS._items, "numbers", Numbers)
+        patch.setattr(_build, "BATCH_ROWS", 3)
+        build(PAPERS, directory)
+    return contents(directory)
+
+
+class Shuffled:
+    """Runs a few tasks at a time and yields their results in an order drawn at random."""
+
+    def __init__(self, seed: int, ahead: int, stop_after: int | None = None) -> None:
+        self.rows: list[int] = []
+        self._random, self._ahead, self._left = random.Random(seed), ahead, stop_after
+
+    def __call__(self, function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
+        left, flying = iter(tasks), []
+        while True:
+            for task in left:
+                flying.append(task)
+                if len(flying) >= self._ahead:
+                    break
+            if not flying:
+                return
+            if self._left == 0:
+                raise KeyboardInterrupt
+            self._left = None if self._left is None else self._left - 1
+            task = flying.pop(self._random.randrange(len(flying)))
+            self.rows.append(task.batch.row)
+            yield function(task)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), ahead=st.integers(1, 20))
+def test_any_order_of_results(
+    whole: dict[str, Any], tmp_path_factory: pytest.TempPathFactory, seed: int, ahead: int
+) -> None:
+    directory = tmp_path_factory.mktemp("any")
+    build(PAPERS, directory, spread=Shuffled(seed, ahead))
+    assert contents(directory) == whole
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), stop=st.integers(0, 10), serial=st.booleans())
+def test_what_was_encoded_is_not_encoded_again(
+    whole: dict[str, Any],
+    tmp_path_factory: pytest.TempPathFactory,
+    seed: int,
+    stop: int,
+    serial: bool,
+) -> None:
+    directory = tmp_path_factory.mktemp("again")
+    first, second = Shuffled(seed, 6, stop), Shuffled(seed, 6)
+    with pytest.raises(KeyboardInterrupt):
+        build(PAPERS, directory, spread=first)
+    if serial:  # which takes what is in order, and leaves nothing of the rest
+        build(PAPERS, directory)
+    else:
+        build(PAPERS, directory, spread=second)
+        assert sorted(first.rows + second.rows) == list(range(0, 33, 3))
+    assert contents(directory) == whole
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda path: os.truncate(path, 7),
+        lambda path: path.write_bytes(bytes(len(path.read_bytes()))),
+        lambda path: path.write_bytes(path.read_bytes()[:-1] + b"\x01"),
+    ],
+)
+def test_damaged_blocks_are_encoded_again(
+    whole: dict[str, Any], tmp_path: Path, change: Callable[[Path], Any]
+) -> None:
+    first = Shuffled(2, 8, 6)
+    with pytest.raises(KeyboardInterrupt):
+        build(PAPERS, tmp_path, spread=first)
+    kept = sorted((tmp_path / _blocks.BLOCKS).iterdir())
+    assert kept
+    change(kept[0])
+    second = Shuffled(2, 8)
+    build(PAPERS, tmp_path, spread=second)
+    assert contents(tmp_path) == whole
+    assert int(kept[0].name.partition("-")[0]) in second.rows
+
+
+def test_blocks_of_other_papers_are_not_taken(whole: dict[str, Any], tmp_path: Path) -> None:
+    other = [text_of([9, 9, 9]), *PAPERS[1:]]
+    with pytest.raises(KeyboardInterrupt):
+        build(other, tmp_path, spread=Shuffled(2, 8, 6))
+    assert list((tmp_path / _blocks.BLOCKS).iterdir())
+    build(PAPERS, tmp_path, spread=Shuffled(2, 8))
+    assert contents(tmp_path) == whole
+
+
+def test_another_encoder_elsewhere_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Elsewhere(Numbers):
+        def __init__(self, dimension: int = 3, name: str = "numbers") -> None:
+            super().__init__(dimension, name)
+            self.config["runtime"] = {"version": 2}
+
+    def spread(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
+        monkeypatch.setitem(ENCODERS._items, "numbers", Elsewhere)
+        return map(function, tasks)
+
+    with pytest.raises(DataError, match="the encoder numbers is not the same in all processes"):
+        build(PAPERS, tmp_path, spread=spread)
+
+
+def test_processes_of_this_machine(world: Path, tmp_path: Path, capsys: Any) -> None:
+    """The real encoder in two processes."""
+    found = []
+    for name, workers in (("one", "1"), ("two", "2")):
+        corpus = shutil.copytree(world, tmp_path / name)
+        assert main(["index", str(corpus), "--engine", "dense", "--name", "mine",
+                     "--workers", workers]) == 0  # fmt: skip
+        found.append(contents(corpus / "index/mine"))
+    assert found[0] == found[1]
+    assert not list((tmp_path / "two/index").glob(".*"))
+
+
+def test_spread_is_no_option(world: Path, capsys: Any) -> None:
+    assert main(["index", str(world), "--engine", "dense", "--name", "x",
+                 "--option", "spread=1"]) == 2  # fmt: skip
+    assert "dense has no option 'spread' to build with" in capsys.readouterr().err

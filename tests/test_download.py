@@ -1,0 +1,257 @@
+"""Downloads without trouble: what is fetched, recorded, kept, and told."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from helpers import MAIN
+from release_server import KEY, RELEASE, ReleaseServer, files_in, files_of, shard
+from test_corpus_cli import fails, run
+
+from arena.errors import ArenaError, DataError, UnknownNameError
+from corpus_builder.download import Options, download
+
+SHARDS = {"papers": [shard(1), shard(2, 3000)], "abstracts": [shard(3, 50_000)]}
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReleaseServer]:
+    monkeypatch.setenv("S2_API_KEY", KEY)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with ReleaseServer(SHARDS) as server:
+        yield server
+
+
+def get(server: ReleaseServer, directory: Path, *datasets: str, **options: Any) -> dict[str, Any]:
+    names = datasets or ("papers", "abstracts")
+    release = options.pop("release", "latest")
+    known = {k: options.pop(k) for k in ("dry_run", "tell", "sleep") if k in options}
+    known.setdefault("sleep", lambda seconds: None)
+    return download(directory, release, names, server.options(**options), **known)
+
+
+def record(directory: Path) -> Any:
+    return json.loads((directory / "release.json").read_text())
+
+
+def test_all_files_are_fetched_once_and_recorded(server: ReleaseServer, tmp_path: Path) -> None:
+    report = get(server, tmp_path / "d")
+    total = sum(map(len, files_of(server).values()))
+    assert files_in(tmp_path / "d") == files_of(server)
+    assert server.sent == total + 3  # and a byte of each for its size
+    assert report["fetched"] == {"files": 3, "bytes": total}
+    assert report["datasets"]["papers"] == {"files": 2, "bytes": sum(map(len, SHARDS["papers"]))}
+
+    def entry(number: int, content: bytes) -> dict[str, Any]:
+        md5 = hashlib.md5(content).hexdigest()
+        sha256 = hashlib.sha256(content).hexdigest()
+        name = f"part_{number:03}.gz"
+        return {"name": name, "bytes": len(content), "md5": md5, "sha256": sha256}
+
+    assert record(tmp_path / "d") == {
+        "release": RELEASE,
+        "datasets": {name: [*map(entry, range(9), of)] for name, of in SHARDS.items()},
+    }
+
+
+def test_what_is_complete_needs_neither_server_nor_key(
+    server: ReleaseServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    get(server, tmp_path)
+    before, asked = files_in(tmp_path), len(server.requests)
+    monkeypatch.delenv("S2_API_KEY")
+    for verify in (False, True):
+        report = get(server, tmp_path, verify=verify)
+        assert report["fetched"] == {"files": 0, "bytes": 0} and report["needed_bytes"] == 0
+    assert files_in(tmp_path) == before and len(server.requests) == asked
+
+
+def test_a_dry_run_writes_nothing(server: ReleaseServer, tmp_path: Path) -> None:
+    total = sum(map(len, files_of(server).values()))
+    report = get(server, tmp_path / "d", dry_run=True)
+    assert not (tmp_path / "d").exists() and server.sent == 3
+    assert (report["here_bytes"], report["needed_bytes"]) == (0, total)
+    get(server, tmp_path / "d", "abstracts")
+    before = files_in(tmp_path)
+    report = get(server, tmp_path / "d", dry_run=True)
+    here = len(SHARDS["abstracts"][0])
+    assert (report["here_bytes"], report["needed_bytes"]) == (here, total - here)
+    assert files_in(tmp_path) == before
+
+
+def test_latest_stays_what_it_was(server: ReleaseServer, tmp_path: Path) -> None:
+    get(server, tmp_path, "papers")
+    server.releases.append("2024-03-05")
+    get(server, tmp_path)
+    assert record(tmp_path)["release"] == RELEASE
+    assert files_in(tmp_path) == files_of(server)
+    with pytest.raises(DataError, match=f"holds release {RELEASE}, not '2023-12-26'"):
+        get(server, tmp_path, release="2023-12-26")
+    get(server, tmp_path, release=RELEASE)
+
+
+def test_latest_is_settled_before_the_first_list(server: ReleaseServer, tmp_path: Path) -> None:
+    server.links = lambda dataset: []
+    with pytest.raises(ArenaError, match="no files of the dataset 'papers'"):
+        get(server, tmp_path)
+    assert record(tmp_path) == {"release": RELEASE, "datasets": {}}
+
+
+@pytest.mark.parametrize(
+    ("release", "datasets", "message"),
+    [
+        ("2024-02-60", ["papers"], r"'2024-02-60'\. Did you mean '2024-02-06'"),
+        ("latest", ["papers", "abstract"], r"'abstract' in release .* Did you mean 'abstracts'"),
+        ("latest", ["../papers"], r"unknown dataset '\.\./papers'.* Did you mean 'papers'"),
+    ],
+)
+def test_names_that_are_none(
+    server: ReleaseServer, tmp_path: Path, release: str, datasets: list[str], message: str
+) -> None:
+    with pytest.raises(UnknownNameError, match=message):
+        get(server, tmp_path / "d", *datasets, release=release)
+    assert not (tmp_path / "d").exists()
+
+
+def test_a_directory_of_somebody_else(server: ReleaseServer, tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(DataError, match="holds files but no release"):
+        get(server, tmp_path)
+    assert files_in(tmp_path) == {"thesis.tex": b"mine"} and not server.requests
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"release": 1, "datasets": {}}', "{", "\udcff",
+    '{"release": "x", "datasets": {"papers": [{"name": "../a.gz", "bytes": 1}]}}',
+    '{"release": "x", "datasets": {"papers": [{"name": "a.gz", "bytes": "1"}]}}',
+])  # fmt: skip
+def test_a_broken_record(server: ReleaseServer, tmp_path: Path, text: str) -> None:
+    (tmp_path / "release.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(DataError, match=r"release\.json"):
+        get(server, tmp_path)
+    assert not server.requests
+
+
+def test_too_small_a_disk(
+    server: ReleaseServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    total = sum(map(len, files_of(server).values()))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=total - 1))
+    with pytest.raises(DataError, match=f"{total:,} bytes .* only {total - 1:,} are free"):
+        get(server, tmp_path)
+    assert server.sent == 3  # no file was begun
+    get(server, tmp_path, "abstracts")  # this one fits, and then so does the rest
+    assert get(server, tmp_path)["fetched"]["files"] == 2
+
+
+def test_a_file_of_another_size_is_fetched_again(server: ReleaseServer, tmp_path: Path) -> None:
+    get(server, tmp_path)
+    before, sent = files_in(tmp_path), server.sent
+    (tmp_path / "papers/part_000.gz").write_bytes(b"short")
+    (tmp_path / "papers/part_001.gz").unlink()
+    told: list[str] = []
+    assert get(server, tmp_path, tell=told.append)["fetched"]["files"] == 2
+    assert files_in(tmp_path) == before
+    assert server.sent - sent == len(SHARDS["papers"][0]) + len(SHARDS["papers"][1])
+    assert told == ["papers/part_000.gz has not its size: it is fetched again"]
+
+
+def test_verify_finds_a_changed_bit(server: ReleaseServer, tmp_path: Path) -> None:
+    get(server, tmp_path)
+    path = tmp_path / "papers/part_000.gz"
+    content = bytearray(path.read_bytes())
+    content[1000] ^= 1
+    path.write_bytes(content)
+    assert get(server, tmp_path)["fetched"]["files"] == 0
+    told: list[str] = []
+    assert get(server, tmp_path, verify=True, tell=told.append)["fetched"]["files"] == 1
+    assert told == ["papers/part_000.gz is damaged: it is fetched again"]
+    assert files_in(tmp_path) == files_of(server)
+
+
+def test_a_file_that_was_put_but_not_recorded(server: ReleaseServer, tmp_path: Path) -> None:
+    """As a kill between the two leaves it; sound ones are kept, others are not."""
+    get(server, tmp_path)
+    after = record(tmp_path)
+    before = json.loads(json.dumps(after))
+    for entry in before["datasets"]["papers"]:
+        entry["sha256"] = None
+    (tmp_path / "release.json").write_text(json.dumps(before))
+    path, sent = tmp_path / "papers/part_001.gz", server.sent
+    path.write_bytes(bytes(len(path.read_bytes())))
+    assert get(server, tmp_path)["fetched"] == {"files": 1, "bytes": len(SHARDS["papers"][1])}
+    assert server.sent - sent == len(SHARDS["papers"][1])
+    assert record(tmp_path) == after and files_in(tmp_path) == files_of(server)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"parallel": 0}, "parallel 0"),
+        ({"attempts": 0}, "attempts 0"),
+        ({"rate": 0.0}, "rate 0"),
+        ({"patience": float("nan")}, "patience nan"),
+        ({"base_url": "ftp://x"}, "base URL 'ftp://x'"),
+    ],
+)
+def test_options_out_of_range(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        download(tmp_path / "d", options=Options(**changes))
+    assert not (tmp_path / "d").exists()
+
+
+# The command.
+
+
+def words(server: ReleaseServer, directory: Path, *more: str) -> list[str]:
+    return ["download", "s2orc", "--output", str(directory), "--base-url", server.url,
+            "--datasets", "papers,abstracts", "--rate", "1000", *more]  # fmt: skip
+
+
+def test_the_command(server: ReleaseServer, tmp_path: Path, capsys: Any) -> None:
+    directory = tmp_path / "d"
+    total = f"{sum(map(len, files_of(server).values())) / 1000:.1f} kB"
+    status, out, err = run(capsys, *words(server, directory, "--dry-run"))
+    assert (status, err) == (0, "") and not directory.exists()
+    assert f"release {RELEASE}\n" in out and f"0 B are here, {total} are to be fetched" in out
+    status, out, err = run(capsys, *words(server, directory))
+    assert (status, err) == (0, "")
+    assert out.endswith(f"All 3 files are complete; 3 were fetched now ({total}).\n")
+    status, out, _ = run(capsys, *words(server, directory, "--json"))
+    assert status == 0
+    assert json.loads(out)["fetched"] == {"files": 0, "bytes": 0}
+    assert f"{total} are here" in run(capsys, *words(server, directory, "--dry-run"))[1]
+
+
+def test_the_command_fails_in_one_line(
+    server: ReleaseServer, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet = ("--json",)
+    line = fails(capsys, *words(server, tmp_path / "d", *quiet, "--release", "2024"))
+    assert "unknown release '2024'" in line
+    assert "OTHER" in fails(capsys, *words(server, tmp_path / "d", "--key-env", "OTHER"))
+    (tmp_path / "file").write_text("")
+    assert "is no directory" in fails(capsys, *words(server, tmp_path / "file"))
+    assert "no dataset is named" in fails(capsys, *words(server, tmp_path, "--datasets", ","))
+
+
+def test_two_at_once(server: ReleaseServer, tmp_path: Path, capsys: Any) -> None:
+    server.rate = 50_000.0
+    first = subprocess.Popen(
+        [sys.executable, "-c", MAIN, *words(server, tmp_path / "d")],
+        stdout=subprocess.DEVNULL,
+    )
+    while not server.fetched():
+        assert first.poll() is None
+    assert "another process is writing" in fails(capsys, *words(server, tmp_path / "d"))
+    server.rate = None
+    assert first.wait() == 0
+    assert files_in(tmp_path / "d") == files_of(server)

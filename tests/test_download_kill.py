@@ -1,0 +1,118 @@
+"""Downloads, killed or interrupted at any moment, in processes of their own."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from helpers import MAIN
+from release_server import KEY, ReleaseServer, files_in, files_of, shard
+
+from corpus_builder.download import download
+
+SHARDS = [shard(number, 600_000) for number in range(3)]
+TOTAL = sum(map(len, SHARDS))
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReleaseServer]:
+    monkeypatch.setenv("S2_API_KEY", KEY)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with ReleaseServer({"papers": SHARDS}, rate=500_000) as server:
+        yield server
+
+
+def start(server: ReleaseServer, directory: Path, code: str = MAIN) -> subprocess.Popen[str]:
+    arguments = ["download", "s2orc", "--output", str(directory), "--datasets", "papers",
+                 "--base-url", server.url, "--rate", "1000", "--parallel", "3"]  # fmt: skip
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+KILL = """
+import os, signal
+from corpus_builder.download import _partial, _record
+def die(*arguments, **options):
+    os.kill(os.getpid(), signal.SIGKILL)
+def after(function):
+    return lambda *arguments, **options: (function(*arguments, **options), die())
+Partial, Record = _partial.Partial, _record.Record
+"""
+MOMENTS = {
+    "a release, no list": "Record.put = die",
+    "a list, no file": "Record.put = after(Record.put)",
+    "claims, no bytes": "Partial.begin = after(Partial.begin)",
+    "the first bytes": "Partial.append = after(Partial.append)",
+    "complete, not put": "Partial.put = die",
+    "put, claims not removed": "_partial.Path.unlink = lambda path, **options: "
+    "die() if path.name.endswith('0.gz.part.json') and (path.parent / path.name[1:-10]).exists() "
+    "else os.unlink(path) if path.exists() else None",
+    "put, not recorded": "Record.renew = die",
+}
+
+
+def wait_for(server: ReleaseServer, sent: int, process: subprocess.Popen[str]) -> None:
+    while server.sent < sent and process.poll() is None:
+        time.sleep(0.002)
+
+
+def test_sigkill_at_random_moments(server: ReleaseServer, tmp_path: Path) -> None:
+    moments, killed = random.Random(7), 0
+    for _ in range(6):
+        process = start(server, tmp_path / "d")
+        wait_for(server, server.sent + int(moments.uniform(0, 0.25) * TOTAL), process)
+        process.kill()
+        process.communicate()
+        killed += process.returncode == -signal.SIGKILL
+        for path, content in files_in(tmp_path / "d").items():
+            name = path.rpartition("/")[2]
+            # What is visible is complete, and what is hidden the beginning of it.
+            if name[0] != ".":
+                assert content == files_of(server)[path]
+            elif name.endswith(".part"):
+                assert files_of(server)[path.replace("/.", "/")[:-5]].startswith(content)
+    assert killed >= 4
+    process = start(server, tmp_path / "d")
+    process.communicate()
+    assert process.returncode == 0
+    assert files_in(tmp_path / "d") == files_of(server)
+    assert server.sent < 2 * TOTAL
+
+
+def test_ctrl_c(server: ReleaseServer, tmp_path: Path) -> None:
+    process = start(server, tmp_path / "d")
+    wait_for(server, 100_000, process)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
+    assert process.returncode == 130
+    assert err == "arena-corpus: interrupted. The same command goes on from here.\n"
+    process = start(server, tmp_path / "d")
+    process.communicate()
+    assert process.returncode == 0 and files_in(tmp_path / "d") == files_of(server)
+    assert server.sent < 1.5 * TOTAL
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_sigkill_at_every_kind_of_moment(
+    server: ReleaseServer, tmp_path: Path, moment: str
+) -> None:
+    server.rate = None
+    process = start(server, tmp_path / "d", f"{KILL}{MOMENTS[moment]}\n{MAIN}")
+    _, err = process.communicate()
+    assert process.returncode == -signal.SIGKILL, err
+    options = server.options()
+    server.rate = 1e7
+    download(tmp_path / "d", datasets=["papers"], options=options, sleep=lambda seconds: None)
+    assert files_in(tmp_path / "d") == files_of(server)
+    if "put" in moment:
+        assert server.sent <= 1.7 * TOTAL

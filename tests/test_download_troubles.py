@@ -1,0 +1,455 @@
+"""Downloads with trouble on the way: from the storage, from the API, and with the key."""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from release_server import (
+    KEY,
+    RELEASE,
+    ReleaseServer,
+    Stored,
+    Trouble,
+    crc32,
+    files_in,
+    files_of,
+    shard,
+)
+
+from arena.errors import ArenaError, DataError
+from corpus_builder.download import download
+from corpus_builder.download._partial import Partial
+
+CONTENT = shard(1)
+SIZE = len(CONTENT)
+NAME = "part_000.gz"
+FLIPPED = CONTENT[:5000] + bytes([CONTENT[5000] ^ 1]) + CONTENT[5001:]
+PARTS = '"0123456789abcdef0123456789abcdef-12"'  # the ETag of an object put in twelve parts
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReleaseServer]:
+    monkeypatch.setenv("S2_API_KEY", KEY)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with ReleaseServer({"papers": [CONTENT]}) as server:
+        yield server
+
+
+class Sleeps(list[float]):
+    """Does not wait, but writes down how long it should have."""
+
+    def __call__(self, seconds: float) -> None:
+        self.append(seconds)
+
+
+def get(server: ReleaseServer, directory: Path, **options: Any) -> tuple[dict[str, Any], Sleeps]:
+    sleeps = Sleeps()
+    return download(
+        directory, "latest", server.names, server.options(**options), sleep=sleeps
+    ), sleeps
+
+
+def ranges(server: ReleaseServer) -> list[str | None]:
+    return [request.headers.get("range") for request in server.fetched()]
+
+
+def is_here(server: ReleaseServer, directory: Path) -> bool:
+    assert files_in(directory) == files_of(server)
+    (entry,) = json.loads((directory / "release.json").read_text())["datasets"]["papers"]
+    return bool(entry["bytes"] == len(files_of(server)["papers/" + NAME]) and entry["sha256"])
+
+
+# The storage.
+
+
+@pytest.mark.parametrize("cuts", [[0], [1], [65_537], [SIZE - 1], [10_000, 20_000, 1, 0, 50_000]])
+def test_a_broken_transfer_goes_on_where_it_broke(
+    server: ReleaseServer, tmp_path: Path, cuts: list[int]
+) -> None:
+    server.data[NAME] = [Trouble(cut=cut) for cut in cuts]
+    report, sleeps = get(server, tmp_path)
+    assert is_here(server, tmp_path)
+    assert server.sent == report["fetched"]["bytes"] + 1 == SIZE + 1  # not a byte twice
+    at = [sum(cuts[:n]) for n in range(len(cuts) + 1)]
+    assert ranges(server) == [f"bytes={n}-" if n else None for n in at]
+    for request, n in zip(server.fetched(), at, strict=True):
+        tag = server.objects["papers", NAME].tag()
+        assert request.headers.get("if-range") == (tag if n else None)
+    assert len(sleeps) == len(cuts) and all(0.25 <= pause <= 1 for pause in sleeps)
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        Trouble(reset=True),
+        Trouble(cut=30_000, stall=True),
+        Trouble(cut=30_000, drip=0.02),
+        Trouble(500),
+        Trouble(503, body=b"<Error><Code>SlowDown</Code></Error>"),
+        Trouble(429),
+        Trouble(429, {"Retry-After": "0"}),
+        Trouble(302, {"Location": "file:///etc/passwd"}),
+        Trouble(302, {"Location": "http://["}),
+        Trouble(200, {"ETag": ""}, b"<html>Please pay for this network</html>"),
+        Trouble(200, {"Content-Length": str(SIZE + 5)}),  # more is announced than there is
+        Trouble(200, {}, FLIPPED),
+        Trouble(200, {}, CONTENT[:-1]),
+        Trouble(200, {"x-amz-checksum-crc32": crc32(b"else"), "ETag": PARTS}),
+    ],
+)
+def test_one_trouble_is_overcome(server: ReleaseServer, tmp_path: Path, trouble: Trouble) -> None:
+    server.data[NAME] = [trouble]
+    get(server, tmp_path, patience=0.3)
+    assert is_here(server, tmp_path)
+    assert len(server.fetched()) >= 2
+
+
+def test_trouble_after_the_first_half(server: ReleaseServer, tmp_path: Path) -> None:
+    """Each of these comes as an answer to a request for the rest."""
+    half = SIZE // 2
+    wrong = {"Content-Range": f"bytes 7-{SIZE - 1}/{SIZE}"}
+    for number, trouble in enumerate(
+        [Trouble(ignore_range=True), Trouble(headers=wrong), Trouble(416), Trouble(500)]
+    ):
+        server.data[NAME] = [Trouble(cut=half), trouble]
+        get(server, tmp_path / str(number))
+        assert is_here(server, tmp_path / str(number))
+
+
+def test_links_that_expire(server: ReleaseServer, tmp_path: Path) -> None:
+    server.data[NAME] = [
+        Trouble(cut=1000, before=None),
+        Trouble(403, before=server.expire, body=b"<Error><Code>AccessDenied</Code></Error>"),
+        Trouble(cut=1000),
+    ]
+    get(server, tmp_path)
+    assert is_here(server, tmp_path)
+    assert len(server.came("api", "/dataset/papers")) == 2
+    assert ranges(server) == [None, "bytes=1000-", "bytes=1000-", "bytes=2000-"]
+
+
+def test_links_that_are_good_a_few_times(server: ReleaseServer, tmp_path: Path) -> None:
+    server.uses = 7
+    server.objects |= {("papers", f"part_{n:03}.gz"): Stored(shard(n, 900)) for n in range(1, 40)}
+    get(server, tmp_path)
+    assert files_in(tmp_path) == files_of(server)
+    lists = len(server.came("api", "/dataset/papers"))
+    assert 5 <= lists <= 20  # 80 good answers, seven a list, and not one list for each refusal
+
+
+def test_a_token_that_expires(server: ReleaseServer, tmp_path: Path) -> None:
+    body = b"<Error><Code>ExpiredToken</Code><Message>The token has expired</Message></Error>"
+    server.data[NAME] = [Trouble(400, body=body)]
+    get(server, tmp_path)
+    assert is_here(server, tmp_path) and len(server.came("api", "/dataset/papers")) == 2
+
+
+@pytest.mark.parametrize("ignores", [False, True], ids=["honours If-Range", "ignores it"])
+@pytest.mark.parametrize("content", [shard(2), shard(2, 50_000)], ids=["same size", "smaller"])
+def test_an_object_that_changes_meanwhile(
+    server: ReleaseServer, tmp_path: Path, content: bytes, ignores: bool
+) -> None:
+    def change() -> None:
+        server.objects["papers", NAME] = Stored(content)
+
+    rest = Trouble(before=change)
+    if ignores:
+        tag = Stored(content).tag()
+        span = {"Content-Range": f"bytes 1000-{SIZE - 1}/{SIZE}", "ETag": tag}
+        rest = Trouble(206, span, content[1000:], before=change)
+    server.data[NAME] = [Trouble(cut=1000), rest]
+    get(server, tmp_path)
+    assert is_here(server, tmp_path)
+    assert ranges(server) == [None, "bytes=1000-", *([None] if ignores else [])]
+
+
+def test_the_same_between_two_runs(server: ReleaseServer, tmp_path: Path) -> None:
+    server.data[NAME] = [Trouble(cut=1000), Trouble(500), Trouble(500)]
+    with pytest.raises(DataError, match="The same command"):
+        get(server, tmp_path, attempts=2)
+    assert files_in(tmp_path)[f"papers/.{NAME}.part"] == CONTENT[:1000]
+    server.objects["papers", NAME] = Stored(shard(2))
+    get(server, tmp_path)
+    assert is_here(server, tmp_path)
+
+
+@pytest.mark.parametrize("etag", ["", 'W/"weak"'])
+def test_without_a_strong_etag_a_file_is_begun_again(
+    server: ReleaseServer, tmp_path: Path, etag: str
+) -> None:
+    server.objects["papers", NAME] = Stored(CONTENT, etag, {"ETag": etag})
+    server.data[NAME] = [Trouble(cut=1000)]
+    get(server, tmp_path)
+    assert is_here(server, tmp_path)
+    assert ranges(server) == [None, None]
+
+
+def test_several_parts_have_no_md5(server: ReleaseServer, tmp_path: Path) -> None:
+    server.objects["papers", NAME] = Stored(CONTENT, PARTS)
+    server.data[NAME] = [Trouble(cut=1000), Trouble(body=FLIPPED[1000:])]
+    get(server, tmp_path)  # the checksum in the gzip stream finds it
+    assert is_here(server, tmp_path)
+    (entry,) = json.loads((tmp_path / "release.json").read_text())["datasets"]["papers"]
+    assert entry["md5"] is None
+
+
+def test_redirects_are_followed(server: ReleaseServer, tmp_path: Path) -> None:
+    other = f"{server.storage}/elsewhere/papers/{NAME}?X-Amz-Signature=0"
+    server.data[NAME] = [Trouble(307, {"Location": other}), Trouble(cut=1000)]
+    get(server, tmp_path)
+    assert is_here(server, tmp_path)
+    assert [r.path.split("/")[1] for r in server.fetched()] == ["staging", "elsewhere", "staging"]
+
+
+def test_a_page_instead_of_the_file_costs_nothing(server: ReleaseServer, tmp_path: Path) -> None:
+    page = Trouble(200, {"ETag": ""}, b"<html>Please pay for this network</html>")
+    server.probes[NAME] = [page]
+    server.data[NAME] = [Trouble(cut=1000), page]
+    report, _ = get(server, tmp_path)
+    assert is_here(server, tmp_path) and report["needed_bytes"] == SIZE
+    assert ranges(server) == [None, "bytes=1000-", "bytes=1000-"]
+
+
+def test_sizes_without_ranges(server: ReleaseServer, tmp_path: Path) -> None:
+    server.probes[NAME] = [Trouble(500), Trouble(403), Trouble(ignore_range=True)]
+    get(server, tmp_path)
+    assert is_here(server, tmp_path)
+
+
+# Trouble that does not pass.
+
+
+def fails(server: ReleaseServer, directory: Path, message: str, **options: Any) -> str:
+    with pytest.raises(ArenaError, match=message) as caught:
+        get(server, directory, **options)
+    text = str(caught.value)
+    assert "\n" not in text and "Signature" not in text and KEY not in text
+    assert f"papers/{NAME}" not in files_in(directory)
+    return text
+
+
+def test_the_others_are_fetched_all_the_same(server: ReleaseServer, tmp_path: Path) -> None:
+    server.objects["papers", "part_001.gz"] = Stored(shard(2))
+    server.data[NAME] = [Trouble(500)] * 4
+    text = fails(server, tmp_path, "1 of 2 files are complete", parallel=1)
+    assert "papers/part_000.gz: the storage answered 500 (attempt 4)" in text
+    assert text.endswith("The same command goes on from here.")
+    assert len(server.fetched()) == 5
+    get(server, tmp_path)
+    assert len(server.fetched()) == 6 and files_in(tmp_path) == files_of(server)
+
+
+def test_it_ends_when_all_fail(server: ReleaseServer, tmp_path: Path) -> None:
+    for n in range(20):
+        server.objects["papers", f"part_{n:03}.gz"] = Stored(shard(n, 900))
+        server.data[f"part_{n:03}.gz"] = [Trouble(reset=True)] * 9
+    fails(server, tmp_path, "0 of 20 files are complete", parallel=1)
+    assert len(server.fetched()) <= 16  # of three files, and perhaps begun with the fourth
+
+
+@pytest.mark.parametrize(
+    ("stored", "message", "times"),
+    [
+        (Stored(CONTENT, '"' + 32 * "0" + '"'), "MD5 [0-9a-f]{32} instead of 0{32}", 3),
+        (Stored(FLIPPED, PARTS), "no sound gzip stream", 3),
+        (Stored(FLIPPED), "damaged at its source: no sound gzip stream", 1),
+        (Stored(CONTENT[:-9]), "damaged at its source: the gzip stream is cut off", 1),
+        (Stored(b""), "damaged at its source: it is empty", 1),
+        (Stored(CONTENT + b"rubbish"), "damaged at its source: no sound gzip stream", 1),
+        (Stored(CONTENT, PARTS, {"x-amz-checksum-crc32": crc32(b"")}), "CRC-32 .* 00000000", 3),
+    ],
+)
+def test_an_object_that_is_not_what_it_claims(
+    server: ReleaseServer, tmp_path: Path, stored: Stored, message: str, times: int
+) -> None:
+    server.objects["papers", NAME] = stored
+    fails(server, tmp_path, message)
+    assert len(server.fetched()) == times
+    assert files_in(tmp_path) == {}
+
+
+def test_always_shorter_than_announced(server: ReleaseServer, tmp_path: Path) -> None:
+    longer = {"Content-Length": str(SIZE + 5)}
+    server.data[NAME] = 3 * [Trouble(200, longer), Trouble()]
+    fails(server, tmp_path, f"the object ends before byte {SIZE:,}")
+
+
+def test_ranges_ignored_and_always_cut(server: ReleaseServer, tmp_path: Path) -> None:
+    server.data[NAME] = [Trouble(cut=1000, ignore_range=True)] * 99
+    fails(server, tmp_path, f"the connection ended early|ended after 1,000 of {SIZE:,} bytes")
+    assert len(server.fetched()) == 4
+
+
+def test_an_object_that_is_gone(server: ReleaseServer, tmp_path: Path) -> None:
+    server.data[NAME] = [Trouble(404, body=b"<Error><Code>NoSuchKey</Code></Error>")] * 9
+    fails(server, tmp_path, r"404 \(NoSuchKey\)")
+    assert len(server.fetched()) == 1
+
+
+def test_redirects_without_end(server: ReleaseServer, tmp_path: Path) -> None:
+    here = f"{server.storage}/x/papers/{NAME}?X-Amz-Signature=0"
+    server.data[NAME] = [Trouble(302, {"Location": here})] * 99
+    fails(server, tmp_path, "redirected more than 5 times", attempts=2)
+
+
+def test_a_storage_that_asks_for_too_long_a_pause(server: ReleaseServer, tmp_path: Path) -> None:
+    server.data[NAME] = [Trouble(503, {"Retry-After": "7200"})] * 9
+    fails(server, tmp_path, "asks to wait for 7,200 s")
+    assert len(server.fetched()) == 1
+
+
+def test_a_disk_that_fills_up(
+    server: ReleaseServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Partial, "append", full)
+    fails(server, tmp_path, "the disk is full")
+    monkeypatch.undo()
+    monkeypatch.setenv("S2_API_KEY", KEY)
+    get(server, tmp_path)
+    assert is_here(server, tmp_path)
+
+
+# The API.
+
+
+def test_it_is_asked_slowly(server: ReleaseServer, tmp_path: Path) -> None:
+    _, sleeps = get(server, tmp_path, rate=0.5)
+    assert len(sleeps) == len(server.came("api")) - 1 == 1
+    assert 1.5 < sleeps[0] <= 2
+
+
+def test_pauses_that_the_api_asks_for(server: ReleaseServer, tmp_path: Path) -> None:
+    server.api["/release/latest"] = [
+        Trouble(429, {"Retry-After": "17"}), Trouble(429), Trouble(500, {"Retry-After": "0"}),
+    ]  # fmt: skip
+    _, sleeps = get(server, tmp_path)
+    assert sleeps[0] == 17 and 0.5 <= sleeps[1] <= 1 and 1 <= sleeps[2] <= 2
+    again = get(server, tmp_path / "again")[1]
+    assert again == []
+    server.api["/release/latest"] = [Trouble(429), Trouble(429), Trouble(429)]
+    first = get(server, tmp_path / "1")[1]
+    server.api["/release/latest"] = [Trouble(429), Trouble(429), Trouble(429)]
+    assert get(server, tmp_path / "2")[1] == first  # jitter, but the same each time
+
+
+@pytest.mark.parametrize(
+    ("trouble", "message", "times"),
+    [
+        (Trouble(429), "the API answered 429 .attempt 4 of 4", 4),
+        (Trouble(429, {"Retry-After": "86400"}), "asks to wait for 86,400 s", 1),
+        (Trouble(503), "the API answered 503", 4),
+        (Trouble(reset=True), "cannot be asked for /release/latest: Connection reset", 4),
+        (Trouble(cut=5, stall=True), "no byte within 0.3 s", 4),
+        (Trouble(cut=5), "the connection ended early", 4),
+        (Trouble(body=b"<html>"), "something that is no JSON", 4),
+        (Trouble(body=b"[]"), "no description of a release", 1),
+        (Trouble(body=b'{"release_id": "../x", "datasets": []}'), "names a release '../x'", 1),
+        (Trouble(400, body=b'{"error": "bad\\u001b[2J"}'), r"status 400: 'bad\\x1b\[2J'", 1),
+    ],
+)
+def test_an_api_in_trouble(
+    server: ReleaseServer, tmp_path: Path, trouble: Trouble, message: str, times: int
+) -> None:
+    server.api["/release/latest"] = [trouble] * 9
+    fails(server, tmp_path / "d", message, patience=0.3)
+    assert len(server.came("api")) == times
+    assert not (tmp_path / "d").exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["..%2F..%2Fescaped.gz", "..", "%2e%2e", "", ".hidden.gz", "a%00b.gz", "a%5Cb.gz", "%0Ax.gz"],
+)
+def test_names_that_would_lead_elsewhere(server: ReleaseServer, tmp_path: Path, name: str) -> None:
+    server.links = lambda dataset: [f"{server.storage}/x/papers/{name}?X-Amz-Signature=0"]
+    fails(server, tmp_path / "d", "cannot name a file")
+    assert list(files_in(tmp_path)) == ["d/release.json"] or not files_in(tmp_path)
+
+
+@pytest.mark.parametrize("link", ["file:///etc/passwd", "http://[", 7, None])
+def test_links_that_are_none(server: ReleaseServer, tmp_path: Path, link: object) -> None:
+    server.links = lambda dataset: [link]
+    fails(server, tmp_path, "no http address|link that cannot be read|cannot name a file")
+
+
+def test_two_files_of_one_name(server: ReleaseServer, tmp_path: Path) -> None:
+    server.links = lambda dataset: [f"{server.storage}/{n}/{NAME}?x=1" for n in "ab"]
+    fails(server, tmp_path, "have the same name")
+
+
+def test_a_dataset_whose_name_leads_elsewhere(server: ReleaseServer, tmp_path: Path) -> None:
+    server.names = ["../papers"]
+    fails(server, tmp_path / "d", "names a dataset '../papers', which cannot name a file")
+
+
+def test_a_list_that_changes(server: ReleaseServer, tmp_path: Path) -> None:
+    server.data[NAME] = [Trouble(404, body=b"")]
+    fails(server, tmp_path, "404")
+    server.objects["papers", "part_001.gz"] = Stored(CONTENT)
+    fails(server, tmp_path, r"0 gone, 1 new \(part_001.gz\)")
+
+
+# The key.
+
+
+def test_the_key_stays_with_the_api(
+    server: ReleaseServer, tmp_path: Path, caplog: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login me password secret\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with ReleaseServer({"papers": [CONTENT]}) as other:
+        elsewhere = {"Location": f"{other.url}/release/latest"}
+        server.api["/release/latest"] = [Trouble(302, elsewhere)]
+        server.api[f"/release/{RELEASE}/dataset/papers"] = [
+            Trouble(302, {"Location": f"{server.url}/release/{RELEASE}/dataset/papers"}),
+            Trouble(307, {"Location": f"{other.url}/release/{RELEASE}/dataset/papers"}),
+        ]
+        with caplog.at_level(logging.DEBUG), pytest.raises(DataError, match="status 401"):
+            get(server, tmp_path / "d")
+        assert other.came("api")
+        assert all("x-api-key" not in r.headers for r in other.requests)
+    with caplog.at_level(logging.DEBUG):
+        get(server, tmp_path / "d")
+    keyed = [r for r in server.requests if "x-api-key" in r.headers]
+    assert keyed and {r.place for r in keyed} == {"api"}
+    assert all("/dataset/" in r.path for r in keyed)
+    assert all("authorization" not in r.headers for r in server.requests)
+    assert {r.method for r in server.requests} == {"GET"}
+    assert KEY not in caplog.text
+    for path, content in files_in(tmp_path / "d").items():
+        assert KEY.encode() not in content, path
+    text = (tmp_path / "d" / "release.json").read_text()
+    assert KEY not in text and "Signature" not in text and "http" not in text
+
+
+def test_no_key(server: ReleaseServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("S2_API_KEY")
+    fails(server, tmp_path / "d", "'S2_API_KEY' is not set. Ask for a key at https://")
+    assert not server.requests and not (tmp_path / "d").exists()
+
+
+@pytest.mark.parametrize("value", ["", "  ", "two words", "line\nbreak", "ключ"])
+def test_what_cannot_be_a_key(
+    server: ReleaseServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("OTHER", value)
+    text = fails(server, tmp_path / "d", "variable 'OTHER' is empty or holds", key_env="OTHER")
+    assert not value.strip() or value not in text
+
+
+def test_a_key_that_is_refused_is_not_repeated(
+    server: ReleaseServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("S2_API_KEY", "wrong-key")  # the server repeats it
+    text = fails(server, tmp_path, r"refuses the key \(status 403: 'Forbidden: \*\*\*'\)")
+    assert "wrong-key" not in text
+    assert len(server.came("api")) == 2

@@ -1,0 +1,226 @@
+"""The executor local: what it yields, what ends it, and what is left of it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.errors import DataError, UnknownNameError, WorkerError
+from corpus_builder.executors import EXECUTORS, make_executor
+from corpus_builder.executors._outcome import perform
+
+TESTS = Path(__file__).parent
+
+
+def squared(number: int) -> int:
+    return number * number
+
+
+def threads_of(task: int) -> str:
+    return os.environ.get("OMP_NUM_THREADS", "")
+
+
+def bad(number: int) -> int:
+    if number == 5:
+        raise DataError("5 is no good")
+    return number
+
+
+class Odd(Exception):  # noqa: N818
+    """Can be pickled, but not read back."""
+
+    def __init__(self, first: str, second: str) -> None:
+        super().__init__(f"{first} {second}")
+
+
+class Closed(Exception):  # noqa: N818
+    """Cannot be pickled."""
+
+    def __init__(self) -> None:
+        super().__init__("an open file")
+        self.file = (line for line in ())
+
+
+def odd(number: int) -> int:
+    raise Odd("an odd", "error")
+
+
+def closed(number: int) -> int:
+    raise Closed
+
+
+def end_suddenly(number: int) -> int:
+    if number == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def sleep_long(directory: Path) -> None:
+    (directory / str(os.getpid())).touch()
+    time.sleep(300)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("tasks", [0, 1, 2, 37])
+def test_every_task_once(workers: int, tasks: int) -> None:
+    executor = make_executor("local", workers)
+    try:
+        assert sorted(executor.run(squared, range(tasks))) == [n * n for n in range(tasks)]
+        assert sorted(executor.run(squared, iter([3, 2]))) == [4, 9]  # and again
+    finally:
+        executor.close()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_tasks_are_taken_as_they_are_needed(workers: int) -> None:
+    taken, done, ahead = 0, 0, 0
+
+    def tasks() -> Iterator[int]:
+        nonlocal taken
+        for number in range(60):
+            taken += 1
+            yield number
+
+    executor = make_executor("local", workers)
+    for _ in executor.run(squared, tasks()):
+        done += 1
+        ahead = max(ahead, taken - done)
+    executor.close()
+    assert done == 60
+    assert ahead <= 2 * workers
+
+
+def test_all_results_wait_for_a_slow_reader() -> None:
+    executor = make_executor("local", 2)
+    found = []
+    for result in executor.run(squared, iter(range(9))):
+        time.sleep(0.2)  # meanwhile all that were on their way are done
+        found.append(result)
+    executor.close()
+    assert sorted(found) == [n * n for n in range(9)]
+
+
+def test_processes_start_no_threads_of_their_own() -> None:
+    executor = make_executor("local", 2)
+    assert set(executor.run(threads_of, range(4))) == {"1"}
+    executor.close()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_is_that_of_the_task(workers: int) -> None:
+    executor = make_executor("local", workers)
+    with pytest.raises(DataError, match="5 is no good"):
+        list(executor.run(bad, range(20)))
+    assert sorted(executor.run(squared, [1, 2, 3])) == [1, 4, 9]
+    executor.close()
+
+
+@pytest.mark.parametrize(
+    ("function", "told"), [(odd, "Odd: 'an odd error'"), (closed, "Closed: 'an open file'")]
+)
+def test_errors_that_cannot_travel(function: Any, told: str) -> None:
+    with pytest.raises((pickle.PicklingError, TypeError, AttributeError)):
+        pickle.loads(pickle.dumps(perform_error(function)))
+    executor = make_executor("local", 2)
+    with pytest.raises(WorkerError, match=told):
+        list(executor.run(function, range(4)))
+    executor.close()
+
+
+def perform_error(function: Any) -> Exception:
+    try:
+        function(0)
+    except Exception as error:
+        return error
+    raise AssertionError
+
+
+def test_an_error_that_can_travel_stays_what_it_is() -> None:
+    outcome = perform(bad, 5)
+    assert type(outcome.error) is DataError
+    assert perform(bad, 4).get() == 4
+
+
+def test_tasks_that_fail_to_come() -> None:
+    def tasks() -> Iterator[int]:
+        yield from range(10)
+        raise DataError("no more of them")
+
+    executor = make_executor("local", 2)
+    with pytest.raises(DataError, match="no more of them"):
+        list(executor.run(squared, tasks()))
+    executor.close()
+
+
+def test_a_killed_process_is_told() -> None:
+    executor = make_executor("local", 2)
+    with pytest.raises(WorkerError, match="killed for want of memory"):
+        list(executor.run(end_suddenly, range(20)))
+    assert sorted(executor.run(squared, [1, 2, 3])) == [1, 4, 9]
+    executor.close()
+
+
+CODE = f"""
+import sys
+sys.path.insert(0, {str(TESTS)!r})
+from pathlib import Path
+from corpus_builder.executors import make_executor
+from test_executors import sleep_long
+if __name__ == "__main__":
+    list(make_executor("local", 2).run(sleep_long, [Path(sys.argv[1])] * 8))
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM])
+def test_no_process_outlives_its_parent(tmp_path: Path, how: int) -> None:
+    """Only the parent is told, as by `kill`; a terminal tells all of them."""
+    script, told = tmp_path / "script.py", tmp_path / "told"
+    script.write_text(CODE)
+    told.mkdir()
+    with subprocess.Popen(
+        [sys.executable, str(script), str(told)], stderr=subprocess.DEVNULL
+    ) as parent:
+        try:
+            deadline = time.monotonic() + 60
+            while len(list(told.iterdir())) < 2:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            parent.send_signal(how)
+            parent.wait(60)
+        finally:
+            parent.kill()
+    assert parent.returncode in (-how, 1)
+    pids = [int(path.name) for path in told.iterdir()]
+    while any(alive(pid) for pid in pids):
+        assert time.monotonic() < deadline + 60
+        time.sleep(0.05)
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("workers", [0, -1, True, 1.5, "2"])
+def test_workers_out_of_range(workers: Any) -> None:
+    with pytest.raises(DataError, match="give at least 1"):
+        make_executor("local", workers)
+
+
+def test_names() -> None:
+    assert {"local", "ray"} <= set(EXECUTORS.names())
+    with pytest.raises(UnknownNameError, match=r"no executor named 'locl'. Did you mean 'local'"):
+        make_executor("locl", None)
+    assert make_executor("local", None).workers == 1

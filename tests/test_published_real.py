@@ -1,0 +1,118 @@
+"""The real ReportBench, Bloom-Eval, TaxoBench, TaxoAlign, and the collection; skipped if absent.
+
+The file surveys.jsonl holds another person's joins of the same surveys to the same papers.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from arena.mindmap import read_mind_map
+from corpus_builder.sources import SOURCES
+from corpus_builder.sources._arena_records import survey, typology
+from corpus_builder.sources._json_lines import JsonLinesFile
+
+INPUTS = {
+    "reportbench": ("reportbench", "reportbench"),
+    "bloom-eval": ("bloom_eval", "bloom"),
+    "taxobench": ("taxobench", "taxobench"),
+    "taxoalign": ("taxonomies.jsonl", ""),
+}
+
+
+@pytest.fixture(scope="module")
+def joined(real_data) -> dict[str, Any]:
+    """Name -> (surveys by id, the yield)."""
+    found = {}
+    for name, (path, _) in INPUTS.items():
+        if not (real_data.directory / path).exists():
+            pytest.skip(f"the real data is not here: {path!r} is missing")
+        source = SOURCES.get(name)(real_data.directory / path, real_data.papers)
+        surveys = {place.record["id"]: place.record for place in source.surveys()}
+        found[name] = surveys, source.describe()["yield"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "surveys", "total"),
+    [
+        ("reportbench", 54, (8310, 293, 1752, 6100, 165)),
+        ("bloom-eval", 13, (2471, 0, 2441, 20, 10)),
+        ("taxobench", 3, (138, 0, 138, 0, 0)),
+    ],
+)
+def test_yields(joined, name, surveys, total):
+    """As docs/published.md has them."""
+    found = joined[name][1]
+    counts = found["total"]
+    assert found["surveys"] == surveys
+    assert total == tuple(
+        counts[key] for key in ("listed", "by_id", "by_title", "not_found", "repeated")
+    )
+
+
+@pytest.mark.parametrize(("name", "least"), [("reportbench", 0.99), ("bloom-eval", 0.99),
+                                             ("taxobench", 1.0)])  # fmt: skip
+def test_agreement_with_another_join(joined, real_data, name, least):
+    """The same work under another id counts as agreement, so titles are compared, and letters."""
+    titles = {
+        place.record["id"]: "".join(filter(str.isalnum, place.record["title"].lower()))
+        for place in JsonLinesFile(real_data.papers, "papers")
+    }
+    prefix = INPUTS[name][1]
+    theirs = {s["id"]: s["references"] for s in real_data.read().surveys}
+    both = either = 0
+    for survey_id, record in joined[name][0].items():
+        ours = {titles[paper] for paper in record["references"]}
+        other = {titles[paper] for paper in theirs[f"{prefix}:{survey_id.split(':')[1]}"]}
+        both, either = both + len(ours & other), either + len(ours | other)
+    assert both >= least * either > 100
+
+
+def test_every_survey_of_reportbench_has_its_prompt_and_day(joined, real_data):
+    others = {s["id"]: s for s in real_data.read().surveys}
+    for survey_id, record in joined["reportbench"][0].items():
+        assert record["prompt"] == others[survey_id]["prompt"] != ""
+        assert record["date"] == others[survey_id]["date"]
+
+
+def test_influential_where_numbers_are_explained(joined, real_data):
+    """cs_08 is where the order of the data set and the numbers of the article part."""
+    surveys = joined["bloom-eval"][0]
+    numbered = {key.split(":")[1] for key, record in surveys.items() if "influential" in record}
+    assert numbered == {"cs_03", "cs_04", "cs_07", "cs_08"}
+    others = {s["id"]: set(s["influential"] or ()) for s in real_data.read().surveys
+              if s["source"] == "bloom_eval"}  # fmt: skip
+    assert set(surveys["bloom-eval:cs_07"]["influential"]) == others["bloom:cs_07"]
+    # The text has "Learning without Memorizing (LwM) [49]", [49] twice more, and Grad-CAM [50]
+    # once; in the data set Grad-CAM stands at 49.
+    memorizing, grad_cam = "t:d59cc305c7e0", "t:9270fce33b95"
+    assert memorizing in surveys["bloom-eval:cs_08"]["influential"]
+    assert grad_cam not in surveys["bloom-eval:cs_08"]["influential"]
+    assert {memorizing, grad_cam} & others["bloom:cs_08"] == {grad_cam}
+
+
+def test_taxonomies_are_maps(joined):
+    assert joined["taxoalign"][1]["surveys"] == 131
+    assert len(joined["taxoalign"][1]["left_out_undated"]) == 202
+    assert joined["taxoalign"][1]["unusable_mind_maps"] == []
+    for record in joined["taxobench"][0].values():
+        tree, told = read_mind_map(record["mind_map"])
+        assert told == [] and set(tree.all_papers()) == set(record["references"])
+
+
+def test_the_published_surveys_of_researcharena(real_data):
+    path = real_data.directory / "researcharena" / "survey.jsonl"
+    if not path.is_file():
+        pytest.skip(f"the real data is not here: {str(path)!r} is missing")
+    patients, chains = (survey(place.record) for place in JsonLinesFile(path, "surveys"))
+    assert patients["id"] == "263621678" and patients["n_references_total"] == 52
+    assert len(patients["references"]) == 18 and typology(patients["mind_map"]) is None
+    assert chains["n_references_total"] == 247
+    assert [entry["influential"] for entry in chains["references"]] == [True] * 16 + [False] * 27
+    labels = typology(chains["mind_map"]).labels()
+    assert "Hybrid Protocols" in labels and not {"example", "examples"} & set(labels)
+    assert json.loads(chains["mind_map"]).keys() <= set(labels)

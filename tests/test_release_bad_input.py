@@ -1,0 +1,211 @@
+"""Bad input, one kind at a time, through the reader of a shard."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from release_helpers import as_bytes, citation, full_text, paper, read_shard, write_shard
+
+from corpus_builder.release import Limits, RejectError, Sink
+from corpus_builder.release._json import read_json
+from corpus_builder.sources.openalex import OpenAlex
+from corpus_builder.sources.s2orc import DATASETS, S2orc
+
+
+def read(tmp_path, data: bytes, dataset="papers", name="a.gz", limits=None):
+    """Read a file with these bytes."""
+    write_shard(tmp_path / "r" / "papers" / "0.gz", [paper(99)])
+    path = tmp_path / "r" / dataset / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    return read_shard(S2orc(tmp_path / "r"), f"{dataset}/{name}", tmp_path / "read", limits)
+
+
+GOOD = [as_bytes(paper(number)) for number in range(1, 4)]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"corpusid": 9, "title": "A\n', "no JSON"),
+        (b"<html>Not found</html>\n", "no JSON"),
+        (b'{"corpusid": 9, "title": "A\0B"}\n', "no JSON"),  # a bare NUL
+        (b"\0\0\0\0\n", "no JSON"),
+        ('{"corpusid": 9, "title": "Überblick"}\n'.encode("latin-1"), "no UTF-8"),
+        (b"[" * 100_000 + b"\n", "no JSON"),
+        (b"9" * 100_000 + b"\n", "no JSON"),
+        (b"[]\n", "no object"),
+        (b'"paper"\n', "no object"),
+        (b"null\n", "no object"),
+        (b'{"corpusid": 9}\n', "of another dataset"),
+        (as_bytes(citation()), "of another dataset"),
+        (as_bytes({"corpusid": 9, "title": None}), "no title"),
+        (as_bytes({"corpusid": 9, "title": " \n"}), "no title"),
+        (as_bytes({"corpusid": 9, "title": ["A"]}), "no title"),
+        (as_bytes({"corpusid": None, "title": "A"}), "no id"),
+        (as_bytes({"corpusid": True, "title": "A"}), "no id"),
+        (as_bytes({"corpusid": -9, "title": "A"}), "no id"),
+        (as_bytes({"corpusid": 9.5, "title": "A"}), "no id"),
+        (as_bytes({"corpusid": 10**30, "title": "A"}), "no id"),
+        (as_bytes({"corpusid": "9 9", "title": "A"}), "no id"),
+        (as_bytes({"corpusid": "9\0", "title": "A"}), "no id"),
+        (b'{"corpusid": "\\ud800", "title": "A"}\n', "no id"),
+        (as_bytes({"corpusid": "9" * 257, "title": "A"}), "no id"),
+        (as_bytes({"corpusid": "", "title": "A"}), "no id"),
+    ],
+)
+def test_a_bad_line_is_rejected_and_the_others_are_read(tmp_path, line, reason):
+    told = read(tmp_path, gzip.compress(b"".join([GOOD[0], line, b"\n", *GOOD[1:]])))
+    assert [row[0] for row in told.rows["papers"]] == ["1", "2", "3"]
+    assert told.report["rejected"] == {reason: 1}
+    assert (told.report["lines"], told.report["damage"]) == (4, None)
+    (entry,) = told.rejects
+    assert (entry["shard"], entry["line"], entry["reason"], entry["kept"]) == (
+        "papers/a.gz", 2, reason, False
+    )  # fmt: skip
+    assert len(entry["detail"]) <= 200
+
+
+@pytest.mark.parametrize("title", ["A\0B", "A\ud800B", "\ufeffA", "A\u202eB", "A\r\nB", "𝔸"])
+def test_odd_titles_are_kept_as_far_as_they_can_be(tmp_path, title):
+    told = read(tmp_path, as_bytes(paper(9, title=title)), name="a.jsonl")
+    expected = {"A\0B": "A\ufffdB", "A\ud800B": "A\ufffdB", "A\r\nB": "A B"}.get(title, title)
+    assert told.rows["papers"][0][1] == expected
+    assert told.report["rejected"] == {}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_ends_of_lines_and_byte_order_marks(tmp_path, end, mark):
+    data = mark + b"".join(GOOD).replace(b"\n", end.encode()) + b"\n\n"
+    told = read(tmp_path, data[:-3], name="a.jsonl")
+    assert told.report["lines"] == told.report["rows"]["papers"] == 3
+    assert told.report["sha256"] == hashlib.sha256(data[:-3]).hexdigest()
+
+
+def test_a_truncated_shard(tmp_path):
+    lines = [as_bytes(paper(n, title=hashlib.sha256(b"%d" % n).hexdigest())) for n in range(1000)]
+    whole = gzip.compress(b"".join(lines), mtime=0)
+    told = read(tmp_path, whole[: len(whole) // 2])
+    assert 0 < told.report["lines"] < 1000
+    assert [row[0] for row in told.rows["papers"]] == [str(n) for n in range(told.report["lines"])]
+    assert "end" in told.report["damage"].lower()
+    assert told.report["sha256"] == hashlib.sha256(whole[: len(whole) // 2]).hexdigest()
+
+
+def test_a_damaged_shard(tmp_path):
+    whole = bytearray(gzip.compress(b"".join(GOOD) * 1000, mtime=0))
+    whole[len(whole) // 2] ^= 255
+    assert read(tmp_path, bytes(whole)).report["damage"]
+    assert read(tmp_path, gzip.compress(GOOD[0]) + b"junk behind it").report["damage"]
+    told = read(tmp_path, b"")
+    assert (told.report["damage"], told.report["lines"]) == ("the file is empty", 0)
+
+
+def test_several_members_are_one_shard(tmp_path):
+    told = read(tmp_path, b"".join(map(gzip.compress, GOOD)) + bytes(100))
+    assert told.report["rows"] == {"papers": 3}
+    assert told.report["damage"] is None
+
+
+def test_fifty_megabytes_of_text_in_one_paper(tmp_path):
+    long = as_bytes(full_text(7, "a" * 50_000_000, paragraph=[{"start": 0, "end": 50_000_000}]))
+    short = as_bytes(full_text(8, "Reefs.", paragraph=[{"start": 0, "end": 6}]))
+    data = gzip.compress(long + short, 1)
+    told = read(tmp_path, data, "s2orc")
+    assert told.report["rejected"] == {"text too long": 1}
+    assert [row[0] for row in told.rows["texts"]] == ["8"]
+    told = read(tmp_path, data, "s2orc", limits=Limits(characters=50_000_000))
+    assert [len(row[2][0]["text"]) for row in told.rows["texts"]] == [50_000_000, 6]
+
+
+def test_a_line_too_long(tmp_path):
+    data = gzip.compress(GOOD[0] + b'"' + b"a" * (1 << 26) + b'"\n' + GOOD[1], 1)
+    told = read(tmp_path, data)
+    assert told.report["rejected"] == {"line too long": 1}
+    assert [row[0] for row in told.rows["papers"]] == ["1", "2"]
+    assert told.rejects[0]["line"] == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["[" + "[]," * 2_000_000 + "1]", b"[" + b"{}," * 2_000_000 + b"1]"]
+)
+def test_a_value_of_too_many_parts_is_not_made(text):
+    with pytest.raises(RejectError) as caught:
+        read_json(text)
+    assert caught.value.reason == "too many parts"
+
+
+def test_a_large_line_is_refused_for_the_right_reason():
+    text = '"' + "ab" * (10 << 20)
+    for data, reason in (
+        (text.encode(), "no JSON"),
+        ((text + '"').encode("utf-16"), "no UTF-8"),
+        (text.encode() + b'\xe9"', "no UTF-8"),
+    ):
+        with pytest.raises(RejectError) as caught:
+            read_json(data)
+        assert caught.value.reason == reason
+    assert len(read_json(text + '"')) == 20 << 20
+
+
+def test_many_rejects_are_counted_but_not_all_listed(tmp_path):
+    lines = [as_bytes(citation(n, n)) for n in range(1200)] + [as_bytes(citation("x y", 1))]
+    told = read(tmp_path, b"".join(lines), "citations", "a.jsonl")
+    assert told.report["rejected"] == {"cites itself": 1200, "no id": 1}
+    listed = [entry["reason"] for entry in told.rejects]
+    assert listed == ["cites itself"] * 1000 + ["no id"]  # the rare one is not crowded out
+
+
+def test_the_wrong_dataset_in_a_folder(tmp_path):
+    records = {
+        "papers": as_bytes({"corpusid": 1, "model": "tldr", "text": "t"}),
+        "abstracts": GOOD[0],
+        "citations": GOOD[0],
+        "s2orc": GOOD[0],
+    }
+    for dataset, line in records.items():
+        told = read(tmp_path, line, dataset, "b.jsonl")
+        assert told.report["rejected"] == {"of another dataset": 1}
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner),
+    max_leaves=8,
+)
+KEYS = [
+    "corpusid", "title", "year", "publicationdate", "authors", "venue", "journal", "abstract",
+    "publicationtypes", "referencecount", "s2fieldsofstudy", "citingcorpusid", "citedcorpusid",
+    "isinfluential", "content", "body", "bibliography", "id", "publication_year", "type",
+    "publication_date", "authorships", "topics", "concepts", "primary_location", "display_name",
+    "referenced_works", "referenced_works_count", "abstract_inverted_index", "is_paratext",
+]  # fmt: skip
+PLAUSIBLE = st.sampled_from(
+    [1, "2", "Reefs", 2018, "2018-01-01", "https://openalex.org/W1", {"text": "Reefs."},
+     {"Reefs": [0]}, {"name": "Reefs"}, ["https://openalex.org/W1", "W2", None], [{"name": 1}]]
+)  # fmt: skip
+
+
+@given(
+    record=VALUES | st.dictionaries(st.sampled_from(KEYS), PLAUSIBLE | VALUES, min_size=8),
+    limits=st.sampled_from([Limits(), Limits(characters=3)]),
+)
+def test_no_record_breaks_a_source(tmp_path_factory, record, limits):
+    directory = tmp_path_factory.getbasetemp()
+    sources = [(S2orc(directory), name) for name in DATASETS] + [(OpenAlex(directory), "works")]
+    for source, dataset in sources:
+        sink = Sink()
+        try:
+            source.parse(dataset, record, sink, limits)
+        except RejectError as error:
+            assert error.reason
+            continue
+        for _, row in sink.rows:
+            json.dumps(row, ensure_ascii=False).encode()  # no surrogate is left
+            assert isinstance(row[0], str)

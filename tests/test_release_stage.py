@@ -1,0 +1,260 @@
+"""The stage ``parse`` over a bad release: counted, listed, stopped; resumed; in any number."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from helpers import contents
+from release_helpers import as_bytes, citation, full_text, paper, write_shard
+
+from arena.errors import DataError
+from corpus_builder.cli import main
+from corpus_builder.executors.local import Local
+from corpus_builder.sources.s2orc import S2orc
+from corpus_builder.stages import plan, read_config, run_stages
+
+
+def parse(release: S2orc, output: Path, workers: int = 1, **config: Any) -> dict[str, Any]:
+    """Run the stage; return its report."""
+    settings = read_config({"full_text_only": False, **config})
+    build = plan("s2orc", release, output, settings, workers=workers, memory=4 << 30)
+    report: dict[str, Any] = run_stages(build, "parse")["parse"]
+    return report
+
+
+def stage(output: Path) -> Path:
+    return output.with_name(f"{output.name}.stages") / "parse"
+
+
+def corpus(output: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = pq.read_table(stage(output) / "corpus.parquet").to_pylist()
+    return rows
+
+
+def rejects(output: Path) -> list[tuple[str, int, str, bool]]:
+    lines = (stage(output) / "rejects.jsonl").read_text(encoding="ascii").splitlines()
+    entries = [json.loads(line) for line in lines]
+    return [(e["shard"], e["line"], e["reason"], e["kept"]) for e in entries]
+
+
+TEXT = "One Here we dive. And rise."
+
+
+def text_of(number: int, **changes: Any) -> dict[str, Any]:
+    annotations = {
+        "sectionheader": [{"start": 0, "end": 3}],
+        "paragraph": [{"start": 4, "end": 17}, {"start": 18, "end": 27}],
+        "bibentry": [{"start": 0, "end": 3, "attributes": {"id": "b0", "matched_paper_id": 1}}],
+        "bibref": [{"start": 4, "end": 8, "attributes": {"ref_id": "b0"}}],
+    }
+    return full_text(number, TEXT, **{**annotations, **changes})
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> Path:
+    """A release with one of each: 100 papers and what the world does to them."""
+    folder = tmp_path / "release"
+    papers = [paper(number) for number in range(100)]
+    write_shard(
+        folder / "papers" / "a.gz",
+        [
+            *papers[:50],
+            b"{not json}\n",
+            paper(3, title="Told twice"),
+            paper(101, publicationdate="2099-04-02", year=2099),
+            paper(102, publicationdate="0001-04-02", year=None),
+            '{"corpusid": 103, "title": "Ü"}\n'.encode("latin-1"),
+        ],
+    )
+    write_shard(folder / "papers" / "b.jsonl", [*papers[50:], paper(7, title="Told thrice")])
+    write_shard(
+        folder / "citations" / "a.gz",
+        [citation(n, n + 1) for n in range(98)] + [citation(5, 5), citation(5, None)],
+    )
+    write_shard(folder / "abstracts" / "a.gz", [{"corpusid": 1, "abstract": "We dive."}])
+    far = [{"start": 4, "end": 17}, {"start": 18, "end": 10**6}]
+    itself = [{"start": 0, "end": 3, "attributes": {"id": "b0", "matched_paper_id": 12}}]
+    write_shard(
+        folder / "s2orc" / "a.gz",
+        [
+            text_of(10),
+            text_of(11, paragraph=far),
+            text_of(12, bibentry=itself),
+            full_text(13, "x" * 3000),
+            text_of(999),
+        ],
+    )
+    return folder
+
+
+def test_one_of_each(bad, tmp_path):
+    output = tmp_path / "c"
+    report = parse(S2orc(bad), output, max_rejected=0.1, characters=2000, dates={"last_year": 2024})
+    told = report["datasets"]
+    assert told["papers"]["lines"] == 106
+    assert told["papers"]["rows"] == {"papers": 104}
+    assert told["papers"]["rejected"] == {"no JSON": 1, "no UTF-8": 1}
+    assert told["papers"]["flaws"] == {"date implausible": 2}
+    assert told["citations"]["rejected"] == {"cites itself": 1}
+    assert told["s2orc"]["rejected"] == {"text too long": 1}
+    assert told["s2orc"]["flaws"] == {"annotation out of range": 1, "cites itself": 1}
+    assert report["told_twice"] == {"papers": 2}
+    assert report["papers"] == 102
+    assert report["texts_without_paper"] == 1
+    rows = {row["id"]: row for row in corpus(output)}
+    assert rows["3"]["title"] == "On Reefs 3"  # the first in the order of shards and lines
+    assert rows["7"]["title"] == "On Reefs 7"
+    assert rows["101"]["day"] is rows["102"]["day"] is None  # out of every survey's reach
+    assert "103" not in rows
+    assert rejects(output) == [
+        ("citations/a.gz", 99, "cites itself", False),
+        ("papers/a.gz", 51, "no JSON", False),
+        ("papers/a.gz", 53, "date implausible", True),
+        ("papers/a.gz", 54, "date implausible", True),
+        ("papers/a.gz", 55, "no UTF-8", False),
+        ("s2orc/a.gz", 2, "annotation out of range", True),
+        ("s2orc/a.gz", 3, "cites itself", True),
+        ("s2orc/a.gz", 4, "text too long", False),
+        ("papers/a.gz", 52, "told twice", False),
+        ("papers/b.jsonl", 51, "told twice", False),
+    ]
+    assert not any(path.name.startswith(".") and path.name != ".steps"
+                   for path in stage(output).rglob("*"))  # fmt: skip
+
+
+def test_full_text_only(bad, tmp_path):
+    report = parse(S2orc(bad), tmp_path / "c", full_text_only=True, max_rejected=0.5)
+    assert [row["id"] for row in corpus(tmp_path / "c")] == ["10", "11", "12"]
+    assert [row["listed"] for row in corpus(tmp_path / "c")] == [1, 1, 1]
+    assert report["without_full_text"] == 99
+
+
+def test_too_many_rejects_stop_the_build_with_a_summary(bad, tmp_path, capsys):
+    options = ["--input", str(bad), "--output", str(tmp_path / "c")]
+    write_shard(bad / "citations" / "b.gz", [paper(n) for n in range(60)])  # the wrong dataset
+    for argument in ([], ["--workers", "2"]):
+        assert main(["build", "s2orc", *options, *argument, "--set", "full_text_only=false"]) == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1
+        assert "61 of 160 records of 'citations' cannot be used" in error
+        assert "of another dataset 60, cites itself 1" in error
+        assert "rejects.jsonl' lists them" in error
+        assert "max_rejected" in error
+    assert ("citations/b.gz", 60, "of another dataset", False) in rejects(tmp_path / "c")
+    (bad / "citations" / "b.gz").unlink()
+    parse(S2orc(bad), tmp_path / "c", max_rejected=0.1)
+
+
+def test_unmatched_citations_are_no_rejects(tmp_path):
+    """A fifth of all citations in the official sample cite a paper that was not recognised."""
+    write_shard(tmp_path / "r" / "papers" / "a.gz", [paper(1)])
+    lines = [citation(n, None) for n in range(90)] + [citation(n, 1) for n in range(2, 12)]
+    write_shard(tmp_path / "r" / "citations" / "a.gz", lines)
+    told = parse(S2orc(tmp_path / "r"), tmp_path / "c", max_rejected=0)["datasets"]["citations"]
+    assert told["lines"] == 100
+    assert told["rows"] == {"citations": 10}
+    assert told["rejected"] == {}
+    assert rejects(tmp_path / "c") == []
+
+
+def test_truncated_shards_stop_the_build_unless_allowed(bad, tmp_path):
+    path = bad / "papers" / "a.gz"
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(DataError, match=r"1 of 5 shards end early, 'papers/a.gz' after line \d+"):
+        parse(S2orc(bad), tmp_path / "c", max_rejected=1)
+    report = parse(S2orc(bad), tmp_path / "c", max_rejected=1, allow_damaged=True)
+    assert report["datasets"]["papers"]["damaged"] == 1
+    assert report["datasets"]["papers"]["rows"]["papers"] >= 51
+
+
+def comparable(output: Path) -> dict[str, bytes]:
+    """What the stage leaves, but for the times of the files that it read."""
+    files = contents(stage(output))
+    return {name: data for name, data in files.items() if name not in ("begun.json", "stage.json")}
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    folder = tmp_path / "many"
+    for shard in range(6):
+        numbers = range(shard * 50, shard * 50 + 50)
+        write_shard(folder / "papers" / f"{shard}.gz", [paper(n) for n in numbers])
+        write_shard(folder / "citations" / f"{shard}.gz", [citation(n, 1) for n in numbers])
+        write_shard(folder / "s2orc" / f"{shard}.gz", [text_of(n) for n in numbers])
+    return folder
+
+
+def test_two_workers_leave_the_same_files_as_one(many, tmp_path):
+    one = parse(S2orc(many), tmp_path / "a")
+    assert parse(S2orc(many), tmp_path / "b", workers=2) == one
+    assert one["datasets"]["citations"]["rejected"] == {"cites itself": 1}
+    assert comparable(tmp_path / "a") == comparable(tmp_path / "b")
+
+
+def test_both_layouts_and_compressions_give_the_same_papers(many, tmp_path):
+    flat = tmp_path / "flat"
+    flat.mkdir()
+    for dataset in ("papers", "citations", "s2orc"):
+        for number, path in enumerate(sorted((many / dataset).iterdir())):
+            data = gzip.decompress(path.read_bytes())
+            (flat / f"{dataset}-{number}.jsonl").write_bytes(data)
+    one = parse(S2orc(many), tmp_path / "a")
+    other = parse(S2orc(flat), tmp_path / "b")
+    assert one["datasets"] == other["datasets"]
+
+    def rows(output: Path) -> list[dict[str, Any]]:
+        return [{k: v for k, v in row.items() if k != "file"} for row in corpus(output)]
+
+    assert rows(tmp_path / "a") == rows(tmp_path / "b")
+
+
+def test_a_build_goes_on_where_it_stopped(many, tmp_path, monkeypatch):
+    parse(S2orc(many), tmp_path / "whole")
+    run, left = Local.run, [7]
+
+    def stop(self: Local, function: Any, tasks: Any) -> Any:
+        for result in run(self, function, tasks):
+            if not left[0]:
+                raise KeyboardInterrupt
+            left[0] -= 1
+            yield result
+
+    monkeypatch.setattr(Local, "run", stop)
+    with pytest.raises(KeyboardInterrupt):
+        parse(S2orc(many), tmp_path / "c")
+    monkeypatch.undo()
+    shards = stage(tmp_path / "c") / "shards"
+    done = {path: path.stat().st_mtime_ns for path in shards.rglob("report.json")}
+    assert 7 <= len(done) < 18
+    (shards / "papers" / ".0.gz.reading").mkdir(exist_ok=True)  # as a killed process leaves it
+    parse(S2orc(many), tmp_path / "c")
+    assert {path: path.stat().st_mtime_ns for path in done} == done
+    leftover = shards / "papers" / ".0.gz.reading"
+    if leftover.exists():
+        leftover.rmdir()
+    assert comparable(tmp_path / "c") == comparable(tmp_path / "whole")
+
+
+def test_another_input_is_read_again(many, tmp_path):
+    first = parse(S2orc(many), tmp_path / "c")
+    (many / "papers" / "0.gz").write_bytes(gzip.compress(as_bytes(paper(0, title="New"))))
+    second = parse(S2orc(many), tmp_path / "c")
+    assert first["papers"] == 300
+    assert second["papers"] == 251
+    assert {row["id"]: row["title"] for row in corpus(tmp_path / "c")}["0"] == "New"
+    (many / "papers" / "5.gz").unlink()
+    assert parse(S2orc(many), tmp_path / "c")["papers"] == 201
+
+
+def test_a_release_of_the_past_cannot_hold_papers_of_the_future(tmp_path):
+    """The last plausible year is that after the release, as the names of the files tell it."""
+    lines = [paper(n, year=n, publicationdate=None) for n in (2023, 2024, 2025)]
+    write_shard(tmp_path / "r" / "papers" / "20230214_050000_00000_x.gz", lines)
+    report = parse(S2orc(tmp_path / "r"), tmp_path / "c")
+    assert report["datasets"]["papers"]["flaws"] == {"date implausible": 1}
+    assert [row["id"] for row in corpus(tmp_path / "c") if row["day"] is None] == ["2025"]

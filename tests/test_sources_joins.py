@@ -1,0 +1,225 @@
+"""Looking references up in a collection: names of papers, candidates, and what is counted."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from arena.errors import DataError
+from corpus_builder.sources._collection import Collection, Sought
+from corpus_builder.sources._identifiers import arxiv_key, arxiv_keys_in, doi_key, paper_keys
+from corpus_builder.sources._joins import join
+from corpus_builder.sources._mentions import count_mentions
+from corpus_builder.sources._survey_dates import DatesFile, month_of
+from corpus_builder.sources._titles import normal_title
+
+
+def write(path: Path, records: list[Any]) -> Path:
+    lines = "".join(json.dumps(record) + "\n" for record in records).encode()
+    path.write_bytes(gzip.compress(lines) if path.suffix == ".gz" else lines)
+    return path
+
+
+def collection(tmp_path: Path, papers: list[Any], sought: list[Sought], *surveys: Sought) -> Any:
+    return Collection(write(tmp_path / "papers.jsonl", papers), sought, surveys)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (r"D\"IoT: A System", "DÏoT: a system."),  # both are real spellings
+        (r"Convolution On $\mathcal{X}$-Transformed Points", "Convolution on x-transformed points"),
+        (r"{BERT}: {P}re-training", "Bert: pretraining"),
+        (r"Na\"{\i}ve Bayes", "Naive Bayes"),
+        (r"{\v{C}}ech and Gr\"obner", "Čech and Gröbner"),
+        (r"\textbf{Deep} \emph{nets}", "Deep nets"),
+        ("On CO<sub>2</sub> in <i>E. coli</i>", "On CO2 in E. coli"),
+        ("Fish &amp; Ships", "Fish & ships"),
+        ("Structured\nlatent  manifolds", "Structured latent manifolds"),
+        ("ﬁne-tuning", "Fine tuning"),
+    ],
+)
+def test_spellings_of_one_title(one, other):
+    assert normal_title(one) == normal_title(other) != ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Causality", "Causality (2nd edition)"),  # the looser rules that were tried join these
+        ("Understanding requires rethinking", "Understanding (still) requires rethinking"),
+        ("AI alignment: A comprehensive survey", "3D scanning: A comprehensive survey"),
+        ("Nets I", "Nets II"),
+        (r"The $\alpha$ rule", r"The $\beta$ rule"),
+        ("a < b", "a > c"),
+    ],
+)
+def test_titles_of_two_works(one, other):
+    assert normal_title(one) != normal_title(other)
+
+
+def test_arxiv_identifiers_that_passed_through_a_number():
+    """All of these are ids of the real collection; the papers are what arXiv has under them."""
+    damaged = {
+        "arxiv:1907.0384800000002": "arxiv:1907.03848",
+        "arxiv:1911.0637199999999": "arxiv:1911.06372",
+        "arxiv:1909.013": "arxiv:1909.01300",
+        "arxiv:705.361": "arxiv:0705.3610",
+        "arxiv:1309.266": "arxiv:1309.2660",
+        "arxiv:1409.1556": "arxiv:1409.1556",
+        "arxiv:1501.06789": "arxiv:1501.06789",
+        "arxiv:cs/9301111": "arxiv:cs/9301111",
+    }
+    for identifier, key in damaged.items():
+        assert key in paper_keys({"id": identifier})
+    assert paper_keys({"id": "t:01c493ed4615"}) == set()
+    assert paper_keys({"id": 7, "externalids": {"ArXiv": "1706.03762", "DOI": "10.1/A"}}) == {
+        "arxiv:1706.03762"
+    }  # 10.1/A is no DOI: a registrant has four digits or more
+
+
+@given(month=st.integers(1, 12), year=st.integers(15, 26), number=st.integers(1, 99999))
+def test_an_identifier_survives_a_floating_point_number(month, year, number):
+    identifier = f"{year}{month:02}.{number:05}"
+    assert f"arxiv:{identifier}" in paper_keys({"id": f"arxiv:{float(identifier)}"})
+
+
+def test_identifiers_in_bibliographies():
+    assert arxiv_key("http://arxiv.org/abs/1312.6114v10") == "arxiv:1312.6114"
+    assert arxiv_key("gr-qc/9310026") == "arxiv:gr-qc/9310026"
+    assert arxiv_key("2020.naacl") is arxiv_key("12.34567") is arxiv_key(1706.03762) is None
+    assert list(arxiv_keys_in("arXiv preprint arXiv:1706.03762, see 1234.56789")) == [
+        "arxiv:1706.03762"
+    ]
+    assert doi_key("10.1109/TITS.2025.3554781.") == "doi:10.1109/tits.2025.3554781"
+    assert doi_key("https://doi.org/10.48550/arXiv.1706.03762") == "arxiv:1706.03762"
+    assert (
+        month_of("2010.10563") == "2020-10" and month_of("0907") is month_of("2313.00001") is None
+    )
+
+
+PAPERS = [
+    {"id": "t:1", "title": "Deep nets", "date": "2019"},
+    {"id": "arxiv:1801.0000300000001", "title": "Deep Nets.", "date": "2018-01-05"},
+    {"id": "t:2", "title": "Undated", "date": None},
+    {"id": "t:3", "title": "Old book", "date": "1966", "doi": "10.1000/Book"},
+    {"id": "t:4", "title": "Undated!", "date": "2021"},
+]
+
+
+def test_a_join_counts_what_it_did(tmp_path):
+    listed = [
+        Sought("Deep Nets", (), 2018),  # two candidates, the earlier is taken
+        Sought("Renamed", ("arxiv:1801.00003",)),  # the same by id: a repeat
+        Sought("undated"),  # the dated one of two
+        Sought("OLD BOOK", (), 2013),  # 47 years apart
+        Sought("Another title", ("doi:10.1000/book",)),
+        Sought("Nowhere"),
+        Sought("nowhere."),  # a repeat, although it is not found
+        Sought("", ()),
+        Sought("", ()),  # nothing tells whether it is the same
+    ]
+    joined = join(listed, collection(tmp_path, PAPERS, listed))
+    assert joined.ids == ["arxiv:1801.0000300000001", "t:4", "t:3"]
+    assert joined.places[4] == "t:3" and joined.places[5:] == [None] * 4
+    assert joined.counts == {
+        "listed": 9, "by_id": 0, "by_title": 3, "not_found": 3, "repeated": 3,
+        "ambiguous": 2, "years_apart": 1,
+    }  # fmt: skip
+    assert joined.distinct == 6
+
+
+def test_an_identifier_goes_before_a_title(tmp_path):
+    listed = [Sought("Deep nets", ("doi:10.1000/book",))]
+    joined = join(listed, collection(tmp_path, PAPERS, listed))
+    assert joined.ids == ["t:3"]
+    assert (joined.counts["by_id"], joined.counts["by_title"]) == (1, 0)
+
+
+@given(order=st.permutations(PAPERS), picks=st.lists(st.sampled_from(
+    ["Deep nets", "deep nets!", "Undated", "Old book", "x", "X.", ""]), max_size=12))  # fmt: skip
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_join_adds_up_whatever_the_order(tmp_path, order, picks):
+    listed = [Sought(pick) for pick in picks]
+    joined = join(listed, collection(tmp_path, order, listed))
+    counts = joined.counts
+    parts = ("by_id", "by_title", "not_found", "repeated")
+    assert counts["listed"] == sum(counts[part] for part in parts) == len(picks)
+    assert len(set(joined.ids)) == len(joined.ids) == counts["by_id"] + counts["by_title"]
+    assert joined == join(listed, collection(tmp_path, PAPERS, listed))
+
+
+def test_versions_of_a_survey_are_marked(tmp_path):
+    made = collection(
+        tmp_path,
+        [
+            {"id": "arxiv:2006.00001", "title": "Preprint of another name"},
+            {"id": "x", "title": "On r\\'esum\\'es"},
+            {"id": "y", "title": "On resumes, too", "is_survey": True},
+            {"id": "z", "title": "No survey"},
+        ],
+        [],
+        Sought("On Résumés", ("arxiv:2006.00001",)),
+    )
+    marks = [place.record.get("is_survey") for place in made.papers()]
+    assert marks == [True, True, True, None]
+
+
+def test_only_what_is_sought_is_kept(tmp_path):
+    papers = [{"id": str(n), "title": f"Paper {n}"} for n in range(1000)]
+    made = collection(tmp_path, papers, [Sought("paper 7")])
+    list(made.papers())
+    assert sum(map(len, made._held.values())) == 1
+
+
+@pytest.mark.parametrize("name", ["dates.jsonl", "dates.jsonl.gz", "dates.csv"])
+def test_dates_of_surveys(tmp_path, name):
+    path = tmp_path / name
+    rows = [
+        {"id": "a", "title": "", "date": "2020-05"},
+        {"id": "", "title": "Ünder B", "date": "2021"},
+    ]
+    if path.suffix == ".csv":
+        path.write_text("id,title,date\na,,2020-05\n,Ünder B,2021\n", encoding="utf-8")
+    else:
+        write(path, rows)
+    dates = DatesFile(path)
+    assert dates.find(["x:a", "a"], "Other") == "2020-05"
+    assert dates.find(["c"], "under b.") == "2021"
+    assert dates.find(["c"], "under c") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"id": "a"}\n', "dates.jsonl line 1: {'id': 'a'}: give an id or a title, and a date."),
+        ('{"id": "a", "date": "May"}\n', "line 1: date: 'May' is no date."),
+        ('{"id":"a","date":"2020"}\n{"id":"a","date":"2021"}', "line 2: 'id:a' has two dates."),
+        ("[]\n", "line 1: [] is no JSON object."),
+    ],
+)
+def test_dates_that_are_none(tmp_path, text, message):
+    (tmp_path / "dates.jsonl").write_text(text)
+    with pytest.raises(DataError) as caught:
+        DatesFile(tmp_path / "dates.jsonl")
+    assert message in str(caught.value)
+
+
+def test_mentions_follow_the_articles_own_numbers():
+    titles = ["Improved nets", "Nets", "Trees", "Woods"]  # the data set's order is another one
+    bibliography = [
+        "[1] A. “Nets,” 2019. [2] B. “Trees,” 2020.",  # scanned as one
+        "[3] C. “Improved nets,” 2021.",
+        "[4] D. “Woods,” 2022.",
+    ]
+    sections = {"1": "See [1], [2, 3] and [1]–[3].", "2": "As in [1-3]; (4); [4000]; x[i]."}
+    assert count_mentions(titles, bibliography, sections) == [3, 3, 3, 0]
+    assert count_mentions([*titles, "Bushes"], bibliography, sections) is None  # 4 of 5 explained
+    assert count_mentions(titles, ["A. 2019. Nets."], sections) is None  # author and year
+    assert count_mentions(titles, bibliography, {"1": "Cited (Ames, 2019)."}) is None

@@ -1,0 +1,295 @@
+"""taxobench, reportbench, bloom-eval, taxoalign: from their files to a corpus, and what is told."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_sources_joins import write
+
+import arena
+from arena.errors import DataError
+from arena.tasks import TaskSet
+from corpus_builder.cli import main
+from corpus_builder.sources import SOURCES
+
+PAPERS = [
+    {"id": "arxiv:1801.00003", "title": "Deep nets", "date": "2018-01-05"},
+    {"id": "t:trees", "title": "Trees", "date": "2019-03", "abstract": "On trees."},
+    {"id": "t:woods", "title": "Woods", "date": None},
+    {"id": "t:late", "title": "Late", "date": "2022"},
+    {"id": "t:other", "title": "Other", "date": "2015"},
+    {"id": "arxiv:2005.00009", "title": "A preprint of another name", "date": "2020-05-01"},
+    {"id": "t:self", "title": "Plants: A Survey", "date": "2020-07-07"},
+]
+
+TREE = {
+    "name": "Plants",
+    "subtopics": [
+        {"name": "High", "papers": ["Trees", "Missing", "Woods"]},
+        {"name": "Low", "subtopics": [{"name": "Nets", "papers": ["Deep nets"]}]},
+    ],
+}
+
+
+@pytest.fixture
+def papers(tmp_path: Path) -> Path:
+    return write(tmp_path / "papers.jsonl.gz", PAPERS)
+
+
+def taxobench(folder: Path, **changes: Any) -> Path:
+    titles = ["Trees", "Deep nets", "Missing", "Woods"]
+    record = {"id": 2, "survey": "On plants", "survey_topic": "On plants", "gt": TREE,
+              "pdfs": [{"title": title, "abs": "other"} for title in titles]}  # fmt: skip
+    folder.mkdir(exist_ok=True)
+    write(folder / "data.jsonl", [record | changes])
+    return folder
+
+
+ENTRIES = [
+    {"bib_id": "a", "title": "{Deep} nets", "meta_info": {"year": "2018"}},
+    {
+        "bib_id": "b",
+        "title": "Renamed",
+        "meta_info": {"journal": "arXiv preprint arXiv:1801.00003"},
+    },
+    {"bib_id": "c", "title": "Trees.", "meta_info": {"year": "2025", "doi": "10.1000/none"}},
+    {"bib_id": "d", "title": "Late", "meta_info": {}},
+    {"bib_id": "e", "title": "Nowhere", "meta_info": {"eprint": "1901.00001"}},
+]
+
+
+def reportbench(folder: Path, **changes: Any) -> Path:
+    record = {"arxiv_id": "2005.00009", "title": "Plants reviewed", "abstract": "All.",
+              "doi": None, "prompt": "Tell me of plants before June 2021.",
+              "application_domain": "Botany", "update_date": "2021-06-01",
+              "versions": [{"version": "v1", "created": "Fri, 1 May 2020 06:31:19 GMT"},
+                           {"version": "v2", "created": "Tue, 1 Jun 2021 06:31:19 GMT"}],
+              }  # fmt: skip
+    (folder / "ReportBench_v1.1_GT").mkdir(parents=True, exist_ok=True)
+    write(folder / "ReportBench_v1.1.jsonl", [record | changes])
+    write(folder / "ReportBench_v1.1_GT" / "2005.00009.jsonl", ENTRIES)
+    return folder
+
+
+OUTLINE = [[0, "Plants: A Survey"], [1, "1 Trees"], [2, "1.1 Woods"], [1, "2 Nets"]]
+
+
+def bloom_eval(folder: Path, **changes: Any) -> Path:
+    human = folder / "gs_01" / "human"
+    human.mkdir(parents=True, exist_ok=True)
+    article = {
+        "title": "Plants: A Survey", "date": 2021, "abstract": "Green.", "doi_id": None,
+        "arxiv_id": None, "reference": ["[1] A. Trees. 2019.", "[2] B. Deep nets. 2018."],
+        "context": {"1": "Trees [1], [1], nets [2].", "2": "Both [1, 2]."},
+    }  # fmt: skip
+    listed = {
+        "reference_1": {"title": "Deep nets", "date": "1801", "abs": "Trees are tall."},
+        "reference_2": {"title": "Trees", "date": "2019", "abs": "Nets are deep."},
+    }
+    for name, value in (("expert_article", article | changes), ("outline", OUTLINE),
+                        ("reference", listed)):  # fmt: skip
+        (human / f"{name}.json").write_text(json.dumps(value))
+    return folder
+
+
+def taxoalign(folder: Path, *more: Any) -> Path:
+    tree = {"name": "X", "subtopics": [{"name": "A", "subtopics": []}]}
+    records = [
+        {"id": "taxoalign:csur:2010.10563", "title": "One", "arxiv_id": "2010.10563"},
+        {"id": "taxoalign:csur:3397269", "title": "Two", "arxiv_id": None},
+        {"id": "taxoalign:conf:2024.naacl-long.219", "title": "Three", "arxiv_id": None},
+        {"id": "taxoalign:conf:0907", "title": "Plants - a survey", "arxiv_id": None},
+    ]
+    return write(folder / "taxonomies.jsonl", [*(r | {"tree": tree} for r in records), *more])
+
+
+def surveys(name: str, *arguments: Any, **options: Any) -> list[dict[str, Any]]:
+    return [place.record for place in SOURCES.get(name)(*arguments, **options).surveys()]
+
+
+def test_taxobench_has_a_map_of_ids(tmp_path, papers):
+    (survey,) = surveys("taxobench", taxobench(tmp_path / "t"), papers)
+    assert survey["id"] == "taxobench:2"
+    assert survey["references"] == ["t:trees", "arxiv:1801.00003", "t:woods"]
+    assert survey["n_references_total"] == 4
+    assert survey["mind_map"] == {
+        "label": "Plants", "papers": [],
+        "children": [
+            {"label": "High", "children": [], "papers": ["t:trees", "t:woods"]},
+            {"label": "Low", "papers": [],
+             "children": [{"label": "Nets", "children": [], "papers": ["arxiv:1801.00003"]}]},
+        ],
+    }  # fmt: skip
+
+
+def test_a_date_is_taken_where_there_is_one(tmp_path, papers):
+    """Of a file, the collection, or the latest reference: March 2019 ends on the 31st."""
+    folder = taxobench(tmp_path / "t")
+    dates = write(tmp_path / "dates.jsonl", [{"id": "2", "title": "x", "date": "2021-02"}])
+    for title, options, date, whence in (
+        ("On plants", {"dates": dates}, "2021-02", "dates file"),
+        ("Plants, a survey", {"dates": dates}, "2021-02", "dates file"),
+        ("Plants, a survey", {}, "2020-07-07", "collection"),
+        ("On plants", {}, "2019-04-01", "latest reference"),
+    ):
+        source = SOURCES.get("taxobench")(taxobench(folder, survey=title), papers, **options)
+        (place,) = source.surveys()
+        found = source.describe()["yield"]
+        assert place.record["date"] == date
+        assert found["dates_from"] == {whence: 1}
+        assert found["per_survey"]["taxobench:2"]["date_from"] == whence
+
+
+def test_a_survey_without_any_date_is_refused(tmp_path, papers):
+    folder = taxobench(tmp_path / "t", pdfs=[{"title": "Woods"}])
+    with pytest.raises(DataError, match="none of the 1 surveys has a date"):
+        surveys("taxobench", folder, papers)
+
+
+def test_reportbench_gives_prompts_and_first_versions(tmp_path, papers):
+    (survey,) = surveys("reportbench", reportbench(tmp_path / "r"), papers)
+    assert survey["date"] == "2020-05-01"
+    assert survey["prompt"] == "Tell me of plants before June 2021."
+    assert survey["domain"] == "Botany" and survey["abstract"] == "All."
+    assert survey["references"] == ["arxiv:1801.00003", "t:trees", "t:late"]
+    assert survey["n_references_total"] == 4
+
+
+def test_reportbench_end_to_end(tmp_path, papers, capsys):
+    """Counts by hand; the preprint of the survey cannot be found, no prompt is in the corpus."""
+    folder, output = reportbench(tmp_path / "r"), tmp_path / "corpus"
+    options = ["--input", str(folder), "--papers", str(papers), "--output", str(output)]
+    assert main(["build", "reportbench", *options]) == 0
+    told = capsys.readouterr().out
+    joined = (
+        "5 listed by 1 surveys: 0 found by id, 3 by title, 1 not found, 1 repeats; "
+        "1 3 or more years from their listed year"
+    )
+    assert joined in told and "1 from reportbench; 1 of their own papers in the coll" in told
+    assert main(["info", str(output)]) == 0
+    assert joined in capsys.readouterr().out
+    tasks = TaskSet(output)
+    assert tasks.gold("reportbench:2005.00009").gains == {"arxiv:1801.00003": 1, "t:trees": 1}
+    found = arena.Corpus.open(output).at("2024").search("preprint name late trees", 10)
+    assert {hit.id for hit in found} == {"t:trees", "t:late"}
+    files = (path for path in output.rglob("*") if path.is_file())
+    assert not any(b"Tell me of plants" in path.read_bytes() for path in files)
+    manifest = json.loads((output / "manifest.json").read_text())
+    assert manifest["source"]["yield"]["per_survey"]["reportbench:2005.00009"] == {
+        "listed": 5, "by_id": 0, "by_title": 3, "not_found": 1, "repeated": 1, "ambiguous": 0,
+        "years_apart": 1, "in_collection": 1, "date_from": "reportbench",
+    }  # fmt: skip
+    again = tmp_path / "elsewhere"
+    shutil.copytree(folder, again / "r")
+    options[1], options[5] = str(again / "r"), str(again / "corpus")
+    assert main(["build", "reportbench", *options]) == 0
+    for path in output.rglob("*"):
+        twin = again / "corpus" / path.relative_to(output)
+        assert path.is_dir() or path.read_bytes() == twin.read_bytes(), path
+
+
+def test_bloom_eval_trusts_titles_alone(tmp_path, papers):
+    (survey,) = surveys("bloom-eval", bloom_eval(tmp_path / "b"), papers)
+    assert survey["id"] == "bloom-eval:gs_01"
+    assert survey["references"] == ["arxiv:1801.00003", "t:trees"]  # although abstracts say else
+    assert survey["influential"] == ["t:trees"]  # [1] three times, although it is listed second
+    assert survey["outline"] == OUTLINE and survey["abstract"] == "Green."
+    assert survey["date"] == 2021 and "mind_map" not in survey
+
+
+def test_an_outline_is_a_mind_map_if_asked_for(tmp_path, papers):
+    (survey,) = surveys("bloom-eval", bloom_eval(tmp_path / "b"), papers, outline_maps=True)
+    assert arena.mindmap.read_mind_map(survey["mind_map"])[0].labels() == ["Trees", "Woods", "Nets"]
+
+
+def test_bloom_eval_without_numbered_citations(tmp_path, papers):
+    folder = bloom_eval(tmp_path / "b", reference=["A. 2019. Trees."])
+    assert "influential" not in surveys("bloom-eval", folder, papers)[0]
+
+
+def test_the_year_of_the_table_of_topics(tmp_path, papers):
+    folder = bloom_eval(tmp_path / "b", title="Grass", date=None)
+    (folder / "experimental_topics.csv").write_text("topic_id,year\ngs_01,2023\n")
+    assert surveys("bloom-eval", folder, papers)[0]["date"] == 2023
+
+
+def test_taxoalign_dates_by_identifiers(tmp_path, papers):
+    source = SOURCES.get("taxoalign")(taxoalign(tmp_path), papers)
+    dates = {place.record["id"]: place.record["date"] for place in source.surveys()}
+    assert dates == {
+        "taxoalign:csur:2010.10563": "2020-10",
+        "taxoalign:conf:2024.naacl-long.219": "2024",
+        "taxoalign:conf:0907": "2020-07-07",
+    }
+    found = source.describe()["yield"]
+    assert found["left_out_undated"] == ["taxoalign:csur:3397269"]
+    assert found["surveys"] == 3 and sum(found["dates_from"].values()) == 3
+
+
+def test_a_map_that_cannot_be_read_is_counted(tmp_path, papers, capsys):
+    bad = {"id": "taxoalign:csur:2010.10564", "title": "Bad", "arxiv_id": "2010.10564",
+           "tree": {"name": "x" * 501, "subtopics": []}}  # fmt: skip
+    options = ["--input", str(taxoalign(tmp_path, bad)), "--papers", str(papers)]
+    assert main(["build", "taxoalign", *options, "--output", str(tmp_path / "out")]) == 0
+    told = capsys.readouterr().out
+    assert "1 left out: no date is known; 1 mind-maps cannot be read" in told
+    assert "4 (0 can be scored, 3 with a mind-map)" in told
+    assert "their labels are their mind-maps alone" in told
+
+
+def remove(path: Path) -> None:
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+REFUSED = [
+    ("taxobench", lambda d: d / "absent", "absent' does not exist. Name TaxoBench, which has"),
+    ("taxobench", lambda d: d, "holds no data.jsonl. Name TaxoBench"),
+    ("taxobench", lambda d: reportbench(d / "r") / "ReportBench_v1.1.jsonl",
+     "line 1: 'survey' is no such key: this is not TaxoBench's data.jsonl."),
+    ("taxobench", lambda d: taxobench(d / "t", pdfs=["x"]), "'x' is no JSON object: this is not T"),
+    ("taxobench", lambda d: taxobench(d / "t", id=None), "id=None: this is not TaxoBench"),
+    ("reportbench", lambda d: taxobench(d / "t"), "holds no ReportBench_*.jsonl"),
+    ("reportbench", lambda d: remove(reportbench(d / "r") / "ReportBench_v1.1_GT") or d / "r",
+     "has a file of references for every survey in it. Put it beside"),
+    ("reportbench", lambda d: remove(reportbench(d / "r") / "ReportBench_v1.1_GT/2005.00009.jsonl")
+     or d / "r", "2005.00009.jsonl' does not exist"),
+    ("reportbench", lambda d: reportbench(d / "r", versions=[]), "versions=[]: expected arXiv's"),
+    ("reportbench", lambda d: taxobench(d / "t") / "data.jsonl", "data_GT' does not exist"),
+    ("bloom-eval", lambda d: taxobench(d / "t"), "holds no TOPIC/human/{expert_article,outline,"),
+    ("bloom-eval", lambda d: remove(bloom_eval(d / "b") / "gs_01/human/outline.json") or d / "b",
+     "outline.json' cannot be read: No such file"),
+    ("bloom-eval", lambda d: bloom_eval(d / "b", context=None), "'context' is None: this is not B"),
+    ("taxoalign", lambda d: taxobench(d / "t") / "data.jsonl", "'id' is 2: this is not TaxoAlign"),
+    ("taxoalign", lambda d: write(d / "e.jsonl", []), "e.jsonl' is empty: it holds no taxonomies."),
+    ("taxoalign", lambda d: (d / "x").write_text('{"id"') and d / "x", "x line 1 is no JSON"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "make", "message"), REFUSED)
+def test_what_is_refused_in_one_line(tmp_path, papers, capsys, name, make, message):
+    options = ["--input", str(make(tmp_path)), "--papers", str(papers)]
+    assert main(["build", name, *options, "--output", str(tmp_path / "out")]) == 2
+    told = capsys.readouterr().err
+    assert message in told and told.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_collection_is_told_first(tmp_path, capsys):
+    options = ["--input", str(taxobench(tmp_path / "t")), "--papers", str(tmp_path / "none")]
+    assert main(["build", "taxobench", *options, "--output", str(tmp_path / "out")]) == 2
+    assert "none' does not exist. Name a file of JSON lines." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["taxobench", "reportbench", "bloom-eval", "taxoalign"])
+def test_the_builder_ignores_what_it_does_not_know(tmp_path, papers, name):
+    """Every key of a record that is not of the format is one that the documentation names."""
+    make = {"taxobench": taxobench, "reportbench": reportbench, "bloom-eval": bloom_eval}
+    (tmp_path / "data").mkdir()
+    folder = make.get(name, taxoalign)(tmp_path / "data")
+    known = {"id", "title", "date", "references", "n_references_total", "influential", "mind_map"}
+    for survey in surveys(name, folder, papers):
+        assert survey.keys() - known <= {"abstract", "prompt", "domain", "outline"}

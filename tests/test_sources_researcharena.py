@@ -1,0 +1,167 @@
+"""The published ResearchArena data set, from a folder and through `datasets`."""
+
+from __future__ import annotations
+
+import builtins
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import contents
+from test_sources_joins import write
+
+import arena
+from arena.errors import DataError
+from arena.tasks import TaskSet
+from corpus_builder.cli import main
+from corpus_builder.sources._data_sets import Folder
+from corpus_builder.sources.researcharena import ResearchArena
+
+# In the form of the two published records: typology as text, noise keys, numbers as strings.
+SURVEY = {
+    "id": 56895323, "title": "A Survey on Chains", "abstract": "Of chains.",
+    "publicationDate": "2018-05-07", "referenceCount": "247", "subjects": ["business"],
+    "references": {"influential": [11, 12], "relevant": [13, 99, 11]},
+    "typology": '{"Consensus": {"Proofs": {"examples": "(e.g., [24])"}, "Hybrid": null}}',
+}  # fmt: skip
+OTHER = {
+    "id": 7, "title": "A survey of patients", "publicationDate": "2023-10-04", "typology": None,
+    "referenceCount": "52", "references": {"influential": [], "relevant": [98]}, "subjects": None,
+}  # fmt: skip
+PUBLIC = [
+    {"id": 11, "title": "Proof of work", "abstract": "Coins.", "publicationDate": "2008-10-31",
+     "subjects": ["economics"], "references": {"influential": [12], "relevant": []}},
+    {"id": 12, "title": "Stakes", "abstract": None, "date": "2012"},
+    {"corpusid": 13, "title": "Ledgers", "year": 2018},
+    {"id": 56895323, "title": "A Survey on Chains", "publicationDate": "2018-05-07"},
+]  # fmt: skip
+TEXTS = [
+    {"id": 12, "text": "A stake is held."},
+    {"id": 13, "content": [{"heading": "Intro", "text": "A ledger."}, "More."]},
+    {"id": 77, "text": "Nobody knows its title."},
+    {"id": 78, "title": "Found in the texts", "text": "Alone.", "publicationDate": "2001-01-01"},
+]
+
+
+def data_set(folder: Path, **changes: list[Any]) -> Path:
+    folder.mkdir()
+    write(folder / "survey.jsonl.gz", changes.get("surveys", [SURVEY, OTHER]))
+    write(folder / "public_00.jsonl.gz", changes.get("public", PUBLIC)[:2])
+    write(folder / "public_01.jsonl.gz", changes.get("public", PUBLIC)[2:])
+    write(folder / "corpus_019b4979.jsonl.gz", changes.get("texts", TEXTS))
+    return folder
+
+
+def build(folder: Path, output: Path, *options: str) -> arena.Corpus:
+    assert main(["build", "researcharena", *options, "--output", str(output)]) == 0
+    return arena.Corpus.open(output)
+
+
+def test_from_a_folder(tmp_path, capsys):
+    folder = data_set(tmp_path / "data")
+    corpus = build(folder, tmp_path / "corpus", "--input", str(folder))
+    assert "6 listed by 2 surveys: 3 found by id, 0 by title, 2 not found, 1 repeats" in (
+        capsys.readouterr().out
+    )
+    tasks = TaskSet(tmp_path / "corpus")
+    gold = tasks.gold("56895323")
+    assert gold.gains == {"11": 2, "12": 2}  # 13 has only a year, which ends after the survey
+    tree = tasks.mind_map("56895323")
+    assert tree.labels() == ["Consensus", "Proofs", "Hybrid"]  # no "examples"
+    assert tasks.mind_map("7") is None
+    view = corpus.at("2024")
+    assert [section.text for section in view.sections("12")] == ["A stake is held."]
+    assert [s.heading for s in view.sections("13")] == ["Intro", ""]
+    assert view.references("11") == ["12"] and view.paper("78").title == "Found in the texts"
+    manifest = json.loads((tmp_path / "corpus" / "manifest.json").read_text())
+    assert manifest["source"]["texts_without_paper"] == 1
+    assert manifest["source"]["yield"]["per_survey"]["56895323"]["in_collection"] == 1
+    assert manifest["counts"]["survey_papers"] == 1
+
+
+def test_the_total_is_the_published_one(tmp_path):
+    source = ResearchArena(Folder(data_set(tmp_path / "data")))
+    totals = {p.record["id"]: p.record["n_references_total"] for p in source.surveys()}
+    assert totals == {"56895323": 247, "7": 52}
+
+
+def test_without_texts(tmp_path):
+    folder = data_set(tmp_path / "data")
+    corpus = build(folder, tmp_path / "corpus", "--input", str(folder), "--no-full-text")
+    assert corpus.at("2024").sections("12") == []
+
+
+def test_texts_alone_with_titles(tmp_path):
+    folder = data_set(tmp_path / "data", texts=[TEXTS[3]])
+    for path in folder.glob("public*"):
+        path.unlink()
+    corpus = build(folder, tmp_path / "corpus", "--input", str(folder))
+    assert [hit.id for hit in corpus.at("2024").search("alone", 9)] == ["78"]
+
+
+def test_through_datasets(tmp_path, monkeypatch):
+    """A folder under its name as a data set gives the same corpus, byte for byte."""
+    pytest.importorskip("datasets")
+    monkeypatch.setenv("HF_DATASETS_OFFLINE", "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
+    folder = data_set(tmp_path / "data")
+    build(folder, tmp_path / "one", "--input", str(folder))
+    build(folder, tmp_path / "two", "--hub", str(folder))
+    one, two = contents(tmp_path / "one"), contents(tmp_path / "two")
+    assert one.keys() == two.keys()
+    assert [name for name in one if one[name] != two[name]] == ["manifest.json"]
+    assert str(tmp_path).encode() not in two["manifest.json"]
+
+
+def test_datasets_is_missing(tmp_path, monkeypatch, capsys):
+    real = builtins.__import__
+
+    def without(name: str, *rest: Any) -> Any:
+        if name == "datasets":
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    assert main(["build", "researcharena", "--hub", "a/b", "--output", str(tmp_path / "x")]) == 2
+    assert "pip install 'researcharena[hub]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["survey.jsonl.gz", "public_00.jsonl.gz"])
+def test_another_folder(tmp_path, capsys, name):
+    folder = data_set(tmp_path / "data")
+    for path in folder.glob(f"{name[:6]}*"):
+        path.unlink()
+    if name[0] == "p":
+        (folder / "corpus_019b4979.jsonl.gz").unlink()
+    with pytest.raises(DataError, match=f"'data' holds no {name[:6]}"):
+        ResearchArena(Folder(folder))
+    for options in (["--input", str(tmp_path / "none")], ["--input", str(folder / name)]):
+        assert main(["build", "researcharena", *options, "--output", str(tmp_path / "x")]) == 2
+        assert "Name the folder with survey.jsonl.gz." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"surveys": [SURVEY | {"references": "11"}]}, "survey.jsonl.gz line 1: references: "),
+        ({"surveys": [OTHER, SURVEY | {"referenceCount": "x"}]}, "line 2: referenceCount='x'"),
+        ({"surveys": [{"title": "x"}]}, "line 1: id=None: expected a number or a string under id"),
+        ({"surveys": [[]]}, "line 1: [] is no JSON object: this is not ResearchArena."),
+        ({"public": [*PUBLIC[:3], {"title": "x"}]}, "public_01.jsonl.gz line 2: id=None"),
+        ({"texts": [{"text": "x"}]}, "corpus_019b4979.jsonl.gz line 1: id=None"),
+        ({"texts": [{"id": 12, "text": 5}]}, "public_00.jsonl.gz line 2: full text 5: expected"),
+        ({"public": [{"id": 11}, *PUBLIC[1:]]}, "public_00.jsonl.gz line 1: title=None"),
+    ],
+)  # fmt: skip
+def test_records_that_are_refused(tmp_path, capsys, changes, message):
+    folder = data_set(tmp_path / "data", **changes)
+    options = ["--input", str(folder), "--output", str(tmp_path / "out")]
+    assert main(["build", "researcharena", *options]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_typology_that_is_none_is_counted(tmp_path, capsys):
+    folder = data_set(tmp_path / "data", surveys=[SURVEY | {"typology": "{broken"}])
+    build(folder, tmp_path / "out", "--input", str(folder))
+    assert "1 mind-maps cannot be read" in capsys.readouterr().out
