@@ -227,6 +227,18 @@ def test_cards_at_once(copy: Path) -> None:
     assert verify(copy)["problems"] == INTACT
 
 
+def test_a_corpus_with_a_card_is_replaced_by_a_build(
+    copy: Path, mini_records: Any, tmp_path: Path
+) -> None:
+    """What a card adds is the corpus' own, and goes with it."""
+    from corpus_builder.build import build
+    from corpus_builder.sources.jsonl import JsonLines
+
+    write_card(copy)
+    build(JsonLines(*mini_records.write(tmp_path)), copy, overwrite=True)
+    assert not (copy / "card").exists() and verify(copy)["problems"] == INTACT
+
+
 # No agent ever reads it.
 
 

@@ -69,10 +69,10 @@ import ray_cluster
 """
 
 
-def start(cluster: Cluster, code: str) -> subprocess.Popen[str]:
+def start(cluster: Cluster, code: str, cwd: Path | None = None) -> subprocess.Popen[str]:
     """Start a driver: Ray's threads stay out of the process of the tests."""
     return subprocess.Popen(
-        [sys.executable, "-c", HEAD + code], env=cluster.environment, text=True,
+        [sys.executable, "-c", HEAD + code], env=cluster.environment, text=True, cwd=cwd,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
 
@@ -300,7 +300,8 @@ def test_a_node_with_another_version(tmp_path: Path) -> None:
     (other / "__init__.py").write_text('__version__ = "0.0.1"\n')
     started = Cluster({}, {"PYTHONPATH": f"{other.parent}{os.pathsep}{TESTS}"})
     try:
-        with start(started, places(tmp_path)) as driver:
+        # Elsewhere than in the checkout: workers look for modules where their driver was started.
+        with start(started, places(tmp_path), tmp_path) as driver:
             _, err = driver.communicate(timeout=90)
     finally:
         started.close()

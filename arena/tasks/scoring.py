@@ -69,9 +69,13 @@ def _stage(
 
 
 def can_score(name: str, tasks: TaskSet, survey_id: str) -> bool:
-    """Return whether every stage of a task has labels for a survey, and references to work on."""
-    maps = any(task.answer == "mind_map" for _, task in stages_of(name))
-    return bool(tasks.gold(survey_id).gains) and not (maps and tasks.mind_map(survey_id) is None)
+    """Return whether every stage of a task has labels for a survey.
+
+    Of a survey whose references are not known, a mind-map can be made of the topic alone.
+    """
+    answers = {task.answer for _, task in stages_of(name)}
+    listed = answers == {"mind_map"} or bool(tasks.gold(survey_id).gains)
+    return listed and not ("mind_map" in answers and tasks.mind_map(survey_id) is None)
 
 
 def ideal_answers(name: str, tasks: TaskSet, survey_id: str) -> dict[str, list[str] | MindMap]:

@@ -6,14 +6,13 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from arena.errors import UnknownNameError
 from arena.mindmap._drawing.letters import shown
 
 _FOLD = " \\\n    "
 
 
 def command(manifest: Mapping[str, Any]) -> str:
-    """Return a command line; folders and files that a manifest does not name are in capitals."""
+    """Return a command line; what a manifest does not tell of it is in capitals."""
     source = manifest["source"]
     name = str(source.get("source"))
     config, files = source.get("config"), source.get("files")
@@ -25,8 +24,10 @@ def command(manifest: Mapping[str, Any]) -> str:
             for key in ("papers", "surveys")
             if isinstance(files.get(key), Mapping)
         ]
-    else:
-        options = [_example(name)]
+    elif "stages" in source:
+        options = ["--input DIR"]
+    else:  # asking the source itself would make the card depend on what is installed
+        options = ["OPTIONS"]
     if "stages" in source:
         options.append("--config FILE")
     else:
@@ -37,15 +38,6 @@ def command(manifest: Mapping[str, Any]) -> str:
             if told.get(key)
         ]
     return _FOLD.join([f"arena-corpus build {_quoted(name)}", *options, "--output DIR"])
-
-
-def _example(name: str) -> str:
-    from corpus_builder.sources import SOURCES
-
-    try:
-        return str(SOURCES.get(name).example)
-    except UnknownNameError:
-        return "..."
 
 
 def _quoted(value: object) -> str:

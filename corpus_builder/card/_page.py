@@ -64,8 +64,8 @@ def page(
               ("tasks sha256", manifest["tasks_sha256"]), *_told(source)], "ll"),
         "## Built again",
         fenced(command(manifest), "sh"),
-        "The same input gives the same hashes. What is in capitals, and where the input lies, the "
-        "manifest does not tell.",
+        "The same input gives the same hashes. The manifest does not tell what is in capitals, nor "
+        "where the input lies; `arena-corpus build SOURCE --help` tells a source's options.",
         "## Citation",
         _PAPER,
     ]  # fmt: skip

@@ -72,10 +72,14 @@ def write(
         while short and width(short + "…", SIZE) > room:
             short = short[:-1]
         short += "…"
+    fitted = ""  # viewers have other fonts; none may draw beyond the room
+    if room is not None and short:
+        fitted = f' textLength="{px(width(short, SIZE))}" lengthAdjust="spacingAndGlyphs"'
     title = f"<title>{text(value)}</title>" if short != shown(value) else ""
     named = f' class="{kind}"' if kind else ""
     return (
-        f'<text{named} x="{px(x)}" y="{px(y)}" text-anchor="{anchor}">{text(short)}{title}</text>'
+        f'<text{named} x="{px(x)}" y="{px(y)}" text-anchor="{anchor}"{fitted}>'
+        f"{text(short)}{title}</text>"
     )
 
 

@@ -51,6 +51,15 @@ EXECUTORS: Registry[Callable[[Any], Any]] = Registry(
 )
 
 
+def is_remote(name: str) -> bool:
+    """Return whether an executor's processes may be on other machines.
+
+    Raises:
+        UnknownNameError: if there is none of that name.
+    """
+    return bool(getattr(EXECUTORS.get(name), "remote", False))
+
+
 def make_executor(name: str, workers: int | None, usual: int = 1) -> Executor:
     """Return an executor.
 
@@ -63,8 +72,7 @@ def make_executor(name: str, workers: int | None, usual: int = 1) -> Executor:
         UnknownNameError: if there is none of that name.
         DataError: if the number is out of its range, or a package is absent.
     """
-    kind = EXECUTORS.get(name)
-    if workers is None and not getattr(kind, "remote", False):
+    if workers is None and not is_remote(name):
         workers = usual
-    executor: Executor = kind(workers)
+    executor: Executor = EXECUTORS.get(name)(workers)
     return executor

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena._files import write_json
+from corpus_builder._appearing import appearing
 from corpus_builder._parquet import RowWriter
 from corpus_builder.release._dates import Limits
 from corpus_builder.release._json import read_json
@@ -49,15 +49,10 @@ def parse_shard(task: ShardTask) -> dict[str, Any]:
     Raises:
         OSError: if a file cannot be read or written.
     """
-    new = task.directory.with_name(f".{task.directory.name}.reading")
-    shutil.rmtree(new, ignore_errors=True)
-    new.mkdir(parents=True)
-    with ExitStack() as stack:
-        reader = _Reader(task, new, stack)
-        report = reader.read()
-    write_json(new / REPORT, report)
-    shutil.rmtree(task.directory, ignore_errors=True)
-    new.rename(task.directory)
+    with appearing(task.directory) as new:
+        with ExitStack() as stack:
+            report = _Reader(task, new, stack).read()
+        write_json(new / REPORT, report)
     return report
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.errors import DataError, clip
-from corpus_builder.executors import Executor
+from corpus_builder.executors import Executor, is_remote, make_executor
 from corpus_builder.release import Limits, Release
 from corpus_builder.stages._config import Config
 
@@ -103,17 +103,17 @@ def plan(
         UnknownNameError: if no executor has that name.
         DataError: if a number is out of its range.
     """
-    from corpus_builder.executors import EXECUTORS
-
     config = config or Config()
     if memory < LEAST_MEMORY:
         raise DataError(f"memory={clip(memory)} bytes: a build needs at least 1 GiB.")
+    asked = workers
     if workers is None:
         workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
     if workers < 1:
         raise DataError(f"workers={clip(workers)}: give at least 1.")
     resources = Resources(memory, workers)
-    executor: Executor = EXECUTORS.get(engine)(resources.processes)
+    # As many processes as fit into the memory of this machine, or as another has room for.
+    executor = make_executor(engine, asked if is_remote(engine) else resources.processes)
     year = release.year
     last = config.last_year
     if last is None:

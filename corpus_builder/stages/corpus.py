@@ -71,7 +71,7 @@ class Corpus:
         manifest["configuration"] = {"engines": list(engines), "fields": list(fields)}
         manifest["indexes"] = {}
         for engine in engines:
-            work = partial(_index, new, engine, fields, manifest["content_sha256"])
+            work = partial(_index, plan, new, engine, manifest["content_sha256"])
             manifest["indexes"][engine] = steps.once(f"index-{engine}", work)
         manifest["files"] = steps.once("files", lambda: list_files(new, layout.INDEXES))
         manifest["manifest_sha256"] = sha256_json(manifest)
@@ -148,11 +148,11 @@ def _described(plan: Plan) -> dict[str, Any]:
     return {"source": plan.source, **plan.release.describe(), "stages": stages}
 
 
-def _index(corpus: Path, engine: str, fields: tuple[str, ...], content: str) -> str:
-    plan, kind = make_plan(engine, None, fields, None, content)
+def _index(build: Plan, corpus: Path, engine: str, content: str) -> str:
+    plan, kind = make_plan(engine, None, build.config.indexing.fields, None, content)
     index = layout.index_directory(corpus, engine)
     if not kind.resumes:
         shutil.rmtree(index, ignore_errors=True)
     index.mkdir(parents=True, exist_ok=True)
-    write_index(corpus, index, plan)
+    write_index(corpus, index, plan, build.executor)
     return sha256_file(index / layout.MANIFEST)
