@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 T = TypeVar("T")
 
@@ -31,6 +32,7 @@ def connected(scratch: Path, memory: int, threads: int) -> Iterator[duckdb.DuckD
         "memory_limit": f"{memory // 1000}kB",
         "threads": threads,
         "temp_directory": str(scratch),
+        "preserve_insertion_order": False,  # takes memory; whoever needs an order asks for it
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
     }
@@ -59,6 +61,24 @@ def rows(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[tuple[Any,
     """Yield the rows of a query without holding them all."""
     for batch in batches(connection, sql):
         yield from batch
+
+
+def sorted_rows(
+    connection: duckdb.DuckDBPyConnection, sql: str, path: Path
+) -> Iterator[tuple[Any, ...]]:
+    """Return the rows of a query in its order, through the file `path`, which is removed.
+
+    So several such queries can be read side by side while only one is sorted at a time.
+    """
+    execute(connection, f"COPY ({sql}) TO {literal(path)} (FORMAT parquet, ROW_GROUP_SIZE 2048)")
+    return _rows_of(path)
+
+
+def _rows_of(path: Path) -> Iterator[tuple[Any, ...]]:
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=256):
+            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+    path.unlink()
 
 
 def tables(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[pa.RecordBatch]:

@@ -85,6 +85,7 @@ def _corpus_names(directory: Path) -> set[str]:
             layout.MANIFEST,
             layout.INDEXES,
             layout.CARD,
+            layout.CARD_BUILDING,
             *(PurePosixPath(name).parts[0] for name in manifest["files"]),
         }
     except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):

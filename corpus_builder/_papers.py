@@ -18,7 +18,7 @@ from arena._arrays import ArrayWriter
 from arena._progress import progress
 from arena._store import hash_id
 from arena._strings import StringTableWriter
-from corpus_builder._duckdb import count, literal, rows, tables
+from corpus_builder._duckdb import count, literal, sorted_rows, tables
 from corpus_builder._parquet import RowWriter
 
 _EPOCH = dt.date(1970, 1, 1)
@@ -92,9 +92,12 @@ def write_papers(
         reachable = section = 0
         searchable_before.add(reachable)
         section_starts.add(section)
-        abstracts = _Beside(rows(connection, _ABSTRACTS))
-        bodies = _Beside(rows(connection, _TEXTS))
-        for row in progress(rows(connection, _ROWS), total=n, desc="papers", unit="paper"):
+        bodies = _Beside(sorted_rows(connection, _TEXTS, scratch / "sorted-texts.parquet"))
+        abstracts = _Beside(
+            sorted_rows(connection, _ABSTRACTS, scratch / "sorted-abstracts.parquet")
+        )
+        found = sorted_rows(connection, _ROWS, scratch / "sorted-papers.parquet")
+        for row in progress(found, total=n, desc="papers", unit="paper"):
             document, id_, title, day, precision, survey, searchable, venue, authors, fields = row
             abstract, texts = abstracts.of(document, ""), bodies.of(document, [])
             date = None if day is None else _EPOCH + dt.timedelta(days=day)

@@ -296,15 +296,6 @@ sys.exit(main())
 """
 
 
-def stored(directory: Path) -> dict[str, bytes]:
-    """All files but the card, which says that this process does not know the source's options."""
-    return {
-        name: data
-        for name, data in contents(directory).items()
-        if not name.startswith("card/") and name != layout.MANIFEST
-    }
-
-
 def command(toy: ToyRelease, output: Path, *options: str, code: str = "") -> Any:
     text = CLI.format(tests=str(Path(__file__).parent), code=code)
     config = output.with_name("config.yaml")
@@ -321,7 +312,7 @@ def test_the_command(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
     result = command(toy, tmp_path / "c")
     assert (result.returncode, result.stderr) == (0, "")
     assert [text.split()[2] for text in result.stdout.splitlines()[:6]] == NAMES
-    assert stored(tmp_path / "c") == stored(built)
+    assert contents(tmp_path / "c") == contents(built)
     result = command(toy, tmp_path / "c", "--json")
     assert list(json.loads(result.stdout)) == NAMES
     for options, told in (
@@ -349,7 +340,7 @@ references.create_documents = slow
     assert result.returncode == 130
     assert result.stderr == "arena-corpus: interrupted. The same command goes on from here.\n"
     assert command(toy, tmp_path / "c").returncode == 0
-    assert stored(tmp_path / "c") == stored(built)
+    assert contents(tmp_path / "c") == contents(built)
 
 
 def test_two_builds_of_one_output(toy: ToyRelease, tmp_path: Path) -> None:
@@ -378,4 +369,4 @@ def test_a_full_disk(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
     assert result.returncode == 2, result.stderr
     assert "What is done is kept" in result.stderr and result.stderr.count("\n") == 1
     assert command(toy, tmp_path / "c").returncode == 0
-    assert stored(tmp_path / "c") == stored(built)
+    assert contents(tmp_path / "c") == contents(built)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path, PurePosixPath
 
 from arena import _indexes, command_line, layout
@@ -41,6 +42,8 @@ def execute(arguments: argparse.Namespace) -> None:
 
 def _cure(root: Path, names: list[str]) -> str:
     """Say what to do; a damaged index does not ask for another corpus."""
+    if all(PurePosixPath(name).parts[0] == layout.CARD for name in names):
+        return f"Write the card again: `arena-corpus card {shlex.quote(str(root))}`."
     places = {PurePosixPath(name).parts[:2] for name in names}
     if all(len(place) == 2 and place[0] == layout.INDEXES for place in places):
         commands = [f"`{_indexes.rebuild_command(root, index)}`" for _, index in sorted(places)]

@@ -34,12 +34,14 @@ class References(NamedTuple):
     Attributes:
         min_listed: references that a survey must have.
         min_available: references that a survey must have in the corpus.
+        min_tasks: surveys that must be left; 0 for a corpus to search in alone.
         influential_mentions: in-text mentions from which a reference counts as influential, besides
             those that the release marks; None for these alone.
     """
 
     min_listed: int = 1
     min_available: int = 1
+    min_tasks: int = 1
     influential_mentions: int | None = None
 
 
@@ -134,6 +136,7 @@ def read_config(
         References(
             references.whole("min_listed", default.references.min_listed, 0),
             references.whole("min_available", default.references.min_available, 0),
+            references.whole("min_tasks", default.references.min_tasks, 0),
             mentions,
         ),
         MindMaps(None if figures is None else source.folder / figures, maps.mapping("options", {})),

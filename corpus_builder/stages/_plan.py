@@ -13,6 +13,7 @@ from corpus_builder.stages._config import Config
 
 LEAST_MEMORY = 1 << 30
 _OWN = 300 << 20  # bytes that Python, Arrow and NumPy take before any data
+_THREAD = 300 << 20
 _WORKER = 500 << 20  # bytes that a process may need for one shard
 
 
@@ -31,6 +32,11 @@ class Resources(NamedTuple):
     def processes(self) -> int:
         """How many processes that read shards fit into the memory beside this one."""
         return max(1, min(self.workers, (self.memory - _OWN) // _WORKER))
+
+    @property
+    def threads(self) -> int:
+        """How many threads of DuckDB fit into its memory: each pins blocks of its own."""
+        return max(1, min(self.workers, self.database // _THREAD))
 
     @property
     def each(self) -> int:

@@ -143,7 +143,12 @@ def _run(plan: Plan, stage: Stage, key: str) -> dict[str, Any]:
     write_json(directory / _BEGUN, {"key": key})
     steps = Steps(directory)
     _log.info("stage %s", stage.name)
-    report = stage.run(plan, steps)
+    try:
+        report = stage.run(plan, steps)
+    except duckdb.OutOfMemoryException:
+        # With fewer threads, fewer blocks must be in memory at once.
+        _log.warning("stage %s ran out of memory; once more with one thread", stage.name)
+        report = stage.run(plan._replace(resources=plan.resources._replace(workers=1)), steps)
     shutil.rmtree(directory / ".scratch", ignore_errors=True)
     write_json(directory / _DONE, {"key": key, "report": report})
     return report

@@ -107,7 +107,7 @@ class Corpus:
                 "dangling_references": linked["dangling_references"],
             }
 
-        with connected(scratch / "spill", resources.database, resources.workers) as connection:
+        with connected(scratch / "spill", resources.database, resources.threads) as connection:
             _view(plan, connection)
             return write_content(connection, new, scratch, steps.once, links)
 

@@ -25,7 +25,7 @@ class Card:
         card = write_card(
             plan.output,
             memory=resources.database,
-            threads=resources.workers,
+            threads=resources.threads,
             scratch=steps.scratch(),
         )
         counts: dict[str, Any] = card["counts"]

@@ -164,7 +164,7 @@ WHERE nth > 1 ORDER BY file, line
 
 def _write_corpus(plan: Plan, steps: Steps) -> dict[str, Any]:
     resources = plan.resources
-    with connected(steps.scratch(), resources.database, resources.workers) as connection:
+    with connected(steps.scratch(), resources.database, resources.threads) as connection:
         view_tables(connection, steps.directory / SHARDS)
         join = "JOIN" if plan.config.full_text_only else "LEFT JOIN"
         execute(connection, _CORPUS.format(join=join))

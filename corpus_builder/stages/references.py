@@ -151,17 +151,19 @@ class References:
                 steps.directory / TASKS,
                 "id",
             )
-            if not fates.get("kept"):
+            left = fates.pop("kept", 0)
+            if left < wanted.min_tasks:
                 raise DataError(
-                    f"no survey can be a task: {_told(fates)}. See the stage `surveys` and the key "
-                    "`references` of the configuration."
+                    f"{left or 'no'} survey can be a task: {_told(fates)}. See the stage `surveys` "
+                    "and the key `references` of the configuration; references.min_tasks=0 makes a "
+                    "corpus without tasks."
                 )
             coverage = (
                 f"SELECT round(least(1, gold / total), 1) AS share, count(*) FROM ({kept}) "
                 "GROUP BY 1 ORDER BY 1"
             )
             return {
-                "kept": fates.pop("kept"),
+                "kept": left,
                 "dropped": fates,
                 "by_coverage": {f"{share:.1f}": n for share, n in rows(connection, coverage)},
             }
@@ -188,7 +190,7 @@ GROUP BY s.id
 @contextmanager
 def _opened(plan: Plan, steps: Steps) -> Iterator[duckdb.DuckDBPyConnection]:
     resources = plan.resources
-    with connected(steps.scratch(), resources.database, resources.workers) as connection:
+    with connected(steps.scratch(), resources.database, resources.threads) as connection:
         view_papers(plan, connection)
         yield connection
 

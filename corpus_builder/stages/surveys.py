@@ -121,7 +121,7 @@ def _judge(plan: Plan) -> Judge:
 def _find(plan: Plan, steps: Steps) -> dict[str, int]:
     parse, pattern = plan.stage("parse"), title_pattern(plan.config.surveys.title)
     resources = plan.resources
-    with connected(steps.scratch(), resources.database, resources.workers) as connection:
+    with connected(steps.scratch(), resources.database, resources.threads) as connection:
         view_tables(connection, parse / SHARDS)
         find = {"corpus": literal(parse / CORPUS), "pattern": _quoted(pattern)}
         execute(connection, _SELECT.format(**find))
