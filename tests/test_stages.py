@@ -17,8 +17,11 @@ from toy_release import ToyRelease, write_toy
 
 from arena import layout
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
+from corpus_builder._place import put
 from corpus_builder.build import build
+from corpus_builder.cli import _stages
 from corpus_builder.stages import plan, read_config, run_stages
+from corpus_builder.stages._run import STAGES
 from corpus_builder.verify import verify
 from corpus_builder.world import World, WorldConfig
 
@@ -179,6 +182,67 @@ def test_an_output_that_holds_something_else(toy: ToyRelease, tmp_path: Path) ->
     assert (other / "diary.txt").read_text() == "mine"
 
 
+OTHER = Memory(
+    [
+        {"id": "a", "title": "Of A", "date": "2001-02-03"},
+        {"id": "b", "title": "B: A Survey", "date": "2002-03-04", "is_survey": True},
+    ],
+    [{"id": "b", "title": "B: A Survey", "date": "2002-03-04", "references": ["a"]}],
+)
+
+
+def test_another_corpus_is_not_replaced(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
+    """Neither one that stands where this build's stood, nor one that comes while it runs."""
+    output = tmp_path / "c"
+    run(toy, output)
+    shutil.rmtree(output)
+    build(OTHER, output)
+    before = contents(output)
+    with pytest.raises(CorpusError, match="--overwrite"):
+        run(toy, output)
+    assert contents(output) == before
+    run(toy, output, overwrite=True)
+    assert contents(output) == contents(built)
+
+
+def test_a_corpus_that_came_meanwhile(
+    toy: ToyRelease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "c"
+    monkeypatch.setattr("corpus_builder.stages.corpus.sync", lambda new: build(OTHER, output))
+    with pytest.raises(CorpusError, match="--overwrite"):
+        run(toy, output)
+    assert json.loads((output / layout.MANIFEST).read_text())["counts"]["papers"] == 2
+
+
+@pytest.mark.parametrize("changes", [{}, {"surveys.title": "survey|review"}])
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_broken_off_around_the_output(
+    toy: ToyRelease,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, Any],
+    moment: str,
+) -> None:
+    """The same call goes on, also where the output is the corpus of another configuration."""
+    output, whole = tmp_path / "c", tmp_path / "whole"
+    if changes:
+        run(toy, output)
+    run(toy, whole, changes=changes)
+
+    def broken(new: Path, place: Path) -> None:
+        if moment == "after":
+            put(new, place)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("corpus_builder.stages.corpus.put", broken)
+        with pytest.raises(KeyboardInterrupt):
+            run(toy, output, changes=changes)
+    run(toy, output, changes=changes)
+    assert contents(output) == contents(whole)
+
+
 def test_arguments_out_of_range(toy: ToyRelease, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="at least 1 GiB"):
         run(toy, tmp_path / "c", memory=10)
@@ -243,18 +307,33 @@ def test_a_paper_told_twice_counts_as_first_told(tmp_path: Path) -> None:
     assert {json.loads(text)["line"] for text in rejects} == {2}
 
 
-def test_a_shard_that_ends_early(toy: ToyRelease, tmp_path: Path) -> None:
+def test_a_shard_that_ends_early(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
     shutil.copytree(toy._directory, tmp_path / "r")
     cut = tmp_path / "r" / "001.gz"
     data = cut.read_bytes()
     cut.write_bytes(data[: len(data) // 2])
     with pytest.raises(DataError, match=r"1 of 4 shards end early, 'papers/001.gz' after line \d+"):
         run(ToyRelease(tmp_path / "r"), tmp_path / "c")
-    # Mended, only that shard is read again.
-    before = (tmp_path / "c.stages/parse/shards/papers/000.gz").stat().st_mtime_ns
+    # Mended, or taken as it is, only that shard is read again.
+    kept = [tmp_path / f"c.stages/parse/shards/papers/{n}.gz" for n in ("000", "002", "003")]
+    before = [path.stat().st_mtime_ns for path in kept]
     reports = run(ToyRelease(tmp_path / "r"), tmp_path / "c", changes={"allow_damaged": True})
     assert reports["parse"]["datasets"]["papers"]["damaged"] == 1
-    assert before
+    assert [path.stat().st_mtime_ns for path in kept] == before
+    cut.write_bytes(data)
+    run(ToyRelease(tmp_path / "r"), tmp_path / "c")
+    assert [path.stat().st_mtime_ns for path in kept] == before
+    assert contents(tmp_path / "c") == contents(built)
+
+
+def test_a_shard_that_is_no_more(toy: ToyRelease, tmp_path: Path) -> None:
+    """What an earlier build has read of it is in no later one."""
+    shutil.copytree(toy._directory, tmp_path / "r")
+    run(ToyRelease(tmp_path / "r"), tmp_path / "c")
+    (tmp_path / "r" / "001.gz").unlink()
+    run(ToyRelease(tmp_path / "r"), tmp_path / "c")
+    run(ToyRelease(tmp_path / "r"), tmp_path / "d")
+    assert contents(tmp_path / "c") == contents(tmp_path / "d")
 
 
 @pytest.mark.parametrize(
@@ -311,8 +390,14 @@ def command(toy: ToyRelease, output: Path, *options: str, code: str = "") -> Any
 def test_the_command(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
     result = command(toy, tmp_path / "c")
     assert (result.returncode, result.stderr) == (0, "")
-    assert [text.split()[2] for text in result.stdout.splitlines()[:6]] == NAMES
+    said = [text.split()[2:] for text in result.stdout.splitlines() if text[8:12] == " s  "]
+    assert said == [[name, *words] for name in NAMES for words in (["begins"], ["is", "done"])]
+    lines = [text.strip() for text in result.stdout.splitlines()]
+    assert "papers: 600 records in 4 shards" in lines and "no figures were given" in lines
     assert contents(tmp_path / "c") == contents(built)
+    result = command(toy, tmp_path / "c")
+    said = [text.split()[2:] for text in result.stdout.splitlines() if text[8:12] == " s  "]
+    assert said == [[name, "was", "done", "before"] for name in NAMES]
     result = command(toy, tmp_path / "c", "--json")
     assert list(json.loads(result.stdout)) == NAMES
     for options, told in (
@@ -324,6 +409,28 @@ def test_the_command(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
         result = command(toy, tmp_path / "d", *options)
         assert result.returncode == 2 and told in result.stderr, result.stderr
         assert result.stderr.count("\n") == 1
+
+
+def test_the_help_names_the_stages() -> None:
+    assert list(_stages.NAMES) == [stage.name for stage in STAGES]
+
+
+def test_what_was_lost_is_said(tmp_path: Path) -> None:
+    late = SURVEY | {"id": "t", "title": "Another survey", "date": "2019"}
+    reports = run(bad_release(tmp_path / "r", line(PAPER, SURVEY, late)), tmp_path / "c")
+    assert _stages.told("references", reports["references"])[0] == (
+        "1 surveys are tasks; dropped too few references available 1"
+    )
+    papers = {"lines": 9, "shards": 2, "damaged": 1, "flaws": {}, "skipped": {"none of ours": 1000},
+              "rejected": {"a": 1, "b": 5, "c": 2, "d": 3, "e": 1}}  # fmt: skip
+    report = {"datasets": {"papers": papers}, "told_twice": {"papers": 2}, "papers": 6,
+              "without_full_text": 7, "texts_without_paper": 8}  # fmt: skip
+    assert _stages.told("parse", report) == [
+        "papers: 9 records in 2 shards; 1 of them END EARLY; "
+        "rejected b 5, d 3, c 2, a 1, others 1; passed over none of ours 1,000",
+        "told twice, the first counts: papers 2",
+        "6 papers; 7 left out, without full text; 8 full texts of no paper",
+    ]
 
 
 def test_ctrl_c(toy: ToyRelease, built: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from arena import layout
 from arena._files import sha256_file
 from corpus_builder.bench._watch import Watched, size_of
 
-_DONE = re.compile(r"\s*[\d.]+ s  (\S+) is done")
+_DONE = re.compile(r"\s*[\d.]+ s  (\S+) (?:is done|was done before)")
 
 
 class Command(NamedTuple):

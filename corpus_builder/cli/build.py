@@ -61,6 +61,8 @@ def _is_release(source: Any) -> bool:
 
 
 def _add_stage_arguments(parser: argparse.ArgumentParser) -> None:
+    from corpus_builder.cli._stages import NAMES
+
     parser.add_argument("--config", metavar="FILE", help="of the stages, as configs/s2orc.yaml")
     parser.add_argument(
         "--set",
@@ -68,7 +70,11 @@ def _add_stage_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="change the configuration, such as surveys.judge=llm; may be repeated",
     )
-    parser.add_argument("--stage", metavar="NAME", help="run this stage only")
+    parser.add_argument(
+        "--stage",
+        metavar="NAME",
+        help=f"run this stage only: {', '.join(NAMES)}",
+    )
     parser.add_argument(
         "--memory", default="4GB", metavar="SIZE", help="for all processes (default: 4GB)"
     )
@@ -85,6 +91,7 @@ def _execute_stages(arguments: argparse.Namespace, source: Any, name: str) -> No
     from pathlib import Path
 
     from arena import layout
+    from corpus_builder.cli._stages import told
     from corpus_builder.stages import plan, read_config, run_stages
 
     started = time.monotonic()
@@ -100,11 +107,17 @@ def _execute_stages(arguments: argparse.Namespace, source: Any, name: str) -> No
         overwrite=arguments.overwrite,
     )
 
-    def tell(stage: str, report: dict[str, Any]) -> None:
+    def say(what: str) -> None:
         if not arguments.json:
-            print(f"{time.monotonic() - started:8.1f} s  {stage} is done", flush=True)
+            print(f"{time.monotonic() - started:8.1f} s  {what}", flush=True)
 
-    reports = run_stages(build, arguments.stage, tell)
+    def tell(stage: str, report: dict[str, Any], now: bool) -> None:
+        say(f"{stage} is done" if now else f"{stage} was done before")
+        for line in told(stage, report):
+            if not arguments.json:
+                print(f"{'':12}{command_line.printable(line, 1000)}", flush=True)
+
+    reports = run_stages(build, arguments.stage, tell, lambda stage: say(f"{stage} begins"))
     if arguments.json:
         command_line.print_json(reports)
     elif arguments.stage in (None, "index", "card"):

@@ -36,7 +36,10 @@ _log = logging.getLogger(__name__)
 
 
 def run_stages(
-    plan: Plan, only: str | None = None, tell: Callable[[str, dict[str, Any]], None] | None = None
+    plan: Plan,
+    only: str | None = None,
+    tell: Callable[[str, dict[str, Any], bool], None] | None = None,
+    begin: Callable[[str], None] | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Run the stages of a build; what an earlier run has done is not done again.
 
@@ -48,7 +51,8 @@ def run_stages(
     Args:
         plan: the build.
         only: name of the only stage to run.
-        tell: called with name and report of each stage as it is done.
+        tell: called with name and report of each stage that is done, and whether that was now.
+        begin: called with the name of each stage that is to be done now.
 
     Returns:
         The report of each stage that is done, by name, in order.
@@ -73,8 +77,9 @@ def run_stages(
                 key = sha256_json([key, stage.name, inputs[stage.name]])
                 report = None if again else _done(plan.stage(stage.name), key)
                 if report is not None and stage is INDEX and not INDEX.is_intact(plan, report):
-                    shutil.rmtree(plan.stage(stage.name))  # the output was taken away
+                    _clear(plan, stage)  # the output was taken away
                     report = None
+                now = report is None
                 if report is None:
                     again = True
                     if only not in (None, stage.name):
@@ -83,10 +88,12 @@ def run_stages(
                             f"this input and configuration. Run it first, with --stage "
                             f"{stage.name}, or leave out --stage."
                         )
+                    if begin is not None:
+                        begin(stage.name)
                     report = _run(plan, stage, key)
                 reports[stage.name] = report
                 if tell is not None:
-                    tell(stage.name, report)
+                    tell(stage.name, report, now)
                 if stage.name == only:
                     break
     except KeyboardInterrupt:
@@ -110,8 +117,7 @@ def check_work(plan: Plan) -> None:
     Raises:
         CorpusError: saying what to do.
     """
-    ours = _done(plan.stage(INDEX.name), None)
-    check_output(plan.output, plan.overwrite or ours is not None)
+    check_output(plan.output, plan.overwrite or INDEX.is_ours(plan))
     if plan.work.exists():
         known = {stage.name for stage in STAGES}
         others = [path.name for path in plan.work.iterdir() if path.name not in known]
@@ -122,12 +128,12 @@ def check_work(plan: Plan) -> None:
             )
 
 
-def _done(directory: Path, key: str | None) -> dict[str, Any] | None:
-    """Return the report of a stage that is done with `key`, or with any if that is None."""
+def _done(directory: Path, key: str) -> dict[str, Any] | None:
+    """Return the report of a stage that is done with `key`."""
     try:
         told = json.loads((directory / _DONE).read_bytes())
         report: dict[str, Any] = told["report"]
-        return report if key in (None, told["key"]) else None
+        return report if key == told["key"] else None
     except (OSError, ValueError, LookupError, TypeError):
         return None
 
@@ -135,7 +141,7 @@ def _done(directory: Path, key: str | None) -> dict[str, Any] | None:
 def _run(plan: Plan, stage: Stage, key: str) -> dict[str, Any]:
     directory = plan.stage(stage.name)
     if _begun(directory) != key:
-        shutil.rmtree(directory, ignore_errors=True)
+        _clear(plan, stage)
     directory.mkdir(parents=True, exist_ok=True)
     for leftover in directory.rglob(f".*{TEMPORARY_SUFFIX}"):
         leftover.unlink()
@@ -152,6 +158,18 @@ def _run(plan: Plan, stage: Stage, key: str) -> dict[str, Any]:
     shutil.rmtree(directory / ".scratch", ignore_errors=True)
     write_json(directory / _DONE, {"key": key, "report": report})
     return report
+
+
+def _clear(plan: Plan, stage: Stage) -> None:
+    """Remove what a stage has left, but not what it looks through itself."""
+    directory = plan.stage(stage.name)
+    for path in directory.iterdir() if directory.is_dir() else ():
+        if path.name in stage.keeps:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
 
 
 def _begun(directory: Path) -> str | None:

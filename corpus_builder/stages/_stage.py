@@ -15,9 +15,16 @@ if TYPE_CHECKING:
 
 
 class Stage(Protocol):
-    """One stage."""
+    """One stage.
+
+    Attributes:
+        name: of the stage and of its directory.
+        keeps: files and directories in it that stay when the stage is done again with other
+            inputs; `run` removes of them what those have outdated.
+    """
 
     name: str
+    keeps: tuple[str, ...]
 
     def inputs(self, plan: Plan) -> Any:
         """Return what the result depends on besides the stages before, as JSON can hold it.

@@ -17,6 +17,7 @@ from corpus_builder._content import write_content
 from corpus_builder._duckdb import connected, literal
 from corpus_builder._index import check_fields, list_files, make_plan, write_index
 from corpus_builder._links import write_sorted_links
+from corpus_builder._output import check_output
 from corpus_builder._place import put, sync
 from corpus_builder.stages._database import view_tables
 from corpus_builder.stages._plan import Plan
@@ -26,6 +27,10 @@ from corpus_builder.stages.mind_maps import MAPS, MIND_MAPS
 from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS
 from corpus_builder.stages.references import DOCUMENTS, REFERENCES, TASKS, view_papers
 from corpus_builder.stages.surveys import SURVEYS
+
+OURS = "ours.json"
+"""Content and tasks of the corpora that this build has put, or was about to put, into the output.
+No other is replaced; it outlives the stage's other files."""
 
 _NEW = "corpus"
 
@@ -52,6 +57,7 @@ class Corpus:
     """Writes the corpus into the output."""
 
     name = "index"
+    keeps: tuple[str, ...] = (OURS,)
 
     def inputs(self, plan: Plan) -> Any:
         """Return engines and fields; check them, since much work comes before this stage."""
@@ -78,13 +84,25 @@ class Corpus:
         if not _is_in_place(plan.output, manifest):
             write_json(new / layout.MANIFEST, manifest)
             sync(new)
+            # Another may have come there in the hours since the build began.
+            check_output(plan.output, plan.overwrite or self.is_ours(plan))
+            known = [told for told in _ours(steps.directory) if told != _identity(manifest)]
+            write_json(steps.directory / OURS, [*known, _identity(manifest)])
             put(new, plan.output)
         shutil.rmtree(new, ignore_errors=True)  # empty, or what was replaced
+        write_json(steps.directory / OURS, [_identity(manifest)])
         return {
             "content_sha256": manifest["content_sha256"],
             "tasks_sha256": manifest["tasks_sha256"],
             "counts": manifest["counts"],
         }
+
+    def is_ours(self, plan: Plan) -> bool:
+        """Return whether the output is a corpus that this build has put there."""
+        try:
+            return _identity(layout.read_manifest(plan.output)) in _ours(plan.stage(self.name))
+        except ArenaError:
+            return False
 
     def is_intact(self, plan: Plan, report: dict[str, Any]) -> bool:
         """Return whether the output still is the corpus that this stage made."""
@@ -113,6 +131,17 @@ class Corpus:
 
 
 INDEX = Corpus()
+
+
+def _identity(manifest: dict[str, Any]) -> list[str]:
+    return [manifest["content_sha256"], manifest["tasks_sha256"]]
+
+
+def _ours(directory: Path) -> list[list[str]]:
+    try:
+        return list(json.loads((directory / OURS).read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return []
 
 
 def _view(plan: Plan, connection: duckdb.DuckDBPyConnection) -> None:

@@ -12,6 +12,7 @@ class Card:
     """Writes the card into the corpus."""
 
     name = "card"
+    keeps: tuple[str, ...] = ()
 
     def inputs(self, plan: Plan) -> Any:
         """Return nothing: all is in the corpus."""

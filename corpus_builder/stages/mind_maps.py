@@ -31,6 +31,7 @@ class MindMaps:
     """Picks a figure of each survey, and has it read into a tree."""
 
     name = "mind-maps"
+    keeps: tuple[str, ...] = ()
 
     def inputs(self, plan: Plan) -> Any:
         """Return the figures and the options."""

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from arena import __version__, layout
+from arena._files import sha256_json, write_json
 from arena._progress import progress
 from arena.errors import DataError
 from corpus_builder.release import Shard, ShardTask, parse_shard
@@ -17,6 +19,8 @@ from corpus_builder.stages._plan import Plan
 from corpus_builder.stages._stage import Steps
 
 SHARDS = "shards"
+READ = "read.json"
+"""Of each shard that is read, or is about to be: what its tables depend on, hashed."""
 CORPUS = "corpus.parquet"
 """One row a paper of the corpus-to-be: ``id, title, title_key, day, precision, is_survey,
 n_references, listed (entries of its bibliography, null without full text), file, line``."""
@@ -30,6 +34,7 @@ class Parse:
     """Reads the shards, side by side."""
 
     name = "parse"
+    keeps: tuple[str, ...] = (SHARDS, READ)
 
     def inputs(self, plan: Plan) -> Any:
         """Return what stands in the files, told by their sizes and times."""
@@ -65,6 +70,7 @@ class Parse:
         }
 
     def _read(self, plan: Plan, steps: Steps, shards: list[Shard]) -> dict[str, dict[str, Any]]:
+        _outdate(plan, steps.directory, shards)
         found: dict[str, dict[str, Any]] = {}
         tasks = []
         for shard in shards:
@@ -89,6 +95,27 @@ class Parse:
 
 
 PARSE = Parse()
+
+
+def _outdate(plan: Plan, directory: Path, shards: list[Shard]) -> None:
+    """Remove the tables of shards that have changed, or that are read in another way now."""
+    common = [
+        __version__, layout.FORMAT_VERSION, plan.source, plan.release.describe(),
+        list(plan.limits),
+    ]  # fmt: skip
+    keys = {
+        shard.name: sha256_json([common, shard.size, shard.path.stat().st_mtime_ns])
+        for shard in shards
+    }
+    try:
+        known = dict(json.loads((directory / READ).read_bytes()))
+    except (OSError, ValueError, TypeError):
+        known = {}
+        shutil.rmtree(directory / SHARDS, ignore_errors=True)
+    for name, key in known.items():
+        if keys.get(name) != key:
+            shutil.rmtree(directory / SHARDS / name, ignore_errors=True)
+    write_json(directory / READ, keys)
 
 
 def _place(directory: Path, shard: Shard) -> Path:

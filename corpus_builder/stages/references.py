@@ -54,6 +54,7 @@ class References:
     """Links the papers of the corpus."""
 
     name = "references"
+    keeps: tuple[str, ...] = ()
 
     def inputs(self, plan: Plan) -> Any:
         """Return what the configuration says of references."""

@@ -59,6 +59,7 @@ class Surveys:
     """Finds candidates by their titles, and has them judged."""
 
     name = "surveys"
+    keeps: tuple[str, ...] = ()
 
     def inputs(self, plan: Plan) -> Any:
         """Return pattern, judge and what shapes its verdicts."""
