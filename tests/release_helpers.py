@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,6 +40,7 @@ def read_shard(
 ) -> Outcome:
     """Read one shard of a release into `directory`."""
     shard = next(shard for shard in release.shards() if shard.name == name)
+    shutil.rmtree(directory, ignore_errors=True)  # what is there would stay
     report = parse_shard(ShardTask(release, shard, limits or Limits(), directory))
     rows = {}
     for path in sorted(directory.glob("*.parquet")):

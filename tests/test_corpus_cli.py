@@ -305,6 +305,16 @@ def test_python_m_and_broken_pipe(mini: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_help_needs_no_database() -> None:
+    code = (
+        "import contextlib, sys, corpus_builder.cli as c\n"
+        "with contextlib.suppress(SystemExit): c.main(['build', '--help'])\n"
+        "print(sorted({'duckdb', 'numba', 'pyarrow.parquet', 'ray'} & set(sys.modules)))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "s2orc" in told.stdout and told.stdout.splitlines()[-1] == "[]"
+
+
 def test_a_small_world_has_few_surveys(tmp_path, capsys):
     base = ["build", "world", "--papers", "60", "--json", "--overwrite"]
     assert main([*base, "--output", str(tmp_path / "c")]) == 0

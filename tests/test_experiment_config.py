@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import arena
+from arena._settings.source import read_source
 from arena.agents import AGENTS
 from arena.cli import main
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
 from arena.experiments import preview, read_experiment
-from arena._settings.source import read_source
 
 ROOT = Path(arena.__file__).parent.parent
 PAPER = ROOT / "configs" / "researcharena.yaml"

@@ -307,6 +307,17 @@ def test_a_paper_told_twice_counts_as_first_told(tmp_path: Path) -> None:
     assert {json.loads(text)["line"] for text in rejects} == {2}
 
 
+def test_of_records_told_twice_all_are_counted_and_the_first_thousand_listed(
+    tmp_path: Path,
+) -> None:
+    toy = bad_release(tmp_path / "r", line(SURVEY, *[PAPER] * 1502))
+    reports = run(toy, tmp_path / "c", "parse")
+    assert reports["parse"]["told_twice"] == {"papers": 1501, "abstracts": 1501, "texts": 1501}
+    rejects = (tmp_path / "c.stages" / "parse" / "rejects.jsonl").read_text().splitlines()
+    listed = [json.loads(text)["line"] for text in rejects]
+    assert listed == [*range(3, 1003)] * 3  # of papers, abstracts, texts
+
+
 def test_a_shard_that_ends_early(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
     shutil.copytree(toy._directory, tmp_path / "r")
     cut = tmp_path / "r" / "001.gz"
@@ -354,6 +365,18 @@ def test_no_survey_can_be_a_task(tmp_path: Path, survey: dict[str, Any], why: st
     assert not (tmp_path / "c").exists()
 
 
+def test_as_many_tasks_as_are_asked_for(tmp_path: Path) -> None:
+    toy = bad_release(tmp_path / "r", line(PAPER, SURVEY | {"date": None}))
+    report = run(toy, tmp_path / "c", changes={"references.min_tasks": 0})
+    assert report["references"]["surveys"] == {
+        "kept": 0, "dropped": {"undated": 1}, "by_coverage": {},
+    }  # fmt: skip
+    assert report["index"]["counts"]["surveys"] == 0 and verify(tmp_path / "c")["problems"] == {}
+    toy = bad_release(tmp_path / "s", line(PAPER, SURVEY))
+    with pytest.raises(DataError, match=r"^1 survey can be a task"):
+        run(toy, tmp_path / "d", changes={"references.min_tasks": 2})
+
+
 def test_a_survey_that_is_no_task_stays_hidden(tmp_path: Path) -> None:
     idle = SURVEY | {"id": "t", "title": "Another survey", "references": []}
     toy = bad_release(tmp_path / "r", line(PAPER, SURVEY, idle))
@@ -361,6 +384,14 @@ def test_a_survey_that_is_no_task_stays_hidden(tmp_path: Path) -> None:
     assert reports["references"]["surveys"]["dropped"] == {"too few references": 1}
     assert reports["index"]["counts"]["searchable"] == 1
     assert reports["index"]["counts"]["survey_papers"] == 2
+
+
+def test_a_survey_that_lists_nothing_has_no_coverage(tmp_path: Path) -> None:
+    idle = SURVEY | {"id": "t", "title": "Another survey", "references": []}
+    toy = bad_release(tmp_path / "r", line(PAPER, SURVEY, idle))
+    wanted = {"references.min_listed": 0, "references.min_available": 0}
+    told = run(toy, tmp_path / "c", changes=wanted)["references"]["surveys"]
+    assert told == {"kept": 2, "dropped": {}, "by_coverage": {"1.0": 1}}
 
 
 CLI = """
@@ -433,17 +464,29 @@ def test_what_was_lost_is_said(tmp_path: Path) -> None:
     ]
 
 
-def test_ctrl_c(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
-    query = """
+SLOW = """
 import os, signal, threading
-from corpus_builder.stages import references
+from corpus_builder.stages import {module}
+class Slow(str):
+    def format(self, **_):
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        return "SELECT sum(hash(range) % 7) FROM range(99999999999)"
 def slow(connection):
     from corpus_builder._duckdb import execute
-    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-    execute(connection, "SELECT sum(hash(range) % 7) FROM range(99999999999)")
-references.create_documents = slow
+    execute(connection, Slow().format())
+{module}.{name} = {value}
 """
-    result = command(toy, tmp_path / "c", code=query)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "value"),
+    [("references", "create_documents", "slow"), ("reading", "_REPEATED", "Slow()")],
+)
+def test_ctrl_c(
+    toy: ToyRelease, built: Path, tmp_path: Path, module: str, name: str, value: str
+) -> None:
+    code = SLOW.format(module=module, name=name, value=value)
+    result = command(toy, tmp_path / "c", code=code)
     assert result.returncode == 130
     assert result.stderr == "arena-corpus: interrupted. The same command goes on from here.\n"
     assert command(toy, tmp_path / "c").returncode == 0

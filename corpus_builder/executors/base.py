@@ -60,19 +60,18 @@ def is_remote(name: str) -> bool:
     return bool(getattr(EXECUTORS.get(name), "remote", False))
 
 
-def make_executor(name: str, workers: int | None, usual: int = 1) -> Executor:
+def make_executor(name: str, workers: int | None) -> Executor:
     """Return an executor.
 
     Args:
         name: under which it is registered.
-        workers: tasks at once, as asked for.
-        usual: how many if nobody asked; executors of other machines know better.
+        workers: tasks at once; None for one, or for as many as a remote executor has room for.
 
     Raises:
         UnknownNameError: if there is none of that name.
         DataError: if the number is out of its range, or a package is absent.
     """
     if workers is None and not is_remote(name):
-        workers = usual
+        workers = 1
     executor: Executor = EXECUTORS.get(name)(workers)
     return executor

@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena._files import write_json
 from corpus_builder._appearing import appearing
-from corpus_builder._parquet import RowWriter
 from corpus_builder.release._dates import Limits
 from corpus_builder.release._json import read_json
 from corpus_builder.release._lines import MAX_LINE, Lines
 from corpus_builder.release._tables import TABLES, Sink
 from corpus_builder.release.base import RejectError, Release, Shard
 
+if TYPE_CHECKING:
+    from corpus_builder._parquet import RowWriter
+
 REPORT = "report.json"
 REJECTS = "rejects.jsonl"
-_LISTED = 1000  # records of one shard and reason that are listed one by one; all are counted
+LISTED = 1000
+"""Records of one shard and reason that are listed one by one; all are counted."""
+
 _PLACED = frozenset(table for table, schema in TABLES.items() if "line" in schema.names)
 _GROUP = 1 << 16  # rows of a narrow table that are written at once
 
@@ -94,6 +98,8 @@ class _Reader:
     def _add(self, table: str, row: tuple[Any, ...], number: int) -> None:
         writer = self._writers.get(table)
         if writer is None:
+            from corpus_builder._parquet import RowWriter
+
             path, schema = self._directory / f"{table}.parquet", TABLES[table]
             narrow = {} if "line" in schema.names else {"rows": _GROUP, "characters": _GROUP << 6}
             writer = self._stack.enter_context(RowWriter(path, schema, **narrow))
@@ -108,7 +114,7 @@ class _Reader:
         return counts[reason]
 
     def _tell(self, kind: str, number: int, reason: str, detail: str) -> None:
-        if self._count(kind, reason) <= _LISTED:
+        if self._count(kind, reason) <= LISTED:
             entry = {
                 "shard": self._task.shard.name,
                 "line": number,

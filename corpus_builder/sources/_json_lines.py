@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
-import io
 import json
 import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 from arena._progress import progress
 from arena.errors import DataError, clip
+from corpus_builder._packed import MAX_LINE, Packed
 from corpus_builder.sources.base import Located
 
 EXPECTED = "Write one JSON object a line."
-MAX_LINE = 1 << 26  # a paper with its full text takes a few hundred kilobytes
 
 
 class JsonLinesFile:
@@ -63,22 +61,17 @@ class JsonLinesFile:
         line = 0
         try:
             with self._path.open("rb") as opened, _bar(self._path) as bar:
-                raw = _HashingReader(opened)
-                source = io.BufferedReader(raw, 1 << 20)
-                packed = source.peek(2)[:2] == b"\x1f\x8b"
-                stream = cast(BinaryIO, gzip.GzipFile(fileobj=source)) if packed else source
-                while text := stream.readline(MAX_LINE):
+                packed = Packed(opened)
+                while text := packed.lines.readline(MAX_LINE):
                     line += 1
                     if len(text) == MAX_LINE:
                         raise DataError(
                             f"{self.name} line {line} has {MAX_LINE >> 20} MiB or more. {EXPECTED}"
                         )
                     if line % 1000 == 0:
-                        bar.update(raw.count - bar.n)
+                        bar.update(packed.count - bar.n)
                     yield line, text.removeprefix(b"\xef\xbb\xbf") if line == 1 else text
-                while source.read(1 << 20):  # bytes behind the last member count for the hash
-                    pass
-                self.sha256 = raw.sha256.hexdigest()
+                self.sha256 = packed.sha256()
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise DataError(
                 f"{str(self._path)!r} is damaged after line {line}: {error}. Get the file again."
@@ -109,22 +102,3 @@ def _bar(path: Path) -> Any:
     return progress(
         total=path.stat().st_size, desc=path.name, unit="B", unit_scale=True, unit_divisor=1024
     )
-
-
-class _HashingReader(io.RawIOBase):
-    """Pass bytes on and hash them, so that the file is read only once."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.sha256 = hashlib.sha256()
-        self.count = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._file.read(len(buffer))
-        buffer[: len(data)] = data
-        self.sha256.update(data)
-        self.count += len(data)
-        return len(data)

@@ -8,15 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
-from corpus_builder._duckdb import connected, literal, rows
-from corpus_builder._parquet import RowWriter
 from corpus_builder.sources._arena_records import identifier
 from corpus_builder.sources.base import Located
 
-_SCHEMA = pa.schema([("id", pa.string()), ("record", pa.string()), ("file", pa.string()),
-                     ("line", pa.int64())])  # fmt: skip
 _MEMORY = 10**9
 
 
@@ -35,11 +29,18 @@ def with_texts(papers: Iterator[Located], texts: Iterator[Located]) -> Iterator[
     Both are written below the directory for temporary files (``TMPDIR``) as Parquet first, which
     takes about the size of the packed input, and as much again while they are joined.
     """
+    import pyarrow as pa
+
+    from corpus_builder._duckdb import connected, literal, rows
+    from corpus_builder._parquet import RowWriter
+
+    schema = pa.schema([("id", pa.string()), ("record", pa.string()), ("file", pa.string()),
+                        ("line", pa.int64())])  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="researcharena-") as name:
         directory = Path(name)
         sides = directory / "papers.parquet", directory / "texts.parquet"
         for records, path in zip((papers, texts), sides, strict=True):
-            with RowWriter(path, _SCHEMA) as writer:
+            with RowWriter(path, schema) as writer:
                 for place in records:
                     record = json.dumps(place.record)
                     writer.add((identifier(place.record), record, place.file, place.line))

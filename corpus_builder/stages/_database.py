@@ -1,4 +1,4 @@
-"""The tables of a release's shards, as DuckDB sees them."""
+"""The tables of a release's shards, as DuckDB sees them, and what stages make of them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from pathlib import Path
 
 import duckdb
 
-from corpus_builder._duckdb import batches, connected, count, execute, literal, rows
+from corpus_builder._duckdb import connected, count, execute, literal, rows
 from corpus_builder.release import TABLES
 
-__all__ = ["batches", "connected", "count", "execute", "literal", "rows", "view_tables"]
+__all__ = ["connected", "copy", "count", "execute", "literal", "rows", "view_tables"]
 
 
 def view_tables(connection: duckdb.DuckDBPyConnection, shards: Path) -> None:
@@ -31,6 +31,17 @@ def view_tables(connection: duckdb.DuckDBPyConnection, shards: Path) -> None:
             )
             source = f"SELECT {nothing} WHERE false"
         connection.execute(f"CREATE VIEW {table} AS {source}")
+
+
+def copy(connection: duckdb.DuckDBPyConnection, sql: str, path: Path, order: str) -> None:
+    """Write the rows of a query, in the order of these columns, into a file that appears whole."""
+    new = path.with_name(f".{path.name}")
+    execute(
+        connection,
+        f"COPY (SELECT * FROM ({sql}) ORDER BY {order}) TO {literal(new)} "
+        "(FORMAT parquet, COMPRESSION zstd)",
+    )
+    new.rename(path)
 
 
 def _sql_type(arrow: str) -> str:

@@ -14,12 +14,11 @@ from arena import layout
 from arena._files import sha256_file, sha256_json, write_json
 from arena.errors import ArenaError
 from corpus_builder._content import write_content
-from corpus_builder._duckdb import connected, literal
 from corpus_builder._index import check_fields, list_files, make_plan, write_index
 from corpus_builder._links import write_sorted_links
 from corpus_builder._output import check_output
 from corpus_builder._place import put, sync
-from corpus_builder.stages._database import view_tables
+from corpus_builder.stages._database import connected, literal, view_tables
 from corpus_builder.stages._plan import Plan
 from corpus_builder.stages._stage import Steps
 from corpus_builder.stages.linking import LINKED, LISTED

@@ -6,12 +6,10 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-import duckdb
-
 from arena._files import write_json
 from corpus_builder._appearing import appearing
-from corpus_builder._duckdb import connected, count, execute, literal
 from corpus_builder._links import DANGLING, LINKS
+from corpus_builder.stages._database import connected, copy, count, literal
 
 TABLES = ("citations", "bibliography")
 """Those of a shard that hold references."""
@@ -70,17 +68,6 @@ def link_shard(task: LinkTask) -> str:
         shutil.rmtree(new / "spill", ignore_errors=True)
         write_json(new / COUNTS, counts)
     return task.name
-
-
-def copy(connection: duckdb.DuckDBPyConnection, sql: str, path: Path, order: str) -> None:
-    """Write the rows of a query, in the order of these columns, into a file that appears whole."""
-    new = path.with_name(f".{path.name}")
-    execute(
-        connection,
-        f"COPY (SELECT * FROM ({sql}) ORDER BY {order}) TO {literal(new)} "
-        "(FORMAT parquet, COMPRESSION zstd)",
-    )
-    new.rename(path)
 
 
 def _references(task: LinkTask) -> str:

@@ -13,8 +13,8 @@ from arena._files import sha256_json, write_json
 from arena._progress import progress
 from arena.errors import DataError
 from corpus_builder.release import Shard, ShardTask, parse_shard
-from corpus_builder.release.parsing import REJECTS, REPORT
-from corpus_builder.stages._database import connected, execute, literal, view_tables
+from corpus_builder.release.parsing import LISTED, REJECTS, REPORT
+from corpus_builder.stages._database import connected, copy, count, execute, rows, view_tables
 from corpus_builder.stages._plan import Plan
 from corpus_builder.stages._stage import Steps
 
@@ -183,9 +183,14 @@ FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY file, line) AS nth F
 WHERE nth = 1
 """
 _REPEATED = """
-SELECT file, line, id FROM
+CREATE OR REPLACE TABLE repeated AS SELECT file, line, id FROM
 (SELECT file, line, id, row_number() OVER (PARTITION BY id ORDER BY file, line) AS nth FROM {table})
-WHERE nth > 1 ORDER BY file, line
+WHERE nth > 1
+"""
+_FIRST = f"""
+SELECT file, line, id FROM
+(SELECT *, row_number() OVER (PARTITION BY file ORDER BY line) AS nth FROM repeated)
+WHERE nth <= {LISTED} ORDER BY file, line
 """
 
 
@@ -195,30 +200,19 @@ def _write_corpus(plan: Plan, steps: Steps) -> dict[str, Any]:
         view_tables(connection, steps.directory / SHARDS)
         join = "JOIN" if plan.config.full_text_only else "LEFT JOIN"
         execute(connection, _CORPUS.format(join=join))
-        new = steps.directory / f".{CORPUS}"
-        execute(
-            connection,
-            f"COPY (SELECT * FROM corpus ORDER BY id) TO {literal(new)} "
-            "(FORMAT parquet, COMPRESSION zstd)",
-        )
-        new.rename(steps.directory / CORPUS)
+        copy(connection, "SELECT * FROM corpus", steps.directory / CORPUS, "id")
         twice: dict[str, int] = {}
         with (steps.directory / _TWICE).open("w", encoding="ascii") as rejects:
             for table in ("papers", "abstracts", "texts"):
-                result = connection.cursor().execute(_REPEATED.format(table=table))
-                while rows := result.fetchmany(1024):
-                    twice[table] = twice.get(table, 0) + len(rows)
-                    for file, line, id_ in rows:
-                        entry = {"shard": file, "line": line, "reason": "told twice",
-                                 "detail": id_, "kept": False}  # fmt: skip
-                        rejects.write(json.dumps(entry) + "\n")
-
-        def number(sql: str) -> int:
-            row = connection.execute(sql).fetchone()
-            return int(row[0]) if row else 0
-
-        ids = number("SELECT count(DISTINCT id) FROM papers")
-        papers = number("SELECT count(*) FROM corpus")
+                execute(connection, _REPEATED.format(table=table))
+                if number := count(connection, "SELECT count(*) FROM repeated"):
+                    twice[table] = number
+                for file, line, id_ in rows(connection, _FIRST):
+                    entry = {"shard": file, "line": line, "reason": "told twice",
+                             "detail": id_, "kept": False}  # fmt: skip
+                    rejects.write(json.dumps(entry) + "\n")
+        ids = count(connection, "SELECT count(DISTINCT id) FROM papers")
+        papers = count(connection, "SELECT count(*) FROM corpus")
         if not papers:
             raise DataError(
                 f"none of {ids:,} papers has full text, and full_text_only is true. Set "
@@ -230,7 +224,8 @@ def _write_corpus(plan: Plan, steps: Steps) -> dict[str, Any]:
             "told_twice": twice,
             "papers": papers,
             "without_full_text": ids - papers if plan.config.full_text_only else 0,
-            "texts_without_paper": number(
-                "SELECT count(DISTINCT id) FROM texts WHERE id NOT IN (SELECT id FROM papers)"
+            "texts_without_paper": count(
+                connection,
+                "SELECT count(DISTINCT id) FROM texts WHERE id NOT IN (SELECT id FROM papers)",
             ),
         }

@@ -13,8 +13,8 @@ import duckdb
 
 from arena._progress import progress
 from arena.errors import DataError
-from corpus_builder._duckdb import connected, count, execute, literal, rows
 from corpus_builder._order import create_documents
+from corpus_builder.stages._database import connected, copy, count, execute, literal, rows
 from corpus_builder.stages._plan import Plan
 from corpus_builder.stages._stage import Steps
 from corpus_builder.stages.linking import (
@@ -23,7 +23,6 @@ from corpus_builder.stages.linking import (
     LISTED,
     TABLES,
     LinkTask,
-    copy,
     link_shard,
 )
 from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS
@@ -161,7 +160,7 @@ class References:
                 )
             coverage = (
                 f"SELECT round(least(1, gold / total), 1) AS share, count(*) FROM ({kept}) "
-                "GROUP BY 1 ORDER BY 1"
+                "WHERE total > 0 GROUP BY 1 ORDER BY 1"
             )
             return {
                 "kept": left,

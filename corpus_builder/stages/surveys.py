@@ -17,7 +17,7 @@ from arena._progress import progress
 from arena.errors import DataError, clip
 from corpus_builder._parquet import RowWriter
 from corpus_builder.judges import OTHER, SURVEY, VERDICTS, Candidate, Judge, make_judge
-from corpus_builder.stages._database import connected, execute, literal, view_tables
+from corpus_builder.stages._database import connected, copy, execute, literal, view_tables
 from corpus_builder.stages._plan import Plan
 from corpus_builder.stages._stage import Steps
 from corpus_builder.stages.reading import CORPUS, SHARDS
@@ -51,7 +51,7 @@ WHERE nth = 1
 """
 _JOIN = """
 SELECT c.id, c.title, coalesce(a.abstract, t.abstract, '') AS abstract, c.flagged, c.named
-FROM candidates c LEFT JOIN abstracts_of a USING (id) LEFT JOIN texts_of t USING (id) ORDER BY c.id
+FROM candidates c LEFT JOIN abstracts_of a USING (id) LEFT JOIN texts_of t USING (id)
 """
 
 
@@ -128,12 +128,10 @@ def _find(plan: Plan, steps: Steps) -> dict[str, int]:
         execute(connection, _SELECT.format(**find))
         for table in ("abstracts", "texts"):
             execute(connection, _ABSTRACTS.format(table=table, characters=_CHARACTERS))
-        new = steps.directory / f".{_FOUND}{TEMPORARY_SUFFIX}"
-        execute(connection, f"COPY ({_JOIN}) TO {literal(new)} (FORMAT parquet, COMPRESSION zstd)")
+        copy(connection, _JOIN, steps.directory / _FOUND, "id")
         row = connection.execute(
             "SELECT count(*), count(*) FILTER (named), count(*) FILTER (flagged) FROM candidates"
         ).fetchone()
-        new.rename(steps.directory / _FOUND)
     assert row
     return dict(zip(("candidates", "by_title", "flagged_by_release"), map(int, row), strict=True))
 
