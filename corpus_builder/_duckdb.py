@@ -70,7 +70,7 @@ def sorted_rows(
 
     So several such queries can be read side by side while only one is sorted at a time.
     """
-    execute(connection, f"COPY ({sql}) TO {literal(path)} (FORMAT parquet, ROW_GROUP_SIZE 2048)")
+    execute(connection, f"COPY ({sql}) TO {target(path)} (FORMAT parquet, ROW_GROUP_SIZE 2048)")
     return _rows_of(path)
 
 
@@ -98,6 +98,11 @@ def count(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
 def literal(path: Path) -> str:
     """Return a path as an SQL string that stands for this file alone, not for a pattern."""
     return "'" + re.sub(r"([*?\[])", r"[\1]", str(path)).replace("'", "''") + "'"
+
+
+def target(path: Path) -> str:
+    """Return a path as an SQL string for a file to be written, where no letter is a pattern."""
+    return "'" + str(path).replace("'", "''") + "'"
 
 
 def is_interruption(error: BaseException) -> bool:

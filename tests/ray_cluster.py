@@ -1,8 +1,8 @@
-"""A Ray cluster of two nodes on this machine, in a process of its own; and tasks for it.
+"""A Ray cluster of two nodes on this machine, in processes of its own; and tasks for it.
 
 The nodes have addresses of the loopback, as two machines would have theirs: Ray replaces 127.0.0.1
 and localhost, and no others. Whatever ends the tests ends the cluster: it reads its standard input
-until that is closed.
+until that is closed, and then kills every process that has its directory in the environment.
 """
 
 from __future__ import annotations
@@ -11,77 +11,152 @@ import contextlib
 import json
 import os
 import secrets
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from toy_release import ToyRelease
+
 ADDRESSES = ("127.0.0.2", "127.0.0.3")
+SECONDS = 60.0
+"""After which whatever is waited for has failed; all of it takes seconds."""
+
 _STORE = 80 << 20
+_TMPDIR = "RAY_TMPDIR"
+# A node whose connection is refused is lost after a second and a half; one that is only slow has
+# Ray's usual ten seconds for each answer.
+_QUICK = {
+    "health_check_initial_delay_ms": 500,
+    "health_check_period_ms": 500,
+    "health_check_failure_threshold": 3,
+}
+
+
+def temporary() -> str:
+    """Return a new directory for Ray, where the paths of its sockets are short enough."""
+    return tempfile.mkdtemp(dir="/tmp", prefix="rayt")
+
+
+def environment(directory: str) -> dict[str, str]:
+    """Return the environment of Ray's processes whose files are in `directory`."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    return {
+        **others,
+        _TMPDIR: directory,
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_enable_metrics_collection": "0",
+        "RAY_memory_monitor_refresh_ms": "0",  # kills for what others on the machine have taken
+        "PYTHONPATH": str(Path(__file__).parent),  # workers import the tests' tasks from it
+    }
+
+
+def processes(directory: str) -> list[int]:
+    """Return the living processes whose files of Ray are in `directory`, apart from this one."""
+    mark, found = f"{_TMPDIR}={directory}".encode(), []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if mark in path.read_bytes().split(b"\0"):
+                found.append(int(path.parent.name))
+    return [pid for pid in found if pid != os.getpid()]
+
+
+def clear(directory: str) -> None:
+    """Kill `processes`, and remove the directory."""
+    deadline = time.monotonic() + SECONDS
+    while left := processes(directory):
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"the processes {left} cannot be killed")
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.02)
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def wait_for(found: Callable[[], Any], what: str, seconds: float = SECONDS) -> Any:
+    """Return what `found` returns once that is true."""
+    deadline = time.monotonic() + seconds
+    while not (value := found()):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not within {seconds:g} s: {what}")
+        time.sleep(0.05)
+    return value
 
 
 class Cluster:
     """Two nodes of one processor each."""
 
-    def __init__(self, *nodes: dict[str, str]) -> None:
-        """Start it.
-
-        Args:
-            nodes: environment of each node besides this process's.
-        """
-        self._temporary = tempfile.mkdtemp(dir="/tmp", prefix="rayt")  # sockets: short paths only
+    def __init__(self) -> None:
+        self.directory = temporary()
         # With a token: Ray listens on all addresses of the machine.
         self.environment = {
-            **os.environ,
-            "RAY_USAGE_STATS_ENABLED": "0",
+            **environment(self.directory),
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN": secrets.token_hex(32),
-            "RAY_TMPDIR": self._temporary,
-            "PYTHONPATH": str(Path(__file__).parent),  # workers import the tests' tasks from it
         }
-        self._process = subprocess.Popen(
-            [sys.executable, __file__, json.dumps(nodes or ({}, {}))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env=self.environment,
-            start_new_session=True,
-        )
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
+        self._process = self.start([sys.executable, __file__, "serve"])
+        try:
+            told = self.answer(self._process, "the start of the cluster")
+        except BaseException:
             self.close()
-            raise RuntimeError("the Ray cluster did not start")
-        told = json.loads(line)
+            raise
         self.environment["RAY_ADDRESS"] = told["address"]
-        self.nodes: dict[str, int] = told["nodes"]  # address -> process that works for it
+        self._raylets: dict[str, int] = told["raylets"]
+
+    def start(self, command: list[str]) -> subprocess.Popen[str]:
+        """Start a process that speaks JSON lines; its errors go where `logs` finds them."""
+        with (Path(self.directory) / "processes.err").open("ab") as errors:
+            return subprocess.Popen(
+                command, env=self.environment, text=True, start_new_session=True,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+            )  # fmt: skip
+
+    def answer(self, process: subprocess.Popen[str], what: str) -> Any:
+        """Return the next line of a process."""
+        assert process.stdout is not None
+        ready, _, _ = select.select([process.stdout], [], [], SECONDS)
+        line = process.stdout.readline() if ready else ""
+        if not line:
+            state = "has ended" if ready else f"has not answered within {SECONDS:g} s"
+            raise RuntimeError(f"{what}: the process {state}\n{self.logs()}")
+        return json.loads(line)
+
+    def logs(self) -> str:
+        """Return the last lines of every log that is not empty."""
+        told = []
+        for path in sorted(Path(self.directory).rglob("*")):
+            wanted = path.name == "processes.err" or path.parent.name == "logs"
+            if wanted and path.is_file() and "latest" not in str(path):
+                lines = path.read_text(errors="replace").splitlines()[-12:]
+                told += [f"--- {path.name}", *(line[:300] for line in lines)] if lines else []
+        return "\n".join(told)
 
     def kill(self, address: str) -> None:
         """End a node as a power failure does, with all processes that it has started."""
-        left = [self.nodes[address]]
-        while left:
-            pid = left.pop()
-            left += _children(pid)
+        tree = [self._raylets[address]]
+        for pid in tree:  # grows; who is stopped starts no more
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+                tree += _children(pid)
+        for pid in tree:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """End all of it."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.close()
-        try:
-            self._process.wait(20)
-        except subprocess.TimeoutExpired:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-        self._process.stdout.close()
-        shutil.rmtree(self._temporary, ignore_errors=True)
+        """End all of it, drivers as well."""
+        clear(self.directory)
+        for stream in (self._process.stdin, self._process.stdout):
+            assert stream is not None
+            stream.close()
+        self._process.wait()
 
 
 def _children(pid: int) -> list[int]:
@@ -94,28 +169,74 @@ def _children(pid: int) -> list[int]:
     return found
 
 
-def _serve(nodes: list[dict[str, str]]) -> None:
+def _serve() -> None:
     from ray.cluster_utils import Cluster as RayCluster
 
-    cluster = RayCluster()
-    pids = {}
-    for address, environment in zip(ADDRESSES, nodes, strict=True):
-        head = {"_system_config": _QUICK} if not pids else {}
-        os.environ |= environment
-        node = cluster.add_node(
-            num_cpus=1, memory=10**9, object_store_memory=_STORE, include_dashboard=False,
-            node_ip_address=address, **head,
-        )  # fmt: skip
-        for name in environment:
-            del os.environ[name]
-        pids[address] = node.all_processes["raylet"][0].process.pid
-    print(json.dumps({"address": cluster.address, "nodes": pids}), flush=True)
-    sys.stdin.read()
-    cluster.shutdown()
+    told = _lone_output()
+    try:
+        cluster = RayCluster(shutdown_at_exit=False)
+        raylets = {}
+        for address in ADDRESSES:
+            head = {} if raylets else {"_system_config": _QUICK}
+            node = cluster.add_node(
+                num_cpus=1, memory=10**9, object_store_memory=_STORE, node_ip_address=address,
+                include_dashboard=False, include_log_monitor=False, no_monitor=True, **head,
+            )  # fmt: skip
+            raylets[address] = node.all_processes["raylet"][0].process.pid
+        print(json.dumps({"address": cluster.address, "raylets": raylets}), file=told, flush=True)
+        sys.stdin.read()
+    finally:
+        clear(os.environ[_TMPDIR])
 
 
-# A node that was killed is missed after five seconds, not thirty.
-_QUICK = {"health_check_period_ms": 1000, "health_check_failure_threshold": 5}
+class Driver:
+    """A process that is connected to the cluster: Ray's threads stay out of that of the tests."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self.process = cluster.start([sys.executable, __file__, "drive"])
+
+    def begin(self, code: str) -> None:
+        """Have it run code that sets `answer`, to what JSON can hold."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(code) + "\n")
+        self.process.stdin.flush()
+
+    def end(self) -> Any:
+        """Return the answer to what was begun."""
+        told = self._cluster.answer(self.process, "a driver")
+        if "error" in told:
+            raise RuntimeError(f"{told['error']}\n{self._cluster.logs()}")
+        return told["answer"]
+
+    def do(self, code: str) -> Any:
+        """Run code, and return its answer."""
+        self.begin(code)
+        return self.end()
+
+    def close(self) -> None:
+        """Kill it, if it has not ended."""
+        self.process.kill()
+        self.process.communicate()
+
+
+def _drive() -> None:
+    told = _lone_output()
+    for line in sys.stdin:
+        names: dict[str, Any] = {}
+        try:
+            exec(json.loads(line), names)
+            result = {"answer": names["answer"]}
+        except Exception:
+            result = {"error": traceback.format_exc()}
+        print(json.dumps(result), file=told, flush=True)
+
+
+def _lone_output() -> Any:
+    """Return standard output; what others print from now on goes to the errors."""
+    told = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    return told
 
 
 # Tasks.
@@ -127,35 +248,60 @@ class Place(NamedTuple):
     Attributes:
         number: of the task.
         directory: for files that tell that it has begun.
-        stuck: address of the node on which it never ends.
+        meet: whether it ends only when both nodes have begun a task.
         seconds: that it takes.
     """
 
     number: int
     directory: Path
-    stuck: str = ""
+    meet: bool = False
     seconds: float = 0.0
 
 
-def told_place(task: Place) -> tuple[int, str, int]:
-    """Return the number of a task, and the address of the node and the process that did it."""
-    import ray
-
-    address = ray.util.get_node_ip_address()
+def told_place(task: Place) -> tuple[int, str]:
+    """Return the number of a task, and the address of the node that did it."""
+    address = _here()
     (task.directory / f"{task.number}@{address}@{os.getpid()}").touch()
-    while address == task.stuck:
-        time.sleep(0.1)
+    if task.meet:
+        wait_for(
+            lambda: all(list(task.directory.glob(f"*@{other}@*")) for other in ADDRESSES),
+            "both nodes have a task", SECONDS / 2,
+        )  # fmt: skip
     time.sleep(task.seconds)
-    return task.number, address, os.getpid()
+    return task.number, address
 
 
-def parsed_at(task: Any) -> tuple[dict[str, Any], str]:
-    """Return the report of a shard, and the address of the node that read it."""
+class MeetingRelease(ToyRelease):
+    """Has shards that are read only when both nodes have begun one."""
+
+    def __init__(self, directory: str | Path, notes: str | Path, stuck: str = "") -> None:
+        """Read the release in `directory`.
+
+        Args:
+            directory: of the shards.
+            notes: directory for files that tell which process of which node has begun.
+            stuck: address of the node that never ends the shard that it has begun.
+        """
+        super().__init__(directory)
+        self._notes, self._stuck = Path(notes), stuck
+
+    def parse(self, *arguments: Any) -> None:
+        """Note, wait, and read a record."""
+        address = _here()
+        (self._notes / address).touch()
+        wait_for(
+            lambda: all((self._notes / other).exists() for other in ADDRESSES),
+            "both nodes have a shard", SECONDS / 2,
+        )  # fmt: skip
+        while address == self._stuck:
+            time.sleep(0.1)
+        super().parse(*arguments)
+
+
+def _here() -> str:
     import ray
 
-    from corpus_builder.release import parse_shard
-
-    return parse_shard(task), ray.util.get_node_ip_address()
+    return str(ray.util.get_node_ip_address())
 
 
 class Odd(Exception):  # noqa: N818
@@ -180,4 +326,4 @@ def fail_oddly(task: int) -> int:
 
 
 if __name__ == "__main__":
-    _serve(json.loads(sys.argv[1]))
+    _serve() if sys.argv[1] == "serve" else _drive()

@@ -244,7 +244,7 @@ def test_broken_off_around_the_output(
 
 
 def test_arguments_out_of_range(toy: ToyRelease, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="at least 1 GiB"):
+    with pytest.raises(DataError, match="at least 1 GB"):
         run(toy, tmp_path / "c", memory=10)
     with pytest.raises(DataError, match="workers=0"):
         run(toy, tmp_path / "c", workers=0)

@@ -139,8 +139,9 @@ def _looker(shaping: tuple[str, ...], patience: float) -> Callable[[str | None, 
                 Path(f"{probe}.{node}").touch()
             except OSError:
                 sees = False
-                if time.monotonic() > deadline:
-                    break
+            if time.monotonic() > deadline:
+                break
+            if not sees:
                 time.sleep(0.2)
         return {"versions": versions, "node": node, "sees": sees}
 

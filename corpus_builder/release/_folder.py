@@ -131,7 +131,8 @@ def _read(path: Path) -> dict[str, Any] | None:
         told = None
     if (
         isinstance(told, dict)
-        and isinstance(told.get("release"), str)
+        and isinstance(release := told.get("release"), str)
+        and release.isprintable()
         and isinstance(datasets := told.get("datasets"), dict)
         and all(
             isinstance(files, list) and all(_is_entry(entry) for entry in files)
@@ -146,7 +147,10 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def _is_entry(entry: object) -> bool:
-    return isinstance(entry, dict) and isinstance(entry.get("name"), str)
+    if not isinstance(entry, dict):
+        return False
+    name, size = entry.get("name"), entry.get("bytes")
+    return isinstance(name, str) and name.isprintable() and (size is None or type(size) is int)
 
 
 def _check_listed(

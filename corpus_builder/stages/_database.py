@@ -6,10 +6,10 @@ from pathlib import Path
 
 import duckdb
 
-from corpus_builder._duckdb import connected, count, execute, literal, rows
+from corpus_builder._duckdb import connected, count, execute, literal, rows, target
 from corpus_builder.release import TABLES
 
-__all__ = ["connected", "copy", "count", "execute", "literal", "rows", "view_tables"]
+__all__ = ["connected", "copy", "count", "execute", "literal", "rows", "target", "view_tables"]
 
 
 def view_tables(connection: duckdb.DuckDBPyConnection, shards: Path) -> None:
@@ -38,7 +38,7 @@ def copy(connection: duckdb.DuckDBPyConnection, sql: str, path: Path, order: str
     new = path.with_name(f".{path.name}")
     execute(
         connection,
-        f"COPY (SELECT * FROM ({sql}) ORDER BY {order}) TO {literal(new)} "
+        f"COPY (SELECT * FROM ({sql}) ORDER BY {order}) TO {target(new)} "
         "(FORMAT parquet, COMPRESSION zstd)",
     )
     new.rename(path)

@@ -11,7 +11,7 @@ from corpus_builder.executors import Executor, is_remote, make_executor
 from corpus_builder.release import Limits, Release
 from corpus_builder.stages._config import Config
 
-LEAST_MEMORY = 1 << 30
+LEAST_MEMORY = 1_000_000_000
 _OWN = 300 << 20  # bytes that Python, Arrow and NumPy take before any data
 _THREAD = 300 << 20
 _WORKER = 500 << 20  # bytes that a process may need for one shard
@@ -100,7 +100,7 @@ def plan(
         release: where the papers come from.
         output: directory of the corpus.
         config: of the stages; the defaults if None.
-        memory: bytes that all processes of this machine together may use, at least 1 GiB.
+        memory: bytes that all processes of this machine together may use, at least 1 GB.
         workers: processes and threads; by default as many as this machine has processors.
         engine: registered name of what runs the tasks, see `corpus_builder.executors`.
         overwrite: replace another corpus in `output`.
@@ -111,7 +111,7 @@ def plan(
     """
     config = config or Config()
     if memory < LEAST_MEMORY:
-        raise DataError(f"memory={clip(memory)} bytes: a build needs at least 1 GiB.")
+        raise DataError(f"memory={clip(memory)} bytes: a build needs at least 1 GB.")
     asked = workers
     if workers is None:
         workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1

@@ -163,6 +163,8 @@ def _run(plan: Plan, stage: Stage, key: str) -> dict[str, Any]:
 def _clear(plan: Plan, stage: Stage) -> None:
     """Remove what a stage has left, but not what it looks through itself."""
     directory = plan.stage(stage.name)
+    for name in (_DONE, _BEGUN):  # first: a stage half removed must not pass for done or begun
+        (directory / name).unlink(missing_ok=True)
     for path in directory.iterdir() if directory.is_dir() else ():
         if path.name in stage.keeps:
             continue

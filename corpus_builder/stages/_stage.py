@@ -64,6 +64,10 @@ class Steps:
         write_json(told, value)
         return value
 
+    def forget(self) -> None:
+        """Do all steps again."""
+        shutil.rmtree(self._done, ignore_errors=True)
+
     def scratch(self) -> Path:
         """Return an empty directory for what need not survive; removed when the stage is done."""
         path = self.directory / ".scratch"

@@ -32,13 +32,14 @@ OURS = "ours.json"
 No other is replaced; it outlives the stage's other files."""
 
 _NEW = "corpus"
+_PUT = "put.json"  # there from before the corpus is moved to the output
 
-# Of a paper told twice, the record that the stage `parse` took.
+# Of a paper told twice, the record and the date that the stage `parse` took.
 _VIEWS = """
 CREATE VIEW documents AS SELECT * FROM read_parquet({documents});
 CREATE VIEW links AS SELECT * FROM read_parquet({links});
 CREATE VIEW staged_papers AS
-SELECT p.id, p.title, p.day, p.precision, p.venue, p.authors, p.fields, c.is_survey
+SELECT p.id, p.title, c.day, c.precision, p.venue, p.authors, p.fields, c.is_survey
 FROM papers p JOIN flagged c USING (id, file, line);
 CREATE VIEW staged_abstracts AS
 SELECT id, abstract, 0 AS rank, file, line FROM abstracts WHERE abstract <> ''
@@ -69,6 +70,11 @@ class Corpus:
     def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
         """Write the corpus, index by index, and put it in its place."""
         new = steps.directory / _NEW
+        if (steps.directory / _PUT).exists() and not self._is_there(plan, steps, new):
+            # What a killed run had made was put into the output, and is no longer there.
+            steps.forget()
+            shutil.rmtree(new, ignore_errors=True)
+        (steps.directory / _PUT).unlink(missing_ok=True)
         new.mkdir(exist_ok=True)
         manifest = steps.once("content", lambda: self._content(plan, steps, new))
         engines, fields = plan.config.indexing
@@ -87,6 +93,7 @@ class Corpus:
             check_output(plan.output, plan.overwrite or self.is_ours(plan))
             known = [told for told in _ours(steps.directory) if told != _identity(manifest)]
             write_json(steps.directory / OURS, [*known, _identity(manifest)])
+            write_json(steps.directory / _PUT, {"manifest_sha256": manifest["manifest_sha256"]})
             put(new, plan.output)
         shutil.rmtree(new, ignore_errors=True)  # empty, or what was replaced
         write_json(steps.directory / OURS, [_identity(manifest)])
@@ -102,6 +109,10 @@ class Corpus:
             return _identity(layout.read_manifest(plan.output)) in _ours(plan.stage(self.name))
         except ArenaError:
             return False
+
+    def _is_there(self, plan: Plan, steps: Steps, new: Path) -> bool:
+        manifest = json.loads((steps.directory / _PUT).read_bytes())
+        return _is_in_place(plan.output, manifest) or _is_in_place(new, manifest)
 
     def is_intact(self, plan: Plan, report: dict[str, Any]) -> bool:
         """Return whether the output still is the corpus that this stage made."""

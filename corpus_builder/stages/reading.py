@@ -79,6 +79,7 @@ class Parse:
             if told.exists():
                 found[shard.name] = json.loads(told.read_bytes())
             else:
+                shutil.rmtree(directory, ignore_errors=True)
                 directory.parent.mkdir(parents=True, exist_ok=True)
                 tasks.append(ShardTask(plan.release, shard, plan.limits, directory))
         # The largest first: a large one begun last would run on alone.
@@ -114,6 +115,8 @@ def _outdate(plan: Plan, directory: Path, shards: list[Shard]) -> None:
         shutil.rmtree(directory / SHARDS, ignore_errors=True)
     for name, key in known.items():
         if keys.get(name) != key:
+            # First what makes it count: half removed, it must not pass for read.
+            (directory / SHARDS / name / REPORT).unlink(missing_ok=True)
             shutil.rmtree(directory / SHARDS / name, ignore_errors=True)
     write_json(directory / READ, keys)
 
@@ -174,11 +177,17 @@ def _check(
             )
 
 
-# A paper told twice: the first in the order of shards and lines counts.
+# A paper told twice: the first in the order of shards and lines counts, but as late as any of them
+# says, and as a survey if any says so: what is out of reach by one must not be in reach by another.
 _CORPUS = """
 CREATE TABLE corpus AS
-SELECT id, title, title_key, day, precision, is_survey, n_references, listed, file, line
-FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY file, line) AS nth FROM papers)
+SELECT id, title, title_key, last.day AS day, last.precision AS precision, a_survey AS is_survey,
+       n_references, listed, file, line
+FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY file, line) AS nth,
+             max({{'day': day, 'precision': precision}}) FILTER (day IS NOT NULL)
+             OVER (PARTITION BY id) AS last,
+             bool_or(is_survey) OVER (PARTITION BY id) AS a_survey
+      FROM papers)
 {join} (SELECT id, max(n_references) AS listed FROM texts GROUP BY id) USING (id)
 WHERE nth = 1
 """
