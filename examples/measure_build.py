@@ -58,6 +58,7 @@ def main() -> int:
             "seed": arguments.seed,
             "kills": [{**kill._asdict(), "moment": kill.moment._asdict()} for kill in kills],
             "status": again.status,
+            "error": again.error,
             "files": len(again.hashes),
             "differ": differ,
             "same": same,
@@ -66,6 +67,8 @@ def main() -> int:
             f"{len(kills)} of {len(when)} kills, {workers} instead of {arguments.workers} workers: "
             f"{len(again.hashes)} files, {len(differ)} of them differ"
         )
+        if again.error:
+            print(again.error)
         for name in differ[:10]:
             print(f"differs: {name}")
         if not arguments.keep:

@@ -2,7 +2,7 @@
 
 The nodes have addresses of the loopback, as two machines would have theirs: Ray replaces 127.0.0.1
 and localhost, and no others. Whatever ends the tests ends the cluster: it reads its standard input
-until that is closed, and then kills every process that has its directory in the environment.
+until that is closed, and then kills every process of its session.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import secrets
 import select
 import shutil
@@ -19,7 +20,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +31,7 @@ SECONDS = 60.0
 """After which whatever is waited for has failed; all of it takes seconds."""
 
 _STORE = 80 << 20
-_TMPDIR = "RAY_TMPDIR"
+_NOISE = re.compile(r"\bINFO\b| [ID] \d+ \d+\]|^:\w+:")
 # A node whose connection is refused is lost after a second and a half; one that is only slow has
 # Ray's usual ten seconds for each answer.
 _QUICK = {
@@ -50,28 +51,41 @@ def environment(directory: str) -> dict[str, str]:
     others = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
     return {
         **others,
-        _TMPDIR: directory,
+        "RAY_TMPDIR": directory,
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_enable_metrics_collection": "0",
         "RAY_memory_monitor_refresh_ms": "0",  # kills for what others on the machine have taken
-        "PYTHONPATH": str(Path(__file__).parent),  # workers import the tests' tasks from it
+        # Workers import the tests' tasks, and this checkout whatever else is installed.
+        "PYTHONPATH": os.pathsep.join(map(str, Path(__file__).resolve().parents[:2])),
     }
 
 
-def processes(directory: str) -> list[int]:
-    """Return the living processes whose files of Ray are in `directory`, apart from this one."""
-    mark, found = f"{_TMPDIR}={directory}".encode(), []
-    for path in Path("/proc").glob("[0-9]*/environ"):
+class Process(NamedTuple):
+    """A living process, from the file ``stat`` of proc(5)."""
+
+    pid: int
+    parent: int
+    session: int
+
+
+def processes() -> Iterator[Process]:
+    """Yield the living processes of this machine."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            if mark in path.read_bytes().split(b"\0"):
-                found.append(int(path.parent.name))
-    return [pid for pid in found if pid != os.getpid()]
+            state, parent, _, session = path.read_text().rpartition(")")[2].split()[:4]
+            if state not in "ZX":
+                yield Process(int(path.parent.name), int(parent), int(session))
 
 
-def clear(directory: str) -> None:
-    """Kill `processes`, and remove the directory."""
+def members(session: int) -> list[int]:
+    """Return the processes of a session, apart from this one: Ray's workers stay in theirs."""
+    return [p.pid for p in processes() if p.session == session and p.pid != os.getpid()]
+
+
+def clear(session: int, directory: str) -> None:
+    """Kill a session, and remove the directory of its files."""
     deadline = time.monotonic() + SECONDS
-    while left := processes(directory):
+    while left := members(session):
         if time.monotonic() > deadline:
             raise RuntimeError(f"the processes {left} cannot be killed")
         for pid in left:
@@ -130,13 +144,14 @@ class Cluster:
         return json.loads(line)
 
     def logs(self) -> str:
-        """Return the last lines of every log that is not empty."""
+        """Return the last lines of every log in which there is something of note."""
         told = []
         for path in sorted(Path(self.directory).rglob("*")):
             wanted = path.name == "processes.err" or path.parent.name == "logs"
             if wanted and path.is_file() and "latest" not in str(path):
-                lines = path.read_text(errors="replace").splitlines()[-12:]
-                told += [f"--- {path.name}", *(line[:300] for line in lines)] if lines else []
+                lines = path.read_text(errors="replace").splitlines()
+                lines = [line[:300] for line in lines if not _NOISE.search(line)][-12:]
+                told += [f"--- {path.name}", *lines] if lines else []
         return "\n".join(told)
 
     def kill(self, address: str) -> None:
@@ -145,28 +160,18 @@ class Cluster:
         for pid in tree:  # grows; who is stopped starts no more
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGSTOP)
-                tree += _children(pid)
+                tree += [p.pid for p in processes() if p.parent == pid]
         for pid in tree:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """End all of it, drivers as well."""
-        clear(self.directory)
+        """End all of it."""
+        clear(self._process.pid, self.directory)
         for stream in (self._process.stdin, self._process.stdout):
             assert stream is not None
             stream.close()
         self._process.wait()
-
-
-def _children(pid: int) -> list[int]:
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            after_name = path.read_text().rpartition(")")[2].split()
-            if int(after_name[1]) == pid:
-                found.append(int(path.parent.name))
-    return found
 
 
 def _serve() -> None:
@@ -186,7 +191,7 @@ def _serve() -> None:
         print(json.dumps({"address": cluster.address, "raylets": raylets}), file=told, flush=True)
         sys.stdin.read()
     finally:
-        clear(os.environ[_TMPDIR])
+        clear(os.getsid(0), os.environ["RAY_TMPDIR"])
 
 
 class Driver:
