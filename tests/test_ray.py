@@ -308,8 +308,6 @@ def test_a_node_dies_and_the_build_goes_on(
     wait_for((tmp_path / "notes" / ADDRESSES[1]).exists, "the second node has a shard")
     cluster.kill(ADDRESSES[1])
     driver.end()
-    # What the second node had begun lies where it was left.
-    made = contents(tmp_path / "ray")
-    assert {name: made[name] for name in made if ".making/" not in name} == built
+    assert contents(tmp_path / "ray") == built
     told = driver.do(places(tmp_path))
     assert told == [[number, ADDRESSES[0]] for number in range(4)]

@@ -156,6 +156,7 @@ def _run(plan: Plan, stage: Stage, key: str) -> dict[str, Any]:
         _log.warning("stage %s ran out of memory; once more with one thread", stage.name)
         report = stage.run(plan._replace(resources=plan.resources._replace(workers=1)), steps)
     shutil.rmtree(directory / ".scratch", ignore_errors=True)
+    clear_making(directory)  # of tasks that a lost machine had begun
     write_json(directory / _DONE, {"key": key, "report": report})
     return report
 
