@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import Memory, contents
+from helpers import Memory, contents, table
 from toy_release import ToyRelease, write_toy
 
 from arena import layout
@@ -384,6 +384,19 @@ def test_a_survey_that_is_no_task_stays_hidden(tmp_path: Path) -> None:
     assert reports["references"]["surveys"]["dropped"] == {"too few references": 1}
     assert reports["index"]["counts"]["searchable"] == 1
     assert reports["index"]["counts"]["survey_papers"] == 2
+
+
+def test_fate_and_coverage_of_every_survey(tmp_path: Path) -> None:
+    late = {"id": "b", "title": "Late", "date": "2021"}
+    half = SURVEY | {"id": "t", "title": "Half", "references": ["a", "b", "gone", "lost"]}
+    records = line(PAPER, late, SURVEY, half, SURVEY | {"id": "u", "title": "Old", "date": "2001"})
+    run(bad_release(tmp_path / "r", records), tmp_path / "c")
+    found = table(tmp_path / "c.stages" / "references" / "coverage.parquet")
+    assert found == [
+        ("s", "A survey", "kept", 1, 1, 1),
+        ("t", "Half", "kept", 4, 2, 1),
+        ("u", "Old", "too few references available", 1, 1, 0),
+    ]
 
 
 def test_a_survey_that_lists_nothing_has_no_coverage(tmp_path: Path) -> None:

@@ -33,6 +33,10 @@ DOCUMENTS = "documents.parquet"
 TASKS = "surveys.parquet"
 """One row a survey task: ``id, title, title_key, day, precision, n_references_total``."""
 
+COVERAGE = "coverage.parquet"
+"""One row a selected survey: ``id, title, fate`` (``kept``, or why it is no task),
+``n_references_total, in_corpus`` (of them), ``available`` (of those, to an agent)."""
+
 _IDS = "ids.parquet"  # of all surveys
 
 # Whoever may be a survey is hidden, also where no judgement could be had.
@@ -140,6 +144,13 @@ class References:
                 f"'too few references' WHEN gold < {wanted.min_available} THEN "
                 "'too few references available' ELSE 'kept' END"
             )
+            copy(
+                connection,
+                f"SELECT id, title, {fate} AS fate, total AS n_references_total, in_corpus, "
+                "gold AS available FROM told",
+                steps.directory / COVERAGE,
+                "id",
+            )
             fates = dict(
                 rows(connection, f"SELECT {fate} AS fate, count(*) FROM told GROUP BY 1 ORDER BY 1")
             )
@@ -159,7 +170,7 @@ class References:
                     "corpus without tasks."
                 )
             coverage = (
-                f"SELECT round(least(1, gold / total), 1) AS share, count(*) FROM ({kept}) "
+                f"SELECT round(in_corpus / total, 1) AS share, count(*) FROM ({kept}) "
                 "WHERE total > 0 GROUP BY 1 ORDER BY 1"
             )
             return {
@@ -171,14 +182,16 @@ class References:
 
 REFERENCES = References()
 
-# `total`: all references that the survey has, as far as anything tells; `gold`: those that an agent
-# could have found, see corpus_builder._tasks.
+# `total`: all references that the survey has, as far as anything tells; `in_corpus`: those of the
+# coverage ratio (section 4); `gold`: those that an agent could have found, see
+# corpus_builder._tasks.
 _TOLD = """
 CREATE TABLE told AS
 SELECT s.id, any_value(s.title) AS title, any_value(s.title_key) AS title_key,
        any_value(s.day) AS day, any_value(s.precision) AS precision,
        greatest(count(r.cited), any_value(coalesce(s.n_references, 0)),
                 any_value(coalesce(s.listed, 0)))::BIGINT AS total,
+       count(d.id) AS in_corpus,
        count(*) FILTER (d.searchable AND d.day < s.day) AS gold
 FROM staged_surveys s
 LEFT JOIN survey_references r ON r.citing = s.id
