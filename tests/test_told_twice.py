@@ -37,3 +37,14 @@ def test_the_latest_date_counts(tmp_path: Path, order: int) -> None:
 def test_what_one_record_calls_a_survey_is_hidden(tmp_path: Path, order: int) -> None:
     found = built(tmp_path, [paper(5), paper(5, publicationtypes=["Review"])][::order])
     assert found["5"]["is_survey"] and not found["5"]["searchable"]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_cutoff_of_a_task_is_the_earliest_date(tmp_path: Path, order: int) -> None:
+    """A paper from between the two dates of its survey may be later than that."""
+    early = paper(9, title="Reefs: a survey", year=2012, publicationdate="2012-03-04")
+    built(tmp_path, [early, paper(5, year=2013, publicationdate=None)][::order])
+    (survey,) = pq.read_table(tmp_path / "c" / "tasks" / "surveys.parquet").to_pylist()
+    assert (str(survey["date"]), survey["date_precision"]) == ("2012-03-04", "day")
+    gold = pq.read_table(tmp_path / "c" / "tasks" / "gold.parquet").to_pylist()
+    assert {row["reference"]: row["status"] for row in gold} == {"1": "gold", "5": "not_before"}

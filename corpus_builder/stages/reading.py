@@ -23,7 +23,8 @@ READ = "read.json"
 """Of each shard that is read, or is about to be: what its tables depend on, hashed."""
 CORPUS = "corpus.parquet"
 """One row a paper of the corpus-to-be: ``id, title, title_key, day, precision, is_survey,
-n_references, listed (entries of its bibliography, null without full text), file, line``."""
+first_day, first_precision, n_references, listed (entries of its bibliography, null without full
+text), file, line``."""
 
 _TWICE = "told-twice.jsonl"
 _WORST = 3  # reasons that a message names
@@ -179,13 +180,16 @@ def _check(
 
 # A paper told twice: the first in the order of shards and lines counts, but as late as any of them
 # says, and as a survey if any says so: what is out of reach by one must not be in reach by another.
+# As the cutoff of a task the first date counts, for the same reason.
 _CORPUS = """
 CREATE TABLE corpus AS
 SELECT id, title, title_key, last.day AS day, last.precision AS precision, a_survey AS is_survey,
-       n_references, listed, file, line
+       first.day AS first_day, first.precision AS first_precision, n_references, listed, file, line
 FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY file, line) AS nth,
              max({{'day': day, 'precision': precision}}) FILTER (day IS NOT NULL)
              OVER (PARTITION BY id) AS last,
+             min({{'day': day, 'precision': precision}}) FILTER (day IS NOT NULL)
+             OVER (PARTITION BY id) AS first,
              bool_or(is_survey) OVER (PARTITION BY id) AS a_survey
       FROM papers)
 {join} (SELECT id, max(n_references) AS listed FROM texts GROUP BY id) USING (id)

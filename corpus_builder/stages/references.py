@@ -47,7 +47,8 @@ FROM read_parquet({corpus}) c LEFT JOIN read_parquet({candidates}) k USING (id)
 """
 _SURVEYS = """
 CREATE VIEW {surveys} AS
-SELECT c.id, c.title, c.title_key, c.day, c.precision, c.n_references, c.listed
+SELECT c.id, c.title, c.title_key, c.first_day AS day, c.first_precision AS precision,
+       c.n_references, c.listed
 FROM read_parquet({corpus}) c JOIN read_parquet({candidates}) k USING (id)
 WHERE k.verdict = 'survey'
 """
