@@ -20,6 +20,7 @@ from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
 from corpus_builder._place import put
 from corpus_builder.build import build
 from corpus_builder.cli import _stages
+from corpus_builder.cli.info import print_card
 from corpus_builder.stages import plan, read_config, run_stages
 from corpus_builder.stages._run import STAGES
 from corpus_builder.verify import verify
@@ -365,13 +366,15 @@ def test_no_survey_can_be_a_task(tmp_path: Path, survey: dict[str, Any], why: st
     assert not (tmp_path / "c").exists()
 
 
-def test_as_many_tasks_as_are_asked_for(tmp_path: Path) -> None:
+def test_as_many_tasks_as_are_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     toy = bad_release(tmp_path / "r", line(PAPER, SURVEY | {"date": None}))
     report = run(toy, tmp_path / "c", changes={"references.min_tasks": 0})
     assert report["references"]["surveys"] == {
         "kept": 0, "dropped": {"undated": 1}, "by_coverage": {},
     }  # fmt: skip
     assert report["index"]["counts"]["surveys"] == 0 and verify(tmp_path / "c")["problems"] == {}
+    print_card(layout.read_manifest(tmp_path / "c"), "c")
+    assert "note              there is no survey task: the corpus" in capsys.readouterr().out
     toy = bad_release(tmp_path / "s", line(PAPER, SURVEY))
     with pytest.raises(DataError, match=r"^1 survey can be a task"):
         run(toy, tmp_path / "d", changes={"references.min_tasks": 2})

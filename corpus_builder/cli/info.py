@@ -60,7 +60,9 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
             else "undated or surveys"
         )
         rows.append(("warning", f"nothing can be found: all {counts['papers']:,} papers are {why}"))
-    if not counts["surveys_with_gold"] and not listed and counts["mind_maps"]:
+    if not counts["surveys"]:
+        rows.append(("note", "there is no survey task: the corpus can be searched, not scored on"))
+    elif not counts["surveys_with_gold"] and not listed and counts["mind_maps"]:
         rows.append(("note", "no survey lists a paper: their labels are their mind-maps alone"))
     elif not counts["surveys_with_gold"]:
         why = "none lists a paper of this corpus from before its date (key `references`)"
