@@ -18,7 +18,7 @@ def built(root: Path, told: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     write_shard(root / "papers" / "0.gz", [survey, paper(1, year=2010, publicationdate=None)])
     write_shard(root / "papers" / "1.gz", told)
     write_shard(root / "citations" / "0.gz", [citation("9", "1"), citation("9", "5")])
-    config = read_config({"full_text_only": False})
+    config = read_config({"full_text_only": False, "max_rejected": 0.1})
     release = S2orc(root, reviews=True)
     run_stages(plan("s2orc", release, root / "c", config, workers=1, memory=1 << 30))
     rows = pq.read_table(root / "c" / "papers.parquet").to_pylist()

@@ -50,6 +50,9 @@ class Release(ABC):
     example: ClassVar[str]
     """Options for the example in the help text."""
 
+    repeats: ClassVar[bool] = False
+    """Whether one record stands in several shards by design; else a share of such stops a build."""
+
     @classmethod
     @abstractmethod
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:

@@ -31,6 +31,7 @@ class OpenAlex(Release):
     """
 
     example: ClassVar[str] = "--input DIR --config configs/openalex.yaml"
+    repeats: ClassVar[bool] = True  # a work that was updated stands in two folders
 
     def __init__(self, directory: str | Path, reviews: bool = False) -> None:
         self._path = folder_of(directory)

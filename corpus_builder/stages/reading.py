@@ -64,6 +64,8 @@ class Parse:
         _check(plan, steps.directory, datasets, reports)
         corpus = steps.once("corpus", lambda: _write_corpus(plan, steps))
         _join([*parts, steps.directory / _TWICE], steps.directory / REJECTS)
+        if not plan.release.repeats:
+            _check_repeats(plan, steps.directory, datasets, corpus["told_twice"])
         return {
             "datasets": datasets,
             "shards": {report["shard"]: report["sha256"] for report in reports},
@@ -175,6 +177,24 @@ def _check(
                 f"{rejected:,} of {lines:,} records of {dataset!r} cannot be used: {named}. "
                 f"{str(directory / REJECTS)!r} lists them with shard and line. Mend the input, or "
                 f"raise max_rejected ({plan.config.max_rejected:g})."
+            )
+
+
+def _check_repeats(
+    plan: Plan, directory: Path, datasets: dict[str, Any], twice: dict[str, int]
+) -> None:
+    """Stop a build into which a shard, or another release, was mixed.
+
+    Raises:
+        DataError: if too many records repeat one with their id.
+    """
+    for table, repeated in twice.items():
+        rows = sum(told["rows"].get(table, 0) for told in datasets.values())
+        if repeated > plan.config.max_rejected * max(rows, _FEW):
+            raise DataError(
+                f"{repeated:,} of {rows:,} {table} are told twice: a shard may be there twice, or "
+                f"another release mixed in. {str(directory / REJECTS)!r} lists them with shard and "
+                f"line. Mend the input, or raise max_rejected ({plan.config.max_rejected:g})."
             )
 
 
