@@ -10,9 +10,9 @@ import importlib
 import inspect
 import pkgutil
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 
@@ -160,6 +160,32 @@ class Registry(Generic[T]):
             f"{self.kind} {name!r} is registered twice, as {_where(first)} and as "
             f"{_where(second)}; rename or remove one of them."
         )
+
+
+def make(registry: Registry[Callable[..., T]], name: str, options: Mapping[str, Any]) -> T:
+    """Make what the factory registered as `name` makes of its options.
+
+    Args:
+        registry: of factories, such as classes.
+        name: a registered one.
+        options: the factory's own, by name.
+
+    Raises:
+        UnknownNameError: if none has that name.
+        DataError: if it has no such option; or whatever the factory raises.
+    """
+    factory = registry.get(name)
+    known = option_names(factory)
+    for option in options:
+        if option not in known:
+            hint = did_you_mean(option, known) if known else " It has none."
+            raise DataError(f"the {registry.kind} {name} has no option {clip(option)}.{hint}")
+    return factory(**options)
+
+
+def option_names(factory: Callable[..., object]) -> list[str]:
+    """Return the names of the options of a factory."""
+    return list(inspect.signature(factory).parameters)
 
 
 def _import_modules(package: str) -> None:

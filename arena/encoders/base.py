@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.errors import DataError, clip, did_you_mean
-from arena.registry import Registry
+from arena.registry import Registry, make
 
 
 class Encoder(Protocol):
@@ -66,15 +64,4 @@ def make_encoder(name: str, options: Mapping[str, Any]) -> Encoder:
         UnknownNameError: if no encoder has that name.
         DataError: if it has no such option, an option is out of its range, or a package is absent.
     """
-    factory = ENCODERS.get(name)
-    known = option_names(factory)
-    for option in options:
-        if option not in known:
-            hint = did_you_mean(option, known) if known else " It has none."
-            raise DataError(f"the encoder {name} has no option {clip(option)}.{hint}")
-    return factory(**options)
-
-
-def option_names(factory: Callable[..., Encoder]) -> list[str]:
-    """Return the names of the options of an encoder."""
-    return list(inspect.signature(factory).parameters)
+    return make(ENCODERS, name, options)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
-from arena.errors import DataError, clip, did_you_mean
-from arena.registry import Registry
+from arena.registry import Registry, make
 
 
 class Extractor(Protocol):
@@ -50,10 +48,4 @@ def make_extractor(name: str, options: Mapping[str, Any]) -> Extractor:
         UnknownNameError: if no extractor has that name.
         DataError: if it has no such option, an option is out of its range, or a package is absent.
     """
-    factory = EXTRACTORS.get(name)
-    known = list(inspect.signature(factory).parameters)
-    for option in options:
-        if option not in known:
-            hint = did_you_mean(option, known) if known else " It has none."
-            raise DataError(f"the extractor {name} has no option {clip(option)}.{hint}")
-    return factory(**options)
+    return make(EXTRACTORS, name, options)

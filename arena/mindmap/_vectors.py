@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.encoders import ENCODERS, Encoder, make_encoder
-from arena.encoders.base import option_names
 from arena.errors import DataError, clip
 from arena.mindmap._memory import ByLabel
+from arena.registry import option_names
 
 _KEPT = 16_384  # vectors of labels; of static's, 16 MiB
 # Components are rounded to multiples of 2^-25. The products of two are multiples of 2^-50 and all

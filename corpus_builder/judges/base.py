@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from arena.errors import DataError, clip, did_you_mean
-from arena.registry import Registry
+from arena.registry import Registry, make
 
 SURVEY, OTHER, UNREAD = "survey", "other", "unread"
 VERDICTS = (SURVEY, OTHER, UNREAD)
@@ -79,10 +77,4 @@ def make_judge(name: str, options: Mapping[str, Any]) -> Judge:
         UnknownNameError: if no judge has that name.
         DataError: if it has no such option, or an option is out of its range.
     """
-    factory = JUDGES.get(name)
-    known = list(inspect.signature(factory).parameters)
-    for option in options:
-        if option not in known:
-            hint = did_you_mean(option, known) if known else " It has none."
-            raise DataError(f"the judge {name} has no option {clip(option)}.{hint}")
-    return factory(**options)
+    return make(JUDGES, name, options)

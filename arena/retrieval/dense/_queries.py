@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.encoders import ENCODERS, Encoder, make_encoder
-from arena.encoders.base import option_names
 from arena.errors import CorpusError, DataError, clip
+from arena.registry import option_names
 from arena.retrieval.dense._vectors import normalised
 
 ENCODER = "encoder.json"
