@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,12 @@ from arena.llm.prompts import load_templates
 
 _TEXTS = ("base_url", "mode", "store", "api_key_env")
 _SHAPING = ("temperature", "seed", "max_tokens", "request")
+
+
+def client_options() -> dict[str, Any]:
+    """Return the options of `Client` that a configuration can have, with their defaults."""
+    parameters = inspect.signature(Client).parameters.values()
+    return {p.name: p.default for p in parameters if p.name not in ("model", "sleep")}
 
 
 def client_of(model: object, options: Mapping[str, Any]) -> Client:

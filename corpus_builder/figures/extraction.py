@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from arena.errors import DataError, clip, did_you_mean
 from arena.llm import Client, Failed, Fields, ask, ask_many
-from corpus_builder._model import client_of, shaping, templates_of
+from corpus_builder._model import client_of, client_options, shaping, templates_of
 from corpus_builder.figures.answers import read_name, read_tree
 from corpus_builder.figures.folder import Flaw, Folder, folder_name, read_folder
 from corpus_builder.figures.image import MAX_BYTES, data_url
@@ -25,11 +25,7 @@ BATCH = 32
 """Surveys whose captions are shown at once."""
 
 _IMAGES = 4  # in memory at once
-_CLIENT = {
-    "base_url": None, "mode": None, "store": None, "temperature": 0, "seed": 42,
-    "max_tokens": None, "request": None, "timeout": 120.0, "max_retries": 5, "max_parallel": 4,
-    "max_per_minute": None, "prices": None, "limits": None, "api_key_env": "OPENAI_API_KEY",
-}  # fmt: skip
+_CLIENT = client_options()
 _Parser = Callable[[str], str | None]
 _OWN = ("model", "vision_model", "prompts", "max_bytes")
 
