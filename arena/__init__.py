@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from arena.agents import Agent, Desk, Researcher, actions_from, tool_message
     from arena.comparison import compare
     from arena.corpus import Corpus
+    from arena.corpus.papers import Hit, Paper, Section
+    from arena.corpus.view import CorpusView, search_batch
     from arena.experiments import run_experiment
-    from arena.papers import Hit, Paper, Section
     from arena.runs import replay, rescore, run, score
     from arena.tools import tool_schemas
-    from arena.view import CorpusView, search_batch
 
 __all__ = [
     "Agent",
@@ -50,12 +50,12 @@ __version__ = "0.1.0"
 _HOMES = {
     "Agent": "arena.agents",
     "Corpus": "arena.corpus",
-    "CorpusView": "arena.view",
+    "CorpusView": "arena.corpus.view",
     "Desk": "arena.agents",
-    "Hit": "arena.papers",
-    "Paper": "arena.papers",
+    "Hit": "arena.corpus.papers",
+    "Paper": "arena.corpus.papers",
     "Researcher": "arena.agents",
-    "Section": "arena.papers",
+    "Section": "arena.corpus.papers",
     "actions_from": "arena.agents",
     "compare": "arena.comparison",
     "replay": "arena.runs",
@@ -63,7 +63,7 @@ _HOMES = {
     "run": "arena.runs",
     "run_experiment": "arena.experiments",
     "score": "arena.runs",
-    "search_batch": "arena.view",
+    "search_batch": "arena.corpus.view",
     "tool_message": "arena.agents",
     "tool_schemas": "arena.tools",
 }

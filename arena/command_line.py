@@ -134,9 +134,9 @@ def print_json(value: Any) -> None:
 
 def print_table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> None:
     """Print a plain table: floats with four decimals, numbers to the right, text as it is."""
-    from arena import _tables
+    from arena._internal import tables
 
-    print(_tables.text(headers, rows, missing=""))
+    print(tables.text(headers, rows, missing=""))
 
 
 def printable(text: str, width: int) -> str:

@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from arena._files import atomic_write
+from arena._internal.files import atomic_write
 from arena.errors import DataError, clip
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")

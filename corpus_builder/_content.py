@@ -8,8 +8,8 @@ from typing import Any
 
 import duckdb
 
-from arena import layout
-from arena._files import sha256_json
+from arena._internal.files import sha256_json
+from arena.corpus import layout
 from arena.dates import format_day
 from corpus_builder._duckdb import count
 from corpus_builder._links import write_links

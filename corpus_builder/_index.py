@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena import __version__, layout
-from arena._arrays import load_array
-from arena._files import sha256_file, sha256_json, write_json
-from arena._progress import progress
+from arena import __version__
+from arena._internal.arrays import load_array
+from arena._internal.files import sha256_file, sha256_json, write_json
+from arena._internal.progress import progress
+from arena.corpus import layout
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.retrieval import RETRIEVERS, Retriever
 from arena.retrieval._names import Combiner, parse_name, refuse_alone

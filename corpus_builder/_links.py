@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from arena import layout
-from arena._arrays import ArrayWriter
-from arena._progress import progress
+from arena._internal.arrays import ArrayWriter
+from arena._internal.progress import progress
+from arena.corpus import layout
 from corpus_builder._duckdb import count, execute, tables
 from corpus_builder._parquet import RowWriter
 

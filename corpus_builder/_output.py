@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
-from arena import layout
-from arena._lock import only_writer
+from arena._internal.lock import only_writer
+from arena.corpus import layout
 from arena.errors import CorpusError, clip
 from corpus_builder._place import REPLACED, put, restore, sync
 

@@ -6,7 +6,7 @@ import ctypes
 import os
 from pathlib import Path
 
-from arena import layout
+from arena.corpus import layout
 
 REPLACED = "replaced"
 """Where, beside the new directory, the old one waits while two renames are needed."""

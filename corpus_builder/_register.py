@@ -9,9 +9,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from arena import layout
-from arena._files import TEMPORARY_SUFFIX, sha256_file, sha256_json, write_json
-from arena._lock import only_writer
+from arena._internal.files import TEMPORARY_SUFFIX, sha256_file, sha256_json, write_json
+from arena._internal.lock import only_writer
+from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, clip
 from corpus_builder._index import Plan
 from corpus_builder._place import REPLACED, put, sync, take_back

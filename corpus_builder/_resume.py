@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from arena import _indexes, layout
-from arena._files import TEMPORARY_SUFFIX, sha256_file, write_json
+from arena._internal.files import TEMPORARY_SUFFIX, sha256_file, write_json
+from arena.corpus import indexes, layout
 from arena.errors import ArenaError
 from corpus_builder._index import Plan
 from corpus_builder._place import REPLACED
@@ -90,11 +90,11 @@ def list_begun(corpus: Path) -> dict[str, str]:
         name = _FOLDER.fullmatch(building.name)
         if name is None or not building.is_dir():
             continue
-        found[name[1]] = _indexes.build_command(corpus, "ENGINE", name[1])
+        found[name[1]] = indexes.build_command(corpus, "ENGINE", name[1])
         for path in sorted(building.glob("*.json")):
             with suppress(OSError, ValueError, LookupError, TypeError):
                 plan = json.loads(path.read_bytes())
-                found[name[1]] = _indexes.build_command(
+                found[name[1]] = indexes.build_command(
                     corpus, plan["engine"], plan["name"], plan["fields"], plan["options"]
                 )
     return found

@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from arena import layout
+from arena.corpus import layout
 from corpus_builder._duckdb import rows
 from corpus_builder._parquet import RowWriter
 

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from arena import layout
-from arena._arrays import load_array
+from arena._internal.arrays import load_array
+from arena.corpus import layout
 
 
 class PaperTexts:

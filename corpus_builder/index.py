@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from arena import _indexes, layout
-from arena._lock import only_writer
+from arena._internal.lock import only_writer
+from arena.corpus import indexes, layout
 from arena.errors import CorpusError
 from corpus_builder._index import Plan, make_plan, write_index
 from corpus_builder._place import restore, sync
@@ -92,7 +92,7 @@ def _left(root: Path, plan: Plan) -> dict[str, Any] | None:
     if plan.name in read_intact(root)["indexes"]:
         return None
     try:
-        manifest = _indexes.read_index(root, plan.name, plan.corpus)
+        manifest = indexes.read_index(root, plan.name, plan.corpus)
     except CorpusError:
         return None
     same = all(manifest.get(key) == value for key, value in plan.description().items())
@@ -112,7 +112,7 @@ def _check_free(root: Path, plan: Plan, overwrite: bool) -> None:
     if not known and not (index / layout.MANIFEST).is_file():  # never delete what is not ours
         raise CorpusError(f"{str(index)!r} holds no index but something else. Move it away.")
     if not overwrite:
-        what = _indexes.describe_indexes(root, [plan.name])[plan.name]
+        what = indexes.describe_indexes(root, [plan.name])[plan.name]
         raise CorpusError(
             f"{str(root)!r} already has the index {what}. Pass --overwrite to replace it, or "
             "--name for another one."

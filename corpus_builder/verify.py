@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from arena import _indexes, layout
-from arena._files import sha256_file, sha256_json
-from arena._progress import progress
+from arena._internal.files import sha256_file, sha256_json
+from arena._internal.progress import progress
+from arena.corpus import indexes, layout
 from corpus_builder._resume import is_begun, list_begun
 
 
@@ -35,7 +35,7 @@ def verify(directory: str | Path) -> dict[str, Any]:
         name = (folder / layout.MANIFEST).as_posix()
         expected[name] = sha256
         if (root / name).is_file() and sha256_file(root / name) == sha256:
-            index = _indexes.read_index(root, index_name, check_files=False)
+            index = indexes.read_index(root, index_name, check_files=False)
             expected |= {
                 (folder / file).as_posix(): h for file, h in _expected(index["files"]).items()
             }

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from arena._files import write_json
+from arena._internal.files import write_json
 from corpus_builder.bench import (
     Command,
     build_killed,

@@ -27,9 +27,9 @@ from reformulation.agent import Policy, Reformulation
 from reformulation.report import mean_over, paired, svg, told
 
 import arena
-from arena._cores import cores
-from arena._files import atomic_write, write_json
-from arena._progress import progress
+from arena._internal.cores import cores
+from arena._internal.files import atomic_write, write_json
+from arena._internal.progress import progress
 from arena.command_line import Parser, print_json, print_table, run_command
 from arena.errors import CorpusError, DataError
 from corpus_builder.build import build

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from arena.audit._facts import Facts
 from arena.audit._files import check_files
 from arena.audit._report import Log
+from arena.corpus.view import CorpusView, Hit
 from arena.envs import SurveyEnv, SurveyVectorEnv
 from arena.envs._play import Play
 from arena.envs._setting import Setting
@@ -23,7 +24,6 @@ from arena.errors import ArenaError, UnknownPaperError
 from arena.retrieval.bm25.retriever import BM25Retriever
 from arena.tasks import TaskSet
 from arena.tools.episode import Episode
-from arena.view import CorpusView, Hit
 
 # In the core.
 
@@ -32,11 +32,11 @@ def one_day_more(monkeypatch):
     def end(self: Any, day: int) -> int:
         return int(np.searchsorted(self.days, np.int32(day + 1)))
 
-    monkeypatch.setattr("arena._store.Store.end", end)
+    monkeypatch.setattr("arena.corpus.store.Store.end", end)
 
 
 def surveys_are_papers(monkeypatch):
-    monkeypatch.setattr("arena._store.Store.is_searchable", lambda self, document: True)
+    monkeypatch.setattr("arena.corpus.store.Store.is_searchable", lambda self, document: True)
 
 
 def nothing_is_excluded(monkeypatch):

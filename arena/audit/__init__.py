@@ -5,8 +5,8 @@
     >>> report.clean                                          # doctest: +SKIP
     True
 
-What is compared is read and derived here again: nothing of `arena.view`, `arena.dates` or the
-corpus' lookup files takes part in saying what an answer should be.
+What is compared is read and derived here again: nothing of `arena.corpus.view`, `arena.dates` or
+the corpus' lookup files takes part in saying what an answer should be.
 """
 
 from arena.audit._audit import audit

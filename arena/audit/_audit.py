@@ -8,9 +8,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from arena._code import code_sha256
-from arena._indexes import read_index
-from arena._progress import progress
+from arena._internal.code import code_sha256
+from arena._internal.progress import progress
 from arena.audit._bm25 import MAX_CHARACTERS, Bm25, characters
 from arena.audit._doors import Doors
 from arena.audit._drive import Driver, Shared
@@ -19,6 +18,7 @@ from arena.audit._files import check_files
 from arena.audit._kinds import KINDS
 from arena.audit._report import Log, Report
 from arena.corpus import Corpus
+from arena.corpus.indexes import read_index
 from arena.errors import DataError, clip
 
 MOST = 10**8

@@ -17,8 +17,8 @@ from arena.audit._ids import Ids
 from arena.audit._report import Log
 from arena.audit._results import Results
 from arena.corpus import Corpus
+from arena.corpus.view import CorpusView, search_batch
 from arena.errors import UnknownPaperError
-from arena.view import CorpusView, search_batch
 
 _WHOLE = 10**9  # titles are not cut in a view
 _BY_ID = ("paper", "sections", "references", "citations", "citation_count")

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._arrays import ArrayWriter, load_array, save_array
-from arena._files import write_json
+from arena._internal.arrays import ArrayWriter, load_array, save_array
+from arena._internal.files import write_json
 
 TEXTS, ABOUT = "texts.txt", "collection.json"
 FIELDS = ("text",)  # what native engines are told that they index

@@ -13,7 +13,7 @@ import gymnasium
 import numpy as np
 
 import arena
-from arena._signals import deaf_to_interrupts
+from arena._internal.signals import deaf_to_interrupts
 from arena.envs import SurveyVectorEnv
 
 ENVIRONMENT = "arena/Discovery-v0"

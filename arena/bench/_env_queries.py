@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from arena._store import Store
+from arena.corpus.store import Store
 
 _WORDS = (3, 6)
 

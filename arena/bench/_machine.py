@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from arena._cores import cores
+from arena._internal.cores import cores
 
 _BYTES = 1 << 29
 _ROUNDS = 7

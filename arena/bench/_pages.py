@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from arena._files import atomic_write
+from arena._internal.files import atomic_write
 from arena.bench import _aims, _plot, _scale, _tables
 from arena.bench._results import RESULTS
 from arena.errors import CorpusError, DataError, did_you_mean

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from arena._files import write_json
+from arena._internal.files import write_json
 from arena.bench._jobs import Job, environment
 from arena.errors import clip
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from arena._files import atomic_write, write_json
+from arena._internal.files import atomic_write, write_json
 from arena.bench._pieces import Pieces, piece_name
 from arena.bench.engines.base import ENGINES
 from arena.bench.settings import MODES

@@ -113,7 +113,7 @@ def _papers(corpus: Path) -> Iterator[tuple[str, str]]:
     """Yield (title, abstract) of the searchable papers in order."""
     import pyarrow.parquet as pq
 
-    from arena import layout
+    from arena.corpus import layout
 
     with pq.ParquetFile(corpus / layout.PAPERS) as file:
         for batch in file.iter_batches(4096, columns=["title", "abstract", "searchable"]):
@@ -123,8 +123,8 @@ def _papers(corpus: Path) -> Iterator[tuple[str, str]]:
 
 
 def _days(corpus: Path) -> NDArray[np.int32]:
-    from arena import layout
-    from arena._arrays import load_array
+    from arena._internal.arrays import load_array
+    from arena.corpus import layout
 
     before = load_array(corpus / layout.SEARCHABLE_BEFORE)
     days: NDArray[np.int32] = load_array(corpus / layout.DAYS)[np.diff(before) == 1]

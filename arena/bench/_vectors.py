@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._arrays import ArrayWriter, load_array
+from arena._internal.arrays import ArrayWriter, load_array
 from arena.bench._collection import Collection
 
 DIMENSION = 384

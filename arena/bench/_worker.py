@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from arena._files import write_json
+from arena._internal.files import write_json
 from arena.bench import _machine
 from arena.bench._jobs import ACTIONS
 from arena.errors import ArenaError

@@ -34,9 +34,9 @@ def measure(directory: Path, rounds: int) -> list[tuple[str, float, str]]:
 
 def _searches(corpus: Any, rounds: int) -> list[tuple[str, float, str]]:
     """Search every survey title at three cutoffs."""
-    from arena._store import Store
+    from arena.corpus.layout import UNDATED
+    from arena.corpus.store import Store
     from arena.dates import format_day
-    from arena.layout import UNDATED
     from arena.tasks import TaskSet
 
     titles = [survey.title for survey in TaskSet(corpus.directory).surveys.values()]

@@ -8,8 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena._code import code_sha256
-from arena._progress import progress
+from arena._internal.code import code_sha256
+from arena._internal.progress import progress
 from arena.bench import _machine
 from arena.bench._env_arms import ENVIRONMENT, Arm, SearchArm, StepArm, make, make_vector
 from arena.bench._env_queries import queries_of

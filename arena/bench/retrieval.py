@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from arena._code import code_sha256
-from arena._progress import progress
+from arena._internal.code import code_sha256
+from arena._internal.progress import progress
 from arena.bench import _machine, _results
 from arena.bench._jobs import Job
 from arena.bench._output import PIECES, WORK, hold

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from arena import layout
 from arena.check._episodes import parsed
+from arena.corpus import layout
 
 _OTHER_MAP = {
     "label": "Other",

@@ -35,7 +35,7 @@ def walk(root: Any, name: str) -> Iterator[tuple[str, Any]]:
             that nothing is passed over in silence.
     """
     from arena.corpus import Corpus
-    from arena.view import CorpusView
+    from arena.corpus.view import CorpusView
 
     closed = (*_LEAVES, Corpus, CorpusView)
     seen: set[int] = set()

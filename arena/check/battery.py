@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena._progress import progress
+from arena._internal.progress import progress
 from arena.check._subject import Subject
 from arena.check.base import CHECKS, CheckError, Result
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from arena._files import sha256_json
+from arena._internal.files import sha256_json
 from arena.check._episodes import difference, plain, replay
 from arena.check._subject import Subject
 from arena.check.base import CHECKS, require

@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Measure and print the tables."""
-    from arena._cores import cores
+    from arena._internal.cores import cores
     from arena.bench import _sources, _tables
     from arena.bench.engines.base import ordered_names
     from arena.bench.retrieval import run

@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Read, and print or write."""
-    from arena._files import atomic_write
+    from arena._internal.files import atomic_write
     from arena.mindmap import beside, render
 
     if arguments.json and (arguments.format or arguments.beside):

@@ -45,7 +45,7 @@ def execute(arguments: argparse.Namespace) -> None:
     Raises:
         SystemExit: with status 1, if there is a finding.
     """
-    from arena._files import write_json
+    from arena._internal.files import write_json
     from arena.audit import audit
 
     retrievers = arguments.retriever or ["bm25"]

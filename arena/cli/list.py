@@ -48,9 +48,9 @@ def _registered() -> dict[str, dict[str, str]]:
     from arena.extractors import EXTRACTORS
     from arena.metrics import METRICS
     from arena.mindmap import FORMATS, MIND_MAP_METRICS
-    from arena.oracle import Oracle
     from arena.retrieval import RETRIEVERS
     from arena.rewards import REWARDS
+    from arena.runs.oracle import Oracle
     from arena.runs.players import ORACLE
     from arena.tasks import TASKS
     from arena.tools import TOOLS
@@ -82,10 +82,10 @@ def _first_line(environment: str) -> str:
 
 
 def _indexes_of(corpus: Path) -> dict[str, str]:
-    from arena import _indexes, layout
+    from arena.corpus import indexes, layout
 
     layout.read_manifest(corpus, check_files=False)
-    return _indexes.describe_indexes(corpus, _indexes.index_names(corpus))
+    return indexes.describe_indexes(corpus, indexes.index_names(corpus))
 
 
 def _list_surveys(arguments: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from arena._progress import progress
+from arena._internal.progress import progress
 from arena.comparison._by_metric import compare_by
 from arena.comparison._episodes import effort_of, why_no_curve
 from arena.comparison._naming import name_runs, split_name

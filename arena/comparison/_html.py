@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from arena._tables import MISSING
+from arena._internal.tables import MISSING
 from arena.comparison._marks import COLOURS, key
 from arena.comparison._report import Table
 from arena.mindmap._drawing.letters import shown

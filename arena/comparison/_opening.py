@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from arena import trec
-from arena._files import sha256_file
+from arena._internal.files import sha256_file
 from arena.comparison._episodes import Reader
 from arena.comparison.model import Episode
 from arena.errors import CorpusError, DataError, clip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from arena import _tables
+from arena._internal import tables as tabular
 from arena.comparison._report import remarks, tables
 from arena.comparison._statistics import PERMUTATIONS, RESAMPLES
 from arena.comparison.model import Comparison, MetricComparison
@@ -15,7 +15,7 @@ def as_text(comparison: Comparison) -> str:
     """Return the tables for a terminal."""
     parts = []
     for table in tables(comparison):
-        shown = _tables.text(table.header, table.rows, align=table.align, decimals=table.decimals)
+        shown = tabular.text(table.header, table.rows, align=table.align, decimals=table.decimals)
         parts.append(f"{_line(table.title)}\n{shown}")
     return "\n\n".join([*parts, "\n".join(map(_line, remarks(comparison)))]) + "\n"
 
@@ -24,18 +24,18 @@ def as_markdown(comparison: Comparison) -> str:
     """Return the tables for GitHub's Markdown; the best mean of each metric is bold."""
     parts = []
     for table in tables(comparison):
-        shown = _tables.markdown(
+        shown = tabular.markdown(
             table.header, table.rows, align=table.align, decimals=table.decimals, bold=table.bold
         )
-        parts.append(f"### {_tables.escape_markdown(_line(table.title))}\n\n{shown}")
-    told = "\n".join(f"- {_tables.escape_markdown(_line(r))}" for r in remarks(comparison))
+        parts.append(f"### {tabular.escape_markdown(_line(table.title))}\n\n{shown}")
+    told = "\n".join(f"- {tabular.escape_markdown(_line(r))}" for r in remarks(comparison))
     return "\n\n".join([*parts, told]) + "\n"
 
 
 def as_latex(comparison: Comparison) -> str:
     """Return the tables for LaTeX with booktabs; what a reader must know stands as comments."""
     parts = [
-        _tables.latex(
+        tabular.latex(
             table.header,
             table.rows,
             caption=table.title,

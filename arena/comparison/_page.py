@@ -7,8 +7,8 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from arena._files import atomic_write
-from arena._progress import progress
+from arena._internal.files import atomic_write
+from arena._internal.progress import progress
 from arena.comparison import _report
 from arena.comparison._html import chip, number, scrolling, text, words
 from arena.comparison._overview import headline_of, less, overview

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena import _tables
+from arena._internal import tables as tabular
 from arena.comparison.model import Comparison, Difference, Estimate, MetricComparison
 
 ORACLE = "oracle"
@@ -71,7 +71,7 @@ def means(comparison: Comparison) -> Table:
         row if by_name[row[0]] != ORACLE else [None] * len(row) for row in rows
     ]  # so that the place of a row stays its number
     lowest = [1 + i for i, metric in enumerate(metrics) if metric.lower_is_better]
-    best = _tables.best(fair, range(1, len(metrics) + 1), lowest) if len(rows) > 1 else set()
+    best = tabular.best(fair, range(1, len(metrics) + 1), lowest) if len(rows) > 1 else set()
     if len(metrics) <= _MOST_COLUMNS:
         header = [comparison.task, *(metric.metric for metric in metrics)]
         align = "l" + "r" * len(metrics)

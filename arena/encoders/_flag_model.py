@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._files import sha256_file
+from arena._internal.files import sha256_file
 from arena.encoders._packages import load
 from arena.errors import DataError, clip
 

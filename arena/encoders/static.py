@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._files import sha256_file
+from arena._internal.files import sha256_file
 from arena.encoders._packages import load, require, versions
 from arena.encoders.base import ENCODERS
 

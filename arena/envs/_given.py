@@ -13,8 +13,8 @@ from arena.errors import DataError, clip, did_you_mean
 
 if TYPE_CHECKING:
     from arena.corpus import Corpus
+    from arena.corpus.view import CorpusView
     from arena.tasks import TaskSet
-    from arena.view import CorpusView
 
 REFERENCES = ("oracle", "found")
 _SHOWN = 1_000

@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium.spaces import Dict, Discrete
 
 from arena.corpus import Corpus
+from arena.corpus.view import CorpusView
 from arena.envs._given import Given
 from arena.envs._play import Play
 from arena.envs.spaces import TextSpace, ToolCallSpace
@@ -24,7 +25,6 @@ from arena.tasks import (
     tools_of,
 )
 from arena.tools import MAX_QUERY, TOOLS, Episode
-from arena.view import CorpusView
 
 _MAX_TEXT = 4_000_000  # 1000 hits with titles and ids of the greatest length, all escaped
 

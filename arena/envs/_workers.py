@@ -13,7 +13,7 @@ from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena._signals import deaf_to_interrupts
+from arena._internal.signals import deaf_to_interrupts
 from arena.envs._packing import answered, failure, opened, success
 from arena.envs._share import Share
 from arena.errors import DataError, WorkerError, clip, did_you_mean

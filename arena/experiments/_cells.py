@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena._files import sha256_json
+from arena._internal.files import sha256_json
 from arena.agents import Agent
 from arena.experiments.config import Engine
 from arena.runs.directory import MANIFEST

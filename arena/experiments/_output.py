@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from arena import _tables
-from arena._files import TEMPORARY_SUFFIX, atomic_write, sha256_json, write_json
-from arena._lock import only_writer
+from arena._internal import tables
+from arena._internal.files import TEMPORARY_SUFFIX, atomic_write, sha256_json, write_json
+from arena._internal.lock import only_writer
 from arena.errors import CorpusError, clip
 from arena.experiments._cells import RUNS, Cell
 from arena.experiments._layout import Laid
@@ -183,14 +183,14 @@ def write_tables(
 
 
 def _markdown(found: Mapping[str, Any]) -> str:
-    parts = [f"# {_tables.escape_markdown(found['title'])}"]
+    parts = [f"# {tables.escape_markdown(found['title'])}"]
     for name, table in found["tables"].items():
-        parts.append(f"## {_tables.escape_markdown(_heading(name, table))}")
+        parts.append(f"## {tables.escape_markdown(_heading(name, table))}")
         for block in table["blocks"]:
             if block["title"]:
-                parts.append(_tables.escape_markdown(f"{block['title']}:"))
-            parts.append(_tables.markdown(block["header"], block["rows"], align=block["align"]))
-        parts.append("\n".join(f"- {_tables.escape_markdown(note)}" for note in table["notes"]))
+                parts.append(tables.escape_markdown(f"{block['title']}:"))
+            parts.append(tables.markdown(block["header"], block["rows"], align=block["align"]))
+        parts.append("\n".join(f"- {tables.escape_markdown(note)}" for note in table["notes"]))
     parts.append(
         "## What it was made from\n\n"
         + "\n".join(f"- {key}: `{value}`" for key, value in found["sha256"].items())
@@ -208,7 +208,7 @@ def _latex(found: Mapping[str, Any]) -> str:
             caption += f" {block['title']}." if block["title"] else ""
             end = "" if block["name"] == "rows" else f"-{block['name']}"
             parts.append(
-                _tables.latex(
+                tables.latex(
                     block["header"], block["rows"], caption=caption,
                     label=f"tab:{found['name']}-{name}{end}", align=block["align"],
                 )
@@ -230,7 +230,7 @@ def printed(found: Mapping[str, Any]) -> str:
             if block["name"] == "paper":  # a screen has little room
                 continue
             lines += ["", f"{block['title']}:"] if block["title"] else []
-            lines += ["", _tables.text(block["header"], block["rows"], align=block["align"])]
+            lines += ["", tables.text(block["header"], block["rows"], align=block["align"])]
         lines += ["", *table["notes"]]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)

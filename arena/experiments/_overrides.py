@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from arena._settings.source import Place, Source
+from arena._internal.settings.source import Place, Source
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.experiments.config import Experiment, Row
 

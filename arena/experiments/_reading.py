@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from arena._settings.section import Section
-from arena._settings.source import Place, Source, read_source
+from arena._internal.settings.section import Section
+from arena._internal.settings.source import Place, Source, read_source
 from arena.errors import DataError, clip, did_you_mean
 from arena.experiments.config import (
     FINDS,

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena import _indexes
-from arena._files import sha256_json
+from arena._internal.files import sha256_json
 from arena.comparison._episodes import use_of
-from arena.corpus import Corpus
+from arena.corpus import Corpus, indexes
 from arena.errors import DataError
 from arena.experiments._cells import Cell
 from arena.experiments.config import Experiment
@@ -116,5 +115,5 @@ def described(corpus: Corpus, retriever: str) -> str:
     def leaves(part: Any) -> list[str]:
         return [part.name] if not part.parts else [leaf for p in part.parts for leaf in leaves(p)]
 
-    told = _indexes.describe_indexes(corpus.directory, leaves(name))
+    told = indexes.describe_indexes(corpus.directory, leaves(name))
     return told[name.name] if not name.parts else f"{name} of {'; '.join(told.values())}"

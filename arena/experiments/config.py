@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from arena._settings.source import Place, Source
+from arena._internal.settings.source import Place, Source
 from arena.errors import ArenaError
 
 FINDS = "discovery"

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena._files import write_json
-from arena._progress import progress
-from arena._settings.source import read_source
+from arena._internal.files import write_json
+from arena._internal.progress import progress
+from arena._internal.settings.source import read_source
 from arena.corpus import Corpus
 from arena.envs._setting import opened
 from arena.errors import ArenaError, CorpusError, DataError, clip

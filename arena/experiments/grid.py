@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena._files import sha256_json
+from arena._internal.files import sha256_json
 from arena.agents import AGENTS, Agent
 from arena.corpus import Corpus
 from arena.errors import (

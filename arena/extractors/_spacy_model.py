@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena._files import sha256_file
+from arena._internal.files import sha256_file
 from arena.encoders._once import once
 from arena.encoders._packages import load, require, versions
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from arena._files import sha256_file
+from arena._internal.files import sha256_file
 from arena.encoders._once import once
 from arena.encoders._packages import load, require, versions
 from arena.errors import DataError, clip

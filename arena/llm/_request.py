@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from arena._files import sha256_json
+from arena._internal.files import sha256_json
 from arena.errors import DataError, clip
 
 KEY_VERSION = 1

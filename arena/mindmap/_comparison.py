@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any
 
-from arena._progress import progress
+from arena._internal.progress import progress
 from arena.encoders import ENCODERS, Encoder
 from arena.errors import DataError
 from arena.errors import clip as quoted

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from arena._files import sha256_file, sha256_json
+from arena._internal.files import sha256_file, sha256_json
 from arena.errors import CorpusError, DataError, clip
 from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION
 from arena.runs.environment import recorded_types

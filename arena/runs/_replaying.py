@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import gymnasium
 
 from arena import __version__
-from arena._files import sha256_json
-from arena._progress import progress
+from arena._internal.files import sha256_json
+from arena._internal.progress import progress
 from arena.corpus import Corpus
 from arena.envs._setting import opened
 from arena.errors import DataError

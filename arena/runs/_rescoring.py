@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from arena import metrics as ranking_metrics
-from arena._code import code_sha256
-from arena._files import sha256_json
+from arena._internal.code import code_sha256
+from arena._internal.files import sha256_json
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
 from arena.envs._setting import opened

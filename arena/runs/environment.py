@@ -10,8 +10,8 @@ from typing import Any
 import gymnasium
 from gymnasium.envs.registration import load_env_creator
 
-from arena._code import code_sha256
-from arena._files import sha256_json
+from arena._internal.code import code_sha256
+from arena._internal.files import sha256_json
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
 from arena.envs._given import given

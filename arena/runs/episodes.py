@@ -9,7 +9,7 @@ from typing import Any
 
 import gymnasium
 
-from arena._files import sha256_json
+from arena._internal.files import sha256_json
 from arena.agents import Agent
 from arena.errors import DataError, clip
 from arena.runs._actions import record_action

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena._files import atomic_write
+from arena._internal.files import atomic_write
 
 if TYPE_CHECKING:
     from arena.mindmap import MindMap

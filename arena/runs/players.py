@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from arena.agents import AGENTS, Agent
 from arena.errors import DataError, clip, did_you_mean
-from arena.oracle import Oracle
+from arena.runs.oracle import Oracle
 from arena.tasks import TaskSet, ideal_answers
 
 ORACLE = "oracle"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from arena import trec
-from arena._files import atomic_write, write_json
+from arena._internal.files import atomic_write, write_json
 from arena.errors import DataError, clip
 from arena.mindmap import read_mind_map
 from arena.runs.pictures import write_pictures

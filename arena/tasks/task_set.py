@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena import layout
-from arena._files import sha256_file
+from arena._internal.files import sha256_file
+from arena.corpus import layout
 from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
 from arena.tasks.base import Gold, Survey
 

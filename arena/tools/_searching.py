@@ -13,14 +13,14 @@ from weakref import WeakKeyDictionary
 
 import orjson
 
-from arena._hits import rankings_of
+from arena.corpus.hits import rankings_of
 from arena.dates import format_day
 from arena.tools._text import encode
 from arena.tools.base import Search, Shown
 from arena.tools.episode import MAX_TITLE
 
 if TYPE_CHECKING:
-    from arena._store import Store
+    from arena.corpus.store import Store
     from arena.retrieval import Ranking
 
 _KEPT = 1 << 16  # papers, of some 300 bytes each

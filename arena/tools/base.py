@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
+from arena.corpus.view import CorpusView
 from arena.errors import ArenaError, DataError, clip
 from arena.registry import Registry
-from arena.view import CorpusView
 
 _KINDS = {"str": "string", "int": "integer", "list[str]": "strings", "dict[str, Any]": "object"}
 _OPTIONAL = " | None"

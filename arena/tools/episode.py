@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from arena.corpus.view import CorpusView
 from arena.errors import clip
 from arena.tools.base import BudgetError, ToolError
-from arena.view import CorpusView
 
 if TYPE_CHECKING:
     from arena.mindmap import MindMap

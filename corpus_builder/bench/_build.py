@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena import layout
-from arena._files import sha256_file
+from arena._internal.files import sha256_file
+from arena.corpus import layout
 from corpus_builder.bench._watch import Watched, size_of
 
 _DONE = re.compile(r"\s*[\d.]+ s  (\S+) (?:is done|was done before)")

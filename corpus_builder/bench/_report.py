@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from arena import _tables, layout
+from arena._internal import tables
 from arena.bench import _machine
+from arena.corpus import layout
 from corpus_builder.bench._build import Built, Command, manifest_hashes
 from corpus_builder.bench._kills import Killed
 
@@ -83,7 +84,7 @@ def show(told: dict[str, Any]) -> str:
     ]
     headers = ["stage", "seconds", "processor s", "documents/s"]
     return "\n\n".join(
-        [_tables.text(headers, stages, missing=""), _tables.text(["what", "value"], rows)]
+        [tables.text(headers, stages, missing=""), tables.text(["what", "value"], rows)]
     )
 
 

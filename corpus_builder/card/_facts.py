@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import duckdb
 
-from arena import layout
+from arena.corpus import layout
 from corpus_builder._duckdb import count, execute, literal, rows
 
 TOP = 5

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from arena import _tables
+from arena._internal import tables
 from arena.mindmap._drawing.letters import shown
 
 ALL_SURVEYS = "all surveys"
@@ -26,12 +26,12 @@ def number(value: int) -> str:
 
 def percent(part: int, whole: int) -> str:
     """Return a share such as ``17.18 %``, or ``-`` of nothing."""
-    return f"{100 * part / whole:.2f} %" if whole else _tables.MISSING
+    return f"{100 * part / whole:.2f} %" if whole else tables.MISSING
 
 
 def words(value: object) -> str:
     """Return a text of somebody else's for Markdown: one line, cut, and nothing acts."""
-    return _bare(_tables.escape_markdown(_cut(value)))
+    return _bare(tables.escape_markdown(_cut(value)))
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[Any]], align: str) -> str:
@@ -47,7 +47,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]], align: str) -> s
          for cell in row]
         for row in rows[:_ROWS]
     ]  # fmt: skip
-    made = _bare(_tables.markdown(header, shown_rows, align=align))
+    made = _bare(tables.markdown(header, shown_rows, align=align))
     left = len(rows) - _ROWS
     return f"{made}\n\nand {number(left)} more." if left > 0 else made
 

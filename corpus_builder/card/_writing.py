@@ -11,9 +11,9 @@ from typing import Any
 
 import duckdb
 
-from arena import layout
-from arena._cores import cores
-from arena._files import sha256_file
+from arena._internal.cores import cores
+from arena._internal.files import sha256_file
+from arena.corpus import layout
 from arena.errors import CorpusError
 from corpus_builder._duckdb import connected
 from corpus_builder._register import read_intact, register_card

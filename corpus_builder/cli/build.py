@@ -90,7 +90,7 @@ def _add_stage_arguments(parser: argparse.ArgumentParser) -> None:
 def _execute_stages(arguments: argparse.Namespace, source: Any, name: str) -> None:
     from pathlib import Path
 
-    from arena import layout
+    from arena.corpus import layout
     from corpus_builder.cli._stages import told
     from corpus_builder.stages import plan, read_config, run_stages
 

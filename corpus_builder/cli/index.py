@@ -7,7 +7,8 @@ import time
 from contextlib import closing
 from typing import Any
 
-from arena import _indexes, command_line
+from arena import command_line
+from arena.corpus import indexes
 from arena.errors import DataError
 
 SUMMARY = "Add an index to a built corpus; the index appears whole or not at all."
@@ -74,7 +75,7 @@ def execute(arguments: argparse.Namespace) -> None:
         command_line.print_json(manifest)
         return
     size = sum(entry["bytes"] for entry in manifest["files"].values())
-    print(f"index   {_indexes.describe_index(manifest['name'], manifest)}")
+    print(f"index   {indexes.describe_index(manifest['name'], manifest)}")
     print(f"size    {size / 1e6:,.1f} MB")
     print(f"built in {time.monotonic() - started:.1f} s")
 

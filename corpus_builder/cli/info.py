@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from arena import _indexes, command_line, layout
+from arena import command_line
+from arena.corpus import indexes, layout
 
 SUMMARY = "Describe a corpus: what it holds and how it was made."
 EXAMPLE = "arena-corpus info demo/world"
@@ -89,5 +90,5 @@ def _yield_of(source: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _indexes_of(manifest: dict[str, Any], directory: Path) -> list[tuple[str, str]]:
     """Return a row an index; the first one names them."""
-    found = _indexes.describe_indexes(directory, sorted(manifest["indexes"])).values()
+    found = indexes.describe_indexes(directory, sorted(manifest["indexes"])).values()
     return [("" if row else "indexes", text) for row, text in enumerate(found or ["none"])]

@@ -6,7 +6,8 @@ import argparse
 import shlex
 from pathlib import Path, PurePosixPath
 
-from arena import _indexes, command_line, layout
+from arena import command_line
+from arena.corpus import indexes, layout
 from arena.errors import CorpusError
 
 SUMMARY = "Hash every file of a corpus again and name what differs."
@@ -46,6 +47,6 @@ def _cure(root: Path, names: list[str]) -> str:
         return f"Write the card again: `arena-corpus card {shlex.quote(str(root))}`."
     places = {PurePosixPath(name).parts[:2] for name in names}
     if all(len(place) == 2 and place[0] == layout.INDEXES for place in places):
-        commands = [f"`{_indexes.rebuild_command(root, index)}`" for _, index in sorted(places)]
+        commands = [f"`{indexes.rebuild_command(root, index)}`" for _, index in sorted(places)]
         return f"Build again what is damaged: {', '.join(commands)}."
     return "Build the corpus again, or copy it again."

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from arena._progress import progress
+from arena._internal.progress import progress
 
 _MEASURED = 5.0
 """Seconds from the first byte after which the rate is told, and the time that all will take."""

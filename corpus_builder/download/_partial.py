@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from arena._files import write_json
+from arena._internal.files import write_json
 from corpus_builder.download._checks import Claims, Digest
 
 

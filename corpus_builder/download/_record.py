@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena._files import TEMPORARY_SUFFIX, write_json
+from arena._internal.files import TEMPORARY_SUFFIX, write_json
 from arena.errors import DataError, clip
 from corpus_builder.download._names import SUFFIX, safe_name
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from arena._cores import cores
+from arena._internal.cores import cores
 from arena.errors import DataError, WorkerError, clip
 
 LOOPBACK = "127.0.0.2"

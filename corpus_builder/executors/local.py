@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 from typing import ClassVar, TypeVar
 
-from arena._signals import deaf_to_interrupts
+from arena._internal.signals import deaf_to_interrupts
 from arena.errors import DataError, WorkerError, clip
 from corpus_builder.executors._outcome import Outcome, one_thread, perform
 from corpus_builder.executors.base import EXECUTORS

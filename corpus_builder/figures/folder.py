@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena._files import sha256_json
+from arena._internal.files import sha256_json
 from arena.errors import DataError, clip
 
 CAPTIONS = ("captions.jsonl", "captions.json")

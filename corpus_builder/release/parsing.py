@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena._files import write_json
+from arena._internal.files import write_json
 from corpus_builder._appearing import appearing
 from corpus_builder.release._dates import Limits
 from corpus_builder.release._json import read_json

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from arena._progress import progress
+from arena._internal.progress import progress
 from arena.errors import DataError, clip
 from corpus_builder._packed import MAX_LINE, Packed
 from corpus_builder.sources.base import Located

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from arena._files import sha256_json
+from arena._internal.files import sha256_json
 from arena.errors import DataError
 from arena.mindmap import MindMap, read_mind_map
 from corpus_builder.sources._collection import Collection, Sought

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from arena._files import sha256_json
+from arena._internal.files import sha256_json
 from arena.errors import DataError, clip
 from corpus_builder.sources._arena_records import identifier, paper, survey, typology
 from corpus_builder.sources._data_sets import DataSet, Folder, Hub

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena._settings import Section, read_source
+from arena._internal.settings import Section, read_source
 from arena.errors import DataError, clip
 
 _KEYS = ("full_text_only", "max_rejected", "allow_damaged", "dates", "characters", "surveys",

@@ -11,9 +11,10 @@ from typing import Any
 
 import duckdb
 
-from arena import __version__, layout
-from arena._files import TEMPORARY_SUFFIX, sha256_json, write_json
-from arena._lock import only_writer
+from arena import __version__
+from arena._internal.files import TEMPORARY_SUFFIX, sha256_json, write_json
+from arena._internal.lock import only_writer
+from arena.corpus import layout
 from arena.errors import CorpusError, DataError, did_you_mean
 from corpus_builder._appearing import clear_making
 from corpus_builder._duckdb import is_interruption

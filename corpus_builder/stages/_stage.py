@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from arena._files import write_json
+from arena._internal.files import write_json
 
 if TYPE_CHECKING:
     from corpus_builder.stages._plan import Plan

@@ -10,8 +10,8 @@ from typing import Any
 
 import duckdb
 
-from arena import layout
-from arena._files import sha256_file, sha256_json, write_json
+from arena._internal.files import sha256_file, sha256_json, write_json
+from arena.corpus import layout
 from arena.errors import ArenaError
 from corpus_builder._content import write_content
 from corpus_builder._index import check_fields, list_files, make_plan, write_index

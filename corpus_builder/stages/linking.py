@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from arena._files import write_json
+from arena._internal.files import write_json
 from corpus_builder._appearing import appearing
 from corpus_builder._links import DANGLING, LINKS
 from corpus_builder.stages._database import connected, copy, count, literal

@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from arena._files import TEMPORARY_SUFFIX
-from arena._progress import progress
+from arena._internal.files import TEMPORARY_SUFFIX
+from arena._internal.progress import progress
 from corpus_builder._parquet import RowWriter
 from corpus_builder.figures import Extraction, Outcome, fingerprint
 from corpus_builder.figures.extraction import BATCH

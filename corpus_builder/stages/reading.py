@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from arena import __version__, layout
-from arena._files import sha256_json, write_json
-from arena._progress import progress
+from arena import __version__
+from arena._internal.files import sha256_json, write_json
+from arena._internal.progress import progress
+from arena.corpus import layout
 from arena.errors import DataError
 from corpus_builder.release import Shard, ShardTask, parse_shard
 from corpus_builder.release.parsing import LISTED, REJECTS, REPORT

@@ -11,7 +11,7 @@ from typing import Any
 
 import duckdb
 
-from arena._progress import progress
+from arena._internal.progress import progress
 from arena.errors import DataError
 from corpus_builder._order import create_documents
 from corpus_builder.stages._database import connected, copy, count, execute, literal, rows

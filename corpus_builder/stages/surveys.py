@@ -12,8 +12,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from arena._files import TEMPORARY_SUFFIX
-from arena._progress import progress
+from arena._internal.files import TEMPORARY_SUFFIX
+from arena._internal.progress import progress
 from arena.errors import DataError, clip
 from corpus_builder._parquet import RowWriter
 from corpus_builder.judges import OTHER, SURVEY, VERDICTS, Candidate, Judge, make_judge

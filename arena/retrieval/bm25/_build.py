@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._arrays import ArrayWriter, load_array, save_array
-from arena._strings import StringTable, StringTableWriter
+from arena._internal.arrays import ArrayWriter, load_array, save_array
+from arena.corpus.strings import StringTable, StringTableWriter
 from arena.retrieval.base import IndexInput
 from arena.text.analyzer import NAME as ANALYZER
 from arena.text.analyzer import TermMemo, tokenize

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._arrays import load_array
+from arena._internal.arrays import load_array
 
 _BYTES = 64_000_000  # of a table
 _ROWS = 4096  # at most, where there are few pairs

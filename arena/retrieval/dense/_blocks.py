@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._files import atomic_write, sha256_json
+from arena._internal.files import atomic_write, sha256_json
 from arena.encoders import Encoder, make_encoder
 from arena.errors import DataError
 from arena.retrieval.base import Spread

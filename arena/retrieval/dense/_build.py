@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._arrays import ArrayWriter, load_array
-from arena._files import TEMPORARY_SUFFIX, sha256_json, write_json
+from arena._internal.arrays import ArrayWriter, load_array
+from arena._internal.files import TEMPORARY_SUFFIX, sha256_json, write_json
 from arena.encoders import Encoder
 from arena.errors import DataError, clip
 from arena.retrieval.base import IndexInput, Spread

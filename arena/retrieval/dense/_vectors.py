@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._arrays import load_array
+from arena._internal.arrays import load_array
 from arena.errors import CorpusError, DataError, clip
 
 VECTORS = "vectors.npy"

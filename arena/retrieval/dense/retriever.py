@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from arena._files import write_json
+from arena._internal.files import write_json
 from arena.encoders import make_encoder
 from arena.encoders._once import once
 from arena.errors import CorpusError, DataError, clip, did_you_mean

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from arena._arrays import save_array
+from arena._internal.arrays import save_array
 from arena.errors import ArenaError
 from arena.retrieval.base import IndexInput
 from arena.retrieval.lucene._requirements import requirements

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._arrays import load_array
-from arena._cores import cores
+from arena._internal.arrays import load_array
+from arena._internal.cores import cores
 from arena.errors import CorpusError, DataError, clip
 from arena.retrieval._bm25_options import check_names, check_values
 from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope

@@ -1,0 +1,235 @@
+"""Building: the output directory is never half a corpus, and holds nothing of others."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import SMALL, SURVEY, Memory, arena_corpus, contents, names
+
+from arena.corpus import Corpus, layout
+from arena.errors import ArenaError, CorpusError, DataError
+from corpus_builder import _place
+from corpus_builder import build as build_module
+from corpus_builder.build import build
+from corpus_builder.sources import Located
+from corpus_builder.verify import verify
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"notes.txt": "mine"},
+        {"manifest.json": "mine"},
+        {"manifest.json": "[]"},
+        {"manifest.json": '{"manifest_version": 3, "files": {}}'},
+        {"manifest.json": '{"format_version": 1, "engine": "bm25", "files": {}}'},
+        {"below/notes.txt": "mine"},
+        {"corpus/notes.txt": "mine"},
+    ],
+)
+def test_other_files_are_never_deleted(tmp_path: Path, files: Any, overwrite: bool) -> None:
+    output = tmp_path / "c"
+    for name, text in files.items():
+        (output / name).parent.mkdir(parents=True, exist_ok=True)
+        (output / name).write_text(text)
+    with pytest.raises(CorpusError, match=r"holds other files, '.*' for one"):
+        build(SMALL, output, overwrite=overwrite)
+    assert {name: data.decode() for name, data in contents(output).items()} == files
+    assert names(tmp_path) == ["c"]
+
+
+def test_files_beside_a_corpus_are_never_deleted(tmp_path: Path) -> None:
+    output = tmp_path / "c"
+    build(SMALL, output)
+    (output / "notes.txt").write_text("mine")
+    with pytest.raises(CorpusError, match=r"already holds a corpus\. Pass --overwrite"):
+        build(SMALL, output)
+    with pytest.raises(CorpusError, match=r"holds other files, 'notes.txt' for one"):
+        build(SMALL, output, overwrite=True)
+    assert (output / "notes.txt").read_text() == "mine"
+
+
+def test_neighbours_are_never_deleted(tmp_path: Path) -> None:
+    for name in ("c.building", "c.lock", ".c", "c.old"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "notes.txt").write_text("mine")
+    before = contents(tmp_path)
+    build(SMALL, tmp_path / "c")
+    build(SMALL, tmp_path / "c", overwrite=True)
+    shutil.rmtree(tmp_path / "c")
+    assert contents(tmp_path) == before
+    (tmp_path / ".c.building").mkdir()
+    (tmp_path / ".c.building" / "notes.txt").write_text("mine")
+    with pytest.raises(CorpusError, match=r"\.c\.building' holds other files, 'notes.txt'"):
+        build(SMALL, tmp_path / "c")
+    assert (tmp_path / ".c.building" / "notes.txt").read_text() == "mine"
+
+
+class Meanwhile(Memory):
+    """Does something when its surveys are read, in the middle of a build."""
+
+    def __init__(self, action: Any) -> None:
+        super().__init__(SMALL._papers, SMALL._surveys)
+        self.action = action
+
+    def surveys(self) -> Iterator[Located]:
+        self.action()
+        return super().surveys()
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_what_comes_meanwhile_is_kept(tmp_path: Path, overwrite: bool) -> None:
+    output = tmp_path / "c"
+
+    def come() -> None:
+        output.mkdir()
+        (output / "notes.txt").write_text("mine")
+
+    with pytest.raises(CorpusError, match="holds other files"):
+        build(Meanwhile(come), output, overwrite=overwrite)
+    assert (output / "notes.txt").read_text() == "mine"
+    assert names(tmp_path) == ["c"]
+
+
+def test_an_empty_directory_and_links(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "nowhere").symlink_to("new")
+    build(SMALL, tmp_path / "link")
+    build(SMALL, tmp_path / "link", overwrite=True)
+    build(SMALL, tmp_path / "nowhere")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "nowhere").is_symlink()
+    assert contents(tmp_path / "real") == contents(tmp_path / "new")
+    assert names(tmp_path) == ["link", "new", "nowhere", "real"]
+    build(SMALL, tmp_path / "a" / "b" / "c")
+    assert verify(tmp_path / "a/b/c")["problems"] == {}
+
+
+@pytest.mark.parametrize("name", ["*", "**", "a?b", "we[i]rd's", 'q"--;', "x\ny", "$HOME", "{a,b}"])
+def test_odd_names(tmp_path: Path, name: str) -> None:
+    other = tmp_path / "a1b" / "staging"  # what a pattern could match
+    other.mkdir(parents=True)
+    (other / "papers.parquet").write_text("not ours")
+    build(SMALL, tmp_path / name)
+    assert verify(tmp_path / name)["problems"] == {}
+    assert json.loads((tmp_path / name / layout.MANIFEST).read_text())["counts"]["papers"] == 1
+
+
+@pytest.mark.parametrize("name", [b"back\\slash", b"\xff"])
+def test_names_that_duckdb_cannot_take(tmp_path: Path, name: bytes) -> None:
+    with pytest.raises(CorpusError, match="a corpus cannot be built below a name with") as caught:
+        build(SMALL, os.fsdecode(os.fsencode(tmp_path) + b"/" + name))
+    assert str(caught.value).isascii()
+    assert names(tmp_path) == []
+
+
+def test_output_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "c").write_text("mine")
+    with pytest.raises(CorpusError, match=r"is a file\. Name a new directory"):
+        build(SMALL, tmp_path / "c", overwrite=True)
+    with pytest.raises(OSError, match="cannot write"):
+        build(SMALL, tmp_path / "c" / "below")
+
+
+def test_overwrite(tmp_path: Path, mini: Path) -> None:
+    output = tmp_path / "c"
+    shutil.copytree(mini, output)
+    build(SMALL, output, overwrite=True)
+    build(SMALL, tmp_path / "fresh")
+    assert contents(output) == contents(tmp_path / "fresh")
+    manifest = json.loads((output / layout.MANIFEST).read_text())
+    manifest["format_version"] = 99  # a corpus of another release is a corpus
+    (output / layout.MANIFEST).write_text(json.dumps(manifest))
+    build(SMALL, output, overwrite=True)
+    assert contents(output) == contents(tmp_path / "fresh")
+    assert names(tmp_path) == ["c", "fresh"]
+
+
+@pytest.mark.parametrize("exchange", [True, False])
+def test_a_failing_overwrite_keeps_the_old(
+    tmp_path: Path, mini: Path, monkeypatch: Any, exchange: bool
+) -> None:
+    output = tmp_path / "c"
+    shutil.copytree(mini, output)
+    with pytest.raises(DataError):
+        build(Memory(SMALL._papers, [{}]), output, overwrite=True)
+    if not exchange:
+        monkeypatch.setattr(_place, "_exchange", lambda first, second: False)
+        rename = Path.rename
+
+        def refuse(self: Path, target: Any) -> Path:
+            if self.name == "corpus":
+                raise OSError(5, "Input/output error")
+            return rename(self, target)
+
+        monkeypatch.setattr(Path, "rename", refuse)
+        with pytest.raises(OSError, match=r"cannot write .*Input/output error"):
+            build(SMALL, output, overwrite=True)
+    assert contents(output) == contents(mini)
+    assert names(tmp_path) == ["c"]
+
+
+def test_a_reader_always_finds_a_corpus(tmp_path: Path) -> None:
+    output = tmp_path / "c"
+    build(SMALL, output)
+    (tmp_path / "x").mkdir()
+    (tmp_path / "y").mkdir()
+    if not _place._exchange(tmp_path / "x", tmp_path / "y"):
+        pytest.skip("this file system cannot exchange two directories")
+    stop, misses = threading.Event(), Counter[bool]()
+
+    def watch() -> None:
+        while not stop.is_set():
+            misses[not (output / layout.MANIFEST).exists()] += 1
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    for _ in range(5):
+        build(SMALL, output, overwrite=True)
+    stop.set()
+    watcher.join()
+    assert misses[True] == 0 and misses[False] > 100
+
+
+def test_two_builds_at_once(tmp_path: Path) -> None:
+    output = tmp_path / "c"
+    errors = []
+
+    def second() -> None:
+        with pytest.raises(ArenaError, match="another process is writing"):
+            build(SMALL, output)
+        result = arena_corpus("world", "--papers", "60", "--surveys", "1", "--output", output)
+        errors.append((result.returncode, result.stderr))
+
+    build(Meanwhile(second), output)
+    line = f"arena-corpus: error: another process is writing {str(output)!r}. Wait for it or name "
+    assert errors == [(2, line + "another directory.\n")]
+    assert verify(output)["problems"] == {}
+    assert names(tmp_path) == ["c"]
+
+
+def test_a_corpus_that_comes_before_the_lock_is_kept(tmp_path: Path, monkeypatch: Any) -> None:
+    """The other build was done between our first look and our turn."""
+    output, check = tmp_path / "c", build_module.check_output
+    looks = []
+
+    def look(path: Path, overwrite: bool) -> None:
+        check(path, overwrite)
+        looks.append(path)
+        if len(looks) == 1:
+            build(SMALL, output)
+
+    monkeypatch.setattr(build_module, "check_output", look)
+    other = Memory([{"id": "z", "title": "Z", "date": "2000"}], [SURVEY])
+    with pytest.raises(CorpusError, match="already holds a corpus"):
+        build(other, output)
+    assert Corpus.open(output)._document_number("a") == 0

@@ -1,0 +1,411 @@
+"""The dataset card: its figures against values by hand, and against NumPy and plain Python."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import xml.etree.ElementTree as ET
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus_builder.build import build
+from corpus_builder.card import write_card
+from corpus_builder.card._again import command
+from corpus_builder.card._bars import bins_of
+from corpus_builder.card._complexity import fit
+from corpus_builder.card._losses import flat, of_source
+from corpus_builder.card._svg import ticks
+from corpus_builder.sources.jsonl import JsonLines
+
+ROOT = Path(__file__).resolve().parents[2]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def made(directory: Path, papers: list[dict[str, Any]], surveys: list[dict[str, Any]]) -> Path:
+    """Build a corpus and write its card."""
+    directory.mkdir(exist_ok=True)
+    files = []
+    for name, records in (("papers", papers), ("surveys", surveys)):
+        files.append(directory / f"{name}.jsonl")
+        lines = "".join(json.dumps(record) + "\n" for record in records)
+        files[-1].write_text(lines, encoding="utf-8")
+    build(JsonLines(*files), directory / "corpus", fields=("title",))
+    write_card(directory / "corpus")
+    return directory / "corpus"
+
+
+def page(corpus: Path) -> str:
+    return (corpus / "card/README.md").read_text(encoding="utf-8")
+
+
+def pictures(corpus: Path) -> dict[str, ET.Element]:
+    """Parse every picture; a page of HTML or a broken one does not parse."""
+    return {path.name: ET.parse(path).getroot() for path in (corpus / "card").glob("*.svg")}
+
+
+def rows(text: str, heading: str) -> list[list[str]]:
+    """Return the cells of the first table below a heading, without its header."""
+    below = text[text.index(f"\n## {heading}") :]
+    lines = re.search(r"(?:^\|.*\n)+", below, re.M)
+    assert lines is not None
+    return [
+        [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        for line in lines[0].splitlines()[2:]
+    ]
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("tiny") / "corpus"
+    example = ROOT / "docs" / "example"
+    build(JsonLines(example / "papers.jsonl", example / "surveys.jsonl"), directory)
+    write_card(directory)
+    return directory
+
+
+def test_the_example_by_hand(tiny: Path) -> None:
+    # s1 has 12 references; the corpus holds p3 p2 p4 p5 p6 p8 of the seven listed, and of them
+    # p3 p2 p4 are in reach. s2 has p1 alone, which is later than s2.
+    text = page(tiny)
+    counts = dict(rows(text, "Counts"))
+    assert counts == {
+        "papers": "9",
+        "of them searchable: dated and no survey": "6",
+        "of them undated": "1",
+        "of them surveys": "2",
+        "papers with an abstract": "7",
+        "papers with full text": "1",
+        "sections of full text": "2",
+        "citations between searchable papers": "7",
+        "survey tasks": "2",
+        "of them with a reference in reach: they can be scored": "1",
+        "of them with a mind-map": "1",
+        "references of survey tasks": "13",
+        "of them in the corpus": "7",
+        "of them in reach: gold": "3",
+    }
+    assert rows(text, "Dates") == [
+        [y, "1"] for y in ["2009", "2010", "2012", "2015", "2016", "2018"]
+    ]
+    assert rows(text, "(a)") == [
+        ["Computer Science", "1", "11.11 %"],
+        ["no discipline told", "8", "88.89 %"],
+    ]
+    assert "No disciplines: none of 2 survey tasks has one" in text
+    # 6/12 and 1/1 of the references are there; in reach are 3/12 and 0/1.
+    everyone = ["2", "2 (100.00 %)", "2 (100.00 %)", "1 (50.00 %)", "1 (50.00 %)", "0 (0.00 %)"]
+    assert rows(text, "(c)") == [["all surveys", *everyone], ["no discipline told", *everyone]]
+    assert "100.00 % of the survey tasks (2 of 2) have at least 50 %" in text
+    assert "7 of 13 references (53.85 %) are in the corpus, 3 (23.08 %) in reach" in text
+    assert rows(text, "(d)") == [["1", "1", "1", "1", "1"]]
+    assert "it takes two mind-maps" in text
+    assert {name: number for name, number, _ in rows(text, "What was lost")} == {
+        "papers, undated": "1",
+        "papers, surveys": "2",
+        "entries of reference lists": "1",
+        "references of surveys, not listed": "5",
+        "references of surveys, unknown": "1",
+        "references of surveys, undated": "1",
+        "references of surveys, surveys": "1",
+        "references of surveys, not before it": "2",
+        "survey tasks without gold": "1",
+        "survey tasks without a mind-map": "1",
+        "mind-maps that cannot be read": "0",
+    }
+    assert "license" not in text and "The licence: the source tells none." in text
+    assert sorted(pictures(tiny)) == [
+        "coverage.svg", "dates.svg", "disciplines.svg", "mind-maps.svg",
+    ]  # fmt: skip
+
+
+def test_front_matter_is_yaml(tiny: Path) -> None:
+    import yaml
+
+    _, front, _ = page(tiny).split("---\n", 2)
+    sha256 = json.loads((tiny / "manifest.json").read_text())["content_sha256"]
+    assert yaml.safe_load(front) == {
+        "pretty_name": f"ResearchArena corpus {sha256[:12]}",
+        "size_categories": ["n<1K"],
+    }
+
+
+def test_coverage_and_disciplines_of_a_world_counted_otherwise(world: Path, tmp_path: Path) -> None:
+    """Plain Python over the Parquet files finds what DuckDB finds."""
+    corpus = Path(shutil.copytree(world, tmp_path / "corpus"))
+    counts = write_card(corpus)["counts"]
+    totals = {
+        row["survey"]: row["n_references_total"]
+        for row in pq.read_table(corpus / "tasks/mind_maps.parquet").to_pylist()
+    }
+    there, gold = Counter(), Counter()
+    for row in pq.read_table(corpus / "tasks/gold.parquet").to_pylist():
+        there[row["survey"]] += row["document"] is not None
+        gold[row["survey"]] += row["status"] == "gold"
+    row = rows(page(corpus), "(c)")[0]
+    expected = [
+        sum(100 * there[survey] >= step * total for survey, total in totals.items())
+        for step in (25, 50, 75, 100)
+    ]
+    expected.append(sum(2 * gold[survey] >= total for survey, total in totals.items()))
+    assert [int(cell.split()[0]) for cell in row[2:]] == expected
+    assert counts["references"] == sum(totals.values())
+    assert counts["references_in_corpus"] == sum(there.values())
+    fields = Counter(
+        field
+        for row in pq.read_table(corpus / "papers.parquet", columns=["fields"]).to_pylist()
+        for field in set(row["fields"])
+    )
+    listed = [(name, int(number)) for name, number, _ in rows(page(corpus), "(a)")]
+    assert listed == sorted(fields.items(), key=lambda item: (-item[1], item[0]))[:5]
+
+
+def test_the_curve_is_drawn_where_the_shares_are(tmp_path: Path) -> None:
+    """Coverage 1/3, 1/2 and 1: the curve falls after 33, 50 and never."""
+    papers = [{"id": f"p{i}", "title": f"Paper {i}", "date": "2000"} for i in range(3)]
+    surveys = [
+        {"id": "a", "title": "One", "date": "2001", "references": ["p0", "x", "y"]},
+        {"id": "b", "title": "Two", "date": "2001", "references": ["p0", "x"]},
+        {"id": "c", "title": "Three", "date": "2001", "references": ["p0", "p1", "p2"]},
+    ]
+    root = pictures(made(tmp_path / "c", papers, surveys))["coverage.svg"]
+    curve = next(path for path in root.iter(f"{SVG}path") if path.get("class") == "curve wide")
+    points = [tuple(map(float, p.split())) for p in re.findall(r"[\d.]+ [\d.]+", curve.get("d"))]
+    assert len(points) == 101
+    top, bottom = points[0][1], 300.0
+    shares = [round((bottom - y) / (bottom - top), 2) for _, y in points]
+    assert shares == [1.0] * 34 + [0.67] * 17 + [0.33] * 50
+
+
+@given(
+    st.dictionaries(
+        st.tuples(st.integers(0, 12), st.integers(0, 300)), st.integers(1, 5), min_size=2
+    )
+)
+def test_the_regression_line_is_that_of_numpy(points: dict[tuple[int, int], int]) -> None:
+    line = fit(points)
+    x = np.repeat([depth for depth, _ in points], list(points.values()))
+    y = np.repeat([nodes for _, nodes in points], list(points.values()))
+    if len(set(x)) == 1:
+        assert line is None
+        return
+    assert line is not None
+    slope, intercept = np.polyfit(x, y, 1)
+    assert (float(line.slope), float(line.intercept)) == pytest.approx(
+        (slope, intercept), rel=1e-6, abs=1e-6
+    )
+
+
+def tree(depth: int, extra: int) -> dict[str, Any]:
+    """A chain of `depth` headings below the root, and `extra` more right below the root."""
+    node: dict[str, Any] = {"label": f"level {depth}", "children": []}
+    for level in range(depth - 1, 0, -1):
+        node = {"label": f"level {level}", "children": [node]}
+    others = [{"label": f"other {i}", "children": []} for i in range(extra)]
+    return {"label": "root", "children": [node, *others]}
+
+
+def test_complexity_by_hand(tmp_path: Path) -> None:
+    # (depth, nodes): (1, 2), (2, 5), (3, 8), (3, 6): means 2.25 and 5.25, sums of squares 2.75 and
+    # products 6.75, so the slope is 27/11 and the intercept 5.25 - 27/11 * 2.25.
+    papers = [{"id": "p", "title": "Paper", "date": "2000"}]
+    maps = [tree(1, 1), tree(2, 3), tree(3, 5), tree(3, 3), 7]
+    surveys = [
+        {"id": f"s{i}", "title": f"Topic {i}", "date": "2001", "references": ["p"], "mind_map": m}
+        for i, m in enumerate(maps)
+    ]
+    corpus = made(tmp_path / "c", papers, surveys)
+    assert rows(page(corpus), "(d)") == [
+        ["1", "1", "2", "2", "2"], ["2", "1", "5", "5", "5"], ["3", "2", "6", "6", "8"],
+    ]  # fmt: skip
+    assert "nodes = 2.45 × depth − 0.27" in page(corpus)
+    assert "Unreadable, and left out: 1." in page(corpus)
+    assert len(list(pictures(corpus)["mind-maps.svg"].iter(f"{SVG}circle"))) == 4
+
+
+def test_nothing_to_draw(tmp_path: Path) -> None:
+    """No disciplines, no references, no mind-maps, nothing dated: sentences, and no picture."""
+    papers = [{"id": "p", "title": "Paper"}]
+    surveys = [{"id": "s", "title": "Topic", "date": "2001"}]
+    corpus = made(tmp_path / "c", papers, surveys)
+    text = page(corpus)
+    assert pictures(corpus) == {} and "![" not in text
+    for told in (
+        "No paper of this corpus can be found.",
+        "No disciplines: none of 1 papers has one",
+        "No coverage: none of 1 survey tasks lists a reference.",
+        "No mind-maps: none of 1 survey tasks has one that can be read.",
+    ):
+        assert told in text
+
+
+def test_a_paper_counts_in_each_of_its_disciplines_once(tmp_path: Path) -> None:
+    papers = [
+        {"id": "a", "title": "A", "date": "2000", "fields": ["X", "Y", "X"]},
+        {"id": "b", "title": "B", "date": "2000", "fields": ["X", " "]},
+        {"id": "c", "title": "C", "date": "2000", "fields": [""]},
+    ]
+    surveys = [{"id": "a", "title": "A", "date": "2001", "references": ["b"]}]
+    text = page(made(tmp_path / "c", papers, surveys))
+    assert rows(text, "(a)") == [
+        ["X", "2", "66.67 %"], ["Y", "1", "33.33 %"], ["no discipline told", "1", "33.33 %"],
+    ]  # fmt: skip
+    assert "One with several counts in each" in text
+    assert [row[:2] for row in rows(text, "(b)")] == [["X", "1"], ["Y", "1"]]
+    assert [row[:2] for row in rows(text, "(c)")] == [["all surveys", "1"], ["X", "1"], ["Y", "1"]]
+
+
+def test_a_thousand_disciplines(tmp_path: Path) -> None:
+    """Paper i has the disciplines 0 to i: number 0 is the largest."""
+    papers = [
+        {"id": f"p{i}", "title": "T", "date": "2000", "fields": [f"f{j:04}" for j in range(i + 1)]}
+        for i in range(1000)
+    ]
+    corpus = made(tmp_path / "c", papers, [{"id": "s", "title": "S", "date": "2001"}])
+    assert rows(page(corpus), "(a)") == [
+        *([f"f{j:04}", f"{1000 - j:,}", f"{(1000 - j) / 10:.2f} %"] for j in range(5)),
+        ["other disciplines", "995", "99.50 %"],
+    ]
+    assert "different disciplines: 1,000." in page(corpus)
+    assert len(list(pictures(corpus)["disciplines.svg"].iter(f"{SVG}rect"))) == 1 + 6
+
+
+EVIL = [
+    "<script>alert(1)</script>", "](javascript:alert(1))", "a|b\n\n# heading", "`x` **b** $y$",
+    '"><img src=x onerror=alert(1)>', "\u202egnp.exe", "&lt;b&gt;", "https://evil.example/x",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EVIL)
+def test_text_of_others_stays_text(name: str, tmp_path: Path) -> None:
+    papers = [{"id": "s", "title": name, "date": "2000", "fields": [name]},
+              {"id": "p", "title": "P", "date": "2000"}]  # fmt: skip
+    surveys = [{"id": "s", "title": name, "date": "2001", "references": ["p"]}]
+    corpus = made(tmp_path / "c", papers, surveys)
+    text = page(corpus).split("---\n", 2)[2]  # what stands before is YAML
+    plain = " ".join(name.replace("\u202e", "").split())
+    row = rows(text, "(a)")[0]
+    assert len(row) == 3
+    assert re.sub(r"\\(?=[^\w\s])", "", row[0]) == plain  # all that is added are escapes
+    assert "\u202e" not in text and not re.search(r"(?<!\\)<(?!/?(details|summary)>)", text)
+    assert "\n# heading" not in text and "](javascript" not in text.replace("\\](", "")
+    assert "https://" not in text
+    for root in pictures(corpus).values():
+        assert {e.tag.removeprefix(SVG) for e in root.iter()} <= {
+            "svg", "title", "style", "rect", "text", "path", "circle", "g",
+        }  # fmt: skip
+        assert not any(key.startswith("on") for e in root.iter() for key in e.attrib)
+    assert any(e.text == plain for e in pictures(corpus)["disciplines.svg"].iter(f"{SVG}text"))
+
+
+def test_a_file_name_cannot_leave_the_block_of_the_command(tmp_path: Path) -> None:
+    file = tmp_path / "```\n# x; rm -rf.jsonl"
+    file.write_text('{"id": "p", "title": "P"}\n')
+    surveys = tmp_path / "surveys.jsonl"
+    surveys.write_text('{"id": "s", "title": "S", "date": "2001"}\n')
+    build(JsonLines(file, surveys), tmp_path / "corpus", fields=("title",))
+    write_card(tmp_path / "corpus")
+    assert "````sh\narena-corpus build jsonl \\\n    --papers '``` # x; rm -rf.jsonl' \\\n" in page(
+        tmp_path / "corpus"
+    )
+
+
+def test_a_world_can_be_made_again_by_its_card(world: Path, tmp_path: Path) -> None:
+    from corpus_builder.cli import main
+
+    corpus = Path(shutil.copytree(world, tmp_path / "corpus"))
+    write_card(corpus)
+    block = re.search(r"```sh\n(.*?)\n```", page(corpus), re.S)
+    assert block is not None
+    line = block[1].replace("\\\n", " ").replace("DIR", str(tmp_path / "again")).split()
+    assert main(line[1:]) == 0
+    hashes = [
+        json.loads((tmp_path / name / "manifest.json").read_text())["content_sha256"]
+        for name in ("corpus", "again")
+    ]
+    assert hashes[0] == hashes[1]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ({"source": "s2orc", "stages": {}}, "build s2orc --input DIR --config FILE --output DIR"),
+        ({"source": "a b"}, "build 'a b' OPTIONS --engines bm25 --fields title --output DIR"),
+    ],
+)
+def test_the_command_of_other_sources(source: dict[str, Any], expected: str) -> None:
+    told = {"source": source, "configuration": {"engines": ["bm25"], "fields": ["title"]}}
+    assert " ".join(command(told).replace("\\\n", " ").split()) == f"arena-corpus {expected}"
+
+
+def test_reports_of_stages_are_rendered_whole() -> None:
+    stages = {
+        "parse": {
+            "datasets": {
+                "papers": {"shards": 2, "lines": 1200, "rows": {"papers": 1190},
+                           "rejected": {"no title": 9, "<b>": 1}, "flaws": {}},
+                "abstracts": {"shards": 1, "lines": 5, "rows": {}, "rejected": {}, "flaws": {}},
+            },
+            "shards": {"papers/a": "f" * 64},
+            "told_twice": {"papers": 3},
+            "papers": 1187,
+        },
+        "surveys": {},
+        "references": {"dropped": {"deep": {"er": 4}}, "share": 0.5},
+    }  # fmt: skip
+    text = of_source({"source": "x", "stages": stages})
+    cells = {tuple(c.strip() for c in line.split("|")[1:-1]) for line in text.splitlines()}
+    assert ("lines", "1,200", "5", "") in cells
+    assert ("rejected: no title", "9", "-", "records that cannot be used") in cells
+    assert ("rejected: \\<b\\>", "1", "-", "records that cannot be used") in cells
+    assert ("papers", "1,187", "") in cells
+    assert ("dropped", "deep", "why") in cells and ("er", "4", "") in cells
+    twice = (
+        "told twice: papers",
+        "3",
+        "records of an id that an earlier one has; the first counts",
+    )
+    assert twice in cells
+    assert ("share", "0.5", "") in cells
+    assert "f" * 64 not in text and "### Stage surveys\n\nNo counts." in text
+    assert of_source({"source": "x"}) == ""
+    assert "| joined" in of_source({"yield": {"joined": 5, "lost": {"no id": 2}}})
+
+
+def test_flat_ends_in_deep_mappings() -> None:
+    deep: Any = 1
+    for _ in range(5000):
+        deep = {"a": deep}
+    assert len(list(flat(deep))) == 1
+
+
+@given(st.dictionaries(st.integers(1000, 9999), st.integers(1, 10**7), max_size=60))
+def test_bars_by_year_lose_no_paper(years: dict[int, int]) -> None:
+    bins = bins_of(years)
+    assert sum(papers for _, papers in bins) == sum(years.values())
+    assert len(bins) <= 42
+    for name, papers in bins:
+        if name.isdecimal():
+            assert papers == years.get(int(name), 0)
+
+
+def test_the_years_with_most_papers_have_bars() -> None:
+    years = {1000: 1, **dict.fromkeys(range(1980, 2020), 5), 9999: 2}
+    bins = bins_of(years)
+    assert bins[0] == ("before 1980", 1) and bins[-1] == ("after 2019", 2)
+    assert [name for name, _ in bins[1:-1]] == [str(year) for year in range(1980, 2020)]
+
+
+@given(st.integers(0, 10**9), st.integers(2, 12))
+def test_ticks(top: int, most: int) -> None:
+    found = ticks(top, most)
+    assert found[0] == 0 and found[-1] >= max(top, 1) and len(found) <= most + 1
+    step = found[1]
+    assert re.fullmatch("[125]0*", str(step)) and found == list(range(0, found[-1] + 1, step))

@@ -1,0 +1,278 @@
+"""Where a card lies: it appears whole, is verified, is replaced, and no agent ever reads it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena.corpus import Corpus, layout
+from arena.errors import CorpusError
+from corpus_builder.card import write_card
+from corpus_builder.cli import main
+from corpus_builder.index import build_index
+from corpus_builder.verify import verify
+
+ROOT = Path(__file__).resolve().parents[2]
+INTACT: dict[str, str] = {}
+
+
+@pytest.fixture
+def copy(mini: Path, tmp_path: Path) -> Path:
+    """A copy of `mini` to be written to."""
+    return Path(shutil.copytree(mini, tmp_path / "corpus"))
+
+
+def contents(corpus: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(corpus).as_posix(): path.read_bytes()
+        for path in sorted(corpus.rglob("*"))
+        if path.is_file()
+    }
+
+
+def manifest(corpus: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((corpus / "manifest.json").read_text())
+    return found
+
+
+def command(*arguments: object, code: str = "") -> subprocess.CompletedProcess[str]:
+    """Run ``arena-corpus card`` in a process of its own, with `code` before it."""
+    program = f"{code}\nimport sys\nfrom corpus_builder.cli import main\nsys.exit(main())"
+    line = [sys.executable, "-c", program, "card", *map(str, arguments)]
+    return subprocess.run(line, capture_output=True, text=True, cwd=ROOT)
+
+
+def test_only_the_card_and_the_hash_of_the_manifest_change(copy: Path) -> None:
+    before, files = manifest(copy), contents(copy)
+    entries = write_card(copy)["files"]
+    after = manifest(copy)
+    assert after.pop("card") == entries and "card/README.md" in entries
+    assert after.pop("manifest_sha256") != before.pop("manifest_sha256")
+    assert after == before
+    now = contents(copy)
+    assert {name for name in now if name not in files} == set(entries)
+    assert all(now[name] == data for name, data in files.items() if name != "manifest.json")
+    assert verify(copy)["problems"] == INTACT
+    assert not (copy / layout.CARD_BUILDING).exists()
+
+
+def test_twice_and_with_other_threads_and_memory(copy: Path) -> None:
+    write_card(copy, threads=1)
+    first = contents(copy)
+    for threads, memory in ((2, 1 << 30), (5, 100 << 20)):
+        write_card(copy, threads=threads, memory=memory)
+        assert contents(copy) == first
+
+
+def test_the_order_of_card_and_index_leaves_no_trace(copy: Path, tmp_path: Path) -> None:
+    other = Path(shutil.copytree(copy, tmp_path / "other"))
+    write_card(copy)
+    build_index(copy, "bm25", name="titles", fields=["title"])
+    build_index(other, "bm25", name="titles", fields=["title"])
+    write_card(other)
+    assert contents(copy) == contents(other)
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (lambda card: (card / "README.md").unlink(), "is missing"),
+        (lambda card: (card / "README.md").write_text("!"), "has other content"),
+    ],
+)
+def test_a_damaged_card_is_seen_and_mended(copy: Path, damage: Any, told: str) -> None:
+    write_card(copy)
+    whole = contents(copy)
+    damage(copy / "card")
+    assert verify(copy)["problems"] == {"card/README.md": told}
+    assert Corpus.open(copy).at("2030").search("dense")  # it does not need its card
+    write_card(copy)
+    assert contents(copy) == whole
+
+
+def test_other_files_in_the_place_are_not_destroyed(copy: Path) -> None:
+    (copy / "card").mkdir()
+    (copy / "card/notes.txt").write_text("mine")
+    with pytest.raises(CorpusError, match=r"holds other files, 'notes\.txt' for one"):
+        write_card(copy)
+    assert (copy / "card/notes.txt").read_text() == "mine"
+    assert not (copy / layout.CARD_BUILDING).exists() and "card" not in manifest(copy)
+    shutil.rmtree(copy / "card")
+    (copy / "card").write_text("a file")
+    with pytest.raises(CorpusError, match="is no folder"):
+        write_card(copy)
+
+
+def test_a_card_of_an_older_release_is_replaced(copy: Path) -> None:
+    write_card(copy)
+    whole = contents(copy)
+    (copy / "card/old.svg").write_text("<svg/>")
+    told = manifest(copy)
+    told["card"]["card/old.svg"] = {"bytes": 6, "sha256": "0"}
+    del told["manifest_sha256"]
+    told["manifest_sha256"] = arena._internal.files.sha256_json(told)
+    (copy / "manifest.json").write_text(json.dumps(told))
+    write_card(copy)
+    assert contents(copy) == whole
+
+
+def test_a_corpus_that_was_changed_gets_no_card(copy: Path) -> None:
+    gold = copy / layout.GOLD
+    data = bytearray(gold.read_bytes())
+    data[len(data) // 2] ^= 1
+    gold.write_bytes(data)
+    with pytest.raises(CorpusError, match="is not as it was built"):
+        write_card(copy)
+    told = manifest(copy)
+    told["counts"]["papers"] += 1
+    (copy / "manifest.json").write_text(json.dumps(told))
+    with pytest.raises(CorpusError, match="has other content than when it was written"):
+        write_card(copy)
+
+
+@pytest.mark.parametrize("place", ["nowhere", "file", "empty"])
+def test_wrong_paths(place: str, tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SystemExit) as stop:
+        sys.exit(main(["card", str(tmp_path / place)]))
+    out, err = capsys.readouterr()
+    assert (stop.value.code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("arena-corpus: error: ")
+
+
+def test_the_command(copy: Path, capsys: Any) -> None:
+    assert main(["card", str(copy)]) == 0
+    out = capsys.readouterr().out
+    # sv:1 has 40 references, 11 of them there; sv:2 all of 3; sv:3 its one, which is later.
+    assert "2 of 3 survey tasks have at least half of their references in the corpus" in out
+    assert main(["card", str(copy), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["files"] == manifest(copy)["card"]
+    assert main(["verify", str(copy)]) == 0
+    assert f"{len(contents(copy))} files are as built." in capsys.readouterr().out
+    assert main(["info", str(copy)]) == 0
+
+
+KILL = """
+import os, shutil, signal
+from pathlib import Path
+from corpus_builder import _place, _register
+def die(*arguments, **options):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+MOMENTS = {
+    "before writing": "_register._check_card = die",
+    "half written": "write = Path.write_bytes\n"
+    "Path.write_bytes = lambda self, data: (write(self, data[:9]), die())",
+    "before the rename": "_register.put = die",
+    "after the rename": "_place._sync_one = "
+    "lambda path: path.name == 'corpus' and (path / 'card').exists() and die()",
+    "between two renames": "_place._exchange = lambda *a: False; rename = Path.rename\n"
+    "Path.rename = lambda self, to: die() if to.name == 'card' else rename(self, to)",
+    "before the manifest": "_register.write_json = die",
+    "manifest half written": "_register.write_json = lambda path, data: ("
+    "path.with_name('.0.atomic-write.tmp').write_text('{'), die())",
+    "after the manifest": "write = _register.write_json\n"
+    "_register.write_json = lambda *a: (write(*a), die())",
+}
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_sigkill_at_every_step(copy: Path, tmp_path: Path, moment: str, again: bool) -> None:
+    whole = Path(shutil.copytree(copy, tmp_path / "whole"))
+    write_card(whole)
+    if again:
+        write_card(copy)
+    done = command(copy, code=KILL + MOMENTS[moment])
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert Corpus.open(copy).at("2030").search("dense")  # whatever happened, the corpus works
+    assert not any(name.startswith(layout.CARD_BUILDING) for name in verify(copy)["problems"])
+    mended = command(copy)
+    assert mended.returncode == 0, mended.stderr
+    assert contents(copy) == contents(whole)
+    assert verify(copy)["problems"] == INTACT
+
+
+def test_a_manifest_that_cannot_be_written_leaves_all_as_before(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = contents(copy)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("corpus_builder._register.write_json", full)
+    with pytest.raises(OSError, match=r"No space left on device\. The corpus is as before"):
+        write_card(copy)
+    assert contents(copy) == before
+
+
+def test_cards_at_once(copy: Path) -> None:
+    line = [sys.executable, "-m", "corpus_builder.cli", "card", str(copy)]
+    running = [subprocess.Popen(line, cwd=ROOT, stdout=subprocess.DEVNULL) for _ in range(3)]
+    assert [process.wait() for process in running] == [0, 0, 0]
+    assert verify(copy)["problems"] == INTACT
+
+
+def test_a_corpus_with_a_card_is_replaced_by_a_build(
+    copy: Path, mini_records: Any, tmp_path: Path
+) -> None:
+    """What a card adds is the corpus' own, and goes with it."""
+    from corpus_builder.build import build
+    from corpus_builder.sources.jsonl import JsonLines
+
+    write_card(copy)
+    build(JsonLines(*mini_records.write(tmp_path)), copy, overwrite=True)
+    assert not (copy / "card").exists() and verify(copy)["problems"] == INTACT
+
+
+# No agent ever reads it.
+
+
+def test_no_module_of_the_arena_names_the_card() -> None:
+    for path in sorted((ROOT / "arena").rglob("*.py")):
+        if path == ROOT / "arena/layout.py":
+            continue
+        names = {
+            getattr(node, "attr", getattr(node, "id", ""))
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        }
+        assert not names & {"CARD", "CARD_BUILDING"}, path
+
+
+SPY = """
+import sys
+opened = []
+sys.addaudithook(lambda event, arguments: event in ("open", "os.listdir", "os.scandir") and
+                 opened.append(str(arguments[0])))
+import arena, arena.cli
+corpus, output = sys.argv[1:]
+assert arena.cli.main(["audit", "--corpus", corpus, "--actions", "200"]) == 0
+for task in ("discovery", "selection"):
+    arena.run(corpus, task, "title", f"{output}/{task}")
+assert any("/tasks/gold.parquet" in path for path in opened)  # it does see what is opened
+print([path for path in opened if "/card" in path and "/card" in path.replace(corpus, "")])
+"""
+
+
+def test_audits_environments_and_runs_open_no_card(world: Path, tmp_path: Path) -> None:
+    corpus = Path(shutil.copytree(world, tmp_path / "corpus"))
+    write_card(corpus)
+    done = subprocess.run(
+        [sys.executable, "-c", SPY, str(corpus), str(tmp_path)],
+        capture_output=True, text=True, cwd=ROOT, env={**os.environ},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[]"

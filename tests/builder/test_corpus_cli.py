@@ -1,0 +1,334 @@
+"""The command line arena-corpus: what it prints, what it finds, how it fails."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.corpus import Corpus, layout
+from arena.errors import ArenaError, CorpusError
+from corpus_builder.cli import main
+from corpus_builder.verify import verify
+
+
+@pytest.fixture
+def copy(mini: Path, tmp_path: Path) -> Path:
+    """A copy of `mini` to be damaged."""
+    return Path(shutil.copytree(mini, tmp_path / "corpus"))
+
+
+def run(capsys: Any, *arguments: object) -> tuple[int, str, str]:
+    try:
+        status = main([str(argument) for argument in arguments])
+    except SystemExit as stop:  # argparse
+        status = int(stop.code or 0)
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def fails(capsys: Any, *arguments: object) -> str:
+    """Run, expecting status 2, one line of error and nothing else; return the line."""
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (2, ""), err
+    assert err.count("\n") == 1 and err.endswith("\n")
+    assert re.match(r"arena-corpus( [a-z ]+)?: error: ", err)
+    return err
+
+
+CARD = """\
+corpus            {directory}
+source            jsonl
+papers            17 (11 searchable, 3 undated, 4 surveys)
+dates             1969-12-31 to 2023-01-31
+full text         2 sections
+citations         5 between searchable papers (2 to unknown papers left out)
+survey tasks      3 (2 can be scored, 2 with a mind-map)
+their references  16 listed: 7 in reach, 1 unknown, 2 undated, 3 surveys, 3 not before their survey
+indexes           bm25 over title, abstract, fulltext
+"""
+
+
+def test_build_info_verify(capsys: Any, tmp_path: Path, mini_records: Any) -> None:
+    papers, surveys = mini_records.write(tmp_path)
+    packed = tmp_path / "papers.jsonl.gz"
+    packed.write_bytes(gzip.compress(papers.read_bytes()))
+    output = tmp_path / "c"
+    options = ("build", "jsonl", "--papers", packed, "--surveys", surveys, "--output", output)
+    status, built, err = run(capsys, *options)
+    assert (status, err) == (0, "")
+    assert re.search(r"\nbuilt in \d+\.\d s\n\Z", built)
+    status, card, err = run(capsys, "info", output)
+    assert (status, err) == (0, "")
+    assert card.startswith(CARD.format(directory=output))
+    assert built.startswith(card)
+    status, out, err = run(capsys, "verify", output)
+    n_files = sum(1 for path in output.rglob("*") if path.is_file())
+    assert (status, out, err) == (0, f"{n_files} files are as built.\n", "")
+
+    status, out, _ = run(capsys, "info", output, "--json")
+    assert json.loads(out) == json.loads((output / layout.MANIFEST).read_text())
+    status, out, _ = run(capsys, "verify", output, "--json")
+    assert json.loads(out) == {"files": n_files, "problems": {}, "begun": {}}
+    status, out, _ = run(capsys, *options, "--overwrite", "--json", "--fields", "title, abstract")
+    assert json.loads(out)["configuration"]["fields"] == ["title", "abstract"]
+
+
+def test_bad_input(capsys: Any, tmp_path: Path, mini_records: Any) -> None:
+    papers, surveys = mini_records.write(tmp_path)
+    output = tmp_path / "c"
+
+    def build(**changes: object) -> str:
+        options = {"papers": papers, "surveys": surveys, "output": output, **changes}
+        flat = [text for name, value in options.items() for text in (f"--{name}", value)]
+        before = sorted(tmp_path.rglob("*"))
+        message = fails(capsys, "build", "jsonl", *flat)
+        assert sorted(tmp_path.rglob("*")) == before
+        return message
+
+    def file(text: str) -> Path:
+        path = tmp_path / "bad"
+        path.write_text(text)
+        return path
+
+    good = papers.read_text()
+    assert "/absent' does not exist. Name a file" in build(papers=tmp_path / "absent")
+    assert "is a directory. Name a file" in build(surveys=tmp_path)
+    assert "bad' is empty: it holds no papers." in build(papers=file(""))
+    assert "bad' is empty: it holds no surveys." in build(surveys=file("\n"))
+    assert "bad line 18 is no JSON (" in build(papers=file(good + "{'id': 1}\n"))
+    twice = good + '{"id": "p:day", "title": "Again"}\n'
+    assert "bad lines 2 and 18: both have id 'p:day'." in build(papers=file(twice))
+    assert "bad line 1: title=None: every record needs a title" in build(papers=file('{"id": 1}'))
+    assert "bad line 1: id=None: every record needs an id" in build(papers=file('{"title": "T"}'))
+    assert "bad line 1: id='a b': an id has" in build(papers=file('{"id": "a b", "title": "T"}'))
+    undated = '{"id": 1, "title": "T", "date": "soon"}'
+    assert "bad line 1: date: 'soon' is no date. Write YYYY, YYYY-MM" in build(papers=file(undated))
+    assert "bad line 1: a survey needs a date" in build(surveys=file('{"id": 1, "title": "T"}'))
+    assert "bad line 1: [] is no JSON object" in build(papers=file("[]"))
+    assert "no field 'titel' to index. Did you mean 'title'?" in build(fields="titel")
+    assert "name each of title, abstract, fulltext" in build(fields="")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes.txt").write_text("mine")
+    assert "holds other files, 'notes.txt' for one." in build(output=tmp_path / "full")
+    assert "bad' is a file. Name a new directory." in build(output=tmp_path / "bad")
+    run(capsys, "build", "world", "--papers", 60, "--surveys", 1, "--output", output)
+    assert "already holds a corpus. Pass --overwrite to replace it." in build()
+
+
+def test_bad_command_lines(capsys: Any) -> None:
+    assert "Did you mean 'verify'?" in fails(capsys, "verfy", "x")
+    assert "Did you mean 'jsonl'?" in fails(capsys, "build", "json")
+    assert "--surveys, --output" in fails(capsys, "build", "jsonl", "--papers", "x")
+    assert "required" in fails(capsys)
+    status, out, _ = run(capsys, "build", "jsonl", "--help")
+    assert status == 0
+    assert "arena-corpus build jsonl --papers papers.jsonl.gz --surveys surveys.jsonl" in out
+
+
+def test_text_of_a_file_stays_off_the_terminal(capsys: Any, tmp_path: Path) -> None:
+    path = tmp_path / "p"
+    path.write_bytes(b'{"id": "\\u001b[2Jx", "title": "T"}')
+    message = fails(capsys, "build", "jsonl", "--papers", path, "--surveys", path, "--output", "c")
+    assert message.rstrip("\n").isprintable()
+    path.write_bytes(b"\x1b[2J\x07 no JSON")
+    message = fails(capsys, "build", "jsonl", "--papers", path, "--surveys", path, "--output", "c")
+    assert message.rstrip("\n").isprintable()
+
+
+def test_not_a_corpus(capsys: Any, copy: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("x")
+    for name, message in (
+        ("absent", "there is no directory"),
+        ("empty", r"holds no built corpus \(no manifest.json\)"),
+        ("file", "is a file, no built corpus"),
+        ("corpus/index/bm25", "is no manifest of a built corpus: .*'content_sha256'"),
+    ):
+        for command in ("info", "verify"):
+            assert re.search(message, fails(capsys, command, tmp_path / name))
+        with pytest.raises(CorpusError, match=message):
+            Corpus.open(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "1", "null", '"x"', "{}", "\0", "[" * 9999, '{"format_version": 1}',
+     '{"format_version": 1, "files": {}}'],
+    ids=lambda text: repr(text[:20]),
+)  # fmt: skip
+def test_a_manifest_that_is_none(capsys: Any, copy: Path, text: str) -> None:
+    (copy / layout.MANIFEST).write_text(text)
+    for command in ("info", "verify"):
+        assert "is no manifest of a built corpus: " in fails(capsys, command, copy)
+    with pytest.raises(CorpusError, match=r"Build it again with `arena-corpus build`"):
+        Corpus.open(copy)
+
+
+@pytest.mark.parametrize("files", [[], "x", {"a": 1}, {"a": {}}, {"a": {"bytes": "x"}}, None])
+def test_a_list_of_files_that_is_none(capsys: Any, copy: Path, files: Any) -> None:
+    manifest = json.loads((copy / layout.MANIFEST).read_text())
+    (copy / layout.MANIFEST).write_text(json.dumps({**manifest, "files": files}))
+    for command in ("info", "verify"):
+        assert "is no manifest of a built corpus: " in fails(capsys, command, copy)
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", None, [], {"a": 1}])
+def test_another_format_version(capsys: Any, copy: Path, version: Any) -> None:
+    # A later format may have none of the keys of this one.
+    (copy / layout.MANIFEST).write_text(json.dumps({"format_version": version, "new": 1}))
+    for command in ("info", "verify"):
+        message = fails(capsys, command, copy)
+        assert f"is of format version {version!r}; this release reads version 1." in message
+    with pytest.raises(CorpusError, match="is of format version"):
+        Corpus.open(copy)
+
+
+def files(directory: Path) -> list[str]:
+    found = [path for path in directory.rglob("*") if path.is_file()]
+    return sorted(path.relative_to(directory).as_posix() for path in found)
+
+
+def test_verify_finds_every_flipped_byte(copy: Path) -> None:
+    for name in files(copy):
+        path = copy / name
+        data = path.read_bytes()
+        for position in {0, len(data) // 2, len(data) - 1} if data else ():
+            path.write_bytes(data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :])
+            try:
+                problems = verify(copy)["problems"]
+            except ArenaError:  # no JSON any more
+                assert name == layout.MANIFEST
+            else:
+                assert problems[name] == "has other content"
+                assert len(problems) == 1 or name == layout.MANIFEST  # which may name other files
+            path.write_bytes(data)
+    assert verify(copy)["problems"] == {}
+
+
+def test_verify_finds_every_change_of_the_manifest(copy: Path) -> None:
+    path = copy / layout.MANIFEST
+    text = path.read_text()
+    for old, new in (
+        ('"papers": 17', '"papers": 18'),
+        ('"bm25"\n', '"bm52"\n'),
+        ("2023-01-31", "2024-01-31"),
+        ('"source": "jsonl"', '"source": "other"'),
+    ):
+        assert old in text
+        path.write_text(text.replace(old, new))
+        assert verify(copy)["problems"] == {layout.MANIFEST: "has other content"}
+
+
+def test_verify_finds_what_is_missing_or_too_much(capsys: Any, copy: Path) -> None:
+    (copy / "papers.parquet").unlink()
+    (copy / "lookup/extra\x1b.npy").write_bytes(b"x")
+    (copy / "link").symlink_to("/nowhere")
+    (copy / "tasks/folder").symlink_to(copy / "lookup")
+    status, out, err = run(capsys, "verify", copy)
+    assert status == 2
+    assert out.splitlines() == [
+        "link: is not in the manifest",
+        "lookup/extra .npy: is not in the manifest",
+        "papers.parquet: is missing",
+        "tasks/folder: is not in the manifest",
+    ]
+    assert err.startswith("arena-corpus: error: 4 files of ") and err.count("\n") == 1
+    status, out, _ = run(capsys, "verify", copy, "--json")
+    assert status == 2 and len(json.loads(out)["problems"]) == 4
+
+
+def test_verify_finds_a_damaged_index(copy: Path) -> None:
+    index = copy / "index/bm25"
+    (index / "docs.npy").unlink()
+    (index / "more.npy").write_bytes(b"")
+    assert verify(copy)["problems"] == {
+        "index/bm25/docs.npy": "is missing",
+        "index/bm25/more.npy": "is not in the manifest",
+    }
+    (index / layout.MANIFEST).unlink()
+    assert verify(copy)["problems"] == {"index/bm25/manifest.json": "is missing"}
+
+
+def test_an_index_of_another_corpus(copy: Path, world: Path) -> None:
+    shutil.rmtree(copy / "index/bm25")
+    shutil.copytree(world / "index/bm25", copy / "index/bm25")
+    assert verify(copy)["problems"] == {"index/bm25/manifest.json": "has other content"}
+    with pytest.raises(CorpusError, match="was built for corpus"):
+        Corpus.open(copy).at("2030").search("dense")
+
+
+def test_a_cut_or_missing_file_does_not_open(copy: Path) -> None:
+    for name in files(copy):
+        if name.endswith(layout.MANIFEST):
+            continue
+        path = copy / name
+        data = path.read_bytes()
+        for damage in ("cut", "missing", "longer"):
+            if damage == "missing":
+                path.unlink()
+            else:
+                path.write_bytes(data[:-1] if damage == "cut" and data else data + b"\0")
+            expected = re.escape(path.name) + ".* (is missing|has .* bytes, not)"
+            with pytest.raises(CorpusError, match=expected):
+                Corpus.open(copy).at("2030").search("dense")
+        path.write_bytes(data)
+    assert Corpus.open(copy).at("2030").search("dense")
+
+
+def test_an_array_with_a_broken_header(copy: Path) -> None:
+    path = copy / layout.DAYS
+    data = path.read_bytes()
+    for broken in (b"\0" * len(data), b"PK\3\4" + data[4:], data.replace(b"(17,)", b"(99,)")):
+        path.write_bytes(broken)
+        with pytest.raises(CorpusError, match=r"days\.npy' is damaged: .*Build it again"):
+            Corpus.open(copy)
+
+
+def test_python_m_and_broken_pipe(mini: Path) -> None:
+    command = [sys.executable, "-m", "corpus_builder.cli", "info", str(mini)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(CARD.format(directory=mini)) and done.stderr == ""
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as closed:
+        done = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_help_needs_no_database() -> None:
+    code = (
+        "import contextlib, sys, corpus_builder.cli as c\n"
+        "with contextlib.suppress(SystemExit): c.main(['build', '--help'])\n"
+        "print(sorted({'duckdb', 'numba', 'pyarrow.parquet', 'ray'} & set(sys.modules)))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "s2orc" in told.stdout and told.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_small_world_has_few_surveys(tmp_path, capsys):
+    base = ["build", "world", "--papers", "60", "--json", "--overwrite"]
+    assert main([*base, "--output", str(tmp_path / "c")]) == 0
+    assert json.loads(capsys.readouterr().out)["counts"]["surveys"] == 6
+    assert main([*base, "--output", str(tmp_path / "c"), "--surveys", "7"]) == 2
+    assert "surveys is 7" in capsys.readouterr().err
+
+
+def test_a_corpus_in_which_nothing_can_be_found_is_warned_of(mini_records, tmp_path, capsys):
+    papers, surveys = mini_records.write(tmp_path)
+    base = ["build", "jsonl", "--output", str(tmp_path / "out"), "--overwrite"]
+    assert main([*base, "--papers", str(surveys), "--surveys", str(surveys)]) == 0
+    text = capsys.readouterr().out
+    assert "warning           nothing can be found" in text
+    assert "warning           no survey can be scored" in text
+    assert "are the two files swapped?" in text
+    assert main([*base, "--papers", str(papers), "--surveys", str(surveys)]) == 0
+    assert "warning" not in capsys.readouterr().out

@@ -1,0 +1,536 @@
+"""Stages: the same corpus as in one go, however often broken off, with any resources."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import Memory, contents, table
+from toy_release import ToyRelease, write_toy
+
+from arena.corpus import layout
+from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
+from corpus_builder._place import put
+from corpus_builder.build import build
+from corpus_builder.cli import _stages
+from corpus_builder.cli.info import print_card
+from corpus_builder.stages import plan, read_config, run_stages
+from corpus_builder.stages._run import STAGES
+from corpus_builder.verify import verify
+from corpus_builder.world import World, WorldConfig
+
+WORLD = WorldConfig(seed=3, papers=600, surveys=6)
+CONFIG = {
+    "full_text_only": False,
+    "surveys": {"title": "survey", "judge": "all"},
+    "index": {"fields": ["title", "abstract", "fulltext"]},
+}
+NAMES = ["parse", "surveys", "references", "mind-maps", "index", "card"]
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> ToyRelease:
+    return write_toy(tmp_path_factory.mktemp("toy") / "release", WORLD)
+
+
+def run(toy: ToyRelease, output: Path, only: str | None = None, **options: Any) -> Any:
+    config = read_config(CONFIG, options.pop("changes", None))
+    options = {"workers": 1, "memory": 1 << 30} | options
+    return run_stages(plan("toy", toy, output, config, **options), only)
+
+
+@pytest.fixture(scope="module")
+def built(toy: ToyRelease, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("built") / "c"
+    run(toy, output)
+    return output
+
+
+def test_the_same_corpus_as_a_build_in_one_go(built: Path, tmp_path: Path) -> None:
+    papers = list(World(WORLD).papers())
+    surveys = [
+        {key: paper[key] for key in ("id", "title", "date", "references")}
+        for paper in papers
+        if paper["is_survey"]
+    ]
+    build(Memory(papers, surveys), tmp_path / "c")
+    found, expected = contents(built), contents(tmp_path / "c")
+    told = {name for name in found if name.startswith("card/")} | {layout.MANIFEST}
+    assert {n: d for n, d in found.items() if n not in told} == {
+        n: d for n, d in expected.items() if n != layout.MANIFEST
+    }
+    one, other = (json.loads(files[layout.MANIFEST]) for files in (found, expected))
+    for key in ("content_sha256", "tasks_sha256", "indexes", "counts", "dates", "configuration"):
+        assert one[key] == other[key], key
+    assert verify(built)["problems"] == {}
+
+
+@pytest.mark.parametrize(("workers", "memory"), [(2, 1 << 30), (3, 4 << 30)])
+def test_neither_workers_nor_memory_matter(
+    toy: ToyRelease, built: Path, tmp_path: Path, workers: int, memory: int
+) -> None:
+    run(toy, tmp_path / "c", workers=workers, memory=memory)
+    assert contents(tmp_path / "c") == contents(built)
+    stages = f"{built.name}.stages"
+    assert contents(tmp_path / stages) == contents(built.with_name(stages))
+
+
+DIE = """
+import os, signal, sys
+sys.path.insert(0, {tests!r})
+from toy_release import ToyRelease
+from corpus_builder.stages import _stage, plan, read_config, run_stages
+left, when = {number}, {when!r}
+def once(self, name, work, once=_stage.Steps.once):
+    global left
+    if (self._done / f"{{name}}.json").exists():
+        return once(self, name, work)
+    left -= 1
+    if left == 0 and when == "before":
+        os.kill(os.getpid(), signal.SIGKILL)
+    value = work()
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return once(self, name, lambda: value)
+_stage.Steps.once = once
+config = read_config({config!r})
+run_stages(plan("toy", ToyRelease({release!r}), {output!r}, config, workers=1, memory=1 << 30))
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_sigkill_at_every_step(toy: ToyRelease, built: Path, tmp_path: Path, when: str) -> None:
+    """A build that is killed at its third step, then at the third that is left, and so on, ends."""
+    killed = 0
+    while True:
+        code = DIE.format(
+            tests=str(Path(__file__).parents[1]), number=3,
+            when=when, config=CONFIG, release=str(toy._directory), output=str(tmp_path / "c"),
+        )  # fmt: skip
+        result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        if result.returncode == 0:
+            break
+        assert result.returncode == -signal.SIGKILL, result.stderr
+        killed += 1
+        if (tmp_path / "c" / layout.MANIFEST).exists():
+            assert verify(tmp_path / "c")["problems"] == {}
+    assert killed >= 3
+    assert contents(tmp_path / "c") == contents(built)
+    assert not [p for p in (tmp_path / "c.stages").rglob(".*") if p.name not in (".steps",)]
+
+
+def test_what_is_done_is_not_done_again(toy: ToyRelease, tmp_path: Path) -> None:
+    output = tmp_path / "c"
+
+    def times() -> dict[str, int]:
+        return {name: (tmp_path / "c.stages" / name / "stage.json").stat().st_mtime_ns
+                for name in NAMES}  # fmt: skip
+
+    reports = run(toy, output)
+    assert list(reports) == NAMES
+    before = times()
+    assert run(toy, output) == reports
+    assert times() == before
+    run(toy, output, changes={"references.min_available": 2})
+    after = times()
+    assert [name for name in NAMES if after[name] != before[name]] == NAMES[2:]
+    shutil.rmtree(output)
+    run(toy, output, changes={"references.min_available": 2})
+    again = times()
+    assert [name for name in NAMES if again[name] != after[name]] == NAMES[4:]
+    assert verify(output)["problems"] == {}
+
+
+def test_one_stage_after_the_other(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
+    output = tmp_path / "c"
+    with pytest.raises(DataError, match=r"stage 'parse' comes before 'index' and is not done"):
+        run(toy, output, "index")
+    with pytest.raises(DataError, match=r"no stage named 'indx'. Did you mean 'index'\?"):
+        run(toy, output, "indx")
+    for number, name in enumerate(NAMES, 1):
+        assert list(run(toy, output, name)) == NAMES[:number]
+        assert output.exists() == (number >= 5)
+    assert contents(output) == contents(built)
+
+
+def test_an_output_that_holds_something_else(toy: ToyRelease, tmp_path: Path) -> None:
+    output = tmp_path / "c"
+    survey = {"id": "s", "title": "S", "date": "2020", "references": ["a"]}
+    build(Memory([{"id": "a", "title": "A", "date": "2019"}], [survey]), output)
+    old = contents(output)
+    with pytest.raises(CorpusError, match="--overwrite"):
+        run(toy, output)
+    assert contents(output) == old
+    run(toy, output, overwrite=True)
+    assert contents(output) != old
+    run(toy, output)  # its own output needs no permission
+    other = tmp_path / "d.stages"
+    other.mkdir()
+    (other / "diary.txt").write_text("mine")
+    with pytest.raises(CorpusError, match=r"holds 'diary.txt', which is no stage"):
+        run(toy, tmp_path / "d")
+    assert (other / "diary.txt").read_text() == "mine"
+
+
+OTHER = Memory(
+    [
+        {"id": "a", "title": "Of A", "date": "2001-02-03"},
+        {"id": "b", "title": "B: A Survey", "date": "2002-03-04", "is_survey": True},
+    ],
+    [{"id": "b", "title": "B: A Survey", "date": "2002-03-04", "references": ["a"]}],
+)
+
+
+def test_another_corpus_is_not_replaced(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
+    """Neither one that stands where this build's stood, nor one that comes while it runs."""
+    output = tmp_path / "c"
+    run(toy, output)
+    shutil.rmtree(output)
+    build(OTHER, output)
+    before = contents(output)
+    with pytest.raises(CorpusError, match="--overwrite"):
+        run(toy, output)
+    assert contents(output) == before
+    run(toy, output, overwrite=True)
+    assert contents(output) == contents(built)
+
+
+def test_a_corpus_that_came_meanwhile(
+    toy: ToyRelease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "c"
+    monkeypatch.setattr("corpus_builder.stages.corpus.sync", lambda new: build(OTHER, output))
+    with pytest.raises(CorpusError, match="--overwrite"):
+        run(toy, output)
+    assert json.loads((output / layout.MANIFEST).read_text())["counts"]["papers"] == 2
+
+
+@pytest.mark.parametrize("changes", [{}, {"surveys.title": "survey|review"}])
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_broken_off_around_the_output(
+    toy: ToyRelease,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, Any],
+    moment: str,
+) -> None:
+    """The same call goes on, also where the output is the corpus of another configuration."""
+    output, whole = tmp_path / "c", tmp_path / "whole"
+    if changes:
+        run(toy, output)
+    run(toy, whole, changes=changes)
+
+    def broken(new: Path, place: Path) -> None:
+        if moment == "after":
+            put(new, place)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("corpus_builder.stages.corpus.put", broken)
+        with pytest.raises(KeyboardInterrupt):
+            run(toy, output, changes=changes)
+    run(toy, output, changes=changes)
+    assert contents(output) == contents(whole)
+
+
+def test_arguments_out_of_range(toy: ToyRelease, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="at least 1 GB"):
+        run(toy, tmp_path / "c", memory=10)
+    with pytest.raises(DataError, match="workers=0"):
+        run(toy, tmp_path / "c", workers=0)
+    with pytest.raises(UnknownNameError, match="local"):
+        run(toy, tmp_path / "c", engine="locl")
+    for changes, told in (
+        ({"surveys.judge": "rule"}, "rules"),
+        ({"index.engines": ["bm52"]}, "bm25"),
+        ({"index.fields": ["titel"]}, "title"),
+        ({"surveys.title": "("}, "surveys.title"),
+        ({"max_rejected": 2}, "from 0 to 1"),
+        ({"references.min_listd": 2}, "min_listed"),
+        ({"full_text_only": "yes"}, "true or false"),
+    ):
+        with pytest.raises(ArenaError, match=told):
+            run(toy, tmp_path / "c", changes=changes)
+    assert not (tmp_path / "c").exists()
+
+
+def bad_release(directory: Path, lines: list[bytes]) -> ToyRelease:
+    directory.mkdir()
+    (directory / "0.gz").write_bytes(gzip.compress(b"\n".join(lines), mtime=0))
+    return ToyRelease(directory)
+
+
+PAPER = {"id": "a", "title": "Paper", "date": "2019", "abstract": "x"}
+SURVEY = {"id": "s", "title": "A survey", "date": "2020", "references": ["a"], "is_survey": True}
+
+
+def line(*records: dict[str, Any]) -> list[bytes]:
+    return [json.dumps(record).encode() for record in records]
+
+
+def test_too_many_rejects_stop_the_build(tmp_path: Path) -> None:
+    toy = bad_release(tmp_path / "r", [*line(PAPER, SURVEY), b"nonsense", b"[]"])
+    with pytest.raises(DataError) as raised:
+        run(toy, tmp_path / "c")
+    assert "2 of 4 records of 'papers' cannot be used: no JSON 1, no id 1." in str(raised.value)
+    rejects = tmp_path / "c.stages" / "parse" / "rejects.jsonl"
+    assert str(rejects) in str(raised.value)
+    found = [json.loads(text) for text in rejects.read_text().splitlines()]
+    assert [(r["shard"], r["line"], r["reason"], r["kept"]) for r in found] == [
+        ("papers/0.gz", 3, "no JSON", False),
+        ("papers/0.gz", 4, "no id", False),
+    ]
+    reports = run(toy, tmp_path / "c", changes={"max_rejected": 0.5})
+    assert reports["parse"]["datasets"]["papers"]["rejected"] == {"no JSON": 1, "no id": 1}
+    assert verify(tmp_path / "c")["problems"] == {}
+
+
+def test_a_paper_told_twice_counts_as_first_told(tmp_path: Path) -> None:
+    twin = PAPER | {"title": "Twin", "date": "2001", "abstract": "y"}
+    toy = bad_release(tmp_path / "r", line(PAPER, twin, SURVEY))
+    with pytest.raises(DataError, match=r"^1 of 3 papers are told twice: .*another release mixed"):
+        run(toy, tmp_path / "c")
+    reports = run(toy, tmp_path / "c", changes={"max_rejected": 0.05})
+    assert reports["parse"]["told_twice"] == {"papers": 1, "abstracts": 1, "texts": 1}
+    assert reports["index"]["counts"]["papers"] == 2
+    files = contents(tmp_path / "c")
+    assert b"Paper" in files["lookup/titles.bin"] and b"Twin" not in files["lookup/titles.bin"]
+    rejects = (tmp_path / "c.stages" / "parse" / "rejects.jsonl").read_text().splitlines()
+    assert {json.loads(text)["line"] for text in rejects} == {2}
+
+
+def test_of_records_told_twice_all_are_counted_and_the_first_thousand_listed(
+    tmp_path: Path,
+) -> None:
+    toy = bad_release(tmp_path / "r", line(SURVEY, *[PAPER] * 1502))
+    reports = run(toy, tmp_path / "c", "parse", changes={"max_rejected": 1})
+    assert reports["parse"]["told_twice"] == {"papers": 1501, "abstracts": 1501, "texts": 1501}
+    rejects = (tmp_path / "c.stages" / "parse" / "rejects.jsonl").read_text().splitlines()
+    listed = [json.loads(text)["line"] for text in rejects]
+    assert listed == [*range(3, 1003)] * 3  # of papers, abstracts, texts
+
+
+def test_a_shard_that_ends_early(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
+    shutil.copytree(toy._directory, tmp_path / "r")
+    cut = tmp_path / "r" / "001.gz"
+    data = cut.read_bytes()
+    cut.write_bytes(data[: len(data) // 2])
+    with pytest.raises(DataError, match=r"1 of 4 shards end early, 'papers/001.gz' after line \d+"):
+        run(ToyRelease(tmp_path / "r"), tmp_path / "c")
+    # Mended, or taken as it is, only that shard is read again.
+    kept = [tmp_path / f"c.stages/parse/shards/papers/{n}.gz" for n in ("000", "002", "003")]
+    before = [path.stat().st_mtime_ns for path in kept]
+    reports = run(ToyRelease(tmp_path / "r"), tmp_path / "c", changes={"allow_damaged": True})
+    assert reports["parse"]["datasets"]["papers"]["damaged"] == 1
+    assert [path.stat().st_mtime_ns for path in kept] == before
+    cut.write_bytes(data)
+    run(ToyRelease(tmp_path / "r"), tmp_path / "c")
+    assert [path.stat().st_mtime_ns for path in kept] == before
+    assert contents(tmp_path / "c") == contents(built)
+
+
+def test_a_shard_that_is_no_more(toy: ToyRelease, tmp_path: Path) -> None:
+    """What an earlier build has read of it is in no later one."""
+    shutil.copytree(toy._directory, tmp_path / "r")
+    run(ToyRelease(tmp_path / "r"), tmp_path / "c")
+    (tmp_path / "r" / "001.gz").unlink()
+    run(ToyRelease(tmp_path / "r"), tmp_path / "c")
+    run(ToyRelease(tmp_path / "r"), tmp_path / "d")
+    assert contents(tmp_path / "c") == contents(tmp_path / "d")
+
+
+@pytest.mark.parametrize(
+    ("survey", "why"),
+    [
+        (SURVEY | {"references": ["s"]}, "1 too few references"),
+        (SURVEY | {"references": ["nobody"]}, "1 too few references available"),
+        (SURVEY | {"date": "2019"}, "1 too few references available"),
+        (SURVEY | {"date": None}, "1 undated"),
+        (PAPER | {"id": "b"}, "there is none"),
+    ],
+)
+def test_no_survey_can_be_a_task(tmp_path: Path, survey: dict[str, Any], why: str) -> None:
+    toy = bad_release(tmp_path / "r", line(PAPER, survey))
+    with pytest.raises(DataError) as raised:
+        run(toy, tmp_path / "c")
+    assert f"no survey can be a task: {why}." in str(raised.value)
+    assert not (tmp_path / "c").exists()
+
+
+def test_as_many_tasks_as_are_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    toy = bad_release(tmp_path / "r", line(PAPER, SURVEY | {"date": None}))
+    report = run(toy, tmp_path / "c", changes={"references.min_tasks": 0})
+    assert report["references"]["surveys"] == {
+        "kept": 0, "dropped": {"undated": 1}, "by_coverage": {},
+    }  # fmt: skip
+    assert report["index"]["counts"]["surveys"] == 0 and verify(tmp_path / "c")["problems"] == {}
+    print_card(layout.read_manifest(tmp_path / "c"), "c")
+    assert "note              there is no survey task: the corpus" in capsys.readouterr().out
+    toy = bad_release(tmp_path / "s", line(PAPER, SURVEY))
+    with pytest.raises(DataError, match=r"^1 survey can be a task"):
+        run(toy, tmp_path / "d", changes={"references.min_tasks": 2})
+
+
+def test_a_survey_that_is_no_task_stays_hidden(tmp_path: Path) -> None:
+    idle = SURVEY | {"id": "t", "title": "Another survey", "references": []}
+    toy = bad_release(tmp_path / "r", line(PAPER, SURVEY, idle))
+    reports = run(toy, tmp_path / "c")
+    assert reports["references"]["surveys"]["dropped"] == {"too few references": 1}
+    assert reports["index"]["counts"]["searchable"] == 1
+    assert reports["index"]["counts"]["survey_papers"] == 2
+
+
+def test_fate_and_coverage_of_every_survey(tmp_path: Path) -> None:
+    late = {"id": "b", "title": "Late", "date": "2021"}
+    half = SURVEY | {"id": "t", "title": "Half", "references": ["a", "b", "gone", "lost"]}
+    records = line(PAPER, late, SURVEY, half, SURVEY | {"id": "u", "title": "Old", "date": "2001"})
+    run(bad_release(tmp_path / "r", records), tmp_path / "c")
+    found = table(tmp_path / "c.stages" / "references" / "coverage.parquet")
+    assert found == [
+        ("s", "A survey", "kept", 1, 1, 1),
+        ("t", "Half", "kept", 4, 2, 1),
+        ("u", "Old", "too few references available", 1, 1, 0),
+    ]
+
+
+def test_a_survey_that_lists_nothing_has_no_coverage(tmp_path: Path) -> None:
+    idle = SURVEY | {"id": "t", "title": "Another survey", "references": []}
+    toy = bad_release(tmp_path / "r", line(PAPER, SURVEY, idle))
+    wanted = {"references.min_listed": 0, "references.min_available": 0}
+    told = run(toy, tmp_path / "c", changes=wanted)["references"]["surveys"]
+    assert told == {"kept": 2, "dropped": {}, "by_coverage": {"1.0": 1}}
+
+
+CLI = """
+import sys
+sys.path.insert(0, {tests!r})
+from corpus_builder.sources import SOURCES
+from toy_release import ToyRelease
+SOURCES.register("toy")(ToyRelease)
+from corpus_builder.cli import main
+{code}
+sys.exit(main())
+"""
+
+
+def command(toy: ToyRelease, output: Path, *options: str, code: str = "") -> Any:
+    text = CLI.format(tests=str(Path(__file__).parents[1]), code=code)
+    config = output.with_name("config.yaml")
+    config.write_text(json.dumps(CONFIG))  # which is YAML as well
+    return subprocess.run(
+        [sys.executable, "-c", text, "build", "toy", "--input", str(toy._directory), "--output",
+         str(output), "--config", str(config), "--workers", "2", "--memory", "1GiB", *options],
+        capture_output=True,
+        text=True,
+    )  # fmt: skip
+
+
+def test_the_command(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
+    result = command(toy, tmp_path / "c")
+    assert (result.returncode, result.stderr) == (0, "")
+    said = [text.split()[2:] for text in result.stdout.splitlines() if text[8:12] == " s  "]
+    assert said == [[name, *words] for name in NAMES for words in (["begins"], ["is", "done"])]
+    lines = [text.strip() for text in result.stdout.splitlines()]
+    assert "papers: 600 records in 4 shards" in lines and "no figures were given" in lines
+    assert contents(tmp_path / "c") == contents(built)
+    result = command(toy, tmp_path / "c")
+    said = [text.split()[2:] for text in result.stdout.splitlines() if text[8:12] == " s  "]
+    assert said == [[name, "was", "done", "before"] for name in NAMES]
+    result = command(toy, tmp_path / "c", "--json")
+    assert list(json.loads(result.stdout)) == NAMES
+    for options, told in (
+        (["--memory", "much"], "--memory 'much': write a number and a unit, such as 4GB"),
+        (["--set", "surveys.jugde=all"], "Did you mean 'judge'?"),
+        (["--stage", "indx"], "Did you mean 'index'?"),
+        (["--engine", "locl"], "Did you mean 'local'?"),
+    ):
+        result = command(toy, tmp_path / "d", *options)
+        assert result.returncode == 2 and told in result.stderr, result.stderr
+        assert result.stderr.count("\n") == 1
+
+
+def test_the_help_names_the_stages() -> None:
+    assert list(_stages.NAMES) == [stage.name for stage in STAGES]
+
+
+def test_what_was_lost_is_said(tmp_path: Path) -> None:
+    late = SURVEY | {"id": "t", "title": "Another survey", "date": "2019"}
+    reports = run(bad_release(tmp_path / "r", line(PAPER, SURVEY, late)), tmp_path / "c")
+    assert _stages.told("references", reports["references"])[0] == (
+        "1 surveys are tasks; dropped too few references available 1"
+    )
+    papers = {"lines": 9, "shards": 2, "damaged": 1, "flaws": {}, "skipped": {"none of ours": 1000},
+              "rejected": {"a": 1, "b": 5, "c": 2, "d": 3, "e": 1}}  # fmt: skip
+    report = {"datasets": {"papers": papers}, "told_twice": {"papers": 2}, "papers": 6,
+              "without_full_text": 7, "texts_without_paper": 8}  # fmt: skip
+    assert _stages.told("parse", report) == [
+        "papers: 9 records in 2 shards; 1 of them END EARLY; "
+        "rejected b 5, d 3, c 2, a 1, others 1; passed over none of ours 1,000",
+        "told twice, the first counts: papers 2",
+        "6 papers; 7 left out, without full text; 8 full texts of no paper",
+    ]
+
+
+SLOW = """
+import os, signal, threading
+from corpus_builder.stages import {module}
+class Slow(str):
+    def format(self, **_):
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        return "SELECT sum(hash(range) % 7) FROM range(99999999999)"
+def slow(connection):
+    from corpus_builder._duckdb import execute
+    execute(connection, Slow().format())
+{module}.{name} = {value}
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "value"),
+    [("references", "create_documents", "slow"), ("reading", "_REPEATED", "Slow()")],
+)
+def test_ctrl_c(
+    toy: ToyRelease, built: Path, tmp_path: Path, module: str, name: str, value: str
+) -> None:
+    code = SLOW.format(module=module, name=name, value=value)
+    result = command(toy, tmp_path / "c", code=code)
+    assert result.returncode == 130
+    assert result.stderr == "arena-corpus: interrupted. The same command goes on from here.\n"
+    assert command(toy, tmp_path / "c").returncode == 0
+    assert contents(tmp_path / "c") == contents(built)
+
+
+def test_two_builds_of_one_output(toy: ToyRelease, tmp_path: Path) -> None:
+    code = "import time; from corpus_builder.stages import references\n"
+    code += "references.create_documents = lambda c: (open('going', 'w'), time.sleep(60))"
+    text = CLI.format(tests=str(Path(__file__).parents[1]), code=code)
+    config = tmp_path / "config.yaml"
+    config.write_text(json.dumps(CONFIG))
+    options = ["build", "toy", "--input", str(toy._directory), "--output", str(tmp_path / "c"),
+               "--config", str(config), "--workers", "1"]  # fmt: skip
+    process = subprocess.Popen([sys.executable, "-c", text, *options], cwd=tmp_path)
+    try:
+        while not (tmp_path / "going").exists():
+            assert process.poll() is None
+        with pytest.raises(ArenaError, match="another process is writing"):
+            run(toy, tmp_path / "c")
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert run(toy, tmp_path / "c")
+
+
+def test_a_full_disk(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 15, 1 << 15))"
+    result = command(toy, tmp_path / "c", code=limit)
+    assert result.returncode == 2, result.stderr
+    assert "What is done is kept" in result.stderr and result.stderr.count("\n") == 1
+    assert command(toy, tmp_path / "c").returncode == 0
+    assert contents(tmp_path / "c") == contents(built)

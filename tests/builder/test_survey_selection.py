@@ -1,0 +1,242 @@
+"""The stage ``surveys``: candidates, abstracts, verdicts, kills, and what its output depends on."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+from llm_server import LLMServer, wait_until
+from select_helpers import lines, parsed, run_surveys, verdicts
+
+from arena.errors import DataError, UnknownNameError
+from corpus_builder.judges import JUDGES, Verdict
+from corpus_builder.stages import Config, Steps, read_config
+from corpus_builder.stages.surveys import SURVEYS, surveys_of, title_pattern
+
+PAPERS = [
+    {"id": "9", "title": "Graphs: A Survey", "abstract": "We review the literature."},
+    {"id": "10", "title": "The Tall Sky Survey", "abstract": "We map 9 galaxies."},
+    {"id": "é", "title": "SURVEYS of methods", "text_abstract": "This survey reviews methods."},
+    {"id": "a", "title": "Graphs", "abstract": "We survey graphs."},
+    {"id": "b", "title": "Surveyable proofs"},
+    {"id": "c", "title": "Cheese survey", "abstract": ""},
+    {"id": "d", "title": "A Review of Graphs", "abstract": "We review the literature."},
+    {"id": "e", "title": "Graphs, told again", "is_survey": True, "abstract": "We review graphs."},
+]
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch, tmp_path):
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def configured(**surveys):
+    return read_config({"surveys": surveys})
+
+
+def test_candidates_in_order_and_the_report(tmp_path):
+    plan = parsed(tmp_path / "out", PAPERS)
+    assert run_surveys(plan) == {
+        "candidates": 5, "by_title": 4, "flagged_by_release": 1, "judge": "rules",
+        "verdicts": {"survey": 3, "other": 1, "unread": 1}, "discarded": 0.2,
+    }  # fmt: skip
+    assert list(verdicts(plan).items()) == [
+        ("10", "other"), ("9", "survey"), ("c", "unread"), ("e", "survey"), ("é", "survey"),
+    ]  # fmt: skip
+    judged = lines(plan.stage("surveys") / "judged.jsonl")
+    assert [entry["id"] for entry in judged] == ["10", "9", "c", "e", "é"]
+    assert [entry["flagged"] for entry in judged] == [False, False, False, True, False]
+    assert judged[0]["reason"] == "title: sky" and "abstract" not in judged[0]
+    assert list(surveys_of(plan.stage("surveys"))) == [
+        ("9", "Graphs: A Survey"), ("e", "Graphs, told again"), ("é", "SURVEYS of methods"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("title", "ids"),
+    [("survey|review", {"10", "9", "c", "d", "e", "é"}), ("review", {"d", "e"}),
+     ("Survey", {"10", "9", "c", "e", "é"}), (r"\bsurvey", {"10", "9", "b", "c", "e", "é"}),
+     (r"^the tall", {"10", "e"}), ("overview", {"e"}), ("it's", {"e"})],
+)  # fmt: skip
+def test_the_pattern(tmp_path, title, ids):
+    plan = parsed(tmp_path / "out", PAPERS, configured(title=title, judge="all"))
+    run_surveys(plan)
+    assert set(verdicts(plan)) == ids
+
+
+@pytest.mark.parametrize("title", ["(", "(?=survey)", "x*", ".*"])
+def test_patterns_that_cannot_be(title):
+    with pytest.raises(DataError, match=r"surveys\.title="):
+        title_pattern(title)
+
+
+def test_which_abstract_counts(tmp_path):
+    """That of the table of abstracts, the first by shard and line; else the full text's."""
+    papers = [
+        {"id": "1", "title": "survey 1", "abstract": "late", "text_abstract": "text"},
+        {"id": "2", "title": "survey 2", "text_abstract": "of the text"},
+        {"id": "3", "title": "survey 3", "abstract": "  ", "text_abstract": "better than blank"},
+        {"id": "1", "title": "survey 1", "abstract": "early"},
+        {"id": "4", "title": "survey 4", "abstract": "é" * 20_000},
+    ]
+    # Lines 1 and 4: by turns, line 4 stands in shard 0, and line 1 in shard 1.
+    plan = parsed(tmp_path / "out", papers, configured(judge="all"))
+    run_surveys(plan)
+    rows = pq.read_table(plan.stage("surveys") / "found.parquet").to_pylist()
+    assert [row["abstract"] for row in rows] == [
+        "early", "of the text", "better than blank", "é" * 10_000,
+    ]  # fmt: skip
+
+
+def test_nothing_found(tmp_path):
+    plan = parsed(tmp_path / "out", [{"id": "a", "title": "Graphs"}])
+    assert run_surveys(plan)["discarded"] is None
+    assert verdicts(plan) == {}
+    assert (plan.stage("surveys") / "judged.jsonl").read_bytes() == b""
+
+
+def test_inputs_tell_what_shapes_verdicts(tmp_path):
+    def inputs(**surveys):
+        name = f"out{len(list(tmp_path.iterdir()))}"
+        told = SURVEYS.inputs(parsed(tmp_path / name, PAPERS, configured(**surveys)))
+        return json.loads(json.dumps(told))
+
+    usual = inputs()
+    assert usual == inputs()
+    assert usual != inputs(title="review") and usual != inputs(judge="all")
+    one = {"judge": "llm", "options": {"model": "m"}}
+    assert inputs(**one) == inputs(judge="llm", options={"model": "m", "store": "elsewhere"})
+    assert inputs(**one) != inputs(judge="llm", options={"model": "n"})
+    with pytest.raises(UnknownNameError, match="no judge named 'human'"):
+        inputs(judge="human")
+
+
+def test_a_judge_of_ones_own_is_checked(tmp_path):
+    class Maybe:
+        batch = 1
+        config: dict = {}  # noqa: RUF012
+
+        def judge(self, candidates):
+            return [Verdict("maybe", "") for _ in candidates]
+
+    JUDGES.register("maybe")(Maybe)
+    try:
+        plan = parsed(tmp_path / "out", PAPERS, configured(judge="maybe"))
+        with pytest.raises(DataError, match="the judge said 'maybe' of '10'"):
+            run_surveys(plan)
+        assert not (plan.stage("surveys") / "candidates.parquet").exists()
+    finally:
+        JUDGES._items.pop("maybe")
+
+
+def outputs(plan):
+    return {name: (plan.stage("surveys") / name).read_bytes()
+            for name in ("candidates.parquet", "judged.jsonl")}  # fmt: skip
+
+
+def test_no_output_depends_on_shards_threads_or_place(tmp_path):
+    many = [
+        {"id": f"p{n}", "title": f"Survey of thing {n}", "abstract": "We review."}
+        for n in range(9000)
+    ]
+    one = parsed(tmp_path / "one", many, shards=1)
+    other = parsed(tmp_path / "elsewhere" / "two", many, shards=7)
+    other = other._replace(resources=other.resources._replace(workers=1))
+    assert run_surveys(one) == run_surveys(other)
+    assert outputs(one) == outputs(other)
+
+
+def test_against_another_implementation(tmp_path):
+    """Python's regular expressions find the same candidates as RE2 in DuckDB."""
+    words = ["survey", "Surveys", "surveyor", "re-survey", "survey_2", "review", "a.survey", "été"]
+    papers = [
+        {"id": f"{i}{j}", "title": f"{a} {b}"}
+        for i, a in enumerate(words)
+        for j, b in enumerate(words)
+    ]
+    plan = parsed(tmp_path / "out", papers, configured(judge="all"))
+    run_surveys(plan)
+    pattern = re.compile(title_pattern("survey"), re.IGNORECASE | re.ASCII)
+    assert set(verdicts(plan)) == {p["id"] for p in papers if pattern.search(p["title"])}
+
+
+# A process of its own, so that it can be killed.
+CHILD = """
+import sys
+from pathlib import Path
+sys.path[:0] = [{tests!r}]
+from select_helpers import run_surveys
+from corpus_builder.executors import EXECUTORS
+from corpus_builder.release import Limits
+from corpus_builder.stages import Plan, Resources, read_config
+config = read_config({{"surveys": {{"judge": "llm", "options": {options!r}}}}})
+plan = Plan("toy", None, Path({output!r}), config, Resources(1 << 30, 2),
+            EXECUTORS.get("local")(1), Limits())
+run_surveys(plan)
+"""
+
+
+def child(output, options):
+    code = CHILD.format(tests=str(Path(__file__).parents[1]), options=options, output=str(output))
+    return subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"OPENAI_API_KEY": "k"})
+
+
+def test_killed_and_resumed_asks_nothing_twice(tmp_path):
+    """Killed after 30, 60 and 90 answers, it ends with the bytes of a run that was left alone."""
+    pytest.importorskip("openai")
+    papers = [{"id": f"p{n:03}", "title": f"Survey {n}", "abstract": f"{n}."} for n in range(150)]
+
+    def script(body):
+        return str(int(re.search(r"Survey (\d+)", body["messages"][0]["content"])[1]) % 7 != 0)
+
+    with LLMServer(script) as server:
+        options = {"model": "scripted", "base_url": server.url, "max_parallel": 2,
+                   "store": str(tmp_path / "killed.jsonl")}  # fmt: skip
+        killed = parsed(tmp_path / "killed", papers)
+        for count in (30, 60, 90):
+            process = child(killed.output, options)
+            wait_until(lambda n=count: len(server.requests) >= n)
+            process.send_signal(signal.SIGKILL)
+            assert process.wait() == -signal.SIGKILL
+            assert not (killed.stage("surveys") / "candidates.parquet").exists()
+        assert child(killed.output, options).wait() == 0
+        assert len(server.requests) <= 150 + 3 * 2  # what was under way at a kill is asked again
+        seen = len(server.requests)
+        whole = parsed(tmp_path / "whole", papers)
+        assert child(whole.output, options | {"store": str(tmp_path / "whole.jsonl")}).wait() == 0
+        assert len(server.requests) == seen + 150
+    assert outputs(killed) == outputs(whole)
+    replayed = parsed(tmp_path / "replayed", papers)
+    told = options | {"mode": "replay", "base_url": "http://127.0.0.1:9/v1"}
+    assert child(replayed.output, told).wait() == 0
+    assert outputs(replayed) == outputs(whole)
+    assert list(verdicts(whole).values()).count("other") == 22  # multiples of 7 below 150
+
+
+def test_a_killed_search_is_done_again(tmp_path, monkeypatch):
+    plan = parsed(tmp_path / "out", PAPERS)
+    directory = plan.stage("surveys")
+    directory.mkdir(parents=True)
+    (directory / "found.parquet").write_bytes(b"half")
+    run_surveys(plan)
+    (tmp_path / "out.stages" / "parse" / "corpus.parquet").unlink()
+    assert SURVEYS.run(plan, Steps(directory))["candidates"] == 5  # found once, judged again
+
+
+def test_the_default_is_the_papers():
+    assert Config().surveys.title == "survey"
+    with duckdb.connect() as connection:
+        row = connection.execute(
+            "SELECT regexp_matches('On SURVEYS', ?, 'i')", [title_pattern("survey")]
+        ).fetchone()
+    assert row == (True,)

@@ -1,0 +1,307 @@
+"""The made-up field of science: its records are sound, tell no secrets, and come again."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers import NEVER, full_text, other_words, resolve
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from corpus_builder.world import World, WorldConfig, _lexicon, _sentences
+from corpus_builder.world._topics import TopicTree
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def filed(node):
+    """Yield (depth, id) for every paper of a mind-map."""
+    yield from ((0, paper) for paper in node["papers"])
+    for below in node["subtopics"]:
+        yield from ((depth + 1, paper) for depth, paper in filed(below))
+
+
+def names(node):
+    yield node["name"]
+    for below in node["subtopics"]:
+        yield from names(below)
+
+
+def digest(config):
+    world = World(config)
+    records = json.dumps([list(world.papers()), list(world.surveys())], sort_keys=True)
+    return hashlib.sha256(records.encode()).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def default():
+    world = World(WorldConfig())
+    return list(world.papers()), list(world.surveys())
+
+
+small_worlds = st.builds(
+    WorldConfig,
+    seed=st.integers(0, 2**63 - 1),
+    papers=st.integers(60, 700),
+    surveys=st.integers(0, 6),
+    depth=st.integers(1, 6),
+    synonymy=st.floats(0, 1),
+    distractors=st.floats(0, 1),
+    reference_noise=st.floats(0, 1),
+    year_only=st.floats(0, 1),
+    influential=st.floats(0, 1),
+    undated=st.floats(0, 0.3),
+    first_year=st.integers(1000, 9000),
+    years=st.integers(3, 60),
+)
+
+
+# --- the records ---------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(small_worlds)
+def test_every_world_is_sound(config):
+    world = World(config)
+    papers = {paper["id"]: paper for paper in world.papers()}
+    surveys = list(world.surveys())
+    assert len(papers) == config.papers
+    assert len(surveys) == config.surveys
+
+    end = config.first_year + config.years
+    for paper in papers.values():
+        day = resolve(paper["date"])
+        assert day is NEVER or config.first_year <= day.year < end
+        assert 4 <= len(paper["sections"]) <= 6
+        assert re.search(r"\bmade up\b", paper["abstract"])
+        cited = [reference["id"] for reference in paper["references"]]
+        assert len(set(cited)) == len(cited)
+        for one in cited:
+            assert resolve(papers[one]["date"]) < day
+            assert not papers[one]["is_survey"]
+
+    titles = [paper["title"] for paper in papers.values()]
+    for survey in surveys:
+        paper = papers[survey["id"]]
+        assert paper["is_survey"]
+        assert (paper["title"], paper["date"]) == (survey["title"], survey["date"])
+        assert paper["references"] == survey["references"]
+        assert titles.count(survey["title"]) == 1
+        cited = [reference["id"] for reference in survey["references"]]
+        assert 1 <= len(cited) <= survey["n_references_total"]
+        mind_map = survey["mind_map"]
+        assert sorted(paper for _, paper in filed(mind_map)) == sorted(cited)
+        assert mind_map["name"] in survey["title"]
+        for node in mind_map["subtopics"]:
+            assert list(filed(node)), "a branch without papers"
+
+
+def test_ids_tell_nothing_of_topic_order_date_or_role(default):
+    papers, surveys = default
+    ids = [paper["id"] for paper in papers]
+    assert all(re.fullmatch(r"w7-[0-9a-f]{10}", one) for one in ids)
+    value = np.array([int(one[3:], 16) for one in ids], dtype=float)
+    dated = [k for k, paper in enumerate(papers) if paper["date"]]
+    day = np.array([resolve(papers[k]["date"]).toordinal() for k in dated], dtype=float)
+    limit = 4 / np.sqrt(len(ids))  # four standard deviations of a chance correlation
+    assert abs(np.corrcoef(value, np.arange(len(ids)))[0, 1]) < limit
+    assert abs(np.corrcoef(value[dated], day)[0, 1]) < limit
+    assert abs(np.corrcoef(dated, day)[0, 1]) < limit
+    wanted = {reference["id"] for survey in surveys for reference in survey["references"]}
+    marked = np.array([one in wanted for one in ids], dtype=float)
+    assert abs(np.corrcoef(value, marked)[0, 1]) < limit
+    for survey in surveys:
+        cited = [reference["id"] for reference in survey["references"]]
+        assert cited == sorted(cited), "the order of references tells which are off-topic"
+
+
+def test_default_world_has_the_promised_shape(default):
+    papers, surveys = default
+    sizes = [len(survey["references"]) for survey in surveys]
+    assert min(sizes) >= 35 and max(sizes) <= 90 and 45 <= np.median(sizes) <= 80
+    late = [survey for survey in surveys if resolve(survey["date"]).year >= 2011]
+    assert len(late) > len(surveys) / 2
+    assert len({(s["mind_map"]["name"], s["date"]) for s in surveys}) == len(surveys)
+    for survey in surveys:
+        depths = [depth for depth, _ in filed(survey["mind_map"])]
+        assert max(depths) == 2
+        assert len(list(names(survey["mind_map"]))) >= 8
+    assert sum(paper["is_survey"] for paper in papers) > len(surveys)
+    assert len({paper["title"] for paper in papers}) > 0.97 * len(papers)
+    words = [sum(len(s["text"].split()) for s in paper["sections"]) for paper in papers]
+    assert min(words) >= 220 and max(words) <= 620
+    cited = np.zeros(len(papers))
+    place = {paper["id"]: k for k, paper in enumerate(papers)}
+    for paper in papers:
+        if not paper["is_survey"]:
+            cited[[place[reference["id"]] for reference in paper["references"]]] += 1
+    top = np.sort(cited)[::-1]
+    assert top[: len(papers) // 10].sum() > 0.35 * cited.sum(), "no paper is much cited"
+
+
+def test_shares_are_as_configured():
+    config = WorldConfig(papers=6000, year_only=0.3, undated=0.1, influential=0.25)
+    world = World(config)
+    papers = [paper for paper in world.papers() if not paper["is_survey"]]
+    dates = [paper["date"] for paper in papers]
+    dated = [date for date in dates if date]
+    assert dates.count(None) / len(dates) == pytest.approx(0.1, abs=0.015)
+    assert np.mean([len(date) == 4 for date in dated]) == pytest.approx(0.3, abs=0.02)
+    assert {len(date) for date in dated} == {4, 7, 10}
+    marks = [reference["influential"] for paper in papers for reference in paper["references"]]
+    assert np.mean(marks) == pytest.approx(0.25, abs=0.01)
+    marks = [r["influential"] for survey in world.surveys() for r in survey["references"]]
+    assert np.mean(marks) == pytest.approx(0.25, abs=0.01)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_reference_noise_is_the_share_filed_under_related_areas(share):
+    off = on = 0
+    for survey in World(WorldConfig(reference_noise=share)).surveys():
+        for node in survey["mind_map"]["subtopics"]:
+            count = len(list(filed(node)))
+            off, on = (off + count, on) if node["name"] == "Related Areas" else (off, on + count)
+    assert off / (off + on) == pytest.approx(share, abs=0.01)
+
+
+def test_year_only_dates_leave_less_to_know_before_a_cutoff():
+    cutoff = datetime.date(2012, 7, 1)
+    visible, references = [], []
+    for share in (0.0, 1.0):
+        papers = list(World(WorldConfig(year_only=share)).papers())
+        visible.append(sum(resolve(paper["date"]) < cutoff for paper in papers))
+        references.append(np.mean([len(paper["references"]) for paper in papers]))
+    assert visible[1] < 0.97 * visible[0]
+    assert references[1] < 0.98 * references[0]
+
+
+def test_synonyms_can_be_learned_from_the_text(default):
+    papers, surveys = default
+    text = " ".join(full_text(paper) for paper in papers if not paper["is_survey"])
+    for survey in surveys:
+        term = survey["mind_map"]["name"].lower()
+        told = other_words(term, text)
+        assert told, f"no paper tells another name of {term!r}"
+        assert all(other != term and text.count(other) > 5 for other in told)
+
+
+def test_small_worlds_have_surveys_with_five_references():
+    for seed in range(20):
+        for survey in World(WorldConfig(seed=seed, papers=50, surveys=2)).surveys():
+            assert len(survey["references"]) >= 5
+
+
+@pytest.mark.parametrize("depth", [1, 3, 6])
+def test_the_smallest_worlds_can_be_made(depth):
+    for seed in range(20):
+        world = World(WorldConfig(seed=seed, papers=20, surveys=2, depth=depth))
+        assert len(list(world.papers())) == 20
+
+
+def test_a_survey_of_a_topic_met_before_differs():
+    surveys = list(World(WorldConfig(papers=200, surveys=20)).surveys())
+    assert len({survey["mind_map"]["name"] for survey in surveys}) < len(surveys)
+    assert len({survey["title"] for survey in surveys}) == len(surveys)
+    assert len({json.dumps(survey["references"]) for survey in surveys}) == len(surveys)
+
+
+def test_no_two_concepts_share_a_stem_with_each_other_or_with_the_general_words():
+    stemmer = pytest.importorskip("Stemmer").Stemmer("porter")
+    concepts = [*_lexicon.OBJECTS, *_lexicon.ADJECTIVES, *_lexicon.PROCESSES]
+    stems = [stemmer.stemWord(word) for concept in concepts for word in concept]
+    stems += [stemmer.stemWord(_lexicon.plural(w)) for c in _lexicon.OBJECTS for w in c]
+    assert len(set(stems)) == 4 * len(concepts)
+    patterns = [*_sentences.TITLES, *_sentences.OPENINGS, *_sentences.PATTERNS]
+    patterns += [*_sentences.BEARINGS, *_sentences.ASIDES]
+    patterns += [*_sentences.ALIASES, *_sentences.SURVEY_TITLES, *_sentences.SURVEY_ABSTRACT]
+    headings = [heading for choice in _sentences.HEADINGS for heading in choice]
+    nouns = [*_sentences.VIRTUES, *_sentences.COSTS]
+    spoken = " ".join([*patterns, *headings, *nouns, *_sentences.QUALITIES])
+    general = {stemmer.stemWord(word) for word in re.findall("[a-z]+", spoken.lower())}
+    assert not general & set(stems)
+
+
+def test_sentence_patterns_do_not_run_out():
+    # A paper goes through the patterns in equal steps, which meet all of them if prime in number.
+    count = len(_sentences.PATTERNS)
+    assert all(count % k for k in range(2, count))
+    assert count >= 6 * 6 + 4
+    assert len(set(_sentences.PATTERNS)) == count
+
+
+def test_topics_below_those_of_surveys_take_a_concept_from_their_parent(default):
+    concepts = [*_lexicon.OBJECTS, *_lexicon.ADJECTIVES, *_lexicon.PROCESSES]
+    concept = {word: k for k, words in enumerate(concepts) for word in words}
+
+    def meant(name):
+        return {concept[w] for w in name.lower().split() if w in concept}
+
+    for survey in default[1]:
+        for node in survey["mind_map"]["subtopics"]:
+            if node["name"] != "Related Areas":
+                assert meant(node["name"]) & meant(survey["mind_map"]["name"])
+                words = set(survey["mind_map"]["name"].lower().split())
+                assert not words & set(node["name"].lower().split()[1:2]), "found by the title"
+                for below in node["subtopics"]:
+                    assert meant(below["name"]) & meant(node["name"])
+
+
+def test_no_two_topics_have_the_same_name():
+    tree = TopicTree(WorldConfig(papers=20_000))
+    told = [tree.phrase(topic) for topic in range(sum(tree.size))]
+    assert len(set(told)) == len(told)
+
+
+# --- the same world every time -------------------------------------------------------------------
+
+
+def test_iterating_twice_gives_the_same_records():
+    world = World(WorldConfig(papers=700, surveys=5))
+    assert list(world.papers()) == list(world.papers())
+    assert list(world.surveys()) == list(world.surveys())
+
+
+def test_another_process_with_another_hash_seed_makes_the_same_world():
+    config = WorldConfig(papers=700, surveys=5, depth=4)
+    code = (
+        "import sys; sys.path[:0] = ['tests', 'tests/builder']\n"
+        "from test_world import digest, WorldConfig\n"
+        "print(digest(WorldConfig(papers=700, surveys=5, depth=4)))"
+    )
+    seen = {digest(config)}
+    for hash_seed in ("0", "4711"):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        seen.add(done.stdout.strip())
+    assert len(seen) == 1
+
+
+def test_three_thousand_papers_take_less_than_ten_seconds():
+    start = time.perf_counter()
+    world = World(WorldConfig())
+    assert sum(1 for _ in world.papers()) == 3000
+    assert sum(1 for _ in world.surveys()) == 30
+    assert time.perf_counter() - start < 10
+
+
+def test_seeds_make_different_worlds():
+    first, second = (
+        {paper["title"] for paper in World(WorldConfig(seed=seed)).papers()} for seed in (7, 8)
+    )
+    assert len(first & second) < 0.02 * len(first)

@@ -1,0 +1,260 @@
+"""The command ``arena``, as a person types it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import subprocess
+import sys
+from importlib.metadata import entry_points
+
+import pytest
+
+import arena
+from arena.cli import main
+from corpus_builder.cli import main as corpus_main
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """In a real process: its exit status and what it prints are the contract."""
+    return subprocess.run(
+        [sys.executable, "-m", "arena.cli", *map(str, arguments)], capture_output=True, text=True
+    )
+
+
+def test_search_prints_json(world):
+    done = run(
+        "search", "--corpus", world, "--query", "membrane erosion", "--before", "2015-03",
+        "--k", 4, "--json",
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    hits = json.loads(done.stdout)
+    assert len(hits) == 4
+    assert [list(hit) for hit in hits] == [["id", "title", "date", "score"]] * 4
+    assert all(hit["date"] < "2015-03-31" for hit in hits)
+    view = arena.Corpus.open(world).at("2015-03-31")
+    assert hits == [hit._asdict() for hit in view.search("membrane erosion", 4)]
+    done = run("search", "--corpus", world, "--query", "membrane", "--before", "1900", "--json")
+    assert json.loads(done.stdout) == []
+
+
+def test_search_options(world, capsys):
+    base = ["search", "--corpus", str(world), "--query", "membrane", "--before", "2015", "--json"]
+
+    def hits(*options: str) -> list[dict]:
+        assert main([*base, *options]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    plain = hits()
+    assert next(h["id"] for h in hits("--exclude", plain[0]["id"])) == plain[1]["id"]
+    other = hits("--retriever-option", "statistics=corpus")
+    assert [h["score"] for h in other] != [h["score"] for h in plain]
+    assert main([*base, "--retriever-option", "b"]) == 2
+    assert "write NAME=VALUE" in capsys.readouterr().err
+
+
+def test_tables(world, tmp_path, capsys):
+    assert main(["search", "--corpus", str(world), "--query", "membrane", "--before", "2015"]) == 0
+    table = capsys.readouterr().out.splitlines()
+    assert table[0].split() == ["rank", "score", "date", "id", "title"]
+    assert len(table) == 12
+    assert main(["search", "--corpus", str(world), "--query", "zzz", "--before", "2015"]) == 0
+    assert "Nothing matches among" in capsys.readouterr().out
+    output = str(tmp_path / "run")
+    arguments = ["run", "--corpus", str(world), "--task", "discovery", "--agent", "title",
+                 "--output", output, "--surveys", "3"]  # fmt: skip
+    assert main(arguments) == 0
+    text = capsys.readouterr().out
+    assert "recall@100" in text
+    assert "Mean over 3 of 3 surveys" in text
+    assert main([*arguments, "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["mean"]["recall@100"] > 0
+    score = ["score", "--corpus", str(world), "--task", "discovery", output, "--surveys", "3"]
+    assert main([*score, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["mean"] == summary["mean"]
+    assert main(score) == 0
+    assert "recall@100" in capsys.readouterr().out
+
+
+def test_ids_that_look_like_numbers_stay_as_they_are(capsys):
+    from arena.command_line import print_table
+
+    print_table([("2101.01507", 1.0), ("1e5", 0.25), ("nan", None)], ("id", "score"))
+    lines = capsys.readouterr().out.splitlines()[2:]
+    assert [line.split() for line in lines] == [
+        ["2101.01507", "1.0000"],
+        ["1e5", "0.2500"],
+        ["nan"],
+    ]
+    print_table([], ("id", "score"))
+    assert "score" in capsys.readouterr().out
+
+
+AGENT = """
+from arena import Agent
+from arena.agents import result_of
+
+class Mine(Agent):
+    def act(self, observation):
+        hits = result_of(observation).get("hits")
+        if hits is None:
+            return {"tool": "search", "arguments": {"query": observation["topic"], "k": 50}}
+        return {"tool": "submit", "arguments": {"paper_ids": [hit["id"] for hit in hits]}}
+
+class Junk(Agent):
+    def act(self, observation):
+        return "search foo"
+"""
+
+
+def test_an_agent_in_a_file(world, tmp_path, capsys):
+    (tmp_path / "json.py").write_text(AGENT)  # the name of a library must not matter
+    base = ["run", "--corpus", str(world), "--task", "discovery"]
+    file = str(tmp_path / "json.py")
+    assert main([*base, "--agent", f"{file}:Mine", "--output", str(tmp_path / "run")]) == 0
+    assert "Mine" in capsys.readouterr().out
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert manifest["agent"] == "Mine"
+    for agent, message in (
+        (f"{file}:Mime", "Did you mean 'Mine'"),
+        (f"{file}:", "Known: Junk, Mine"),
+        (file, f"name the class in it, too: {file}:CLASS."),
+        (f"{tmp_path}/none.py:Mine", "there is no file"),
+        (f"{tmp_path}/broken.py:Mine", "does not import: SyntaxError"),
+    ):
+        (tmp_path / "broken.py").write_text("def")
+        assert main([*base, "--agent", agent, "--output", str(tmp_path / "x")]) == 2
+        assert message in capsys.readouterr().err
+    assert main([*base, "--agent", f"{file}:Junk", "--output", str(tmp_path / "junk")]) == 0
+    assert "8 episodes were cut off by the budget" in capsys.readouterr().out
+    line = (tmp_path / "junk" / "trajectories.jsonl").read_text().splitlines()[0]
+    assert "is no JSON" in json.loads(line)["steps"][0]["error"]
+
+
+def test_score_with_other_metrics(world, title_run, capsys):
+    base = ["score", "--corpus", str(world), "--task", "discovery", str(title_run), "--json"]
+    assert main([*base, "--metrics", "recall@20,mrr"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert list(found["mean"]) == ["recall@20", "mrr"]
+    assert main([*base, "--metrics", "recal@20"]) == 2
+    assert "Did you mean 'recall'" in capsys.readouterr().err
+
+
+def test_list(world, capsys):
+    assert main(["list", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) == {
+        "agents", "encoders", "environments", "extractors", "metrics", "mind-map-formats",
+        "mind-map-metrics", "retrievers", "rewards", "tasks", "tools",
+    }  # fmt: skip
+    assert {"title", "random", "clustering", "oracle"} <= set(found["agents"])
+    assert main(["list", "retrievers"]) == 0
+    assert "bm25" in capsys.readouterr().out
+    assert main(["list", "surveys", "--corpus", str(world), "--json"]) == 0
+    surveys = json.loads(capsys.readouterr().out)
+    assert len(surveys) == 8
+    assert {tuple(s) for s in surveys} == {("id", "title", "date")}
+    assert main(["list", "surveys"]) == 2
+    assert "needs --corpus" in capsys.readouterr().err
+
+
+def test_help_has_an_example(capsys):
+    for command in (main, corpus_main):
+        with contextlib.suppress(SystemExit):
+            command(["--help"])
+        shown = capsys.readouterr().out
+        assert re.search(r"^example:\n  arena(-corpus)? .* --output ", shown, re.MULTILINE)
+
+
+WORLD = "--corpus WORLD"
+BAD = [
+    ("", "the following arguments are required: COMMAND. See `arena --help`."),
+    ("serach", "Did you mean 'search'"),
+    ("search --corpus /nowhere --query x --before 2020", "no directory '/nowhere'"),
+    ("search --corpus . --query x --before 2020", "holds no built corpus"),
+    (f"search {WORLD} --query x", "required: --before"),
+    (f"search {WORLD} --query x --before 2020-13", "'2020-13' is no day of the calendar"),
+    (f"search {WORLD} --query x --before soon", "'soon' is no date"),
+    (f"search {WORLD} --query x --before 2020 --k -1", "k=-1: give an integer >= 0"),
+    (f"search {WORLD} --query x --before 2020 --k many", "--k: 'many' is no number"),
+    (f"search {WORLD} --query x --before 2020 --retriever bm52", "Did you mean 'bm25'"),
+    (f"search {WORLD} --qurey x --before 2020", "unknown option '--qurey'. Did you mean '--query'"),
+    (f"search {WORLD} x --before 2020 --query y", "too many words: 'x'"),
+    (f"run {WORLD} --task discovry --agent title --output OUT", "Did you mean 'discovery'"),
+    (f"run {WORLD} --task discovery --agent titel --output OUT", "Did you mean 'title'"),
+    (f"run {WORLD} --task discovery --agent title --output OUT --surveys x", "no survey 'x'"),
+    (f"run {WORLD} --task discovery --agent title --output OUT --surveys 0", "has 8 surveys"),
+    (f"run {WORLD} --task discovery --agent title --output OUT --seed -1", "seed=-1"),
+    (f"score {WORLD} --task discovery nothing.trec", "no such file"),
+    ("list agnets", "Did you mean 'agents'"),
+    ("list surveys --corpus /nowhere", "no directory '/nowhere'"),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), BAD, ids=[line for line, _ in BAD])
+def test_bad_input_is_one_line_and_status_2(world, tmp_path, capsys, monkeypatch, line, message):
+    monkeypatch.chdir(tmp_path)
+    arguments = line.replace("WORLD", str(world)).replace("OUT", str(tmp_path / "out")).split()
+    try:
+        status = main(arguments)
+    except SystemExit as stop:  # argparse leaves this way
+        status = stop.code
+    captured = capsys.readouterr()
+    assert (status, captured.out) == (2, "")
+    assert captured.err.count("\n") == 1
+    assert captured.err.startswith("arena")
+    assert message in captured.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_real_process_shows_no_traceback():
+    done = run("search", "--corpus", "/nowhere", "--query", "x", "--before", "2020")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_bug_is_one_line_too(world, capsys, monkeypatch):
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("boom\nboom")
+
+    monkeypatch.setattr("arena.corpus.view.CorpusView.search", broken)
+    arguments = ["search", "--corpus", str(world), "--query", "x", "--before", "2015"]
+    assert main(arguments) == 1
+    assert "RuntimeError: boom boom (a bug" in capsys.readouterr().err
+    monkeypatch.setenv("ARENA_DEBUG", "1")
+    with pytest.raises(RuntimeError):
+        main(arguments)
+
+
+def test_titles_cannot_write_to_the_terminal():
+    from arena.command_line import printable
+
+    assert printable("red \x1b[31m\r\n title\x9b", 40) == "red  [31m   title "
+    assert printable("x" * 50, 10) == "x" * 9 + "…"
+
+
+def test_a_closed_pipe_is_no_error(world):
+    command = (
+        f"{sys.executable} -m arena.cli list surveys --corpus {world} --json | head -n 1; "
+        "exit ${PIPESTATUS[0]}"
+    )
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("command", [[], ["search"], ["run"], ["score"], ["list"]])
+def test_every_help_has_an_example(command, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([*command, "--help"])
+    assert stop.value.code == 0
+    text = capsys.readouterr().out
+    if command:
+        assert f"example:\n  arena {command[0]}" in text
+        assert "--json" in text
+
+
+def test_console_scripts():
+    scripts = {e.name: e.load() for e in entry_points(group="console_scripts", module="arena.cli")}
+    assert scripts == {"arena": main}

@@ -1,0 +1,316 @@
+"""The example that trains: its parts by hand, and the whole in small."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import arena
+import arena.cli
+from arena.errors import DataError
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "examples" / "train_reformulation.py"
+AGENT = ROOT / "examples" / "reformulation" / "agent.py"
+sys.path.insert(0, str(SCRIPT.parent))
+
+for package in ("torch", "scipy", "matplotlib"):
+    pytest.importorskip(package, reason="training needs the extra dev")
+
+import torch  # noqa: E402
+import train_reformulation  # noqa: E402
+from reformulation import agent, learning, report  # noqa: E402
+from reformulation.agent import FEATURES, Choice, Memory, Policy, Reformulation  # noqa: E402
+
+
+def paper(name, title=""):
+    return {"id": name, "title": title or name, "date": "2010-01-01"}
+
+
+@pytest.mark.parametrize("module", [agent, learning, report])
+def test_the_examples_in_docstrings(module):
+    assert not doctest.testmod(module).failed
+
+
+def test_phrases_end_at_stop_words_and_punctuation():
+    assert agent.phrases("Graph-Based Search: A Study of Trees") == (
+        "graph", "search", "study", "trees",
+    )  # fmt: skip
+    assert agent.phrases("Deep neural ranking models") == (
+        "deep", "deep neural", "deep neural ranking", "neural", "neural ranking",
+        "neural ranking models", "ranking", "ranking models", "models",
+    )  # fmt: skip
+    assert agent.phrases("What is it?") == ()
+    assert agent.phrases("") == ()
+
+
+def test_hits_are_fused_by_place_and_by_agreement():
+    memory = Memory()
+    memory.add_search("topic", [paper("a"), paper("b"), paper("c")])
+    assert memory.scores() == pytest.approx([2.0, 2 * 20 / 21, 2 * 20 / 22])
+    # One of the two best hits ranks high already, so the query counts half of 2.
+    memory.add_search("query", [paper("b"), paper("d")])
+    assert memory.scores() == pytest.approx([2.0, 2 * 20 / 21 + 1, 2 * 20 / 22, 20 / 21])
+    # d is cited by two of the papers looked at, the most of all, and counts 2 more; e half.
+    memory.add_references([paper("d"), paper("e")])
+    memory.add_references([paper("d")])
+    assert memory.scores() == pytest.approx([2.0, 2 * 20 / 21 + 1, 2 * 20 / 22, 20 / 21 + 2, 1.0])
+    assert memory.ranking() == ["d", "b", "a", "c", "e"]
+
+
+def test_a_query_whose_hits_nobody_shares_counts_nothing():
+    memory = Memory()
+    memory.add_search("topic", [paper("a")])
+    memory.add_search("query", [paper("b"), paper("c")])
+    assert memory.scores() == pytest.approx([2.0, 0.0, 0.0])
+    assert memory.ranking() == ["a", "b", "c"]  # of equals the one met first
+
+
+def test_nothing_found_leaves_nothing_to_choose():
+    memory = Memory()
+    memory.add_search("topic", [])
+    texts, features = memory.candidates()
+    assert texts == []
+    assert features.shape == (0, len(FEATURES))
+    assert memory.ranking() == []
+
+
+def test_features_of_a_phrase():
+    memory = Memory()
+    memory.add_search(
+        "braided lattice", [paper("a", "Braided Lattice Tempering"), paper("b", "Lattices")]
+    )
+    memory.add_references([paper("c", "Lattice Tempering"), paper("b", "Lattices")])
+    memory.add_text("Lattice tempering is hard.")
+    texts, features = memory.candidates()
+    assert "braided lattice" not in texts  # it was the query
+    found = dict(zip(FEATURES, features[texts.index("lattice tempering")].tolist(), strict=True))
+    scores = [2.0, 2 * 20 / 21 + 2, 2.0]  # a, b, c: each cited once, which is the most
+    mass = scores[0] + scores[2]
+    assert found["papers"] == pytest.approx(np.log(3))  # a and c
+    assert found["top papers"] == pytest.approx(np.log(3))
+    assert found["first hits"] == pytest.approx(np.log(2))  # a alone was a hit
+    assert found["cited"] == pytest.approx(np.log(2))  # c, once
+    assert found["read"] == pytest.approx(np.log(2))
+    assert found["share of score"] == pytest.approx(10 * mass / sum(scores))
+    assert found["mean score"] == pytest.approx(mass / 2)
+    assert found["top of papers"] == 1.0
+    assert found["cited of papers"] == pytest.approx(1 / 2 / 3)
+    assert found["papers of most"] == 1.0
+    assert (found["one word"], found["two words"], found["three words"]) == (0, 1, 0)
+    assert found["in the topic"] == found["in all queries"] == found["in one query"] == 0.5
+    assert found["round"] == pytest.approx(0.1)
+
+
+def test_a_policy_gives_the_probabilities_that_torch_gives():
+    torch.manual_seed(3)
+    learner = learning.Learner(hidden=8)
+    features = np.random.default_rng(3).normal(size=(5, len(FEATURES))).astype(np.float32)
+    with torch.no_grad():
+        expected = torch.log_softmax(learner(torch.from_numpy(features)), dim=0).numpy()
+    assert learner.policy().log_probabilities(features) == pytest.approx(expected, abs=1e-5)
+
+
+def test_an_update_makes_what_gained_more_likely():
+    settings = learning.Settings(hidden=8)
+    torch.manual_seed(0)
+    learner = learning.Learner(settings.hidden)
+    optimizer = torch.optim.Adam(learner.parameters(), settings.learning_rate)
+    rng = np.random.default_rng(0)
+    features = [rng.normal(size=(n, len(FEATURES))).astype(np.float32) for n in (4, 7)]
+    before = [learner.policy().log_probabilities(rows) for rows in features]
+    choices = [Choice(r, 2, float(logs[2])) for r, logs in zip(features, before, strict=True)]
+    learning.update(learner, optimizer, choices, np.array([1.0, -1.0]), settings)
+    after = [learner.policy().log_probabilities(rows) for rows in features]
+    assert after[0][2] > before[0][2]
+    assert after[1][2] < before[1][2]
+
+
+def test_rewards_are_credited_to_the_choice_before_them(world):
+    """What a choice is credited with is what the environment paid from it to the end."""
+    import gymnasium
+
+    policy = learning.Learner(8).policy()
+    with closing(
+        gymnasium.make_vec(
+            learning.ENVIRONMENT, num_envs=3, corpus=str(world), reward=learning.REWARD
+        )
+    ) as env:
+        episodes = learning.play(env, policy, [5, 5, 6], agent_seed=40)
+    assert len(episodes) == 3
+    for number, (seed, episode) in enumerate(zip([5, 5, 6], episodes, strict=True)):
+        with gymnasium.make(
+            learning.ENVIRONMENT, corpus=str(world), reward=learning.REWARD
+        ) as scalar:
+            player = Reformulation(seed=40 + number, policy=policy, explore=True)
+            observation, _ = scalar.reset(seed=seed)
+            paid, over = [], False
+            while not over:
+                act = player.act(observation)
+                observation, reward, terminated, truncated, info = scalar.step(act)
+                paid.append((len(player.choices), reward))
+                over = terminated or truncated
+        assert len(episode.returns) == len(player.choices) == agent.SEARCHES
+        for place, value in enumerate(episode.returns):
+            assert value == pytest.approx(sum(r for made, r in paid if made > place))
+        assert value >= info["metrics"]["recall@100"]
+
+
+@pytest.mark.parametrize(
+    "budget", [{}, {"max_searches": 0}, {"max_searches": 2}, {"max_steps": 1}, {"max_steps": 3},
+               {"max_reads": 0}, {"max_reads": 5}],
+)  # fmt: skip
+def test_the_agent_keeps_to_its_budget_and_hands_in(world, tmp_path, budget):
+    summary = arena.run(
+        world, "discovery", Reformulation, tmp_path / "run", budget=budget, surveys=2
+    )
+    for entry in summary["per_survey"].values():
+        assert not entry["truncated"]
+        assert entry["searches"] <= budget.get("max_searches", agent.SEARCHES + 1)
+    if budget in ({}, {"max_reads": 0}):
+        assert summary["mean"]["recall@100"] > 0
+        assert all(e["searches"] == agent.SEARCHES + 1 for e in summary["per_survey"].values())
+
+
+def test_the_agent_knows_nothing_but_observations():
+    """It imports no corpus, no task and no environment."""
+    modules = [
+        node.module
+        for node in ast.walk(ast.parse(AGENT.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+    ]
+    assert {m for m in modules if m.startswith(("arena", "corpus", "reform"))} == {
+        "arena.agents", "arena.errors", "arena.text",
+    }  # fmt: skip
+
+
+def test_unusable_weights_are_told(tmp_path):
+    with pytest.raises(DataError, match="cannot be read"):
+        Policy.load(tmp_path / "missing.npz")
+    (tmp_path / "text.npz").write_text("no arrays")
+    with pytest.raises(DataError, match="cannot be read"):
+        Policy.load(tmp_path / "text.npz")
+    policy = learning.Learner(4).policy()
+    np.savez(tmp_path / "half.npz", w1=policy.w1)
+    with pytest.raises(DataError, match="cannot be read"):
+        Policy.load(tmp_path / "half.npz")
+    np.savez(tmp_path / "other.npz", **policy._replace(w1=policy.w1[1:])._asdict())
+    with pytest.raises(DataError, match="Train again"):
+        Policy.load(tmp_path / "other.npz")
+    with pytest.raises(DataError, match="rule='best'"):
+        Reformulation(rule="best")
+
+
+def test_the_paired_test_by_hand():
+    """All of n pairs better: two of the 2^n equally likely signs are as extreme."""
+    ours = {str(n): 0.1 * n + 0.1 + 0.01 * n for n in range(5)}
+    theirs = {str(n): 0.1 * n for n in range(5)}
+    test = report.paired(ours, theirs)
+    assert test == {
+        "n": 5, "better": 5, "worse": 0, "mean_difference": pytest.approx(0.12), "p": 2 / 2**5,
+    }  # fmt: skip
+    assert report.paired(ours, ours)["p"] == 1.0
+    assert report.mean_over([{"a": 0.0, "b": 1.0}, {"a": 0.5, "b": 1.0}]) == {"a": 0.25, "b": 1.0}
+
+
+def test_bad_options_are_told_in_one_line(tmp_path, capsys, monkeypatch):
+    out = ["--output", str(tmp_path / "out")]
+    for given, message in (
+        (["--seeds", "0"], "--seeds 0"),
+        (["--episodes", "-1"], "--episodes -1"),
+        (["--real", str(tmp_path / "none")], "none"),
+    ):
+        assert train_reformulation.main([*out, "--quick", *given]) == 2
+        error = capsys.readouterr().err
+        assert message in error
+        assert error.count("\n") == 1
+    monkeypatch.setattr(train_reformulation, "NEEDED", ("no_such_package",))
+    assert train_reformulation.main(out) == 2
+    assert "needs no_such_package. Run `pip install -e '.[dev]'`" in capsys.readouterr().err
+
+
+def start(output, *options, processors=None):
+    return subprocess.Popen(
+        [sys.executable, str(SCRIPT), "--output", str(output), "--quick", *options],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=(lambda: os.sched_setaffinity(0, processors)) if processors else None,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """What a small run wrote, and what it printed."""
+    output = tmp_path_factory.mktemp("trained") / "out"
+    process = start(output, "--seeds", "2", "--json")
+    printed, error = process.communicate(timeout=600)
+    assert process.returncode == 0, error
+    return output, json.loads(printed)
+
+
+def test_a_run_writes_what_it_prints(trained):
+    output, printed = trained
+    assert json.loads((output / "results.json").read_text(encoding="utf-8")) == printed
+    assert {path.name for path in output.iterdir()} == {
+        "learning_curve.svg", "results.json", "weights-0.npz", "weights-1.npz", "worlds",
+    }  # fmt: skip
+    mean = printed["tests"]["unseen worlds"]["mean"]
+    assert mean["oracle"] == 1.0
+    assert np.mean(printed["tests"]["unseen worlds"]["by_seed"]) == pytest.approx(mean["trained"])
+    for curve in printed["curves"].values():
+        assert [episodes for episodes, _ in curve] == [0, 32, 64]
+    # The last point of the curve is the agent that was saved.
+    last = [curve[-1][1] for curve in printed["curves"].values()]
+    assert last == pytest.approx(printed["tests"]["unseen worlds"]["by_seed"])
+    picture = (output / "learning_curve.svg").read_text(encoding="utf-8")
+    for label in ("seed 0", "seed 1", "title 0.", "random 0.", "oracle 1.000", "episodes"):
+        assert label in picture
+
+
+def test_the_number_of_processes_changes_no_byte(trained, tmp_path):
+    output, _ = trained
+    one = min(os.sched_getaffinity(0))
+    process = start(tmp_path / "again", "--seeds", "2", processors={one})
+    printed, error = process.communicate(timeout=600)
+    assert process.returncode == 0, error
+    assert "trained against title" in printed
+    for name in ("results.json", "learning_curve.svg", "weights-0.npz", "weights-1.npz"):
+        assert (tmp_path / "again" / name).read_bytes() == (output / name).read_bytes(), name
+
+
+def test_saved_weights_play_on_the_command_line(trained, tmp_path, capsys):
+    output, printed = trained
+    (world,) = (output / "worlds").glob("7-*")
+    arguments = ["run", "--corpus", str(world), "--task", "discovery", "--json",
+                 "--agent", f"{AGENT}:Reformulation", "--output", str(tmp_path / "run"),
+                 "--agent-option", f"weights={output / 'weights-1.npz'}"]  # fmt: skip
+    assert arena.cli.main(arguments) == 0
+    summary = json.loads(capsys.readouterr().out)
+    expected = printed["tests"]["unseen worlds"]["by_seed"][1]
+    assert summary["mean"]["recall@100"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seeds", ["1", "2"])
+def test_ctrl_c_leaves_no_half_file(tmp_path, seeds):
+    process = start(tmp_path / "out", "--seeds", seeds, "--episodes", "1000000")
+    last = tmp_path / "out" / "worlds" / "7-300" / "manifest.json"
+    while not last.exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.1)
+    time.sleep(3)  # training is under way, or about to begin: both must end well
+    os.killpg(process.pid, signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 130, error
+    assert "interrupted" in error
+    assert "Traceback" not in error
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["worlds"]

@@ -1,0 +1,215 @@
+"""A real model behind a real server: the client, and whole runs of the agents that ask one.
+
+Its answers are poor. What is tested is that everything around them holds.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import gymnasium
+import pytest
+from local_model import EXAMPLE, LocalModel, missing
+
+import arena
+from arena.agents import actions_from, tool_message
+from arena.check._json_schema import violation
+from arena.llm import Client, RequestRefusedError, Session, as_json
+from arena.llm.agent import _client
+
+pytestmark = pytest.mark.skipif(
+    bool(missing()), reason=f"not installed: {', '.join(missing())} (docs/local-model.md)"
+)
+
+QUESTION = [{"role": "user", "content": "Which papers founded the theory of graphs?"}]
+PAPER = {
+    "type": "object",
+    "properties": {"title": {"type": "string"}, "open": {"type": "boolean"}},
+    "required": ["title", "open"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture(scope="session")
+def local_model():
+    with LocalModel() as model:
+        yield model
+
+
+@pytest.fixture(autouse=True)
+def nothing_shared(monkeypatch, tmp_path):
+    """A process of its own for each test, as far as clients go."""
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    _client.cache_clear()
+
+
+def ask(model, messages=QUESTION, tokens=24, **options):
+    client = Client(model.name, base_url=model.url, mode="live", max_tokens=tokens, **options)
+    return client.complete(messages)
+
+
+def test_a_chat(local_model):
+    answer = ask(local_model)
+    assert answer.text.strip()
+    assert answer.finish_reason == "length"
+    # The words of the template, the default system message and the question, counted by the server.
+    assert 20 < answer.usage.prompt < 60
+    assert answer.usage.completion == 24
+    assert answer.usage.cached == 0
+    assert answer.cost is None
+
+
+def test_the_same_request_has_the_same_answer_whatever_came_before(local_model):
+    first = ask(local_model)
+    ask(local_model, [{"role": "user", "content": "Which papers founded topology?"}])
+    assert ask(local_model).text == first.text
+    with LocalModel() as other:
+        assert ask(other).text == first.text
+
+
+def test_the_seed_is_honoured(local_model):
+    texts = [ask(local_model, temperature=1.0, seed=seed).text for seed in (1, 1, 2, 3)]
+    assert texts[0] == texts[1]
+    assert len(set(texts)) > 1
+
+
+def test_requests_side_by_side_are_answered_as_alone(local_model):
+    many = [[{"role": "user", "content": f"What is {word}?"}] for word in ("ice", "salt", "rust")]
+    client = Client(local_model.name, base_url=local_model.url, mode="live", max_tokens=16)
+    together = [answer.text for answer in client.complete_many(many)]
+    assert together == [ask(local_model, one, 16).text for one in many]
+
+
+def test_json(local_model):
+    form = {"type": "json_schema", "json_schema": {"name": "paper", "schema": PAPER}}
+    answer = ask(local_model, tokens=200, request={"response_format": form})
+    assert violation(as_json(answer.text), PAPER) is None
+
+
+@pytest.mark.parametrize("choice", ["auto", "required"])
+def test_a_tool_call(local_model, world, choice):
+    env = gymnasium.make("arena/Discovery-v0", corpus=world)
+    tools = [t for t in arena.tool_schemas(env) if t["function"]["name"] in ("search", "read")]
+    schemas = {tool["function"]["name"]: tool["function"]["parameters"] for tool in tools}
+    client = Client(local_model.name, base_url=local_model.url, max_tokens=300)
+    observation, _ = env.reset(seed=1)
+    messages = [{"role": "user", "content": f"Find papers on {observation['topic']!r}."}]
+    for _ in range(2):
+        answer = client.complete(messages, tools=tools, tool_choice=choice)
+        assert answer.finish_reason == "tool_calls"
+        ((call_id, action),) = actions_from(answer.message)
+        assert violation(action["arguments"], schemas[action["tool"]]) is None
+        observation, _, ended, _, _ = env.step(action)
+        assert not ended
+        result = tool_message(call_id, observation)
+        messages += [answer.message, {**result, "content": result["content"][:400]}]
+    env.close()
+
+
+def test_a_request_that_is_too_long_is_refused_not_asked_again(local_model):
+    with pytest.raises(RequestRefusedError, match="context size"):
+        ask(local_model, [{"role": "user", "content": "word " * 9000}])
+
+
+def test_a_replay_needs_no_server():
+    with LocalModel() as model:
+        client = Client(model.name, base_url=model.url, store="a.jsonl", max_tokens=40)
+        tool = {"type": "function", "function": {"name": "keep", "parameters": PAPER}}
+        session = Session(client)
+        first = [session.complete(QUESTION), session.complete(QUESTION, tools=[tool])]
+        assert first[1].tool_calls
+    replay = Client(model.name, base_url=model.url, store="a.jsonl", mode="replay", max_tokens=40)
+    again = [replay.complete(QUESTION), replay.complete(QUESTION, tools=[tool])]
+    assert again == [answer._replace(cached=True) for answer in first]
+
+
+AGENTS = {  # surveys, options
+    "zero-shot": (3, {"max_tokens": 32}),
+    "decomposer": (2, {"max_tokens": 48}),
+    "react": (2, {"max_tokens": 96, "memory": 1500, "limits": {"max_calls": 2}}),
+}
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_run_and_its_replay_without_the_server(local_model, world, agent):
+    surveys, options = AGENTS[agent]
+    options = {"model": local_model.name} | options
+
+    def play(output, **more):
+        return arena.run(
+            world, "discovery", agent, output, agent_options=options | more, surveys=surveys
+        )
+
+    summary = play("a", base_url=local_model.url)
+    assert summary["counts"]["scored"] == surveys
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        nobody = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+    play("b", base_url=nobody, mode="replay")
+    first, second = ({path.name: path.read_bytes() for path in Path(run).iterdir()} for run in "ab")
+    assert {"run.trec", "metrics.json", "trajectories.jsonl"} <= set(first)
+    assert first == second
+    episodes = [json.loads(line) for line in first["trajectories.jsonl"].splitlines()]
+    calls = [episode["notes"]["llm"]["total"] for episode in episodes]
+    assert all(total["calls"] and total["completion_tokens"] for total in calls)
+
+
+def test_only_this_machine_reaches_it(local_model):
+    port = int(local_model.url.split(":")[2].split("/")[0])
+    socket.create_connection(("127.0.0.1", port), timeout=5).close()
+    with pytest.raises(OSError):
+        socket.create_connection(("127.0.0.2", port), timeout=5)
+
+
+def test_it_ends_with_the_process_that_started_it():
+    script = (
+        "import os, sys; sys.path.insert(0, sys.argv[1]); from local_model import LocalModel\n"
+        "model = LocalModel().__enter__(); print(model.url, flush=True); os._exit(1)"
+    )
+    started = subprocess.run(
+        [sys.executable, "-c", script, str(Path(__file__).parents[1])],
+        capture_output=True,
+        text=True,
+    )
+    port = int(started.stdout.split(":")[2].split("/")[0])
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=5).close()
+        except ConnectionRefusedError:
+            return
+        time.sleep(0.1)
+    pytest.fail("the server outlived the process that started it")
+
+
+def test_ctrl_c_ends_it_quietly():
+    with LocalModel() as model:
+        model.process.send_signal(signal.SIGINT)
+        assert model.process.wait(30) == 0
+        assert model.errors() == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--port", "{taken}"], "cannot be served at port"),
+        (["--port", "65536"], "give a number from 0 to 65535"),
+        (["--port", "0", "--gguf", "nowhere.gguf"], "there is no file 'nowhere.gguf'"),
+        (["--port", "0", "--gguf", __file__], "cannot be served"),
+    ],
+)
+def test_what_cannot_be_served_is_told_without_a_traceback(arguments, said):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        given = [argument.format(taken=port) for argument in arguments]
+        done = subprocess.run([sys.executable, EXAMPLE, *given], capture_output=True, text=True)
+    assert done.returncode in (1, 2)
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,263 @@
+"""Mind-maps as text, JSON, Markdown and Mermaid."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.errors import DataError, UnknownNameError
+from arena.mindmap import (
+    FORMATS,
+    Format,
+    MindMap,
+    beside,
+    cut,
+    format_of,
+    read_markdown,
+    read_mind_map,
+    render,
+)
+from arena.registry import Registry
+
+ROOT = Path(__file__).resolve().parents[2]
+TREE = MindMap(
+    "Neural *ranking*",
+    (
+        MindMap("Dense: 50% off", (MindMap("1. Training", papers=("p4",)),)),
+        MindMap('The "best" [sic]', papers=("p2", "p3")),
+    ),
+)
+MARKS = st.sampled_from(
+    [
+        "#", "*", "_", "**", "__", "1.", "2", "A.", "iv)", "(a)", "name", "label", ":", ": ", "-",
+        "+ ", "- ", "[x]", "](u)", "`", "```", "$a$", "&amp;", "&#49;", "<b>", "~~", "\\", "|",
+        "---", "===", "• ", "word", "W", " ", "é", "漢", "!", "=", "x" * 130, "<!--", "%%", "%%{",
+        "}}", "#1;", '"', "))", ":::x", "::icon(", "ﬂ°°34¶ß", "http://x.y", "www.x", "\n",
+        "\x1b[1m", "\ud800", "1.1 ", "3- ", "4– ", "5—", "{", "◦ ", "▪ ", "<typology>",
+        "</typology>",
+    ]
+)  # fmt: skip
+ANY = st.lists(MARKS, max_size=6).map("".join) | st.text(max_size=12)
+
+
+def clean(text: str) -> str:
+    """Return a text as a reader would: white space collapsed; and without what is never written."""
+    kept = "".join(
+        c if c.isprintable() or c in "\u200c\u200d" else "" for c in " ".join(text.split())
+    )
+    return " ".join(kept.split())
+
+
+LABELS = ANY.map(clean).filter(lambda label: 0 < len(label) <= 500)
+
+
+def trees(labels: st.SearchStrategy[str]) -> st.SearchStrategy[MindMap]:
+    """Maps as a reader makes them: siblings have different labels."""
+    return st.recursive(
+        labels.map(MindMap),
+        lambda below: st.builds(
+            lambda label, children: MindMap(label, tuple({c.label: c for c in children}.values())),
+            labels,
+            st.lists(below, max_size=3),
+        ),
+        max_leaves=8,
+    )
+
+
+def test_text():
+    assert render(TREE) == render(TREE, "text") == (
+        "Neural *ranking*\n"
+        "├── Dense: 50% off\n"
+        "│   └── 1. Training (1 paper)\n"
+        '└── The "best" [sic] (2 papers)\n'
+    )  # fmt: skip
+    assert render(MindMap("", (MindMap("a\x1b[31m\nb"), MindMap("")))) == "·\n├── a[31m b\n└── ·\n"
+
+
+def test_text_side_by_side():
+    long = MindMap("漢" * 40, (MindMap("b"),))
+    assert beside(TREE.children[0], TREE, ("mine", "gold"), "text") == (
+        "mine                      | gold\n"
+        "                          |\n"
+        "Dense: 50% off            | Neural *ranking*\n"
+        "└── 1. Training (1 paper) | ├── Dense: 50% off\n"
+        "                          | │   └── 1. Training (1 paper)\n"
+        '                          | └── The "best" [sic] (2 papers)\n'
+    )  # fmt: skip
+    rows = str(beside(long, long, ("x", ""), "text")).splitlines()
+    assert rows[2] == "漢" * 31 + "… | " + "漢" * 40
+    assert rows[3] == "└── b" + " " * 58 + " | └── b"
+
+
+def test_json():
+    text = str(render(TREE, "json"))
+    assert text.endswith("}\n")
+    assert text.isascii()
+    assert json.loads(text) == TREE.to_json()
+    assert read_mind_map(text) == (TREE, [])
+
+
+def test_markdown():
+    assert render(TREE, "markdown") == (
+        "# Neural \\*ranking\\*\n"
+        "\n"
+        "- Dense: 50% off\n"
+        "  - 1\\. Training\n"
+        '- The "best" \\[sic\\]\n'
+    )  # fmt: skip
+    forest = MindMap(
+        "", (MindMap("1 Data"), MindMap("name: x"), MindMap("- a:"), MindMap("y" * 121))
+    )
+    assert render(forest, "markdown") == (
+        f"- &#49; Data\n- name\\: x\n- \\- a&#58;\n- **{'y' * 121}**\n"
+    )
+    # Without the empty heading, the only bullet would be read as the root.
+    assert render(MindMap("", (MindMap("a", (MindMap("b"),)),)), "markdown") == "#\n\n- a\n  - b\n"
+
+
+@settings(max_examples=300, deadline=None)
+@given(trees(LABELS), st.booleans())
+def test_markdown_is_read_back(tree, nameless):
+    if nameless and tree.children:
+        tree = MindMap("", tree.children)
+    text = str(render(tree, "markdown"))
+    assert read_markdown(text)[0] == read_mind_map(text)[0] == tree
+
+
+def test_labels_that_look_like_more_are_read_back():
+    labels = [
+        "1- Data", "2– Uses", "3— Ends", "(4) Words", "1.1 Points", "{0,1} codes", "[0, 1] codes",
+        "The <typology> tag", "A </typology> tag", "\\<typology>", "◦ a", "▪ b", "‣ c", "• d",
+    ]  # fmt: skip
+    below = MindMap("1. A", tuple(map(MindMap, labels)))
+    whole = MindMap("", (below, *map(MindMap, labels)))
+    heads = [MindMap(label, (MindMap("a"), MindMap("b"))) for label in labels]
+    for tree in (whole, MindMap("1. A", whole.children), *heads):
+        text = str(render(tree, "markdown"))
+        assert read_mind_map(text)[0] == read_markdown(text)[0] == tree
+
+
+def test_real_maps_are_read_back(real_data):
+    path = real_data.directory / "taxonomies.jsonl"
+    if not path.is_file():
+        pytest.skip(f"the real data is not here: {str(path)!r} is missing")
+    for line in path.read_text(encoding="utf-8").splitlines():
+        tree, _ = read_mind_map(json.loads(line)["tree"])
+        assert read_mind_map(render(tree, "json")) == (tree, [])
+        assert read_markdown(str(render(tree, "markdown")))[0] == tree
+
+
+def test_mermaid():
+    assert render(TREE, "mermaid") == (
+        "mindmap\n"
+        '  n0(("Neural #42;ranking#42;"))\n'
+        '    n1("Dense#58; 50#37; off")\n'
+        '      n2["1#46; Training"]\n'
+        '    n3("The #34;best#34; #91;sic#93;")\n'
+    )  # fmt: skip
+    assert render(MindMap("", (MindMap("- www.a.b"),)), "mermaid") == (
+        'mindmap\n  n0(("#160;"))\n    n1("#45; www#46;a.b")\n'
+    )
+
+
+@settings(max_examples=200, deadline=None)
+@given(trees(ANY))
+def test_mermaid_holds_every_label_as_plain_characters(tree):
+    """A line is an id, a shape and a label of letters, digits, harmless marks and codes."""
+    lines = str(render(tree, "mermaid")).split("\n")
+    assert (lines[0], lines[-1]) == ("mindmap", "")
+    labels, levels = [], []
+    for number, line in enumerate(lines[1:-1]):
+        plain = r"""((?:[^\W_]|[\u200c\u200d ,.()/'?-]|#\d+;)*)"""
+        found = re.fullmatch(rf'( +)n{number}(\(\(|\(|\[)"{plain}"(\)\)|\)|\])', line)
+        assert found, line
+        assert found[2] + found[4] in ("(())", "()", "[]")
+        levels.append(len(found[1]) // 2 - 1)
+        labels.append(html.unescape(found[3].replace("#", "&#")))
+    nodes = list(tree.nodes())
+    assert labels == [clean(node.label) or "\u00a0" for node in nodes]
+    assert levels == [level for _, level in leveled(tree)]
+
+
+def leveled(tree: MindMap, level: int = 0) -> list[tuple[MindMap, int]]:
+    return [(tree, level), *(pair for c in tree.children for pair in leveled(c, level + 1))]
+
+
+def test_deep_and_large_maps():
+    deep = MindMap("end")
+    for _ in range(1200):
+        deep = MindMap("x", (deep,))
+    for name in ("text", "markdown", "mermaid", "svg"):
+        assert len(render(deep, name)) > 1200
+    with pytest.raises(DataError, match="1,200 levels deep, too many for JSON"):
+        render(deep, "json")
+    wide = MindMap("x", tuple(MindMap(f"leaf {n}") for n in range(10_000)))
+    for name in ("text", "json", "markdown", "mermaid", "svg"):
+        assert "leaf 9999" in str(render(wide, name))
+
+
+def test_registry():
+    names = ["json", "markdown", "mermaid", "png", "svg", "text"]
+    assert [name for name in FORMATS.names() if name in names] == names
+    assert all(FORMATS.describe().values())
+    suffixes = [suffix for name in names for suffix in FORMATS.get(name).suffixes]
+    assert len(set(suffixes)) == len(suffixes)
+    with pytest.raises(UnknownNameError, match="no mind-map format named 'markdow'"):
+        render(TREE, "markdow")
+    with pytest.raises(DataError, match=r"mermaid holds one mind-map only; .*: png, svg, text\."):
+        beside(TREE, TREE, format="mermaid")
+
+
+def test_suffixes():
+    assert [format_of(name) for name in ("a.b/x.SVG", "x.md", "x.mmd", "x.json")] == [
+        "svg", "markdown", "mermaid", "json",
+    ]  # fmt: skip
+    with pytest.raises(DataError, match=r"'x.pgn': its suffix is that of no .* mean '.png'"):
+        format_of("x.pgn")
+    with pytest.raises(DataError, match=r"'svg': .* Or name one: --format"):
+        format_of("svg")
+
+
+def test_the_format_in_the_documentation(monkeypatch):
+    formats: Registry[Format] = Registry("mind-map format")
+    for module in ("arena.mindmap", "arena.mindmap._formats"):
+        monkeypatch.setattr(f"{module}.FORMATS", formats)
+    page = (ROOT / "docs" / "mind-map-pictures.md").read_text(encoding="utf-8")
+    block = re.search(r"^```python\n(# arena/mindmap/formats/opml.py\n.*?)^```$", page, re.M | re.S)
+    assert block
+    exec(compile(block[1], "opml.py", "exec"), {})
+    assert formats.describe() == {"opml": "An outline for outliners; papers are left out."}
+    assert format_of("x.opml") == "opml"
+    assert render(MindMap("", (MindMap("a & b", (MindMap("c"),)), MindMap("d"))), "opml") == (
+        '<opml version="2.0"><head/><body><outline text="a &amp; b"><outline text="c"></outline>'
+        '</outline><outline text="d"></outline></body></opml>\n'
+    )
+    with pytest.raises(DataError, match="opml holds one mind-map only"):
+        beside(TREE, TREE, format="opml")
+
+
+def test_cut():
+    assert cut(TREE, 9) == TREE
+    assert cut(TREE, 1) == MindMap(
+        TREE.label,
+        (
+            MindMap("Dense: 50% off", papers=("p4",)),
+            MindMap('The "best" [sic]', papers=("p2", "p3")),
+        ),
+    )
+    assert cut(TREE, 0) == MindMap(TREE.label, papers=("p4", "p2", "p3"))
+    with pytest.raises(DataError, match="depth -1"):
+        cut(TREE, -1)
+
+
+@settings(max_examples=100, deadline=None)
+@given(trees(ANY), st.integers(0, 4))
+def test_a_cut_map_is_its_upper_levels(tree, depth):
+    kept = [(node.label, level) for node, level in leveled(tree) if level <= depth]
+    assert [(node.label, level) for node, level in leveled(cut(tree, depth))] == kept

@@ -1,0 +1,287 @@
+"""The picture of a mind-map: no labels overlap, all is inside, any text is safe in it."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import struct
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from picture_helpers import overlaps, read_picture, struck
+
+from arena.errors import DataError
+from arena.mindmap import MindMap, beside, read_mind_map, render
+from arena.mindmap._drawing.letters import shown, width
+from arena.mindmap._drawing.styles import BRANCHES, readable_on
+from arena.mindmap._drawing.wrapping import wrap
+from arena.mindmap.formats import png
+
+ROOT = Path(__file__).resolve().parents[2]
+WORDS = [
+    "graph",
+    "neural",
+    "retrieval",
+    "of",
+    "dense",
+    "検索拡張",
+    "מידע",
+    "survey-based",
+    "x",
+    "Ångström",
+    "(2024)",
+    "METHODS",
+]
+
+
+def check(svg: str, tree: MindMap | None = None) -> None:
+    """Nothing overlaps, nothing is struck through, nothing stands outside."""
+    picture = read_picture(svg)
+    assert overlaps(picture.texts) == []
+    assert struck(picture) == []
+    for area in [*picture.texts, *picture.boxes]:
+        assert area.left >= 0
+        assert area.top >= 0
+        assert area.right <= picture.width
+        assert area.bottom <= picture.height
+    # A box may only meet a box that stands in it: the badge in its label's.
+    for one, other in overlaps(picture.boxes):
+        inner, outer = sorted((one, other), key=lambda box: box.right - box.left)
+        assert inner.bottom - inner.top == pytest.approx(15)
+        assert outer.left < inner.left < inner.right < outer.right
+    if tree is not None:
+        assert picture.titles == list(filter(None, map(told, tree.nodes())))
+
+
+def told(node: MindMap) -> str:
+    """Return what the pointer shows over a node."""
+    count = len(node.papers)
+    papers = {0: "", 1: "1 paper"}.get(count, f"{count:,} papers")
+    return " - ".join(part for part in (shown(node.label), papers) if part)
+
+
+def made(rng: random.Random, size: int) -> MindMap:
+    """Return a random map: each node is put under one of those made before it."""
+    below: list[list[int]] = [[] for _ in range(size + 1)]
+    for node in range(1, size + 1):
+        below[rng.randrange(max(0, node - 12), node)].append(node)
+    trees: dict[int, MindMap] = {}
+    for node in range(size, -1, -1):
+        label = " ".join(rng.choices(WORDS, k=rng.randint(1, 9)))
+        papers = tuple(f"p{n}" for n in range(rng.choice([0, 0, 1, 12, 1500])))
+        trees[node] = MindMap(label, tuple(trees[child] for child in below[node]), papers)
+    return trees[0]
+
+
+def chain(length: int) -> MindMap:
+    tree = MindMap("the deepest of all")
+    for number in range(length):
+        tree = MindMap(f"level {length - number}", (tree,), ("p",))
+    return tree
+
+
+texts = st.one_of(
+    st.text(max_size=30),
+    st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join),
+    st.text("W漢", min_size=1, max_size=500),
+)
+papers = st.integers(0, 3).map(lambda n: tuple(f"p{k}" for k in range(n)))
+trees = st.recursive(
+    st.builds(lambda label, filed: MindMap(label, (), filed), texts, papers),
+    lambda below: st.builds(
+        lambda label, children, filed: MindMap(label, tuple(children), filed),
+        texts,
+        st.lists(below, max_size=6),
+        papers,
+    ),
+    max_leaves=40,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(trees)
+def test_no_labels_overlap(tree):
+    check(render(tree, "svg"), tree)
+
+
+@settings(max_examples=15, deadline=None)
+@given(trees, trees, texts, texts)
+def test_no_labels_overlap_side_by_side(left, right, one, other):
+    check(beside(left, right, (one, other)))
+
+
+@pytest.mark.parametrize("size", [1, 15, 50, 150, 500])
+def test_no_labels_overlap_at_any_size(size):
+    for seed in range(3 if size < 500 else 1):
+        check(render(made(random.Random(seed), size), "svg"))
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        MindMap(""),
+        MindMap("", (MindMap(""), MindMap("", (MindMap(""),)))),
+        MindMap("star", tuple(MindMap(f"leaf {n}", papers=("p",)) for n in range(500))),
+        chain(64),
+        MindMap("long", tuple(MindMap(c * 500) for c in ("W", "i", "漢", "word ", "a-", "ש", "é"))),
+        MindMap("one", (MindMap("two", tuple(MindMap(f"{n}" * 40) for n in range(60))),)),
+    ],
+    ids=["nothing", "no labels", "star", "chain", "long labels", "wide in the middle"],
+)
+def test_no_labels_overlap_in_odd_shapes(tree):
+    check(render(tree, "svg"))
+
+
+def test_no_labels_overlap_in_real_maps(real_data):
+    path = real_data.directory / "taxonomies.jsonl"
+    if not path.is_file():
+        pytest.skip(f"the real data is not here: {str(path)!r} is missing")
+    for line in path.read_text(encoding="utf-8").splitlines():
+        tree, _ = read_mind_map(json.loads(line)["tree"])
+        check(render(tree, "svg"), tree)
+
+
+def test_small_maps_grow_to_the_right_and_large_ones_to_both_sides():
+    def sides(count: int) -> tuple[list[str], list[str]]:
+        tree = MindMap("root", tuple(MindMap(f"{n:02}") for n in range(count)))
+        texts = read_picture(render(tree, "svg")).texts
+        root = next(area for area in texts if area.text == "root")
+        right = [area for area in texts if area.left > root.right]
+        left = [area for area in texts if area.right < root.left]
+        assert len(left) + len(right) == count
+        return (
+            [area.text for area in sorted(right, key=lambda area: area.top)],
+            [area.text for area in sorted(left, key=lambda area: area.top)],
+        )
+
+    assert sides(15) == ([f"{n:02}" for n in range(15)], [])
+    assert sides(16) == ([f"{n:02}" for n in range(8)], [f"{n:02}" for n in range(8, 16)])
+
+
+def test_every_branch_has_a_colour():
+    def colours(tree: MindMap) -> set[str]:
+        return set(BRANCHES) & set(re.findall("#[0-9a-f]{6}", str(render(tree, "svg"))))
+
+    branches = tuple(MindMap(f"{n}") for n in range(3))
+    assert colours(MindMap("root", branches)) == set(BRANCHES[:3])
+    # What holds all branches is none of them.
+    assert colours(MindMap("root", (MindMap("all", branches),))) == set(BRANCHES[:3])
+    assert colours(MindMap("root", (MindMap("all", (MindMap("of it"),)),))) == {BRANCHES[0]}
+
+
+def test_numbers_of_papers():
+    tree = MindMap("root", (MindMap("one", papers=("a",)), MindMap("none")), ("a", "b"))
+    picture = read_picture(render(tree, "svg"))
+    assert picture.titles == ["root - 2 papers", "one - 1 paper", "none"]
+    assert {area.text for area in picture.texts} == {
+        "root", "one", "none", "1", "2", "n", "papers filed under the heading itself",
+    }  # fmt: skip
+    without = read_picture(render(MindMap("root", (MindMap("one"),)), "svg"))
+    assert {area.text for area in without.texts} == {"root", "one"}
+
+
+def test_any_text_is_safe():
+    hostile = "</text><script>alert(1)</script>&amp; ]]> \x00\x1b[31m\ud800\ufffe\u202e\"' \n\tend"
+    svg = render(MindMap(hostile, (MindMap("a & b < c"),)), "svg")
+    svg.encode("utf-8")
+    picture = read_picture(svg)
+    assert picture.titles == [
+        "</text><script>alert(1)</script>&amp; ]]> [31m\"' end", "a & b < c",
+    ]  # fmt: skip
+    assert "<script" not in svg
+    assert svg.count("http") == 1  # the name space; nothing is fetched
+
+
+def test_what_is_cut_stands_in_the_title():
+    label = " ".join(f"word{n}" for n in range(60))
+    picture = read_picture(render(MindMap("root", (MindMap(label),)), "svg"))
+    lines = [
+        area.text for area in sorted(picture.texts, key=lambda a: a.top) if area.text != "root"
+    ]
+    assert len(lines) == 3
+    assert lines[-1].endswith("…")
+    assert label.startswith(" ".join(lines).removesuffix("…"))
+    assert picture.titles[1] == label
+
+
+def test_wrapping():
+    def wrapped(label: str, room: int, most: int = 9) -> list[str]:
+        return wrap(label, len, room, most)
+
+    assert wrapped("a b c", 5) == ["a b c"]
+    assert wrapped("aaaa bbbb cccc dddd", 15) == ["aaaa bbbb", "cccc dddd"]  # evenly
+    assert wrapped("abcdefgh", 3) == ["abc", "def", "gh"]
+    assert wrapped("cross-lingual", 8) == ["cross-", "lingual"]
+    assert wrapped("検索拡張生成", 4) == ["検索拡", "張生成"]
+    assert wrapped("aa bb cc dd", 5, 1) == ["aa b…"]
+    assert wrapped("e\u0301" * 3, 2) == ["e\u0301"] * 3  # an accent stays with its letter
+
+
+@settings(max_examples=100, deadline=None)
+@given(texts.map(shown).filter(bool), st.integers(30, 90), st.integers(1, 4))
+def test_lines_are_short_and_few_and_hold_the_label(label, room, most):
+    lines = wrap(label, lambda text: width(text, 10), room, most)
+    assert 1 <= len(lines) <= most
+    assert all(width(line, 10) <= room for line in lines)
+    whole = "".join(lines).replace(" ", "")
+    if not whole.endswith("…"):
+        assert whole == label.replace(" ", "")
+
+
+def test_widths_are_those_of_the_font():
+    ttf = pytest.importorskip("fontTools.ttLib", reason="needs fontTools")
+    font = pytest.importorskip("fontpkg_noto_sans", reason="needs the extra 'pictures'")
+    file = ttf.TTFont(Path(font.ROOT, "files", "NotoSans[wdth,wght].ttf"))
+    names, advances = file.getBestCmap(), file["hmtx"].metrics
+    for character in [*map(chr, range(32, 127)), *"éàüçñŞžÅ–—‘’“”…ØøßÆæŒœ"]:
+        assert width(character, 1000) == advances[names[ord(character)]][0], character
+
+
+def test_colours_are_readable():
+    """White on the blue has a contrast of 5.2 by the formula of WCAG; black 4.0."""
+    assert readable_on("#0072b2") == "#ffffff"
+    assert {readable_on(colour) for colour in BRANCHES[1:]} == {"#000000"}
+
+
+@pytest.fixture(scope="module")
+def needs_png():
+    pytest.importorskip("resvg_py", reason="needs the extra 'pictures'")
+    pytest.importorskip("fontpkg_noto_sans", reason="needs the extra 'pictures'")
+
+
+def size_of(picture: bytes) -> tuple[int, int]:
+    assert picture[:8] == b"\x89PNG\r\n\x1a\n"
+    return struct.unpack(">II", picture[16:24])
+
+
+def test_png(needs_png):
+    tree = made(random.Random(0), 30)
+    plain = MindMap("A survey", (MindMap("Methods"), MindMap("Data", papers=("p",))))
+    svg = read_picture(render(plain, "svg"))
+    assert size_of(render(plain, "png")) == pytest.approx((2 * svg.width, 2 * svg.height), abs=1)
+    assert render(tree, "png") == render(tree, "png")
+    other = MindMap("A survey", (MindMap("Methods"), MindMap("Date", papers=("p",))))
+    assert render(plain, "png") != render(other, "png")
+    assert size_of(beside(tree, plain, ("one", "two"), "png"))[0] > 0
+
+
+def test_png_too_large(needs_png, monkeypatch):
+    tree = MindMap("A survey", (MindMap("Methods"), MindMap("Data")))
+    svg = read_picture(render(tree, "svg"))
+    monkeypatch.setattr(png, "MAX_PIXELS", svg.width * svg.height * 2)
+    assert size_of(render(tree, "png")) == pytest.approx((svg.width, svg.height), abs=1)
+    monkeypatch.setattr(png, "MAX_PIXELS", svg.width * svg.height * 0.9)
+    with pytest.raises(DataError, match=r"pixels, more than .* write it as svg, or cut"):
+        render(tree, "png")
+
+
+@pytest.mark.parametrize("package", ["resvg_py", "fontpkg_noto_sans"])
+def test_png_without_its_packages(package, monkeypatch):
+    for name in ("resvg_py", "fontpkg_noto_sans"):
+        monkeypatch.setitem(sys.modules, name, None if name == package else object())
+    with pytest.raises(DataError, match=r"pip install 'researcharena\[pictures\]'"):
+        render(MindMap("A"), "png")

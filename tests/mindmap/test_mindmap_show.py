@@ -1,0 +1,232 @@
+"""``arena mindmap show``, as a person types it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from picture_helpers import read_picture
+
+import arena.cli
+from arena.cli import main
+from arena.mindmap import beside, read_mind_map_file, render
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "docs" / "example" / "mind-map.json"
+GUESS = ROOT / "docs" / "example" / "mind-map-guess.md"
+MAP = {
+    "label": "Ranking",
+    "children": [{"label": "Dense ", "children": ["Training"], "papers": ["a", "b"]}, "Data"],
+}
+TEXT = "Ranking\n├── Dense (2 papers)\n│   └── Training\n└── Data\n"
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "map.json"
+    path.write_text(json.dumps(MAP), encoding="utf-8")
+    return path
+
+
+def show(*arguments: object) -> int:
+    return main(["mindmap", "show", *map(str, arguments)])
+
+
+def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[bytes]:
+    """In a real process: its exit status and the bytes it prints are the contract."""
+    command = [sys.executable, "-m", "arena.cli", "mindmap", "show", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, cwd=ROOT, **options)  # type: ignore[call-overload]
+
+
+def test_text_and_repairs(file, capsys):
+    assert show(file) == 0
+    out, err = capsys.readouterr()
+    assert out == TEXT
+    assert err == f"{file}: whitespace in labels collapsed (1): 'Dense '.\n"
+
+
+def test_every_format_is_printed_and_written(file, tmp_path, capsys):
+    tree, _ = read_mind_map_file(file)
+    for name, suffix in (
+        ("text", "txt"), ("json", "json"), ("markdown", "md"), ("mermaid", "mmd"), ("svg", "svg"),
+    ):  # fmt: skip
+        assert show(file, "--format", name) == 0
+        assert capsys.readouterr().out == render(tree, name)
+        output = tmp_path / f"out.{suffix}"
+        assert show(file, "--output", output) == 0
+        assert capsys.readouterr().out == f"{output}: {name}, 3 headings\n"
+        assert output.read_text(encoding="utf-8") == render(tree, name)
+    # The format that is named counts, whatever the suffix.
+    assert show(file, "--output", tmp_path / "x.svg", "--format", "text") == 0
+    assert (tmp_path / "x.svg").read_text(encoding="utf-8") == TEXT
+
+
+def test_png(file, tmp_path):
+    pytest.importorskip("resvg_py", reason="needs the extra 'pictures'")
+    pytest.importorskip("fontpkg_noto_sans", reason="needs the extra 'pictures'")
+    done = run(file, "--format", "png")
+    assert done.returncode == 0
+    assert show(file, "--output", tmp_path / "x.png") == 0
+    assert (tmp_path / "x.png").read_bytes() == done.stdout == render(read(file), "png")
+
+
+def read(path: Path):
+    return read_mind_map_file(path)[0]
+
+
+def test_png_is_not_for_a_terminal(file, capsys, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert show(file, "--format", "png") == 2
+    assert "name a file with --output, or pipe it" in capsys.readouterr().err
+
+
+def test_pictures_are_utf8_in_any_locale(tmp_path):
+    path = tmp_path / "map.json"
+    path.write_text('{"label": "検索 Å", "children": ["a"]}', encoding="utf-8")
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    for name in ("svg", "text"):
+        done = run(path, "--format", name, env=environment)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout.decode("utf-8") == render(read(path), name)
+
+
+def test_a_reader_that_has_seen_enough(tmp_path):
+    path = tmp_path / "map.json"
+    path.write_text(json.dumps({"label": "r", "children": [f"leaf {n}" for n in range(9000)]}))
+    command = [sys.executable, "-m", "arena.cli", "mindmap", "show", str(path), "--format", "svg"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.read(4) == b"<svg"
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 0
+
+
+def test_json(file, capsys):
+    assert show(file, "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "nodes": 3,
+        "depth": 2,
+        "papers": 2,
+        "repairs": ["whitespace in labels collapsed (1): 'Dense '."],
+        "mind_map": read(file).to_json(),
+    }
+
+
+def test_json_beside_a_file(file, tmp_path, capsys):
+    assert show(file, "--json", "--output", tmp_path / "x.svg") == 0
+    assert json.loads(capsys.readouterr().out)["nodes"] == 3
+    assert (tmp_path / "x.svg").read_text(encoding="utf-8") == render(read(file), "svg")
+
+
+def test_depth(file, capsys):
+    assert show(file, "--depth", 1) == 0
+    out, err = capsys.readouterr()
+    assert out == "Ranking\n├── Dense (2 papers)\n└── Data\n"
+    assert err.endswith(f"{file}: 1 headings below level 1 left out.\n")
+    assert show(file, "--depth", 5) == 0
+    assert "left out" not in capsys.readouterr().err
+
+
+def test_records(tmp_path, capsys):
+    path = tmp_path / "mind_maps.jsonl"
+    rows = [{"survey": name, "mind_map": {"label": name, "children": ["x"]}} for name in "ab"]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert show(path, "--record", "b") == 0
+    assert capsys.readouterr().out == "b\n└── x\n"
+    assert show(path) == 2
+    assert "--record" in capsys.readouterr().err
+    assert show(path, "--record", "a", "--beside", path, "--beside-record", "b") == 0
+    folder = tmp_path.name
+    assert capsys.readouterr().out.splitlines()[0] == (
+        f"{folder}/mind_maps.jsonl, a | {folder}/mind_maps.jsonl, b"
+    )
+
+
+def test_beside(file, tmp_path, capsys):
+    output = tmp_path / "both.svg"
+    assert show(file, "--beside", GUESS, "--output", output) == 0
+    assert capsys.readouterr().out == f"{output}: svg, 3 and 10 headings\n"
+    svg = output.read_text(encoding="utf-8")
+    assert svg == beside(read(file), read(GUESS), ("map.json", "mind-map-guess.md"))
+    texts = {area.text: area for area in read_picture(svg).texts}
+    assert texts["map.json"].right < texts["mind-map-guess.md"].left
+    assert texts["map.json"].top == texts["mind-map-guess.md"].top < texts["Ranking"].top
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.json"], "'nowhere.json'"),
+        ([EXAMPLE, "--format", "svgg"], "no mind-map format named 'svgg'. Did you mean 'svg'?"),
+        ([EXAMPLE, "--output", "x.tiff"], "its suffix is that of no format"),
+        ([EXAMPLE, "--output", "nowhere/x.svg"], "no directory"),
+        ([EXAMPLE, "--beside", GUESS, "--format", "json"], "json holds one mind-map only"),
+        ([EXAMPLE, "--beside", GUESS, "--json"], "--json takes neither"),
+        ([EXAMPLE, "--json", "--format", "svg"], "--json takes neither"),
+        ([EXAMPLE, "--beside-record", "a"], "needs --beside"),
+        ([EXAMPLE, "--depth", "-1"], "depth -1"),
+        ([EXAMPLE, "--record", "a"], "record"),
+    ],
+)
+def test_mistakes_are_one_line(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert show(*arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_read_is_not_written_over(file, tmp_path, capsys):
+    before = file.read_bytes()
+    (tmp_path / "link.json").symlink_to(file)
+    for output in (file, tmp_path / "link.json"):
+        assert show(GUESS, "--beside", file, "--output", output, "--format", "svg") == 2
+        assert "is the file that was read" in capsys.readouterr().err
+    assert file.read_bytes() == before
+
+
+def test_labels_do_not_reach_the_terminal_raw(tmp_path, capsys):
+    path = tmp_path / "map.json"
+    path.write_text(json.dumps({"label": "a\x1b[2Jb", "children": [" \x9bx", "y\u202e"]}))
+    assert show(path) == 0
+    out, err = capsys.readouterr()
+    assert out == "a[2Jb\n├── x\n└── y\n"
+    assert "\x1b" not in err + out
+    assert "\x9b" not in err + out
+
+
+def test_without_a_binary_output(file, monkeypatch):
+    """A notebook's output has no place for bytes."""
+    output = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", output)
+    assert show(file) == 0
+    assert output.getvalue() == TEXT
+
+
+@pytest.mark.parametrize(
+    ("picture", "arguments"),
+    [
+        ("mind-map.svg", [EXAMPLE]),
+        ("mind-map-beside.svg", [GUESS, "--beside", EXAMPLE]),
+    ],
+)
+def test_the_pictures_in_the_documentation_are_what_is_drawn_today(picture, arguments, tmp_path):
+    assert show(*arguments, "--output", tmp_path / picture) == 0
+    drawn = (tmp_path / picture).read_bytes()
+    assert drawn == (ROOT / "docs" / picture).read_bytes()
+    assert len(drawn) < 60_000
+
+
+def test_help_has_examples(capsys):
+    with pytest.raises(SystemExit):
+        arena.cli.main(["mindmap", "--help"])
+    assert "arena mindmap show" in capsys.readouterr().out

@@ -1,0 +1,99 @@
+"""Tables: what stands in a cell stays text, in a terminal, in Markdown and in LaTeX."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena._internal.tables import best, escape_latex, escape_markdown, latex, markdown, text
+
+HEADER = ["run", "recall@10", "searches"]
+ROWS = [["title_1", 0.51234, 12], ["a|b & 50 %", None, 1234]]
+
+
+def test_text():
+    assert text(HEADER, ROWS).splitlines() == [
+        "run           recall@10    searches",
+        "----------  -----------  ----------",
+        "title_1          0.5123          12",
+        "a|b & 50 %            -        1234",
+    ]
+    assert text(["id"], [["2101.01507"]]).splitlines()[-1] == "2101.01507"
+    assert text(HEADER, [], decimals=2).splitlines()[0].split() == HEADER
+    told = text(["x\n"], [["\x1b[31mred\u202e\ud800\n\n"]])
+    assert all(line.isprintable() for line in told.splitlines()) and told.count("\n") == 2
+
+
+def test_markdown():
+    assert markdown(HEADER, ROWS, bold={(0, 1)}, decimals=2).splitlines() == [
+        r"| run          |   recall@10 |   searches |",
+        r"|:-------------|------------:|-----------:|",
+        r"| title_1      |    **0.51** |         12 |",
+        r"| a\|b \& 50 % |           - |       1234 |",
+    ]
+    assert escape_markdown("<script>[x](y) `a` *b* _c_ d_e") == (
+        r"\<script\>\[x\](y) \`a\` \*b\* \_c\_ d_e"
+    )
+
+
+def test_latex():
+    shown = latex(HEADER, ROWS, caption="50 % of\n$x$", label="tab:a b_c", bold={(0, 1)})
+    assert shown.splitlines() == [
+        r"\begin{table}",
+        r"\centering",
+        r"\caption{50 \% of \$x\$}",
+        r"\label{tab:a-b-c}",
+        r"\begin{tabular}{lrr}",
+        r"\toprule",
+        r"run & recall@10 & searches \\",
+        r"\midrule",
+        r"title\_1 & \textbf{0.5123} & 12 \\",
+        r"a\textbar{}b \& 50 \% & - & 1234 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    assert latex(["d"], [["-0.1 to +0.2"], [-0.5], ["[x]"]]).splitlines()[4:7] == [
+        r"$-$0.1 to +0.2 \\", r"$-$0.5000 \\", r"{[}x{]} \\",
+    ]  # fmt: skip
+
+
+# What TeX prints for each command that the escaping may write.
+PRINTS = {
+    r"\textbackslash{}": "\\", r"\{": "{", r"\}": "}", r"\$": "$", r"\&": "&", r"\#": "#",
+    r"\_": "_", r"\%": "%", r"\textasciitilde{}": "~", r"\textasciicircum{}": "^",
+    r"\textless{}": "<", r"\textgreater{}": ">", r"\textbar{}": "|", r"\textquotedbl{}": '"',
+    "{[}": "[", "{]}": "]", "{*}": "*", r"\textasciigrave{}": "`", r"\textquotesingle{}": "'",
+    "-{}": "-",
+}  # fmt: skip
+
+
+@given(st.text(alphabet=st.one_of(st.sampled_from("\\{}$&#_%~^<>|\"[]*`'- ab1"), st.characters())))
+def test_latex_prints_what_was_given(value):
+    """Read back by a reader that knows these commands alone, and no bare special character."""
+    token = re.compile("|".join(map(re.escape, sorted(PRINTS, key=len, reverse=True))))
+    escaped, printed, place = escape_latex(value), "", 0
+    while place < len(escaped):
+        found = token.match(escaped, place)
+        letter = PRINTS[found[0]] if found else escaped[place]
+        assert found or letter not in "\\{}$&#_%~^"
+        printed += letter
+        place = found.end() if found else place + 1
+    assert printed == value
+    assert "--" not in escaped
+
+
+def test_best_by_hand():
+    rows = [["a", 1.0, 3], ["b", 1.0, 2], ["c", None, 5]]
+    assert best(rows, [1, 2]) == {(0, 1), (1, 1), (2, 2)}
+    assert best(rows, [2], lowest=[2]) == {(1, 2)}
+    assert best([["a", None]], [1]) == set()
+
+
+@pytest.mark.parametrize("write", [text, markdown, latex])
+def test_columns_must_be_as_many(write):
+    with pytest.raises(ValueError):
+        write(["a", "b"], [["x", 1], ["y"]])

@@ -1,0 +1,273 @@
+"""Configurations of experiments: what is read, and what is refused before anything is played."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import arena
+from arena._internal.settings.source import read_source
+from arena.agents import AGENTS
+from arena.cli import main
+from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
+from arena.experiments import preview, read_experiment
+
+ROOT = Path(arena.__file__).parent.parent
+PAPER = ROOT / "configs" / "researcharena.yaml"
+
+SMALL = """\
+name: small
+surveys: 2
+retrievers:
+  BM25: bm25
+tables:
+  1:
+    task: discovery
+    metrics: [recall@10]
+    rows:
+      Title: title
+"""
+
+
+@pytest.fixture
+def config(tmp_path):
+    path = tmp_path / "small.yaml"
+    path.write_text(SMALL)
+    return path
+
+
+def edited(path: Path, old: str, new: str) -> Path:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    return path
+
+
+def test_keys_stay_text_and_anchors_and_merges_work(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text(
+        "a: &a {x: 1, y: 2}\nb:\n  <<: *a\n  y: 3\nNo: yes\n1: [2020-01-01, 0.5, ~]\nc: *a\n"
+    )
+    source = read_source(path)
+    assert source.data == {
+        "a": {"x": 1, "y": 2}, "b": {"x": 1, "y": 3}, "No": True,
+        "1": ["2020-01-01", 0.5, None], "c": {"x": 1, "y": 2},
+    }  # fmt: skip
+    assert source.where(("b", "y")) == f"{str(path)!r} line 4, b.y"
+    assert source.where(("1", 2, "deeper")) == f"{str(path)!r} line 6, 1.2.deeper"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a: 1\nb: 2\na: 3\n", "line 3: 'a' stands there twice"),
+        ("a: [1\n", "is no YAML"),
+        ("- 1\n", "holds no experiment"),
+        ("", "holds no experiment"),
+        ("a: &a [*a]\n", "holds itself"),
+        ("[1, 2]: 3\n", "a key must be a text"),
+        ("a: {<<: 3}\n", "only a mapping can be merged"),
+        ("a: " + "[" * 2000, "nested too deep"),
+        (
+            "a: &a [1,1,1,1,1,1,1,1,1]\n"
+            + "".join(
+                f"{y}: &{y} [{','.join([f'*{x}'] * 9)}]\n"
+                for x, y in zip("abcdef", "bcdefg", strict=True)
+            ),
+            "more than 20000 parts",
+        ),
+        ("a: !!python/object/apply:os.system [ls]\n", "a: no such key"),
+        ("a: !!python/name:os.system\n", "is no YAML"),
+    ],
+)
+def test_files_that_are_no_configuration(tmp_path, text, told):
+    path = tmp_path / "c.yaml"
+    path.write_text(text)
+    with pytest.raises(DataError, match=told):
+        read_experiment(path)
+    with pytest.raises(DataError, match="does not exist"):
+        read_experiment(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("surveys: 2", "survey: 2", r"line 2, survey: no such key. Did you mean 'surveys'"),
+        ("surveys: 2", "surveys: some", "line 2, surveys: expected `all`"),
+        ("surveys: 2", "seed: -1", "line 2, seed: expected an integer"),
+        ("surveys: 2", "budget: {max_search: 3}", "budget.max_search: .*'max_searches'"),
+        ("surveys: 2", "budget: {max_k: many}", "budget.max_k: expected an integer"),
+        ("name: small\n", "", "the key 'name' is missing"),
+        ("  BM25: bm25", "  BM25: {retreiver: bm25}", "line 4.*Did you mean 'retriever'"),
+        ("  BM25: bm25", "  {}", "name at least one"),
+        ("task: discovery", "tsak: discovery", "line 7, tables.1.tsak: .*'task'"),
+        ("[recall@10]", "[]", "metrics: expected"),
+        ("[recall@10]", "{R: 10}", "tables.1.metrics.R: expected the name of a metric"),
+        ("Title: title", "Title: {agnet: title}", "line 10, .*Title.agnet: .*'agent'"),
+        ("Title: title", "Title: {options: {}}", "line 10, .*'agent' is missing"),
+        ("Title: title", "Title: {agent: title, retriever: BM52}", "line 10.*Did you mean 'BM25'"),
+        ("Title: title", "Title: {agent: title, group: a}", "no `group`"),
+        ("Title: title", "Title: {agent: title, found: Titel}", "found: .*Did you mean 'Title'"),
+        ("Title: title", "Title: title\n      TITLE: title", "differ in nothing"),
+        ("Title: title", "'!!': title", "has none"),
+        ("      Title: title", "      Title: title\n    more: {Title: random}", "another label"),
+        ("      Title: title", "      Title: title\n    columns: metric", "Did you mean 'metrics'"),
+        ("      Title: title", "      Title: title\n    paper: {source: x, header: [a, b], "
+         "rows: [[c]]}", "expected 2 cells"),
+    ],
+)  # fmt: skip
+def test_forms_are_checked_with_file_and_line(config, old, new, told):
+    with pytest.raises(DataError, match=told):
+        read_experiment(edited(config, old, new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("Title: title", "Title: titel", r"line 10, .*no agent named 'titel'. Did you mean"),
+        ("Title: title", "Title: {agent: title, options: {depth: 3}}", "no option 'depth'"),
+        ("Title: title", "Title: nowhere.py:Mine", "there is no file"),
+        ("task: discovery", "task: discvery", "line 7, .*Did you mean 'discovery'"),
+        ("recall@10", "recal@10", "line 8, .*Did you mean 'recall'"),
+        ("recall@10", "heading_soft_recall", "scores a mind-map, and the task 'discovery'"),
+        ("recall@10", "recall@0", "the cutoff after '@'"),
+        ("BM25: bm25", "BM25: bm52", "line 4, .*no retriever named 'bm52'. Did you mean 'bm25'"),
+        ("name: small", "name: small\nencoder: statik", "line 2.*Did you mean 'static'"),
+        ("name: small", "name: small\nextractor: spaci", "line 2.*Did you mean 'spacy'"),
+        ("surveys: 2", "surveys: 99", "the corpus has 8 surveys"),
+        ("surveys: 2", "surveys: [nobody]", "no survey 'nobody'"),
+        ("Title: title", "Zero: zero-shot", "name one as `model` under `llm`"),
+        ("Title: title", "Zero: zero-shot\nllm: {model: m, temprature: 0}", "'temperature'"),
+        ("Title: title", "Ceiling: {agent: oracle, options: {a: 1}}", "takes no options"),
+    ],
+)
+def test_names_are_looked_up_before_anything_is_played(
+    config, world, tmp_path, capsys, monkeypatch, old, new, told
+):
+    monkeypatch.chdir(tmp_path)
+    edited(config, old, new)
+    with pytest.raises(ArenaError, match=told):
+        preview(config, world, tmp_path / "out")
+    assert main(["experiment", str(config), "--corpus", str(world), "--output", "out"]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_index_is_told_with_the_command_before_anything_is_played(
+    config, world, tmp_path
+):
+    edited(config, "  BM25: bm25", "  BM25: bm25\n  Dense: dense\n  Two: hybrid(bm25,lucene)")
+    with pytest.raises(CorpusError) as caught:
+        arena.run_experiment(config, world, tmp_path / "out")
+    assert f"`arena-corpus index {world} --engine dense`" in str(caught.value)
+    assert f"`arena-corpus index {world} --engine lucene`" in str(caught.value)
+    assert not (tmp_path / "out").exists()
+    swapped = {"Dense": "bm25", "Two": "bm25"}
+    assert len(preview(config, world, tmp_path / "out", retrievers=swapped)) == 3
+
+
+def test_what_is_given_for_one_call_goes_before_the_file(config, world, tmp_path):
+    def told(**given):
+        return preview(config, world, tmp_path / "out", **given)
+
+    assert [p.episodes for p in told()] == [2]
+    assert [p.episodes for p in told(surveys=3)] == [3]
+    assert [p.episodes for p in told(changes={"surveys": 4})] == [4]
+    rows = {"tables.1.rows.Random": "random"}
+    assert [p.agent for p in told(changes=rows)] == ["title", "random"]
+    assert [p.agent for p in told(changes=rows, agents=["Random"])] == ["random"]
+    assert [p.agent for p in told(changes=rows, agents=["title"])] == ["title"]
+    with pytest.raises(UnknownNameError, match="Did you mean 'Title'"):
+        told(agents=["Titel"])
+    with pytest.raises(UnknownNameError, match="no table '7'"):
+        told(tables=["7"])
+    with pytest.raises(UnknownNameError, match=r"label 'BM52'.* Did you mean 'BM25'"):
+        told(retrievers={"BM52": "bm25"})
+    with pytest.raises(DataError, match=r"name.first cannot be set: name is 'small'"):
+        told(changes={"name.first": 1})
+    with pytest.raises(DataError, match=r"sead: no such key. Did you mean 'seed'"):
+        told(changes={"sead": 1})
+
+
+def test_one_label_for_two_agents_is_refused(config, world, tmp_path):
+    table = "  2:\n    task: discovery\n    metrics: [mrr]\n    rows:\n      Title: random\n"
+    config.write_text(SMALL + table)
+    with pytest.raises(DataError, match="another table has 'Title' with other options"):
+        preview(config, world, tmp_path / "out")
+    config.write_text(SMALL + table.replace("random", "title"))
+    assert len(preview(config, world, tmp_path / "out")) == 1
+
+
+def test_an_agent_with_several_engines(config, world, tmp_path):
+    """Named by the label of a column, so that they change with it, or by themselves."""
+    edited(config, "  BM25: bm25", "  BM25: bm25\n  Dense: dense")
+    edited(config, "Title: title", "Title: {agent: title, retriever: BM25, retrievers: [Dense]}")
+    with pytest.raises(CorpusError, match=r"`arena-corpus index .* --engine dense`"):
+        preview(config, world, tmp_path / "out")
+    given = {"retrievers": {"Dense": "bm25"}}
+    found = arena.run_experiment(config, world, tmp_path / "out", **given)
+    (run,) = found["runs"].values()
+    assert (run["retriever"], run["retrievers"]) == ("bm25", ["bm25"])
+    assert found["tables"]["1"]["notes"][2] == "Title searches BM25 and also Dense."
+
+
+def test_a_task_whose_labels_nobody_has(config, mini, tmp_path):
+    edited(config, "discovery", "organization")
+    edited(config, "recall@10", "heading_soft_recall")
+    assert [p.episodes for p in preview(config, mini, tmp_path, changes={"surveys": "all"})] == [2]
+    with pytest.raises(DataError, match="none of the surveys has a mind-map"):
+        preview(config, mini, tmp_path / "out", surveys=["sv:3"])
+
+
+def test_the_configuration_of_the_paper():
+    experiment = read_experiment(PAPER)
+    assert [table.name for table in experiment.tables] == ["1", "2", "3"]
+    for table in experiment.tables:
+        assert table.paper is not None
+        ours = [row.label.replace("Dense", "BGE") for row in table.rows if not row.more]
+        assert ours == [row[-len(table.paper.header) + (1 if table.group else 0)]
+                        for row in table.paper.rows]  # fmt: skip
+        width = len(experiment.retrievers) if table.by_retriever else 1
+        before = 2 if table.group else 1
+        assert len(table.paper.header) == before + width * len(table.metrics)
+    agents = {row.agent for table in experiment.tables for row in table.rows}
+    assert agents - {"oracle"} <= set(AGENTS.names())
+
+
+def test_the_configuration_of_the_paper_on_a_corpus(world, tmp_path, monkeypatch):
+    """Every task, metric, agent and option in it is one; two tables share their runs."""
+    monkeypatch.chdir(tmp_path)
+    planned = preview(PAPER, world, tmp_path / "out", retrievers={"Dense": "bm25"})
+    assert len({p.run for p in planned}) == len(planned) == 2 * 10 + 1 + 10
+    order = [p.run for p in planned]
+    for agent in ("zero-shot", "storm"):  # what costs nothing comes first
+        assert order.index("runs/discovery/random/bm25") < order.index(
+            f"runs/discovery/{agent}/bm25"
+        )
+    assert order.index("runs/discovery/scout/bm25") < order.index(
+        "runs/organization/clustering.scout/bm25"
+    )
+
+
+def test_a_mapping_is_a_configuration_too(world, tmp_path):
+    class Mine(AGENTS.get("title")):
+        pass
+
+    config = {
+        "name": "mine", "surveys": 1, "retrievers": {"BM25": {"retriever": "bm25"}},
+        "tables": {"a": {"task": "discovery", "metrics": ["mrr"], "rows": {"Mine": Mine}}},
+    }  # fmt: skip
+    found = arena.run_experiment(config, world, tmp_path / "out")
+    assert found["runs"]["runs/discovery/mine/bm25"]["agent"].endswith("Mine")
+    assert json.loads((tmp_path / "out" / "tables.json").read_text()) == found
+    config["tables"]["a"]["rows"]["Mine"] = {"agent": Mine, "env_options": {"a": {1}}}
+    with pytest.raises(DataError, match=r"rows.Mine.options: they must be what JSON can hold"):
+        arena.run_experiment(config, world, tmp_path / "out")
+    with pytest.raises(DataError, match="the configuration, survey: no such key"):
+        arena.run_experiment(config | {"survey": 1}, world, tmp_path / "out")
+    with pytest.raises(DataError, match="give a YAML file"):
+        arena.run_experiment(3, world, tmp_path / "out")  # type: ignore[arg-type]

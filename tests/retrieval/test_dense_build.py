@@ -1,0 +1,418 @@
+"""Building an index of the engine dense: killed, damaged, with other encoders, in a corpus."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from dense_helpers import Numbers, Papers, build, built, numbers, plain, text_of  # noqa: F401
+from helpers import SMALL, SURVEY, Memory, contents
+
+import arena
+from arena.encoders import ENCODERS
+from arena.encoders.static import Static
+from arena.errors import CorpusError, DataError, UnknownNameError
+from arena.retrieval import Scope
+from arena.retrieval.dense import Dense, _build
+from corpus_builder.build import build as build_corpus
+from corpus_builder.index import build_index
+
+pytestmark = pytest.mark.usefixtures("numbers")
+
+
+def some_papers(n: int = 1200) -> list[str | None]:
+    """Texts of real words, with blank ones and papers that are not searchable in between."""
+    words = ["coral", "reef", "graph", "network", "passage", "ranking", "proof", "of", "the", "a"]
+    rng = np.random.default_rng(5)
+    drawn = [" ".join(rng.choice(words, rng.integers(1, 30))) for _ in range(n)]
+    return [None if i % 7 == 3 else " " if i % 50 == 9 else text for i, text in enumerate(drawn)]
+
+
+# Killed builds. The child builds with the real encoder, batch by batch.
+
+CHILD = """
+import json, os, signal, sys
+from pathlib import Path
+from dense_helpers import Papers, plain
+from arena.encoders.static import Static
+from arena.retrieval.dense import Dense, _build, _vectors
+directory, point, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+calls = 0
+
+def die_at(name, after):
+    def decorate(function):
+        def wrapped(*arguments):
+            global calls
+            calls += name == point
+            if name == point and calls == count and not after:
+                os.kill(os.getpid(), signal.SIGKILL)
+            result = function(*arguments)
+            if name == point and calls == count and after:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return result
+        return wrapped
+    return decorate
+
+def torn(self, rows):  # half a row reaches the disk
+    self._file.write(rows.tobytes()[:700])
+    self._file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+Static.documents = die_at("encode", False)(Static.documents)
+_vectors.RowWriter.append = die_at("append", True)(
+    torn if point == "torn" else _vectors.RowWriter.append
+)
+_build.write_json = die_at("state", True)(_build.write_json)
+_build.ArrayWriter.append = die_at("documents", False)(_build.ArrayWriter.append)
+papers = Papers(json.loads(sys.stdin.read()))
+Dense.build(papers, directory, ("title",), plain)
+"""
+
+
+def child(directory: Path, papers: list[str | None], point: str, count: int) -> int:
+    return subprocess.run(
+        [sys.executable, "-c", CHILD, str(directory), point, str(count)],
+        input=json.dumps(papers),
+        text=True,
+        cwd=Path(__file__).parents[1],
+        timeout=120,
+    ).returncode
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """An uninterrupted build of `some_papers`."""
+    directory = tmp_path_factory.mktemp("whole")
+    Dense.build(Papers(some_papers()), directory, ("title",), plain)
+    return contents(directory)
+
+
+@pytest.mark.parametrize(
+    ("point", "count", "kept"),
+    [
+        ("encode", 1, 0), ("encode", 3, 512), ("append", 3, 512), ("state", 3, 768),
+        ("torn", 1, 0), ("documents", 1, 1029),
+    ],
+)  # fmt: skip
+def test_a_killed_build_goes_on(tmp_path, whole, monkeypatch, point, count, kept):
+    papers = some_papers()
+    assert child(tmp_path, papers, point, count) == -signal.SIGKILL
+    with pytest.raises(CorpusError):
+        Dense.open(tmp_path)
+    encoded = []
+    usual = Static.documents
+    monkeypatch.setattr(
+        Static, "documents", lambda self, texts: encoded.extend(texts) or usual(self, texts)
+    )
+    shown = {}
+
+    def progress(texts, **options):
+        shown.update(options)
+        return texts
+
+    Dense.build(Papers(papers), tmp_path, ("title",), progress)
+    assert contents(tmp_path) == whole
+    left = [text for text in papers if text is not None][kept:]
+    assert encoded == [text for text in left if text.strip()]
+    assert shown == ({"initial": kept} if kept else {})
+
+
+def test_a_build_killed_at_any_time_goes_on(tmp_path, whole):
+    """Killed from outside once it has saved something."""
+    papers = some_papers()
+    code = CHILD.replace("calls = 0", "calls = 0; import time").replace(
+        "papers = Papers", "_build._encode = (lambda f: lambda *a: time.sleep(0.3) or f(*a))("
+        "_build._encode)\npapers = Papers",
+    )  # fmt: skip
+    running = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path), "nowhere", "0"],
+        stdin=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1],
+    )  # fmt: skip
+    running.stdin.write(json.dumps(papers))
+    running.stdin.close()
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "building.json").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(running.pid, signal.SIGKILL)
+    assert running.wait() == -signal.SIGKILL
+    assert (tmp_path / "building.json").exists()
+    Dense.build(Papers(papers), tmp_path, ("title",), plain)
+    assert contents(tmp_path) == whole
+
+
+def test_leftovers_of_another_build_are_not_trusted(tmp_path, monkeypatch):
+    """Other papers, another encoder or a vanished file: everything is made again."""
+    monkeypatch.setattr(_build, "BATCH_ROWS", 2)
+    papers = [text_of([i + 1, i * i, 1]) for i in range(9)]
+    build(papers, tmp_path / "whole")
+    expected = contents(tmp_path / "whole")
+
+    class Stops(Numbers):
+        calls = 0
+
+        def documents(self, texts):
+            Stops.calls += 1
+            if Stops.calls == 3:
+                raise KeyboardInterrupt
+            return super().documents(texts)
+
+    def begin(directory, papers, **options):
+        Stops.calls = 0
+        with monkeypatch.context() as patch:
+            patch.setitem(ENCODERS._items, "numbers", Stops)
+            with pytest.raises(KeyboardInterrupt):
+                build(papers, directory, **options)
+        assert (directory / "building.json").exists()
+
+    other = [text_of([1, 1, 7]), *papers[1:]]
+    for case, options in ((other, {}), (papers, {"name": "others"}), (papers, {"dimension": 3})):
+        directory = tmp_path / f"{case is other} {options}"
+        begin(directory, case, **options)
+        build(papers, directory)
+        assert contents(directory) == expected
+    for file, change in (
+        ("vectors.npy", lambda path: path.unlink()),
+        ("vectors.npy", lambda path: os.truncate(path, 130)),
+        ("building.json", lambda path: path.write_text('{"rows": 3')),
+        ("building.json", lambda path: path.write_text("[]")),
+    ):
+        directory = tmp_path / f"{file} {id(change)}"
+        begin(directory, papers)
+        change(directory / file)
+        build(papers, directory)
+        assert contents(directory) == expected
+
+
+def test_the_length_of_a_text_is_part_of_what_was_seen(tmp_path):
+    first, second = _build._Digest(), _build._Digest()
+    first.add(1, "ab")
+    first.add(2, "c")
+    second.add(1, "a")
+    second.add(2, "bc")
+    assert str(first) != str(second)
+
+
+# What a build refuses.
+
+
+class Broken(Numbers):
+    """Returns what no encoder should."""
+
+    def __init__(self, fault: str = "") -> None:
+        super().__init__()
+        self.config["fault"] = self._fault = fault
+        if fault == "no dimension":
+            self.dimension = 0
+
+    def documents(self, texts):
+        found = super().documents(texts)
+        if self._fault == "nan":
+            found[-1, 0] = np.nan
+            return found
+        return found[:, :2] if self._fault == "narrow" else found[1:]
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("nan", "NaN or an infinity. It is of one of 3 papers from 0 on"),
+        ("narrow", r"shape \(3, 2\) for 3 texts, not \(3, 3\)"),
+        ("short", r"shape \(2, 3\) for 3 texts"),
+        ("no dimension", "0 dimensions, not 1 to 65536"),
+    ],
+)
+def test_a_broken_encoder(tmp_path, monkeypatch, fault, message):
+    monkeypatch.setitem(ENCODERS._items, "numbers", Broken)
+    with pytest.raises(DataError, match=message):
+        build(["1 0 0", "0 1 0", "0 0 1"], tmp_path, fault=fault)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"size": 3}, "the encoder numbers has no option 'size'. Known: dimension, name"),
+        ({"ivf": "yes"}, "ivf='yes'"),
+        ({"ivf": 1}, "ivf=1: give true, false or auto"),
+        ({"ivf": 0.0}, "ivf=0.0"),
+        ({"lists": 0}, "lists=0: give an integer >= 1"),
+        ({"lists": True}, "lists=True"),
+        ({"lists": 10, "training": 9}, "training=9: give an integer >= 10"),
+        ({"encoder": "numbres"}, "no encoder named 'numbres'. Did you mean 'numbers'"),
+    ],
+)
+def test_bad_build_options(tmp_path, options, message):
+    with pytest.raises((DataError, UnknownNameError), match=message):
+        build(["1 0 0"], tmp_path, **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+# What does not open.
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"search": "flt"}, "search='flt'. Did you mean 'flat'"),
+        ({"search": "ivf"}, "was built without inverted lists"),
+        ({"probes": 0}, "probes=0: give an integer >= 1"),
+        ({"cache": -1}, "cache=-1: give an integer >= 0"),
+        ({"device": "gpu"}, "device='gpu'"),
+        ({"device": 1}, "device=1"),
+        ({"nprobe": 1}, "dense has no option 'nprobe'. Did you mean 'probes'"),
+        ({"model": 3}, "model=3"),
+        ({"model": "/x"}, "the encoder numbers takes no model"),
+    ],
+)
+def test_bad_options(tmp_path, options, message):
+    build(["1 0 0"], tmp_path)
+    with pytest.raises(DataError, match=message):
+        Dense.open(tmp_path, **options)
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "message"),
+    [
+        ("vectors.npy", lambda path: os.truncate(path, 129), "is damaged"),
+        ("vectors.npy", lambda path: os.truncate(path, 128), "damaged"),
+        ("vectors.npy", lambda path: os.truncate(path, 5), "is damaged"),
+        ("vectors.npy", lambda path: path.unlink(), "is missing"),
+        ("documents.npy", lambda path: path.unlink(), "is missing"),
+        ("encoder.json", lambda path: path.unlink(), "is missing or damaged"),
+        ("encoder.json", lambda path: path.write_text("{}"), "is missing or damaged"),
+        ("encoder.json", lambda path: path.write_text("[1"), "is missing or damaged"),
+        ("vectors.npy", lambda path: np.save(path, np.ones((2, 3))), "float64"),
+        ("vectors.npy", lambda path: np.save(path, np.ones((2, 3), "f2", "F")), "is damaged"),
+        ("vectors.npy", lambda path: np.save(path, np.ones((3, 3), "f2")), r"\(3, 3\)"),
+        ("vectors.npy", lambda path: np.save(path, np.ones((2, 4), "f2")), "of 4 dimensions"),
+    ],
+)
+def test_a_damaged_index(tmp_path, file, change, message):
+    build(["1 0 0", "0 1 0"], tmp_path)
+    Dense.open(tmp_path)
+    change(tmp_path / file)
+    with pytest.raises(CorpusError, match=message):
+        Dense.open(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("ivf", 5, "ivf is 5"),
+        ("ivf", True, "ivf is True"),
+        ("ivf", {}, "'lists'"),
+        ("ivf", {"lists": 4, "training": "9"}, "ivf training is '9'"),
+        ("options", [], r"options is \[\]"),
+        ("config", None, "config is None"),
+        ("dimension", "3", "dimension is '3'"),
+        ("dimension", True, "dimension is True"),
+        ("encoder", 7, "encoder is 7"),
+    ],
+)
+def test_a_description_of_other_types(tmp_path, key, value, message):
+    build(["1 0 0", "0 1 0"], tmp_path)
+    path = tmp_path / "encoder.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
+    with pytest.raises(CorpusError, match=f"encoder.json' is missing or damaged: .*{message}"):
+        Dense.open(tmp_path)
+
+
+def test_an_encoder_of_another_dimension(tmp_path, monkeypatch):
+    build(["1 0 0", "0 1 0"], tmp_path)
+    monkeypatch.setattr(Numbers, "__init__", lambda self: given(self, 4))
+    with pytest.raises(CorpusError, match=r"of 3 dimensions, the encoder numbers now gives 4"):
+        Dense.open(tmp_path).search("1 0 0", 1, Scope(2))
+
+
+def given(self, dimension, **config):
+    self.dimension, self.config = dimension, {"model": "numbers", **config}
+
+
+def test_an_encoder_that_is_no_longer_the_same(tmp_path, monkeypatch):
+    build(["1 0 0", "0 1 0"], tmp_path)
+    message = r"built with another encoder .* model was 'numbers', is 'words'"
+    for config in ({"model": "words"}, {"model": "words", "runtime": {"version": 2}}):
+        monkeypatch.setattr(Numbers, "__init__", lambda self, c=config: given(self, 3, **c))
+        engine = Dense.open(tmp_path)
+        for _ in range(2):
+            with pytest.raises(CorpusError, match=message):
+                engine.search("1 0 0", 1, Scope(2))
+    # What only moves the last digits may differ, and is told.
+    monkeypatch.setattr(Numbers, "__init__", lambda self: given(self, 3, runtime={"version": 2}))
+    engine = Dense.open(tmp_path)
+    assert engine.search("1 0 0", 1, Scope(2)).documents.tolist() == [0]
+    assert engine.config == {
+        "search": "auto",
+        "probes": None,
+        "encoder": {
+            "name": "numbers",
+            "model": "numbers",
+            "runtime": {"version": 1},
+            "query_runtime": {"version": 2},
+        },
+    }
+
+
+def test_an_encoder_that_lies_about_its_dimension(tmp_path, monkeypatch):
+    build(["1 0 0"], tmp_path)
+    monkeypatch.setattr(Numbers, "queries", lambda self, texts: np.ones((1, 2), np.float32))
+    with pytest.raises(CorpusError, match=r"vectors of shape \(1, 2\)"):
+        Dense.open(tmp_path).search("1 0 0", 1, Scope(1))
+
+
+# In a corpus.
+
+
+def test_built_with_a_corpus(tmp_path):
+    manifests = []
+    for name in ("one", "two"):
+        build_corpus(SMALL, tmp_path / name, engines=("dense",), fields=("title", "abstract"))
+        manifests.append(json.loads((tmp_path / name / "index/dense/manifest.json").read_text()))
+    assert manifests[0] == manifests[1]
+    files = contents(tmp_path / "one" / "index/dense")
+    assert files == contents(tmp_path / "two" / "index/dense")
+    assert sorted(files) == ["documents.npy", "encoder.json", "manifest.json", "vectors.npy"]
+    manifest = manifests[0]
+    assert (manifest["documents"], manifest["dimension"], manifest["blank"]) == (1, 256, 0)
+    assert manifest["encoder"]["name"] == "static"
+    assert str(tmp_path) not in json.dumps(manifest)
+    hits = arena.Corpus.open(tmp_path / "one").at("2020", retriever="dense").search("beta", 5)
+    assert [hit.id for hit in hits] == ["a"]
+    assert 0 < hits[0].score < 1
+
+
+def test_two_indexes_in_one_corpus(tmp_path):
+    papers = [{"id": str(i), "title": text_of([i, 1, 1]), "date": "2019"} for i in range(5)]
+    build_corpus(Memory(papers, [SURVEY]), tmp_path / "corpus", fields=("title",))
+    build_index(tmp_path / "corpus", "dense", options={"encoder": "numbers"})
+    build_index(tmp_path / "corpus", "dense", name="dense-static")
+    corpus = arena.Corpus.open(tmp_path / "corpus")
+    assert corpus.retriever("dense").config["encoder"]["name"] == "numbers"
+    assert corpus.retriever("dense-static").config["encoder"]["name"] == "static"
+    view = corpus.at("2020", exclude=["3"], retriever="dense")
+    assert [hit.id for hit in view.search("1 0 0", 2)] == ["4", "2"]
+    assert [hit.id for hit in view.search("1 0 0", 2) if hit.score > 0.9] == ["4"]
+
+
+def test_a_run_with_it_is_reproducible(world, tmp_path):
+    """The Title baseline over a made-up world, twice."""
+    import shutil
+
+    shutil.copytree(world, tmp_path / "corpus")
+    build_index(tmp_path / "corpus", "dense")
+    runs = [
+        arena.run(
+            tmp_path / "corpus", "discovery", "title", tmp_path / name, retriever="dense", surveys=4
+        )
+        for name in ("one", "two")
+    ]
+    assert runs[0]["mean"] == runs[1]["mean"]
+    assert 0 < runs[0]["mean"]["recall@100"] <= runs[0]["ceiling"]["recall@100"]
+    one, two = ((tmp_path / name / "run.trec").read_bytes() for name in ("one", "two"))
+    assert one == two

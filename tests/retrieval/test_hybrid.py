@@ -1,0 +1,528 @@
+"""Combined retrievers: their names, their options, and the fusion of rankings."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from helpers import Memory
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_view import CUTOFFS, SURVEY, corpora, visible
+
+import arena
+from arena._internal.code import code_sha256
+from arena._internal.files import sha256_json
+from arena.cli import main
+from arena.errors import CorpusError, DataError, UnknownNameError
+from arena.retrieval import RETRIEVERS, Ranking, Request, Retriever, Scope
+from arena.retrieval._names import Combiner, classes, parse_name
+from arena.retrieval.hybrid import Hybrid
+from corpus_builder.build import build
+from corpus_builder.index import build_index
+
+
+@pytest.fixture(scope="module")
+def titled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A world with two indexes: bm25 over all fields, and titles."""
+    from corpus_builder.sources.world import WorldSource
+    from corpus_builder.world import WorldConfig
+
+    directory = tmp_path_factory.mktemp("titled") / "corpus"
+    build(WorldSource(WorldConfig(seed=7, papers=400, surveys=4)), directory)
+    build_index(directory, "bm25", name="titles", fields=["title"])
+    return directory
+
+
+# Names.
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("bm25", "bm25"),
+        (" bm25\n", "bm25"),
+        ("hybrid(bm25,dense)", "hybrid(bm25,dense)"),
+        (" hybrid ( bm25 ,\tdense ) ", "hybrid(bm25,dense)"),
+        ("hybrid(a,hybrid(b,c),d)", "hybrid(a,hybrid(b,c),d)"),
+        ("h(h(h(h(h(a,b),c),d),e),f)", "h(h(h(h(h(a,b),c),d),e),f)"),
+    ],
+)
+def test_a_name_is_made_canonical(text: str, canonical: str) -> None:
+    assert str(parse_name(text)) == canonical
+    assert parse_name(canonical) == parse_name(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("hybrid(bm25,dense", "a closing parenthesis is missing"),
+        ("hybrid(bm25", "a closing parenthesis is missing"),
+        ("hybrid(bm25,dense))", r"'\)' comes after its end"),
+        ("hybrid(bm25,dense)x", "'x' comes after its end"),
+        ("hybrid(a,b),c", "',' comes after its end"),
+        ("hybrid(bm25,)", "a name is missing"),
+        ("hybrid(,bm25)", "a name is missing"),
+        ("hybrid(bm25,,dense)", "a name is missing"),
+        ("hybrid()", "a name is missing"),
+        ("hybrid(", "a name is missing"),
+        ("(a,b)", "a name is missing"),
+        (",", "a name is missing"),
+        (")", "a name is missing"),
+        ("hybrid(a,b(c,d)e)", "'e' stands where a comma or parenthesis should"),
+        ("hybrid((a,b),c)", "a name is missing"),
+        ("hybrid(bm25)", "hybrid has one part; give at least two"),
+        ("hybrid(bm25, bm25)", "hybrid has the same part twice"),
+        ("hybrid(h(a,b),h( a , b ))", "hybrid has the same part twice"),
+        ("h(h(h(h(h(h(a,b),c),d),e),f),g)", "nested deeper than 5"),
+        ("h(" * 10**5, "nested deeper than 5"),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_a_malformed_name_says_what_is_wrong(text: str, message: str) -> None:
+    with pytest.raises(DataError, match=message) as caught:
+        parse_name(text)
+    assert "Write it like hybrid(bm25,dense)." in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+@settings(max_examples=300)
+@given(st.text("ab(), ", max_size=30))
+def test_any_text_is_a_name_or_an_error(text: str) -> None:
+    try:
+        name = parse_name(text)
+    except DataError:
+        return
+    assert parse_name(str(name)) == name
+
+
+def test_unknown_parts(titled: Path) -> None:
+    corpus = arena.Corpus.open(titled)
+    for name, message in (
+        ("hybrid(bm25,titels)", r"no retriever named 'titels'. Did you mean 'titles'"),
+        ("hybird(bm25,titles)", r"no retriever named 'hybird'. Did you mean 'hybrid'"),
+    ):
+        with pytest.raises(UnknownNameError, match=message):
+            corpus.retriever(name)
+    with pytest.raises(DataError, match=r"bm25 combines nothing\. Name it alone"):
+        corpus.retriever("bm25(titles,bm25)")
+    with pytest.raises(DataError, match=r"hybrid has no index of its own; name it as hybrid\("):
+        corpus.retriever("hybrid")
+    with pytest.raises(DataError, match="hybrid has no index of its own"):
+        corpus.retriever("hybrid(bm25,hybrid)")
+
+
+def test_a_part_without_an_index_says_how_to_build_it(titled: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(RETRIEVERS, "_items", {**RETRIEVERS._items, "stub": Stub})
+    with pytest.raises(CorpusError, match=r"no index 'stub'. Build it with .* --engine stub`"):
+        arena.Corpus.open(titled).retriever("hybrid(bm25,stub)")
+
+
+# Options, hashes, records.
+
+
+def test_options_of_parts(titled: Path) -> None:
+    corpus = arena.Corpus.open(titled)
+    engine = corpus.retriever(
+        "hybrid(bm25, hybrid(titles,bm25))",
+        weights=[2, 1],
+        bm25={"statistics": "corpus"},
+        **{"hybrid( titles, bm25 )": {"k": 0, "titles": {"b": 0}}},
+    )
+    whole = {"statistics": "corpus", "k1": 0.9, "b": 0.4}
+    assert engine.config == {
+        "fusion": "rrf",
+        "k": 60.0,
+        "weights": [2.0, 1.0],
+        "depth": 1000,
+        "bm25": engine.parts[0].config,
+        "hybrid(titles,bm25)": engine.parts[1].config,
+    }
+    assert engine.parts[0].config.items() >= whole.items()
+    inner = engine.parts[1]
+    assert (inner.config["k"], inner.config["titles"]["b"]) == (0.0, 0.0)
+    assert inner.config["bm25"]["statistics"] == "cutoff"
+    # What a run records opens the same engine again.
+    again = arena.Corpus.open(titled).retriever("hybrid(bm25,hybrid(titles,bm25))", **engine.config)
+    assert again.config == engine.config
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"wieghts": [1, 2]}, "hybrid has no option 'wieghts'. Did you mean 'weights'"),
+        ({"title": {}}, "hybrid has no option 'title'. Did you mean 'titles'"),
+        ({"bm25": 3}, "bm25=3: the options of a part are given as a mapping"),
+        ({"bm25": {"slope": 1}}, "bm25 has no option 'slope'"),
+        ({"k": -1}, "k=-1: give a number from 0"),
+        ({"k": "x"}, "k='x' is no number"),
+        ({"k": float("nan")}, "cannot be hashed as JSON"),
+        ({"k": True}, "k=True is no number"),
+        ({"weights": [1]}, "give a list of 2 numbers, one for each of bm25, titles"),
+        ({"weights": "12"}, "give a list of 2 numbers"),
+        ({"weights": [1, 0]}, "every weight must be above 0"),
+        ({"weights": [1, -1]}, "the weight of titles=-1"),
+        ({"weights": [1, None]}, "the weight of titles=None is no number"),
+        ({"weights": {"bm25": 1}}, "give a list of 2 numbers"),
+        ({"depth": 0}, "depth=0: give an integer >= 1"),
+        ({"depth": 1.5}, "depth=1.5"),
+        ({"fusion": "rfr"}, "no fusion named 'rfr'. Did you mean 'rrf'"),
+        ({"fusion": "score", "k": 60}, "k=60: only fusion='rrf' has a k"),
+        ({"bm25": {"k1": object()}}, "must be what JSON can hold"),
+    ],
+)
+def test_bad_options(titled: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        arena.Corpus.open(titled).retriever("hybrid(bm25,titles)", **options)
+
+
+def test_an_index_called_like_an_option_is_no_part(titled: Path) -> None:
+    with pytest.raises(DataError, match="an index 'depth' cannot be a part"):
+        Hybrid({"depth": Stub([]), "bm25": Stub([])})
+
+
+def test_engines_are_shared(titled: Path) -> None:
+    corpus = arena.Corpus.open(titled)
+    both = corpus.retriever("hybrid(bm25,titles)", titles={"b": 0})
+    assert corpus.retriever(" hybrid( bm25 ,titles)", titles={"b": 0}) is both
+    assert both.parts == (corpus.retriever("bm25"), corpus.retriever("titles", b=0))
+    assert corpus.retriever("hybrid(titles,bm25)") is not both
+    # a view takes it opened, and by name
+    opened = corpus.at("2015", retriever=both).search("membrane erosion", 5)
+    named = arena.Corpus.open(titled).at("2015", retriever="hybrid(bm25,titles)")
+    assert [hit.id for hit in named.search("membrane erosion", 5)]
+    assert len(opened) == 5
+
+
+def test_the_hash_of_a_combination_is_over_its_parts(titled: Path) -> None:
+    corpus = arena.Corpus.open(titled)
+    bm25, titles = corpus.index_sha256("bm25"), corpus.index_sha256("titles")
+    whole = corpus.index_sha256("hybrid( bm25, titles)")
+    assert whole == sha256_json(["hybrid(bm25,titles)", [bm25, titles]])
+    assert whole != corpus.index_sha256("hybrid(titles,bm25)")
+    with pytest.raises(UnknownNameError):
+        corpus.index_sha256("hybrid(bm25,nothing)")
+
+
+class Third(Combiner):
+    """Ranks as its last part does."""
+
+    config: dict[str, Any] = {"third": True}  # noqa: RUF012
+
+    @classmethod
+    def combine(cls, parts: Any, /, **options: Any) -> Third:
+        made = cls()
+        made.parts = tuple(parts.values())
+        return made
+
+    def search(self, query: str, k: int, scope: Scope) -> Ranking:
+        return self.parts[-1].search(query, k, scope)
+
+
+def test_another_combiner_is_one_class(titled: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(RETRIEVERS, "_items", {**RETRIEVERS._items, "third": Third})
+    corpus = arena.Corpus.open(titled)
+    engine = corpus.retriever("third(titles,hybrid(titles,bm25))")
+    alone = corpus.retriever("hybrid(titles,bm25)")
+    same = [e.search("membrane", 9, Scope(300)).documents.tolist() for e in (engine, alone)]
+    assert same[0] == same[1] != []
+    assert [kind.__name__ for kind in classes(engine)] == [
+        "Third", "BM25Retriever", "Hybrid", "BM25Retriever", "BM25Retriever",
+    ]  # fmt: skip
+    with pytest.raises(DataError, match="third has no index of its own; name it as third"):
+        build_index(titled, "third")
+
+
+def test_runs_and_environments(titled: Path, tmp_path: Path, capsys: Any) -> None:
+    line = ["run", "--corpus", str(titled), "--task", "discovery", "--agent", "title",
+            "--retriever", "hybrid( bm25, titles )", "--retriever-option", 'titles={"b": 0}',
+            "--retriever-option", "weights=[1, 3]", "--output", str(tmp_path / "run")]  # fmt: skip
+    assert main(line) == 0
+    manifest = json.loads((tmp_path / "run/manifest.json").read_text())
+    corpus = arena.Corpus.open(titled)
+    engine = corpus.retriever("hybrid(bm25,titles)", weights=[1, 3], titles={"b": 0})
+    assert manifest["retriever"] == "hybrid(bm25,titles)"
+    assert manifest["retriever_options"] == json.loads(json.dumps(engine.config))
+    assert manifest["sha256"]["index"] == corpus.index_sha256("hybrid(bm25,titles)")
+    summary = arena.run(
+        titled, "discovery", "title", tmp_path / "run", retriever="hybrid(bm25,titles)",
+        retriever_options={"weights": [1, 3], "titles": {"b": 0}},
+    )  # fmt: skip
+    assert summary["retriever"] == "hybrid(bm25,titles)"  # the same run, however it was written
+    env = gymnasium.make("arena/Discovery-v0", corpus=titled, retriever="hybrid(bm25,titles)")
+    env.reset(seed=1)
+    observation, *_ = env.step({"tool": "search", "arguments": {"query": "membrane", "k": 3}})
+    assert len(json.loads(observation["result"])["hits"]) == 3
+    capsys.readouterr()
+    assert main([*line[:8], "hybrid(bm25,titles", *line[9:]]) == 2
+    assert "a closing parenthesis is missing" in capsys.readouterr().err
+    assert main(["list", "retrievers", "--corpus", str(titled), "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert {"bm25", "hybrid"} <= set(listed["retrievers"])
+    assert listed["indexes"]["titles"] == "titles (bm25) over title"
+
+
+def test_the_code_of_every_part_counts(titled: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(RETRIEVERS, "_items", {**RETRIEVERS._items, "third": Third})
+    found = {}
+    for name in ("hybrid(bm25,titles)", "hybrid(bm25,third(bm25,titles))"):
+        summary = arena.run(
+            titled, "discovery", "title", tmp_path / name, retriever=name, surveys=1
+        )
+        found[name] = summary["sha256"]["code"]
+    ours, theirs = found.values()
+    assert ours == code_sha256()
+    assert theirs == code_sha256(Third) != ours
+
+
+# Fusion.
+
+
+class Stub(Retriever):
+    """Finds what it was given: (document, score), best first, inside the scope."""
+
+    config: dict[str, Any] = {}  # noqa: RUF012
+
+    def __init__(self, hits: Sequence[tuple[int, float]]) -> None:
+        self.hits, self.batches = hits, 0
+
+    @classmethod
+    def build(cls, source: Any, directory: Any, fields: Any, progress: Any, **options: Any) -> Any:
+        raise NotImplementedError
+
+    @classmethod
+    def open(cls, directory: Path, **options: Any) -> Stub:
+        raise NotImplementedError
+
+    def search(self, query: str, k: int, scope: Scope) -> Ranking:
+        hits = [h for h in self.hits if h[0] < scope.end and h[0] not in scope.excluded][:k]
+        return Ranking(
+            np.array([document for document, _ in hits], np.int64),
+            np.array([score for _, score in hits], np.float64),
+        )
+
+    def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
+        self.batches += 1
+        return super().search_batch(requests)
+
+
+def hybrid(*parts: Sequence[tuple[int, float]], **options: Any) -> Hybrid:
+    return Hybrid({f"part{n}": Stub(hits) for n, hits in enumerate(parts)}, **options)
+
+
+def test_reciprocal_rank_fusion_by_hand() -> None:
+    engine = hybrid([(5, 9.0), (2, 7.0), (7, 1.0)], [(2, 0.3), (9, 0.2)])
+    documents, scores = engine.search("x", 10, Scope(100))
+    # 2: 1/62 + 1/61; 5: 1/61; 9: 1/62; 7: 1/63
+    assert documents.tolist() == [2, 5, 9, 7]
+    expected = [123 / 3782, 1 / 61, 1 / 62, 1 / 63]
+    assert scores.tolist() == pytest.approx(expected, rel=1e-15)
+    assert documents.dtype == np.int64 and scores.dtype == np.float64
+    # k = 0 and weights 3 and 1: 5: 3; 2: 3/2 + 1; 7: 1; 9: 1/2
+    engine = hybrid([(5, 9.0), (2, 7.0), (7, 1.0)], [(2, 0.3), (9, 0.2)], k=0, weights=[3, 1])
+    documents, scores = engine.search("x", 3, Scope(100))
+    assert documents.tolist() == [5, 2, 7]
+    assert scores.tolist() == [3.0, 2.5, 1.0]
+
+
+def test_the_sum_of_scores_by_hand() -> None:
+    parts = [(5, 9.0), (2, 7.0), (7, 1.0)], [(9, -0.2), (2, -0.3)]
+    documents, scores = hybrid(*parts, fusion="score", weights=[2, 1]).search("x", 9, Scope(100))
+    # part 0: 5 -> 1, 2 -> 6/8, 7 -> 0; part 1: 9 -> 1, 2 -> 0
+    assert documents.tolist() == [5, 2, 9, 7]
+    assert scores.tolist() == [2.0, 1.5, 1.0, 0.0]
+    # hits of one score, be it a single hit, count in full
+    documents, scores = hybrid([(1, 4.0)], [(3, 2.0), (4, 2.0)], fusion="score").search(
+        "x", 9, Scope(100)
+    )
+    assert (documents.tolist(), scores.tolist()) == ([1, 3, 4], [1.0, 1.0, 1.0])
+
+
+def test_depth() -> None:
+    first, second = [(n, -float(n)) for n in range(9)], [(8, 1.0), (7, 0.0)]
+    found = hybrid(first, second, depth=2).search("x", 2, Scope(100))
+    assert found.documents.tolist() == [0, 8]  # 1/61 each; 7 and 8 are below the first two of one
+    assert found.scores.tolist() == [1 / 61, 1 / 61]
+    # more hits are taken where more are asked for
+    assert len(hybrid(first, second, depth=2).search("x", 9, Scope(100)).documents) == 9
+    assert hybrid(first, second).search("x", 1, Scope(100)).documents.tolist() == [8]
+
+
+def test_equal_sums_are_equal_to_the_last_bit() -> None:
+    """Ranks 1, 2, 3 in another order of parts: the lower number comes first."""
+    orders = [[3, 1, 2], [1, 2, 3], [2, 3, 1]]  # of documents, by part
+    engine = hybrid(*([(d, -float(r)) for r, d in enumerate(order)] for order in orders))
+    documents, scores = engine.search("x", 3, Scope(9))
+    assert documents.tolist() == [1, 2, 3]
+    assert len(set(scores.tolist())) == 1
+
+
+def test_nothing_found() -> None:
+    for fusion in ("rrf", "score"):
+        engine = hybrid([], [], fusion=fusion)
+        for k in (0, 5):
+            documents, scores = engine.search("x", k, Scope(9))
+            assert documents.tolist() == scores.tolist() == []
+            assert documents.dtype == np.int64
+        assert engine.search_batch([]) == []
+        assert hybrid([(1, 1.0)], [], fusion=fusion).search("x", 0, Scope(9)).documents.size == 0
+
+
+rankings = st.lists(
+    st.dictionaries(st.integers(0, 15), st.sampled_from([-2.0, 0.0, 0.1, 1 / 3, 7.0]), max_size=12),
+    min_size=2,
+    max_size=4,
+).map(lambda parts: [sorted(part.items(), key=lambda hit: (-hit[1], hit[0])) for part in parts])
+
+
+def oracle(
+    parts: list[list[tuple[int, float]]],
+    scope: Scope,
+    weights: list[int],
+    depth: int,
+    share: Callable[[int, float, list[float]], Fraction],
+) -> list[tuple[int, Fraction]]:
+    """Every sum in exact arithmetic, from the definition."""
+    sums: dict[int, Fraction] = {}
+    for part, weight in zip(parts, weights, strict=True):
+        seen = [h for h in part if h[0] < scope.end and h[0] not in scope.excluded]
+        seen = seen[:depth]
+        for rank, (document, score) in enumerate(seen, 1):
+            value = weight * share(rank, score, [s for _, s in seen])
+            sums[document] = sums.get(document, Fraction(0)) + value
+    return sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+
+
+def scaled(rank: int, score: float, scores: list[float]) -> Fraction:
+    low, high = Fraction(min(scores)), Fraction(max(scores))
+    return Fraction(1) if low == high else (Fraction(score) - low) / (high - low)
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data(), parts=rankings, k=st.integers(1, 20), depth=st.integers(1, 15))
+def test_equals_the_oracle(data: Any, parts: Any, k: int, depth: int) -> None:
+    weights = data.draw(st.lists(st.integers(1, 3), min_size=len(parts), max_size=len(parts)))
+    end = data.draw(st.integers(0, 16))
+    excluded = data.draw(st.sets(st.integers(0, 15), max_size=3))
+    scope = Scope(end, tuple(sorted(d for d in excluded if d < end)))
+    smoothing = data.draw(st.integers(0, 60))
+    for share, options in (
+        (lambda rank, *_: Fraction(1, smoothing + rank), {"k": smoothing}),
+        (scaled, {"fusion": "score"}),
+    ):
+        engine = hybrid(*parts, weights=weights, depth=depth, **options)
+        documents, scores = engine.search("x", k, scope)
+        expected = oracle(parts, scope, weights, max(depth, k), share)
+        exact = dict(expected)
+        assert len(documents) == min(k, len(expected)) == len(set(documents.tolist()))
+        assert scores.tolist() == pytest.approx(
+            [float(exact[d]) for d in documents.tolist()], rel=1e-14, abs=1e-15
+        )
+        # The same order, but where exact sums lie closer than float64 can tell.
+        for got, (document, value) in zip(documents.tolist(), expected, strict=False):
+            assert got == document or abs(exact[got] - value) <= Fraction(1, 10**14)
+        order = list(zip((-scores).tolist(), documents.tolist(), strict=True))
+        assert order == sorted(order)
+        assert scope.end > max(documents.tolist(), default=-1)
+        assert not set(scope.excluded) & set(documents.tolist())
+
+
+@settings(max_examples=100, deadline=None)
+@given(parts=rankings, data=st.data(), fusion=st.sampled_from(["rrf", "score"]))
+def test_a_batch_is_its_searches_and_asks_each_part_once(
+    parts: Any, data: Any, fusion: str
+) -> None:
+    requests = data.draw(
+        st.lists(
+            st.builds(
+                Request, st.just("x"), st.integers(0, 20), st.builds(Scope, st.integers(0, 16))
+            )
+        )
+    )
+    engine = hybrid(*parts, fusion=fusion, depth=5)
+    batch = engine.search_batch(requests)
+    assert [part.batches for part in engine.parts] == [1] * len(parts)
+    assert len(batch) == len(requests)
+    for request, ranking in zip(requests, batch, strict=True):
+        alone = engine.search(*request)
+        assert ranking.documents.tolist() == alone.documents.tolist()
+        assert ranking.scores.tobytes() == alone.scores.tobytes()
+
+
+@settings(max_examples=100, deadline=None)
+@given(parts=rankings, k=st.integers(1, 10), more=st.integers(0, 5))
+def test_fewer_hits_are_the_first_of_more(parts: Any, k: int, more: int) -> None:
+    for fusion in ("rrf", "score"):
+        engine = hybrid(*parts, fusion=fusion, depth=15)
+        few, many = (engine.search("x", n, Scope(16)) for n in (k, k + more))
+        assert few.documents.tolist() == many.documents[:k].tolist()
+        assert few.scores.tobytes() == many.scores[:k].tobytes()
+
+
+@settings(max_examples=20, deadline=None)
+@given(papers=corpora(), cutoff=st.sampled_from(CUTOFFS), data=st.data())
+def test_a_cutoff_equals_a_corpus_without_the_rest(papers: Any, cutoff: str, data: Any) -> None:
+    """Filtered = searched over the prefix alone: nothing else leaves a trace in a score."""
+    excluded = data.draw(st.sets(st.sampled_from([p["id"] for p in papers]), max_size=3))
+    seen = visible(papers, cutoff, excluded)
+    if not seen:
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        views = []
+        for name, records in (("all", papers), ("seen", list(seen.values()))):
+            build(Memory(records, [SURVEY]), Path(directory) / name)
+            build_index(Path(directory) / name, "bm25", name="titles", fields=["title"])
+            corpus = arena.Corpus.open(Path(directory) / name)
+            views.append(
+                [
+                    corpus.at(
+                        cutoff if name == "all" else "2030",
+                        exclude=excluded if name == "all" else (),
+                        retriever=corpus.retriever("hybrid(bm25,titles)", fusion=fusion),
+                    )
+                    for fusion in ("rrf", "score")
+                ]
+            )
+        for whole, alone in zip(*views, strict=True):
+            for query in ("graph", "network neural", "neural graph graph"):
+                assert whole.search(query, 50) == alone.search(query, 50)
+
+
+def test_equals_ranx() -> None:
+    """Another implementation of both fusions; its first call compiles for long."""
+    ranx = pytest.importorskip("ranx")
+    rng = np.random.default_rng(0)
+    queries = [
+        [
+            sorted(
+                zip(rng.choice(60, 30, replace=False).tolist(), rng.random(30), strict=True),
+                key=lambda hit: -hit[1],
+            )
+            for _ in range(3)
+        ]
+        for _ in range(20)
+    ]
+    runs = [
+        ranx.Run({f"q{q}": {f"d{d}": s for d, s in parts[n]} for q, parts in enumerate(queries)})
+        for n in range(3)
+    ]
+    weights = [2.0, 1.0, 0.5]
+    for options, arguments in (
+        ({"k": 60}, {"norm": None, "method": "rrf", "params": {"k": 60}}),
+        (
+            {"fusion": "score", "weights": weights},
+            {"norm": "min-max", "method": "wsum", "params": {"weights": weights}},
+        ),
+    ):
+        fused = ranx.fuse(runs=runs, **arguments).to_dict()
+        for q, parts in enumerate(queries):
+            documents, scores = hybrid(*parts, **options).search("x", 60, Scope(60))
+            ours = {f"d{d}": s for d, s in zip(documents.tolist(), scores.tolist(), strict=True)}
+            assert ours == pytest.approx(fused[f"q{q}"], rel=1e-12)

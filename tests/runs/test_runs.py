@@ -1,0 +1,378 @@
+"""Runs: the files that are written, the numbers in them, and whose agents may play."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from helpers import RUN_FILES, make_env, run_contents
+
+import arena
+import arena.cli
+from arena.agents import AGENTS, Agent
+from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
+from arena.tasks import TaskSet
+
+
+def test_the_files(world, title_run):
+    assert set(run_contents(title_run)) == RUN_FILES
+    manifest = json.loads((title_run / "manifest.json").read_text())
+    assert set(manifest["sha256"]) == {
+        "corpus", "index", "tasks", "prompts", "environment", "code",
+    }  # fmt: skip
+    assert manifest["sha256"]["prompts"] is None  # this agent has none
+    for name in ("corpus", "index", "tasks", "environment", "code"):
+        assert re.fullmatch("[0-9a-f]{64}", manifest["sha256"][name])
+    assert set(manifest["files"]) == RUN_FILES - {"manifest.json"}
+    summary = json.loads((title_run / "metrics.json").read_text())
+    surveys = pq.read_table(world / "tasks/surveys.parquet").to_pylist()
+    assert list(summary["per_survey"]) == sorted(s["id"] for s in surveys)
+    for line in (title_run / "trajectories.jsonl").read_text().splitlines():
+        record = json.loads(line)
+        query = record["steps"][0]["action"]["arguments"]["query"]
+        assert query in {s["title"].lower() for s in surveys}
+        assert record["spent"] | {"characters": 0} == {
+            "steps": 2, "searches": 1, "reads": 0, "characters": 0,
+        }  # fmt: skip
+        assert record["sha256"] == manifest["sha256"]
+        # By default each newly shown reference pays; title submits all that it is shown.
+        assert record["steps"][-1]["reward"] == 0
+        assert record["steps"][0]["reward"] == record["metrics"]["recall@100"]
+        assert record["steps"][0]["reward_terms"] == {"gain": record["steps"][0]["reward"]}
+        assert summary["per_survey"][record["survey"]]["return"] == record["steps"][0]["reward"]
+
+
+def test_the_means_by_hand(title_run):
+    """Recall and precision from the two TREC files alone."""
+    gold: dict[str, set[str]] = {}
+    for line in (title_run / "qrels.trec").read_text().splitlines():
+        survey, _, paper, gain = line.split()
+        assert gain in "12"
+        gold.setdefault(survey, set()).add(paper)
+    ranked: dict[str, list[str]] = {survey: [] for survey in gold}
+    for line in (title_run / "run.trec").read_text().splitlines():
+        survey, _, paper, rank, _, tag = line.split()
+        ranked[survey].append(paper)
+        assert (len(ranked[survey]), tag) == (int(rank), "title")
+    summary = json.loads((title_run / "metrics.json").read_text())
+    for k in (10, 100):
+        found = {s: len(gold[s] & set(ranked[s][:k])) for s in gold}
+        recall = sum(found[s] / len(gold[s]) for s in gold) / len(gold)
+        best = sum(min(k, len(gold[s])) / len(gold[s]) for s in gold) / len(gold)
+        assert summary["mean"][f"recall@{k}"] == pytest.approx(recall)
+        assert summary["ceiling"][f"recall@{k}"] == pytest.approx(best)
+        assert summary["mean"][f"precision@{k}"] == pytest.approx(
+            sum(found[s] / k for s in gold) / len(gold)
+        )
+    assert summary["counts"]["gold"] == sum(map(len, gold.values()))
+
+
+def test_ranx_reads_the_files_to_the_same_means(world, tmp_path):
+    ranx = pytest.importorskip("ranx")
+    summary = arena.run(world, "selection", "title", tmp_path / "run")
+    qrels = ranx.Qrels.from_file(str(tmp_path / "run" / "qrels.trec"), kind="trec")
+    run = ranx.Run.from_file(str(tmp_path / "run" / "run.trec"), kind="trec")
+    names = list(summary["mean"])
+    other = ranx.evaluate(qrels, run, names, make_comparable=True)
+    for name in names:
+        assert summary["mean"][name] == pytest.approx(other[name], abs=1e-9)
+
+
+def test_the_same_run_twice_gives_the_same_bytes(world, title_run, tmp_path):
+    arena.run(world, "discovery", "title", tmp_path / "again")
+    assert run_contents(tmp_path / "again") == run_contents(title_run)
+    before = run_contents(title_run)
+    arena.run(world, "discovery", "title", title_run)  # complete: nothing to do
+    assert run_contents(title_run) == before
+
+
+def test_the_seed_counts_and_order_does_not(world, tmp_path):
+    arena.run(world, "discovery", "random", tmp_path / "a", seed=1)
+    arena.run(world, "discovery", "random", tmp_path / "b", seed=1)
+    arena.run(world, "discovery", "random", tmp_path / "c", seed=2)
+    assert run_contents(tmp_path / "a") == run_contents(tmp_path / "b")
+    assert (tmp_path / "a/run.trec").read_bytes() != (tmp_path / "c/run.trec").read_bytes()
+    # A survey's episode does not depend on which others are played.
+    lines = (tmp_path / "a" / "trajectories.jsonl").read_text().splitlines()
+    last = json.loads(lines[-1])["survey"]
+    arena.run(world, "discovery", "random", tmp_path / "d", seed=1, surveys=[last])
+    assert (tmp_path / "d" / "trajectories.jsonl").read_text().splitlines() == lines[-1:]
+
+
+def test_the_oracle_reaches_the_ceiling_and_random_does_not(world, tmp_path):
+    for task in ("discovery", "selection", "organization", "survey"):
+        best = arena.run(world, task, "oracle", tmp_path / f"{task}-oracle")
+        assert best["mean"] == best["ceiling"]
+        floor = arena.run(world, task, "random", tmp_path / f"{task}-random")
+        distances = {name for name in best["mean"] if "distance" in name}
+        assert all(best["mean"][name] == 0 < floor["mean"][name] for name in distances)
+        scores = best["mean"].keys() - distances
+        assert all(floor["mean"][name] < 0.9 * best["mean"][name] for name in scores)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"task": "discovry"}, UnknownNameError, "Did you mean 'discovery'"),
+        ({"agent": "titel"}, UnknownNameError, "Did you mean 'title'"),
+        ({"retriever": "bm52"}, UnknownNameError, "Did you mean 'bm25'"),
+        ({"surveys": ["nope"]}, UnknownNameError, "no survey 'nope'"),
+        ({"surveys": 0}, DataError, "the corpus has 8 surveys"),
+        ({"surveys": 99}, DataError, "the corpus has 8 surveys"),
+        ({"surveys": []}, DataError, "no survey is named"),
+        ({"surveys": True}, DataError, "surveys=True: give a list of ids, or how many"),
+        ({"surveys": True, "task": "organization"}, DataError, "surveys=True: give a list"),
+        ({"surveys": 9, "task": "survey"}, DataError, "8 surveys that can be scored. Give 1 to 8"),
+        ({"surveys": 0, "task": "survey"}, DataError, "surveys=0: the corpus has 8 surveys that"),
+        ({"seed": -1}, DataError, "seed=-1"),
+        ({"seed": "x"}, DataError, "seed='x'"),
+    ],
+)
+def test_bad_arguments(world, tmp_path, options, error, message):
+    arguments = {"corpus": world, "task": "discovery", "agent": "title"} | options
+    with pytest.raises(error, match=message):
+        arena.run(**arguments, output=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_agent_that_never_submits_scores_zero(world, tmp_path, monkeypatch):
+    monkeypatch.setattr(AGENTS.get("title"), "act", lambda self, observation: "no idea")
+    summary = arena.run(world, "discovery", "title", tmp_path / "run")
+    assert set(summary["mean"].values()) == {0.0}
+    assert all(entry["truncated"] for entry in summary["per_survey"].values())
+    assert (tmp_path / "run/run.trec").read_bytes() == b""
+    assert arena.score(world, "discovery", tmp_path / "run")["mean"] == summary["mean"]
+
+
+def test_a_run_over_surveys_without_gold(mini, tmp_path):
+    unscored = [
+        row["survey"]
+        for row in pq.read_table(mini / "tasks/mind_maps.parquet").to_pylist()
+        if not TaskSet(mini).gold(row["survey"]).gains
+    ]
+    summary = arena.run(mini, "discovery", "title", tmp_path / "run", surveys=unscored)
+    assert summary["counts"]["scored"] == 0
+    assert summary["counts"]["not_scored"] == len(unscored) > 0
+    assert set(summary["mean"].values()) == {None}
+    assert (tmp_path / "run/qrels.trec").read_bytes() == b""
+
+
+class Noted(Agent):
+    """Hands in at once, with notes."""
+
+    told: Any = None
+
+    def act(self, observation: Any) -> Any:
+        return {"tool": "finish", "arguments": {}}
+
+    def notes(self) -> Any:
+        return self.told
+
+
+def test_the_notes_of_an_agent(world, tmp_path, monkeypatch):
+    monkeypatch.setattr(Noted, "told", {"calls": 2, "tokens": {"out": 7, "in": 9}})
+    arena.run(world, "discovery", Noted, tmp_path / "run", surveys=1)
+    record = json.loads((tmp_path / "run/trajectories.jsonl").read_text())
+    assert record["notes"] == {"calls": 2, "tokens": {"in": 9, "out": 7}}
+    loop: list[Any] = []
+    loop.append(loop)
+    for told in (None, [1], {1, 2}, {"a": {1}}, {"a": float("nan")}, {"a": loop}, {(1,): 2}):
+        monkeypatch.setattr(Noted, "told", told)
+        with pytest.raises(ArenaError, match=r"'Noted' failed on .*notes\(\) returned .* no JSON"):
+            arena.run(world, "discovery", Noted, tmp_path / "bad", surveys=1)
+        assert not (tmp_path / "bad/trajectories.jsonl").read_bytes()
+
+
+FOUND = {"task": "organization"}
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"reward": "gian"}, UnknownNameError, "Did you mean 'gain'"),
+        ({"reward": "gain+gain"}, DataError, "twice"),
+        ({"reward_options": {"cost": {}}}, DataError, "reward_options names 'cost'"),
+        ({"retrievers": "dense"}, DataError, "give a list of names"),
+        ({"retrievers": ["bm52"]}, UnknownNameError, "Did you mean 'bm25'"),
+        ({"env_options": {"references": "oracle"}}, DataError, "takes no argument 'references'"),
+        ({"env_options": {"reward": "cost"}}, DataError, "give it itself"),
+        ({"env_options": {"corpus": "x"}}, DataError, "give it itself"),
+        ({"env_options": {"found": "x"}}, DataError, "Discovery-v0 takes no argument 'found'"),
+        ({"env_options": {"max_episode_steps": 3}}, DataError, "no argument 'max_episode_steps'"),
+        ({"budget": {"max_reads": -1}}, DataError, "max_reads=-1"),
+        ({"encoder": "statik"}, UnknownNameError, "mean 'static'"),
+        ({"task": "organization", "encoder": "statik"}, UnknownNameError, "mean 'static'"),
+        ({"task": "organization", "env_options": {"references": "some"}}, DataError, "Known"),
+        (FOUND | {"env_options": {"references": "found", "found": {"s": 7}}}, DataError, "of ids"),
+        (FOUND | {"env_options": {"references": "found", "found": "no"}}, DataError, "no such f"),
+        (FOUND | {"env_options": {"references": "found", "found": 7}}, DataError, "give a run"),
+        ({"reward_options": "x"}, DataError, "reward_options='x': give a mapping"),
+        ({"retriever_options": [1]}, DataError, "give a mapping"),
+        ({"env_options": 7}, DataError, "give a mapping"),
+        ({"env_options": {"x": {1}}}, DataError, "takes no argument 'x'"),
+        ({"agent_options": {"x": {1}}}, DataError, "has no option"),
+        ({"task": "organization", "env_options": {"found": {}}}, DataError, "found=... goes with"),
+        ({"agent": "oracle", "agent_options": {"x": 1}}, DataError, "no options"),
+    ],
+)  # fmt: skip
+def test_bad_arguments_of_the_environment(world, tmp_path, options, error, message):
+    arguments = {"task": "discovery", "agent": "title"} | options
+    with pytest.raises(error, match=message):
+        arena.run(world, output=tmp_path / "run", **arguments)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_found_run_of_another_corpus_is_refused_by_the_run_as_by_the_environment(
+    world, mini, tmp_path
+):
+    arena.run(mini, "discovery", "title", tmp_path / "other")
+    (tmp_path / "elsewhere").mkdir()
+    alone = tmp_path / "elsewhere" / "run.trec"  # nothing beside it tells of its corpus
+    alone.write_bytes((tmp_path / "other/run.trec").read_bytes())
+    for found in (tmp_path / "other", alone, {"sv:1": ["p:a"]}):
+        options = {"references": "found", "found": found}
+        with pytest.raises(DataError, match="found") as of_the_environment:
+            make_env(world, "arena/Organization-v0", **options)
+        with pytest.raises(DataError, match="found") as of_the_run:
+            arena.run(world, "organization", "title", tmp_path / "run", env_options=options)
+        assert str(of_the_run.value) == str(of_the_environment.value)
+        assert not (tmp_path / "run").exists()
+
+
+def test_the_environment_of_a_run_on_the_command_line(world, tmp_path, capsys):
+    command = [
+        "run", "--corpus", str(world), "--task", "organization", "--agent", "oracle",
+        "--surveys", "2", "--output", str(tmp_path / "run"), "--env-option", "references=found",
+        "--reward", "final+cost", "--reward-option", 'cost={"per_read": 1}', "--max-reads", "3",
+        "--max-characters", "1000", "--encoder", "minilm",
+    ]  # fmt: skip
+    assert arena.cli.main(command) == 0
+    assert "heading_soft_recall" in capsys.readouterr().out
+    manifest = json.loads((tmp_path / "run/manifest.json").read_text())
+    assert manifest["environment"] == {
+        "retriever": "bm25", "retriever_options": {}, "retrievers": [], "reward": "final+cost",
+        "reward_options": {"cost": {"per_read": 1}}, "encoder": "minilm", "references": "found",
+    }  # fmt: skip
+    assert manifest["budget"]["max_reads"] == 3
+    assert manifest["budget"]["max_characters"] == 1000
+    assert manifest["encoder"]["encoder"] == "minilm"
+    assert arena.cli.main([*command, "--encoder", "static"]) == 2
+    assert "differs in encoder" in capsys.readouterr().err
+
+
+def test_what_is_listed(capsys):
+    for kind, name in (
+        ("rewards", "shaped"), ("tools", "organize"), ("mind-map-metrics", "heading_soft_recall"),
+    ):  # fmt: skip
+        assert arena.cli.main(["list", kind, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)[name]
+
+
+class Deep(Agent):
+    """Title with an option."""
+
+    def __init__(self, seed: int = 0, depth: int = 100) -> None:
+        super().__init__(seed)
+        self.depth = depth
+
+    def act(self, observation: Any) -> Any:
+        hits = json.loads(observation["result"]).get("hits")
+        if hits is None:
+            query = {"query": observation["topic"], "k": self.depth}
+            return {"tool": "search", "arguments": query}
+        return {"tool": "submit", "arguments": {"paper_ids": [hit["id"] for hit in hits]}}
+
+
+def test_an_agent_of_ones_own(world, title_run, tmp_path):
+    mine = arena.run(world, "discovery", Deep, tmp_path / "mine")
+    assert mine["mean"] == json.loads((title_run / "metrics.json").read_text())["mean"]
+    shallow = arena.run(world, "discovery", Deep, tmp_path / "7", agent_options={"depth": 7})
+    assert [entry["submitted"] for entry in shallow["per_survey"].values()] == [
+        {"discovery": 7}
+    ] * 8
+    manifests = [json.loads((tmp_path / n / "manifest.json").read_text()) for n in ("mine", "7")]
+    assert [m["agent_options"] for m in manifests] == [{}, {"depth": 7}]
+    assert manifests[0]["agent"] == "Deep"
+    for option, hint in (("deph", "Did you mean 'depth'"), ("zzz", "Known: depth")):
+        with pytest.raises(DataError, match=f"the agent 'Deep' has no option '{option}'. {hint}"):
+            arena.run(world, "discovery", Deep, tmp_path / "x", agent_options={option: 1})
+    for nonsense in (int, 7, Deep(0)):
+        with pytest.raises(DataError, match="a registered name or a subclass of Agent"):
+            arena.run(world, "discovery", nonsense, tmp_path / "x")
+    with pytest.raises(DataError, match="the oracle takes no options"):
+        arena.run(world, "discovery", "oracle", tmp_path / "x", agent_options={"a": 1})
+    assert not (tmp_path / "x").exists()
+
+
+def test_the_budget_of_a_run(world, tmp_path):
+    summary = arena.run(world, "discovery", "title", tmp_path / "run", budget={"max_searches": 0})
+    assert all(entry["truncated"] for entry in summary["per_survey"].values())
+    manifest = json.loads((tmp_path / "run/manifest.json").read_text())
+    assert manifest["budget"] == {
+        "max_steps": 100, "max_searches": 0, "max_reads": 100, "max_characters": 2000000,
+        "max_k": 100,
+    }  # fmt: skip
+    with pytest.raises(CorpusError, match="differs in max_searches"):
+        arena.run(world, "discovery", "title", tmp_path / "run")
+    with pytest.raises(DataError, match="max_steps=0"):
+        arena.run(world, "discovery", "title", tmp_path / "x", budget={"max_steps": 0})
+    with pytest.raises(DataError, match=r"no limit 'max_step'. Did you mean 'max_steps'"):
+        arena.run(world, "discovery", "title", tmp_path / "x", budget={"max_step": 1})
+
+
+def test_the_oracle_submits_no_more_than_counts():
+    from arena.runs.oracle import Oracle
+    from arena.tasks import Gold, ideal_ranking
+
+    gold = Gold({f"p{n}": 1 + (n == 1500) for n in range(2000)}, 2000, 2000)
+    oracle = Oracle({"selection": ideal_ranking(gold)})
+    submitted = oracle.act({"stage": "selection"})["arguments"]["paper_ids"]
+    assert len(submitted) == 1000
+    assert submitted[:2] == ["p1500", "p0"]
+
+
+def test_an_agent_typed_into_a_session(world, tmp_path):
+    """As in a notebook or `python -`: there is no file, so its bytecode names the code."""
+    code = """
+import sys, json, arena
+class Mine(arena.Agent):
+    def act(self, observation):
+        return {"tool": "submit", "arguments": {"paper_ids": []}} if %s else "x"
+summary = arena.run(sys.argv[1], "discovery", Mine, sys.argv[2], surveys=1)
+print(summary["sha256"]["code"])
+"""
+    hashes = []
+    for number, condition in enumerate(("True", "True", "observation['topic'] in {'a', 'b', 'c'}")):
+        command = [sys.executable, "-", str(world), str(tmp_path / str(number))]
+        done = subprocess.run(
+            command, input=code % condition, capture_output=True, text=True, check=True
+        )
+        hashes.append(done.stdout)
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
+def test_the_code_hash_sees_a_users_own_agent(tmp_path):
+    from arena._internal.code import code_sha256
+
+    module = tmp_path / "mine.py"
+    hashes = []
+    for text in ("class Mine: pass\n", "class Mine: x = 1\n"):
+        module.write_text(text)
+        code = (
+            f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import mine; "
+            "from arena._internal.code import code_sha256; print(code_sha256(mine.Mine))"
+        )
+        environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+        hashes.append(
+            subprocess.run(
+                [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                env=environment,
+            ).stdout
+        )  # fmt: skip
+    assert len({*hashes, code_sha256()}) == 3
