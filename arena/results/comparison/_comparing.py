@@ -50,8 +50,8 @@ def compare(
         all_pairs: compare every run with every other instead of with a baseline.
 
     Returns:
-        Everything; `arena.results.comparison` turns it into tables, JSON and a page. A metric is taken
-        over the surveys that every run has a value for.
+        The comparison; `arena.results.comparison` turns it into tables, JSON and a page. A metric
+        is taken over the surveys that every run has a value for.
 
     Raises:
         CorpusError: if a directory holds no run, or one that is unfinished or was changed.
