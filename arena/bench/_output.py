@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.files import TEMPORARY_SUFFIX, write_json
-from arena._internal.lock import only_writer
+from arena._internal.workdir import only_writer
 from arena.errors import CorpusError
 
 MANIFEST, PIECES, WORK = "manifest.json", "pieces", "work"

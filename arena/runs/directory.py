@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.files import TEMPORARY_SUFFIX, sha256_file, write_json
-from arena._internal.lock import only_writer
+from arena._internal.workdir import only_writer
 from arena.errors import CorpusError
 from arena.runs.pictures import PICTURES
 from arena.runs.trajectories import TRAJECTORIES, is_cut_off

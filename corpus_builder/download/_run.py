@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena._internal.lock import only_writer
+from arena._internal.workdir import only_writer
 from arena.errors import DataError
 from corpus_builder.download._options import DATASETS, Estimate, Options
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from arena._internal.files import write_json
-from arena._internal.lock import only_writer
 from arena._internal.progress import progress
+from arena._internal.workdir import only_writer
 from arena.errors import CorpusError, DataError, clip
 from corpus_builder._place import put, sync
 from corpus_builder.executors import EXECUTORS, Executor
