@@ -36,6 +36,8 @@ _EXPECTED = {
     "bool_type": "true or false",
     "float_type": "a number",
     "list_type": "a list",
+    "tuple_type": "a list",
+    "string_type": "a text",
     "dict_type": _MAPPING,
     "greater_than_equal": "a number >= {ge}",
     "less_than_equal": "a number <= {le}",

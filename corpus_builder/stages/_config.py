@@ -49,7 +49,7 @@ class Surveys(Settings):
 
     title: Text = "survey"
     judge: Text = "rules"
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = Field(default={})
 
 
 class References(Settings):
@@ -79,7 +79,7 @@ class MindMaps(Settings):
     """
 
     figures: Path | None = None
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = Field(default={})
 
     @field_validator("figures", mode="before")
     @classmethod
@@ -93,8 +93,8 @@ class MindMaps(Settings):
 class Index(Settings):
     """Section ``index``: which indexes the corpus has, over which fields."""
 
-    engines: list[Text] = ["bm25"]
-    fields: list[Text] = ["title", "abstract"]
+    engines: tuple[Text, ...] = ("bm25",)
+    fields: tuple[Text, ...] = ("title", "abstract")
 
 
 class Config(Settings):

@@ -65,7 +65,7 @@ class Corpus:
         check_fields(index.fields)
         for engine in index.engines:
             make_plan(engine, None, index.fields, None, "")
-        return [index.engines, index.fields]
+        return [list(index.engines), list(index.fields)]
 
     def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
         """Write the corpus, index by index, and put it in its place."""
@@ -79,7 +79,7 @@ class Corpus:
         manifest = steps.once("content", lambda: self._content(plan, steps, new))
         engines = plan.config.index.engines
         manifest["source"] = _described(plan)
-        manifest["configuration"] = plan.config.index.model_dump()
+        manifest["configuration"] = plan.config.index.model_dump(mode="json")
         manifest["indexes"] = {}
         for engine in engines:
             work = partial(_index, plan, new, engine, manifest["content_sha256"])

@@ -12,10 +12,10 @@ import numpy as np
 from arena._internal.progress import progress
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.results.comparison._by_metric import compare_by
-from arena.results.comparison._episodes import effort_of, why_no_curve
 from arena.results.comparison._naming import name_runs, split_name
 from arena.results.comparison._opening import open_run
 from arena.results.comparison._same import notes_on, refuse_different
+from arena.results.comparison.episodes import effort_of, why_no_curve
 from arena.results.comparison.model import ComparedRun, Comparison
 
 TESTS = ("fisher", "student")

@@ -11,7 +11,7 @@ from typing import Any
 from arena import trec
 from arena._internal.files import sha256_file
 from arena.errors import CorpusError, DataError, clip
-from arena.results.comparison._episodes import Reader
+from arena.results.comparison.episodes import Reader
 from arena.results.comparison.model import Episode
 from arena.runs._opening import OpenedRun
 from arena.runs.directory import MANIFEST

@@ -33,7 +33,7 @@ class Engine(Settings):
 
     short: ClassVar[str | None] = "retriever"
     retriever: Text
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = Field(default={})
 
 
 class Row(Settings):
@@ -51,11 +51,11 @@ class Row(Settings):
 
     short: ClassVar[str | None] = "agent"
     agent: Any
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = Field(default={})
     group: Text | None = None
     retriever: Text | None = None
-    retrievers: list[Text] = []
-    env_options: dict[str, Any] = {}
+    retrievers: tuple[Text, ...] = ()
+    env_options: dict[str, Any] = Field(default={})
     found: Text | None = None
     _place: Place = PrivateAttr(())
 
@@ -74,7 +74,7 @@ class Reference(Settings):
     """Published figures, printed beside ours and never mixed with them."""
 
     source: Text
-    header: list[Text]
+    header: tuple[Text, ...]
     rows: list[list[Any]]
 
     @model_validator(mode="after")
@@ -106,8 +106,8 @@ class Table(Settings):
     metrics: dict[str, str]
     columns: Literal["retrievers", "metrics"] = "retrievers"
     group: Text | None = None
-    rows: dict[str, Row] = {}
-    more: dict[str, Row] = {}
+    rows: dict[str, Row] = Field(default={})
+    more: dict[str, Row] = Field(default={})
     paper: Reference | None = None
     _name: str = PrivateAttr("")
 
@@ -159,11 +159,11 @@ class Experiment(Settings):
     title: Text | None = None
     seed: Whole = 0
     surveys: list[str] | int | None = None
-    budget: dict[str, StrictInt] = {}
+    budget: dict[str, StrictInt] = Field(default={})
     retrievers: dict[str, Engine] = Field(min_length=1)
     encoder: Text = ENCODER
     extractor: Text = EXTRACTOR
-    llm: dict[str, Any] = {}
+    llm: dict[str, Any] = Field(default={})
     tables: dict[str, Table]
     _source: Source = PrivateAttr()
     _finders: dict[str, Row] = PrivateAttr()

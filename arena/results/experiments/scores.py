@@ -1,4 +1,4 @@
-"""The figures of a finished run, and what it searched with."""
+"""The scores of a finished run, and what it searched with."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from arena.corpus import Corpus, indexes
 from arena.errors import DataError
 from arena.mindmap import needs
 from arena.mindmap._entities import named_extractor
-from arena.results.comparison._episodes import use_of
-from arena.results.experiments._cells import Cell
+from arena.results.comparison.episodes import use_of
 from arena.results.experiments.config import Experiment
+from arena.results.experiments.grid import Cell
 from arena.retrieval._names import parse_name
 from arena.runs import rescore
 from arena.runs._opening import OpenedRun
@@ -31,55 +31,55 @@ def score_cell(
     """Score a run by the metrics of the tables.
 
     Args:
-        experiment: names the encoder and the extractor.
-        cell: a finished run.
-        output: of the experiment.
-        corpus: that it was played on.
-        metrics: names as `arena.rescore` reports them.
+        experiment: Names the encoder and the extractor.
+        cell: A finished run.
+        output: Directory of the experiment.
+        corpus: The corpus that it was played on.
+        metrics: Names as `arena.rescore` reports them.
 
     Returns:
         ``mean`` (metric -> value, or None), ``ceiling`` likewise, ``counts`` as in `rescore`,
         ``sha256`` of what the run was made from and of its ``answers``, ``spent`` (sums over
-        episodes), ``truncated`` and ``nothing`` (episodes that were cut off, and that handed in
-        nothing at some stage), and, of an agent with a model, ``llm``: calls, tokens, dollars
-        (None where unknown), ``failed`` steps and the number of episodes that were ``stopped``.
+        episodes), ``truncated`` and ``nothing`` (episodes that the budget ended, and that
+        submitted nothing at some stage), and, of an agent with a model, ``llm``: calls, tokens,
+        dollars (None where unknown), ``failed`` steps and the number of episodes that were
+        ``stopped``.
     """
     run = output / cell.directory
     stages = {name: name.partition(".")[2] if "." in name else name for name in metrics}
-    found = rescore(
+    scores = rescore(
         run, corpus, list(dict.fromkeys(stages.values())), experiment.encoder, experiment.extractor
     )
     opened = OpenedRun(run)
     hashes = opened.manifest["sha256"]
     return {
-        "mean": {name: found["mean"][name] for name in metrics},
-        "ceiling": {name: found["ceiling"][name] for name in metrics},
-        "counts": found["counts"],
+        "mean": {name: scores["mean"][name] for name in metrics},
+        "ceiling": {name: scores["ceiling"][name] for name in metrics},
+        "counts": scores["counts"],
         "sha256": {key: hashes[key] for key in _HASHES if key in hashes}
-        | {"answers": found["sha256"]["answers"], "manifest": sha256_json(opened.manifest)},
-        **_spent(opened),
+        | {"answers": scores["sha256"]["answers"], "manifest": sha256_json(opened.manifest)},
+        **_effort(opened),
     }
 
 
-def without(metrics: Iterable[str], extractor: str) -> tuple[list[str], str | None]:
-    """Return the metrics that can be scored here, and why the others cannot.
+def possible(metrics: Iterable[str], extractor: str) -> list[str]:
+    """Return the metrics that can be scored here.
 
     A metric that finds entities needs packages that not everybody has installed.
     """
-    kept, reason = [], None
+    kept = []
     for name in metrics:
         base = name.rpartition(".")[2]
         if _is_of_maps(base) and "extractor" in needs(base):
             try:
                 named_extractor(extractor)
-            except DataError as error:
-                reason = str(error)
+            except DataError:
                 continue
         kept.append(name)
-    return kept, reason
+    return kept
 
 
-def _spent(run: OpenedRun) -> dict[str, Any]:
+def _effort(run: OpenedRun) -> dict[str, Any]:
     spent: dict[str, int] = {}
     llm: dict[str, Any] = dict.fromkeys(_LLM, 0) | {"failed": 0, "stopped": 0}
     truncated, nothing, asked = 0, 0, False
@@ -99,8 +99,8 @@ def _spent(run: OpenedRun) -> dict[str, Any]:
             llm[name] = None if value is None or llm[name] is None else llm[name] + value
         llm["failed"] += use.failed or 0
         llm["stopped"] += notes.get("stopped") is not None
-    told = {"spent": spent, "truncated": truncated, "nothing": nothing}
-    return told | ({"llm": llm} if asked else {})
+    effort = {"spent": spent, "truncated": truncated, "nothing": nothing}
+    return effort | ({"llm": llm} if asked else {})
 
 
 def _is_empty(answer: Any) -> bool:
@@ -109,11 +109,13 @@ def _is_empty(answer: Any) -> bool:
 
 
 def described(corpus: Corpus, retriever: str) -> str:
-    """Return what a retriever is: its index, or its parts, with their encoders."""
+    """Return a description of a retriever: its index, or its parts, with their encoders."""
     name = parse_name(retriever)
 
     def leaves(part: Any) -> list[str]:
         return [part.name] if not part.parts else [leaf for p in part.parts for leaf in leaves(p)]
 
-    told = indexes.describe_indexes(corpus.directory, leaves(name))
-    return told[name.name] if not name.parts else f"{name} of {'; '.join(told.values())}"
+    descriptions = indexes.describe_indexes(corpus.directory, leaves(name))
+    if not name.parts:
+        return descriptions[name.name]
+    return f"{name} of {'; '.join(descriptions.values())}"
