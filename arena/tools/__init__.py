@@ -7,7 +7,7 @@ task:
     TOOLS.register("venue")(Tool.of(venue))
 """
 
-from arena.tools._parse import Call, parse_action, refusal
+from arena.tools._parse import Call, json_action, parse_action, refusal
 from arena.tools._searching import make_searches
 from arena.tools.base import TOOLS, BudgetError, Parameter, Search, Shown, Tool, ToolError
 from arena.tools.episode import MAX_QUERY, MAX_SUBMITTED, Episode
@@ -25,6 +25,7 @@ __all__ = [
     "Shown",
     "Tool",
     "ToolError",
+    "json_action",
     "make_searches",
     "parse_action",
     "refusal",

@@ -62,18 +62,37 @@ def refusal(action: object) -> str:
     return f"the action holds a {kind or type(action).__name__}, which JSON cannot hold. {_FORM}"
 
 
+def json_action(action: object) -> Any:
+    """Return `action` as a JSON value, which is what a run plays and records.
+
+    Tuples become lists, mappings objects, NumPy's numbers numbers, and bytes text. An action that
+    JSON cannot hold becomes a text that names what it holds, such as ``"(holds a set)"``; an
+    environment refuses it as any other text that is not JSON.
+    """
+    try:
+        if isinstance(action, bytes):
+            action = action.decode(json.detect_encoding(action), "surrogatepass")
+        problem = not_json(action)
+        if problem is None:
+            return json.loads(json.dumps(action, default=_to_json))
+    except Exception:  # an object of Python may do anything when it is looked at
+        problem = type(action).__name__
+    return f"(holds a {problem})"
+
+
 def not_json(value: object) -> str | None:
     """Return the type of the first thing in `value` that JSON cannot hold, or None.
 
-    NumPy's numbers count as numbers, bytes at the top as text.
+    NumPy's numbers count as numbers, mappings as objects, bytes at the top as text.
     """
     odd: list[str] = []
 
     def refuse(item: object) -> object:
-        if isinstance(item, np.bool_ | np.integer | np.floating):
-            return item.item()
-        odd.append(type(item).__name__)
-        raise TypeError
+        try:
+            return _to_json(item)
+        except TypeError:
+            odd.append(type(item).__name__)
+            raise
 
     if isinstance(value, bytes):
         return None
@@ -86,6 +105,14 @@ def not_json(value: object) -> str | None:
     except (TypeError, RecursionError):
         return odd[0] if odd else _TOO_DEEP
     return None
+
+
+def _to_json(item: object) -> object:
+    if isinstance(item, np.bool_ | np.integer | np.floating):
+        return item.item()
+    if isinstance(item, Mapping):
+        return dict(item)
+    raise TypeError(type(item).__name__)
 
 
 def _nests_too_deep(value: object) -> bool:
