@@ -13,7 +13,7 @@ import gymnasium
 import numpy as np
 
 import arena
-from arena._internal.signals import deaf_to_interrupts
+from arena._internal.signals import block_sigint_in_children
 from arena.envs import SurveyVectorEnv
 
 ENVIRONMENT = "arena/Discovery-v0"
@@ -30,7 +30,7 @@ def make_vector(
     corpus: arena.Corpus, retriever: str, num_envs: int, mode: str | None, options: dict[str, Any]
 ) -> Any:
     """Return a vector environment with `options`: ours, or with a `mode` one of Gymnasium's."""
-    with deaf_to_interrupts():
+    with block_sigint_in_children():
         return gymnasium.make_vec(
             ENVIRONMENT,
             num_envs=num_envs,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from arena.comparison.model import Effort, Episode, ModelUse, Query
+from arena.results.comparison.model import Effort, Episode, ModelUse, Query
 from arena.tasks import tools_of
 from arena.tools import TOOLS, parse_action
 
