@@ -22,7 +22,7 @@ FOUND_FILE = "found.json"
 RUN = OutputKind(
     "run",
     MANIFEST,
-    {"agent": object, "sha256": dict},
+    {"agent": str, "sha256": dict},
     (*RESULTS, FOUND_FILE, TRAJECTORIES),
 )
 _TYPES: dict[str, type] = {
@@ -118,7 +118,7 @@ class OpenedRun:
 
     def _read_manifest(self) -> dict[str, Any]:
         path = self.directory / MANIFEST
-        manifest = read_manifest_of(self.directory, RUN._replace(keys={"agent": object}))
+        manifest = read_manifest_of(self.directory, RUN._replace(keys={"agent": str}))
         if manifest is None:
             raise CorpusError(
                 f"{str(self.directory)!r} holds no run (no readable {MANIFEST} of one). Name the "

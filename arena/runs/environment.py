@@ -129,7 +129,9 @@ def arguments_of(
         arguments["encoder"] = encoder
     for name in options or {}:
         if name in arguments or name in _ELSEWHERE or name == "encoder":
-            raise DataError(f"{clip(name)} is an argument of its own, not a further option.")
+            raise DataError(
+                f"{clip(name)} is no further option: give it as an argument of its own."
+            )
     return arguments | dict(options or {})
 
 

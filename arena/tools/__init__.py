@@ -7,10 +7,11 @@ task:
     TOOLS.register("venue")(Tool.of(venue))
 """
 
+from arena.papers import MAX_QUERY, MAX_SUBMITTED
 from arena.tools._parse import Call, json_action, parse_action, refusal
 from arena.tools._searching import make_searches
 from arena.tools.base import TOOLS, BudgetError, Parameter, Search, Shown, Tool, ToolError
-from arena.tools.episode import MAX_QUERY, MAX_SUBMITTED, Episode
+from arena.tools.episode import Episode
 from arena.tools.openai import tool_schemas
 
 __all__ = [

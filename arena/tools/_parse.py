@@ -23,6 +23,7 @@ _MISSING = object()
 _TEXT = (str, bytes)
 _MAPPING = (dict, Mapping)
 _NUMBER = (int, np.integer)
+_CONTAINER = (dict, list, tuple, Mapping)
 _MAX_NESTING = 200
 _MAX_PARTS = 1_000_000
 _TOO_DEEP = "key that is no string, or too much nesting"
@@ -124,9 +125,9 @@ def _nests_too_deep(value: object) -> bool:
     for _ in range(_MAX_NESTING + 1):
         inside: dict[int, Any] = {}  # shared parts once: they may be shared on every level
         for item in level:
-            parts: Any = item.values() if isinstance(item, dict) else item
-            if isinstance(item, dict | list | tuple):
-                inside.update((id(p), p) for p in parts if isinstance(p, dict | list | tuple))
+            parts: Any = item.values() if isinstance(item, Mapping) else item
+            if isinstance(item, _CONTAINER):
+                inside.update((id(p), p) for p in parts if isinstance(p, _CONTAINER))
         level = list(inside.values())
         if not level:
             return False

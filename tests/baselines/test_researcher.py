@@ -185,8 +185,8 @@ class Half(Researcher):
 @pytest.mark.parametrize(
     ("agent", "told"),
     [
-        (Hits, "which is no id. Write desk.ranking = [hit.id for hit in hits]."),
-        (Plain, "Plain.discover is no generator. Act with `hits = yield from desk.search(...)`"),
+        (Hits, "which is not an id. Write desk.ranking = [hit.id for hit in hits]."),
+        (Plain, "Plain.discover is not a generator. Act with `hits = yield from desk.search(...)`"),
         (Half, "Half yielded a move. Write `yield from`, not `yield`, before it."),
     ],
 )

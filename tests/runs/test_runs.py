@@ -183,7 +183,7 @@ def test_the_notes_of_an_agent(world, tmp_path, monkeypatch):
     loop.append(loop)
     for told in (None, [1], {1, 2}, {"a": {1}}, {"a": float("nan")}, {"a": loop}, {(1,): 2}):
         monkeypatch.setattr(Noted, "told", told)
-        with pytest.raises(ArenaError, match=r"'Noted' failed on .*notes\(\) returned .* no JSON"):
+        with pytest.raises(ArenaError, match=r"'Noted' failed on .*notes\(\) .* not a JSON"):
             arena.run(world, "discovery", Noted, tmp_path / "bad", surveys=1)
         assert not (tmp_path / "bad/trajectories.jsonl").read_bytes()
 
@@ -200,8 +200,8 @@ FOUND = {"task": "organization"}
         ({"retrievers": "dense"}, DataError, "give a list of names"),
         ({"retrievers": ["bm52"]}, UnknownNameError, "Did you mean 'bm25'"),
         ({"env_options": {"references": "oracle"}}, DataError, "takes no argument 'references'"),
-        ({"env_options": {"reward": "cost"}}, DataError, "give it itself"),
-        ({"env_options": {"corpus": "x"}}, DataError, "give it itself"),
+        ({"env_options": {"reward": "cost"}}, DataError, "give it as an argument of its own"),
+        ({"env_options": {"corpus": "x"}}, DataError, "give it as an argument of its own"),
         ({"env_options": {"found": "x"}}, DataError, "Discovery-v0 takes no argument 'found'"),
         ({"env_options": {"max_episode_steps": 3}}, DataError, "no argument 'max_episode_steps'"),
         ({"budget": {"max_reads": -1}}, DataError, "max_reads=-1"),
