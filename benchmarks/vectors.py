@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena._internal.arrays import ArrayWriter, load_array
-from arena.bench._collection import Collection
+from benchmarks.collection import Collection
 
 DIMENSION = 384
 _CENTRES, _SPREAD = 1000, 1.0

@@ -6,7 +6,7 @@ which are stop words. Lengths are log-normal. Words clump in two ways that real 
 is about a topic with words of its own, and a word that was used is used again (Church & Gale 1995,
 "Poisson mixtures"). Topics come and go, so the statistics at a cutoff differ from those of the
 whole. Mean length, and the share of words that repeat (a third), are those of 29,168 real titles
-with abstracts after stop words and stemming; `arena bench retrieval` reports what came out.
+with abstracts after stop words and stemming; `python -m benchmarks retrieval` reports them.
 """
 
 from __future__ import annotations

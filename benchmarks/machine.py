@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numba import njit, prange
 
 from arena._internal.cores import cores
 
@@ -71,8 +72,6 @@ def bandwidth() -> dict[str, float]:
     """
     from numba import get_num_threads
 
-    from arena.bench._read import total_alone, total_together
-
     array = np.ones(_BYTES // 8)
     target = np.empty_like(array)
     return {
@@ -112,3 +111,21 @@ def cpu_seconds() -> float:
     """Return the CPU time of this process and of its children that have ended."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def total_alone(array) -> Any:  # type: ignore[no-untyped-def]
+    """Return the sum, by one core."""
+    found = 0.0
+    for i in range(len(array)):
+        found += array[i]
+    return found
+
+
+@njit(cache=True, nogil=True, fastmath=True, parallel=True)
+def total_together(array) -> Any:  # type: ignore[no-untyped-def]
+    """Return the sum, by all threads."""
+    found = 0.0
+    for i in prange(len(array)):
+        found += array[i]
+    return found
