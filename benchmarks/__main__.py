@@ -98,7 +98,9 @@ def _numbers_of(parser: argparse.ArgumentParser, kind: Any, names: Sequence[str]
     for name in names:
         default = kind._field_defaults[name]
         option = f"--{name.replace('_', '-')}"
-        parser.add_argument(option, type=type(default), default=default, help="default: %(default)s")
+        parser.add_argument(
+            option, type=type(default), default=default, help="default: %(default)s"
+        )
 
 
 def _release_options(parser: argparse.ArgumentParser) -> None:

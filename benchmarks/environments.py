@@ -19,7 +19,7 @@ from tabulate import tabulate
 import arena
 from arena._internal.code import code_sha256
 from arena._internal.progress import progress
-from arena._internal.signals import deaf_to_interrupts
+from arena._internal.signals import block_sigint_in_children
 from arena.corpus.store import Store
 from arena.errors import ArenaError, DataError, clip
 from benchmarks import machine
@@ -221,7 +221,7 @@ def make_vector(
     corpus: arena.Corpus, retriever: str, num_envs: int, mode: str | None, options: dict[str, Any]
 ) -> Any:
     """Return a vector environment with `options`: ours, or with a `mode` one of Gymnasium's."""
-    with deaf_to_interrupts():
+    with block_sigint_in_children():
         return gymnasium.make_vec(
             ENVIRONMENT,
             num_envs=num_envs,

@@ -7,9 +7,8 @@ import gzip
 import hashlib
 import io
 import os
-import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -479,7 +478,6 @@ def _report(
     }
     report = {"release": settings.release, "datasets": datasets, "bad": dict(sorted(bad.items()))}
     return report, entries
-
 
 
 def _check(output: Path, overwrite: bool) -> None:

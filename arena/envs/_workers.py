@@ -13,7 +13,7 @@ from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena._internal.signals import deaf_to_interrupts
+from arena._internal.signals import block_sigint_in_children
 from arena.envs._packing import answered, failure, opened, success
 from arena.envs._share import Share
 from arena.errors import DataError, WorkerError, clip, did_you_mean
@@ -157,7 +157,7 @@ class Workers:
             daemon=True,
         )
         try:
-            with deaf_to_interrupts():
+            with block_sigint_in_children():
                 process.start()
                 self._workers.append(_Worker(process, ours))
         except BaseException as error:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from arena.corpus import Corpus
-from arena.experiments._cells import Cell
-from arena.experiments._output import page_of
+from arena.results.experiments._cells import Cell
+from arena.results.experiments._output import page_of
 
 
 def write_comparisons(output: Path, corpus: Corpus, cells: Iterable[Cell]) -> None:
@@ -18,7 +18,7 @@ def write_comparisons(output: Path, corpus: Corpus, cells: Iterable[Cell]) -> No
         corpus: that the runs were played on.
         cells: finished runs; the first of a task is what the others are compared with.
     """
-    from arena.comparison import compare, write_html
+    from arena.results.comparison import compare, write_html
 
     by_task: dict[str, list[Cell]] = {}
     for cell in cells:

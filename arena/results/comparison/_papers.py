@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.comparison.model import Comparison
 from arena.corpus import Corpus
 from arena.envs._setting import opened
 from arena.errors import CorpusError
+from arena.results.comparison.model import Comparison
 from arena.tasks import TaskSet
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from arena.comparison import _statistics as statistics
-from arena.comparison.model import Difference, Estimate, MetricComparison
+from arena.results.comparison import _statistics as statistics
+from arena.results.comparison.model import Difference, Estimate, MetricComparison
 
 
 def compare_by(

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.files import sha256_json
-from arena.comparison._episodes import use_of
 from arena.corpus import Corpus, indexes
 from arena.errors import DataError
-from arena.experiments._cells import Cell
-from arena.experiments.config import Experiment
 from arena.mindmap import needs
 from arena.mindmap._entities import named_extractor
+from arena.results.comparison._episodes import use_of
+from arena.results.experiments._cells import Cell
+from arena.results.experiments.config import Experiment
 from arena.retrieval._names import parse_name
 from arena.runs import rescore
 from arena.runs._opening import OpenedRun

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from arena._internal.files import atomic_write
 from arena._internal.progress import progress
-from arena.comparison import _report
-from arena.comparison._html import chip, number, scrolling, text, words
-from arena.comparison._overview import headline_of, less, overview
-from arena.comparison._papers import Papers
-from arena.comparison._survey import survey_page
-from arena.comparison.model import Comparison
 from arena.corpus import Corpus
+from arena.results.comparison import _report
+from arena.results.comparison._html import chip, number, scrolling, text, words
+from arena.results.comparison._overview import headline_of, less, overview
+from arena.results.comparison._papers import Papers
+from arena.results.comparison._survey import survey_page
+from arena.results.comparison.model import Comparison
 
 _BESIDE = Path(__file__).parent
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from arena.experiments.config import Experiment, Row, Table
-from arena.experiments.grid import Grid, columns_of, directory_of
+from arena.results.experiments.config import Experiment, Row, Table
+from arena.results.experiments.grid import Grid, columns_of, directory_of
 
 _LARGE = 10  # a metric with values like this is no share, and four decimals say nothing
 

@@ -4,10 +4,10 @@
 and HTML. See docs/comparing.md.
 """
 
-from arena.comparison._comparing import CORRECTIONS, TESTS, compare
-from arena.comparison._outputs import as_json, as_latex, as_markdown, as_text
-from arena.comparison._page import as_html, write_html
-from arena.comparison.model import (
+from arena.results.comparison._comparing import CORRECTIONS, TESTS, compare
+from arena.results.comparison._outputs import as_json, as_latex, as_markdown, as_text
+from arena.results.comparison._page import as_html, write_html
+from arena.results.comparison.model import (
     ComparedRun,
     Comparison,
     Difference,

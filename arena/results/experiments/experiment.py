@@ -12,21 +12,21 @@ from arena._internal.settings.source import read_source
 from arena.corpus import Corpus
 from arena.envs._setting import opened
 from arena.errors import ArenaError, CorpusError, DataError, clip
-from arena.experiments._cells import Cell, State, state_of
-from arena.experiments._comparisons import write_comparisons
-from arena.experiments._layout import lay_out
-from arena.experiments._output import (
+from arena.results.experiments._cells import Cell, State, state_of
+from arena.results.experiments._comparisons import write_comparisons
+from arena.results.experiments._layout import lay_out
+from arena.results.experiments._output import (
     MANIFEST,
     clear,
     experiment_directory,
     manifest_of,
     write_tables,
 )
-from arena.experiments._overrides import changed, picked
-from arena.experiments._reading import read_experiment
-from arena.experiments._scores import described, score_cell, without
-from arena.experiments.config import Experiment
-from arena.experiments.grid import Grid, make_grid
+from arena.results.experiments._overrides import changed, picked
+from arena.results.experiments._reading import read_experiment
+from arena.results.experiments._scores import described, score_cell, without
+from arena.results.experiments.config import Experiment
+from arena.results.experiments.grid import Grid, make_grid
 from arena.runs import run
 from arena.tasks import TaskSet
 

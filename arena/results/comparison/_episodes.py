@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from arena.comparison.model import Effort, Episode, ModelUse, Query
 from arena.errors import DataError
+from arena.results.comparison.model import Effort, Episode, ModelUse, Query
 from arena.runs import restore_action
 from arena.tasks import tools_of
 from arena.tools import TOOLS, parse_action

@@ -192,7 +192,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Runs side by side; `arena.compare` makes it, `arena.comparison` has its outputs.
+    """Runs side by side; `arena.compare` makes it, `arena.results.comparison` has its outputs.
 
     Attributes:
         task: that all runs played.

@@ -6,9 +6,9 @@ import dataclasses
 from typing import Any
 
 from arena._internal import tables as tabular
-from arena.comparison._report import remarks, tables
-from arena.comparison._statistics import PERMUTATIONS, RESAMPLES
-from arena.comparison.model import Comparison, MetricComparison
+from arena.results.comparison._report import remarks, tables
+from arena.results.comparison._statistics import PERMUTATIONS, RESAMPLES
+from arena.results.comparison.model import Comparison, MetricComparison
 
 
 def as_text(comparison: Comparison) -> str:

@@ -8,9 +8,9 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from arena.comparison._html import chip, more, text
-from arena.comparison.model import Comparison
 from arena.errors import DataError
+from arena.results.comparison._html import chip, more, text
+from arena.results.comparison.model import Comparison
 
 HEADINGS_SHOWN = 80
 _SIZE = re.compile(r'<svg [^>]*?width="(\d+)(?:\.\d+)?" height="(\d+)(?:\.\d+)?"')

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from arena.comparison import _plots, _report
-from arena.comparison._html import chip, listed, scrolling, table_of, text, words
-from arena.comparison.model import ComparedRun, Comparison, MetricComparison
+from arena.results.comparison import _plots, _report
+from arena.results.comparison._html import chip, listed, scrolling, table_of, text, words
+from arena.results.comparison.model import ComparedRun, Comparison, MetricComparison
 
 
 def overview(comparison: Comparison, anchors: Mapping[str, str]) -> Iterator[str]:

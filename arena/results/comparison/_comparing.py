@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from arena._internal.progress import progress
-from arena.comparison._by_metric import compare_by
-from arena.comparison._episodes import effort_of, why_no_curve
-from arena.comparison._naming import name_runs, split_name
-from arena.comparison._opening import open_run
-from arena.comparison._same import notes_on, refuse_different
-from arena.comparison.model import ComparedRun, Comparison
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
+from arena.results.comparison._by_metric import compare_by
+from arena.results.comparison._episodes import effort_of, why_no_curve
+from arena.results.comparison._naming import name_runs, split_name
+from arena.results.comparison._opening import open_run
+from arena.results.comparison._same import notes_on, refuse_different
+from arena.results.comparison.model import ComparedRun, Comparison
 
 TESTS = ("fisher", "student")
 CORRECTIONS = ("holm", "bonferroni", "none")
@@ -50,8 +50,8 @@ def compare(
         all_pairs: compare every run with every other instead of with a baseline.
 
     Returns:
-        Everything; `arena.comparison` turns it into tables, JSON and a page. A metric is taken
-        over the surveys that every run has a value for.
+        The comparison; `arena.results.comparison` turns it into tables, JSON and a page. A metric
+        is taken over the surveys that every run has a value for.
 
     Raises:
         CorpusError: if a directory holds no run, or one that is unfinished or was changed.

@@ -10,9 +10,9 @@ from typing import Any
 
 from arena import trec
 from arena._internal.files import sha256_file
-from arena.comparison._episodes import Reader
-from arena.comparison.model import Episode
 from arena.errors import CorpusError, DataError, clip
+from arena.results.comparison._episodes import Reader
+from arena.results.comparison.model import Episode
 from arena.runs._opening import OpenedRun
 from arena.runs.directory import MANIFEST
 from arena.runs.pictures import PICTURES, file_name

@@ -9,7 +9,7 @@ from typing import Any
 from arena._internal.settings.section import Section
 from arena._internal.settings.source import Place, Source, read_source
 from arena.errors import DataError, clip, did_you_mean
-from arena.experiments.config import (
+from arena.results.experiments.config import (
     FINDS,
     LONGEST,
     Engine,

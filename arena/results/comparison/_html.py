@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from arena._internal.tables import MISSING
-from arena.comparison._marks import COLOURS, key
-from arena.comparison._report import Table
 from arena.mindmap._drawing.letters import shown
+from arena.results.comparison._marks import COLOURS, key
+from arena.results.comparison._report import Table
 
 _LONGEST = 2_000
 _BREAK = re.compile(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from arena.comparison._html import text
-from arena.comparison._marks import COLOURS, dash, mark, px
-from arena.comparison.model import Comparison, MetricComparison
+from arena.results.comparison._html import text
+from arena.results.comparison._marks import COLOURS, dash, mark, px
+from arena.results.comparison.model import Comparison, MetricComparison
 
 _ROW = 26.0
 _NAMES = 188.0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from arena.comparison._html import chip, listed, more, number, scrolling, text, words
-from arena.comparison._maps import maps
-from arena.comparison._marks import COLOURS, key
-from arena.comparison._papers import Papers, Titled
-from arena.comparison._report import ORACLE
-from arena.comparison.model import ComparedRun, Comparison, Episode, Query
+from arena.results.comparison._html import chip, listed, more, number, scrolling, text, words
+from arena.results.comparison._maps import maps
+from arena.results.comparison._marks import COLOURS, key
+from arena.results.comparison._papers import Papers, Titled
+from arena.results.comparison._report import ORACLE
+from arena.results.comparison.model import ComparedRun, Comparison, Episode, Query
 from arena.tasks import stages_of
 
 GOLD_SHOWN = 150

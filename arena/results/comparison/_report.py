@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena._internal import tables as tabular
-from arena.comparison.model import Comparison, Difference, Estimate, MetricComparison
+from arena.results.comparison.model import Comparison, Difference, Estimate, MetricComparison
 
 ORACLE = "oracle"
 """The agent that knows the labels: its values are never the best of a column."""

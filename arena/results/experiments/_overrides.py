@@ -7,7 +7,7 @@ from typing import Any
 
 from arena._internal.settings.source import Place, Source
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
-from arena.experiments.config import Experiment, Row
+from arena.results.experiments.config import Experiment, Row
 
 
 def changed(source: Source, changes: Mapping[str, Any], retrievers: Mapping[str, str]) -> Source:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from arena._internal.files import sha256_json
 from arena.agents import Agent
-from arena.experiments.config import Engine
+from arena.results.experiments.config import Engine
 from arena.runs.directory import MANIFEST
 from arena.runs.environment import FOUND, arguments_of
 from arena.runs.trajectories import TRAJECTORIES

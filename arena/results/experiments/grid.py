@@ -19,8 +19,8 @@ from arena.errors import (
     clip,
     did_you_mean,
 )
-from arena.experiments._cells import RUNS, Cell
-from arena.experiments.config import FINDS, Experiment, Row, Table, slug, told_where
+from arena.results.experiments._cells import RUNS, Cell
+from arena.results.experiments.config import FINDS, Experiment, Row, Table, slug, told_where
 from arena.runs._rescoring import _asked
 from arena.runs.environment import has_mind_maps, takes_found
 from arena.runs.players import ORACLE, players

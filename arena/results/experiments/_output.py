@@ -12,9 +12,9 @@ from arena._internal import tables
 from arena._internal.files import TEMPORARY_SUFFIX, atomic_write, sha256_json, write_json
 from arena._internal.workdir import only_writer
 from arena.errors import CorpusError, clip
-from arena.experiments._cells import RUNS, Cell
-from arena.experiments._layout import Laid
-from arena.experiments.config import Experiment, slug
+from arena.results.experiments._cells import RUNS, Cell
+from arena.results.experiments._layout import Laid
+from arena.results.experiments.config import Experiment, slug
 
 VERSION = 1
 MANIFEST = "experiment.json"
