@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from corpus_builder.bench import (
+from benchmarks import builds
+from benchmarks.builds import (
     Command,
     Moment,
+    Stage,
     Watched,
     build_killed,
     build_once,
@@ -20,12 +22,14 @@ from corpus_builder.bench import (
     moments,
     summary,
 )
-from corpus_builder.bench._build import Stage
-from corpus_builder.simulate import Settings, simulate
+from benchmarks.simulate import Settings, simulate
 from corpus_builder.verify import verify
 from corpus_builder.world import WorldConfig
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="watches processes in /proc")
+pytestmark = [
+    pytest.mark.slow,  # kills
+    pytest.mark.skipif(sys.platform != "linux", reason="watches sessions and PSS"),
+]
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = ("--set", "full_text_only=false", "--set", "surveys.judge=all")
@@ -50,7 +54,7 @@ def test_kills_change_nothing(tmp_path: Path, release: Path) -> None:
     assert set(told["manifest"]) >= {"content_sha256", "tasks_sha256", "manifest_sha256"}
 
     broken = Command(release, tmp_path / "killed", "3GB", 3, OPTIONS)
-    again, kills = build_killed(broken, moments(built.stages, 12, seed=1))
+    again, kills = build_killed(broken, moments(built.watched.stages, 12, seed=1))
     assert again.status == 0
     assert len(kills) >= 9  # some come after the end: what is done before a kill stays done
     assert any(kill.alone and kill.processes > 1 for kill in kills)
@@ -70,8 +74,9 @@ def test_a_build_that_fails_is_told(tmp_path: Path, release: Path) -> None:
 
 
 def test_the_script(tmp_path: Path) -> None:
-    options = ["--papers", "300", "--surveys", "9", "--shards", "2", "--kills", "2", "--seed", "5"]
-    command = [sys.executable, str(ROOT / "examples" / "measure_build.py"), *options,
+    options = ["--papers", "300", "--surveys", "9", "--shards", "2", "--kills", "2", "--seed", "5",
+               "--workers", "2"]  # fmt: skip
+    command = [sys.executable, "-m", "benchmarks", "build", *options,
                "--output", str(tmp_path / "m"), "--json", str(tmp_path / "m.json"),
                "--option=--set", "--option=full_text_only=false"]  # fmt: skip
     result = subprocess.run(command, capture_output=True, text=True)
@@ -105,10 +110,7 @@ def test_memory_of_all_processes_is_counted(tmp_path: Path) -> None:
     script.write_text(CHILD)
     (tmp_path / "place").mkdir()
     (tmp_path / "place" / "file").write_bytes(bytes(5_000_000))
-    lines: list[str] = []
-    watched = Watched(
-        [sys.executable, str(script)], [tmp_path / "place"], lambda _, line: lines.append(line)
-    )
+    watched = Watched([sys.executable, str(script)], [tmp_path / "place"])
     deadline = time.monotonic() + 60
     while watched.peak["pss"] < 200_000_000 and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -117,7 +119,8 @@ def test_memory_of_all_processes_is_counted(tmp_path: Path) -> None:
     assert 200_000_000 <= watched.peak["pss"] <= watched.peak["rss"] < 500_000_000
     assert watched.peak["processes"] >= 3
     assert 5_000_000 <= watched.peak["disk"] < 5_100_000
-    assert lines == ["   1.0 s  parse is done"]
+    assert watched.lines == ["   1.0 s  parse is done"]
+    assert [stage.name for stage in watched.stages] == ["parse"]
 
 
 def test_a_child_that_outlives_its_parent_is_an_error(
@@ -127,7 +130,7 @@ def test_a_child_that_outlives_its_parent_is_an_error(
     watched = Watched([sys.executable, "-c", code])
     while len(watched.processes()) < 2:
         time.sleep(0.01)
-    monkeypatch.setattr("corpus_builder.bench._watch._PATIENCE", 0.2)
+    monkeypatch.setattr(builds, "PATIENCE", 0.2)
     with pytest.raises(RuntimeError, match="1 processes outlived"):
         watched.kill(alone=True)
     assert watched.processes() == []
