@@ -8,7 +8,7 @@ import queue
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -344,7 +344,7 @@ class _Download:
 
     def _in_threads(
         self, function: Callable[[T], R], items: Sequence[T]
-    ) -> Iterator[tuple[T, Future[R]] | None]:
+    ) -> Generator[tuple[T, Future[R]] | None]:
         """Yield each item with its result as it completes, and None about five times a second.
 
         An error other than `FailedError` stops all threads; so does closing the iterator early.

@@ -118,7 +118,7 @@ class Session(requests.Session):
         self, prepared_request: requests.PreparedRequest, response: requests.Response
     ) -> None:
         """Drop the key when a redirect leads to another host or port."""
-        if self.should_strip_auth(response.request.url, prepared_request.url):  # type: ignore[no-untyped-call]
+        if self.should_strip_auth(str(response.request.url), str(prepared_request.url)):
             prepared_request.headers.pop(KEY_HEADER, None)
 
     def open(self, url: str, headers: Mapping[str, str]) -> requests.Response:
