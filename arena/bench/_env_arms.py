@@ -14,7 +14,6 @@ import numpy as np
 
 import arena
 from arena._internal.signals import deaf_to_interrupts
-from arena.envs import SurveyVectorEnv
 
 ENVIRONMENT = "arena/Discovery-v0"
 BUDGET: dict[str, Any] = {"max_steps": 10**6, "max_searches": 10**6, "max_characters": 10**9}
@@ -29,7 +28,7 @@ def make(corpus: arena.Corpus, retriever: str) -> Any:
 def make_vector(
     corpus: arena.Corpus, retriever: str, num_envs: int, mode: str | None, options: dict[str, Any]
 ) -> Any:
-    """Return a vector environment with `options`: ours, or with a `mode` one of Gymnasium's."""
+    """Return our vector environment, or with a `mode` one of Gymnasium's with `options`."""
     with deaf_to_interrupts():
         return gymnasium.make_vec(
             ENVIRONMENT,
@@ -40,7 +39,6 @@ def make_vector(
             retriever=retriever,
             max_k=1000,
             **BUDGET,
-            **({} if mode else options),
         )
 
 
@@ -104,8 +102,6 @@ class Arm(ABC):
     @property
     def _processes(self) -> Sequence[Any]:
         """Those that the environment has started."""
-        if isinstance(self._env, SurveyVectorEnv):
-            return self._env._team.processes
         return getattr(self._env, "processes", ())
 
     def close(self) -> None:
@@ -113,8 +109,7 @@ class Arm(ABC):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # if interrupted in a step, that it was in one
             # To wait for a step that was interrupted might be to wait for ever.
-            ours = self.processes == 1 or isinstance(self._env, SurveyVectorEnv)
-            self._env.close(**({} if ours else {"terminate": True}))
+            self._env.close(**({} if self.processes == 1 else {"terminate": True}))
 
     @abstractmethod
     def _begin(self, batches: Sequence[list[str]], k: int, seed: int) -> Any:

@@ -44,18 +44,17 @@ def test_every_query_is_asked_once_and_is_made_of_titles(world):
 def test_what_is_measured(results):
     names = [
         "async spawn", "async fork", "scalar", "sync 9", "arena 1", "arena 8", "arena 9",
-        "arena 9 shared",
     ]  # fmt: skip
     searches = ["search 1", "search 8", "search 9"]
     assert [arm["name"] for arm in results["arms"]] == names + searches
-    assert [arm["batch"] for arm in results["arms"]] == [2, 2, 1, 9, 1, 8, 9, 9, 1, 8, 9]
-    assert [arm["processes"] for arm in results["arms"]] == [2, 2] + [1] * 5 + [2] + [1] * 3
+    assert [arm["batch"] for arm in results["arms"]] == [2, 2, 1, 9, 1, 8, 9, 1, 8, 9]
+    assert [arm["processes"] for arm in results["arms"]] == [2, 2] + [1] * 8
     for arm in results["arms"]:
         for kind in ("seconds", "cpu_seconds"):
             assert len(arm[kind]) == 2
             assert min(arm[kind]) > 0
     # Ten hits or so in every kind alike, for the same number of hits.
-    for arm in results["arms"][:8]:
+    for arm in results["arms"][:7]:
         assert arm["characters"] == pytest.approx(bench_env.CHARACTERS, rel=0.2)
     assert results["settings"]["k"] > 1
     assert results["hashes"].keys() == {"corpus", "index", "code", "commit"}
@@ -70,10 +69,6 @@ def test_the_environments_are_what_they_are_called(world):
     env = make_vector(corpus, "bm25", 2, "async", {"shared_memory": False, "context": "fork"})
     assert isinstance(env, AsyncVectorEnv)
     env.close()
-    env = make_vector(corpus, "bm25", 3, None, {"workers": 3, "context": "fork"})
-    assert isinstance(env, SurveyVectorEnv)
-    assert len(env._team.processes) == 2
-    env.close()
 
 
 def test_what_follows_from_the_times():
@@ -86,8 +81,6 @@ def test_what_follows_from_the_times():
          "seconds": [0.2, 0.3, 0.1], "cpu_seconds": [0.2, 0.3, 0.1]},
         {"name": "arena 8", "processes": 1, "batch": 8, "characters": 110.0,
          "seconds": [0.05, 0.05, 0.06], "cpu_seconds": [0.04, 0.05, 0.06]},
-        {"name": "arena 8 shared", "processes": 2, "batch": 8, "characters": 110.0,
-         "seconds": [0.1, 0.08, 0.01], "cpu_seconds": [0.04, 0.05, 0.06]},
         {"name": "search 1", "processes": 1, "batch": 1, "seconds": [0.1, 0.1, 0.09],
          "cpu_seconds": [0.1, 0.1, 0.09]},
         {"name": "search 8", "processes": 1, "batch": 8, "seconds": [0.01, 0.02, 0.03],
@@ -98,11 +91,10 @@ def test_what_follows_from_the_times():
         "async spawn": 2.0,
         "scalar": 5.0,
         "arena 8": 20.0,
-        "arena 8 shared": 12.5,
     }
     assert found["search_us"] == pytest.approx({"search 1": 1e5, "search 8": 2e4})
     assert found["cpu_us"] == pytest.approx(
-        {"scalar": 2e5, "arena 8": 5e4, "arena 8 shared": 5e4, "search 1": 1e5, "search 8": 1e4}
+        {"scalar": 2e5, "arena 8": 5e4, "search 1": 1e5, "search 8": 1e4}
     )
     # Of the differences in each round: 0.1, 0.2, 0.01 and 0.03, 0.04, 0.03.
     assert found["overhead_us"] == pytest.approx({"scalar": 1e5, "arena 8": 3e4})
@@ -111,12 +103,11 @@ def test_what_follows_from_the_times():
         "async spawn": 1.0,
         "scalar": 2.5,
         "arena 8": 10.0,
-        "arena 8 shared": 6.25,
     }
-    assert found["aim"] == {"arm": "arena 8 shared", "ratio": 5.0, "measured": 6.25, "met": True}
-    arms[4]["seconds"] = [0.2, 0.3, 0.1]
+    assert found["aim"] == {"arm": "arena 8", "ratio": 5.0, "measured": 10.0, "met": True}
+    arms[3]["seconds"] = [0.2, 0.3, 0.1]
     assert not summary(arms)["aim"]["met"]  # 2.5
-    assert summary(arms[:4] + arms[5:])["aim"] is None
+    assert summary(arms[:3] + arms[4:])["aim"] is None
     assert summary(arms[1:])["aim"] is None
 
 
@@ -168,12 +159,11 @@ def test_the_command(world, capsys):
     assert status == 0
     lines = out.splitlines()
     assert lines[0].split()[:2] == ["steps", "envs"]
-    assert [line.split("  ")[0] for line in lines[2:9]] == [
+    assert [line.split("  ")[0] for line in lines[2:8]] == [
         "async spawn", "async fork", "scalar", "sync 3", "arena 1", "arena 3",
-        "arena 3 shared",
     ]  # fmt: skip
     assert "k=4" in out
-    assert "Aim: a ratio of 5.00 for 'arena 3 shared'. It is " in out
+    assert "Aim: a ratio of 5.00 for 'arena 3'. It is " in out
     assert f"corpus {arena.Corpus.open(world).sha256[:12]}" in out
     status, out, _ = bench(capsys, "env", *options, "--json")
     found = json.loads(out)
