@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.agents import AGENTS, Action, Agent, Observation
 from arena.errors import DataError, clip, did_you_mean
+from arena.registry import check_options
 from arena.tasks import TaskSet, ideal_answers
 
 if TYPE_CHECKING:
@@ -100,11 +101,11 @@ def agent_factory(
     name = agent if isinstance(agent, str) else kind.__qualname__
     known, complete = _option_names(kind)
     if complete:
-        _check_options(name, known, options)
+        check_options(f"agent {name!r}", options, known)
     try:
         first = kind(seed=0, **options)
     except TypeError as error:
-        _check_options(name, known, options)
+        check_options(f"agent {name!r}", options, known)
         raise DataError(
             f"agent {name!r} does not take seed=0 and the options {clip(options)}: {error}."
         ) from None
@@ -167,10 +168,3 @@ def _option_names(kind: type[Agent]) -> tuple[list[str], bool]:
         if parameter.kind is not parameter.VAR_KEYWORD and parameter.name != "seed"
     }
     return (list(names) if complete else sorted(names)), complete
-
-
-def _check_options(name: str, known: list[str], options: dict[str, Any]) -> None:
-    for option in options:
-        if option not in known:
-            hint = did_you_mean(option, known) if known else " It has none."
-            raise DataError(f"the agent {name!r} has no option {clip(option)}.{hint}")

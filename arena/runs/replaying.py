@@ -14,7 +14,6 @@ from arena import __version__
 from arena._internal.files import sha256_json
 from arena._internal.progress import progress
 from arena.corpus import Corpus
-from arena.envs._setting import opened
 from arena.runs import environment
 from arena.runs.directory import OpenedRun
 from arena.runs.episodes import Step, episode_seed, error_in, play, spent
@@ -101,7 +100,7 @@ def replay(run: str | Path, corpus: Corpus | str | Path) -> Replay:
         DataError: A line of the trajectories is not an episode of the run.
     """
     recorded = OpenedRun(run)
-    corpus = opened(corpus)
+    corpus = Corpus.of(corpus)
     tasks = TaskSet(corpus.directory)
     recorded.refuse_other({"corpus": corpus.sha256, "tasks": tasks.sha256})
     arguments, surveys = recorded.arguments(), recorded.manifest["surveys"]

@@ -11,7 +11,6 @@ from arena._internal.code import code_sha256
 from arena._internal.files import sha256_json
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
-from arena.envs._setting import opened
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.extractors import EXTRACTORS
 from arena.metrics import METRICS
@@ -62,7 +61,7 @@ def rescore(
     ENCODERS.get(encoder)
     EXTRACTORS.get(extractor)
     columns = None if metrics is None else scored_stages(task, metric_names(metrics))
-    corpus = opened(corpus)
+    corpus = Corpus.of(corpus)
     tasks = TaskSet(corpus.directory)
     recorded.refuse_other({"corpus": corpus.sha256, "tasks": tasks.sha256})
     answers = {record["survey"]: answers_of(record) for record in recorded.episodes()}

@@ -11,7 +11,6 @@ from arena import trec
 from arena._internal.code import code_sha256
 from arena._internal.files import sha256_json
 from arena.corpus import Corpus
-from arena.envs._setting import opened
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.metrics import evaluate, mean, parse
 from arena.tasks import TASKS, TaskSet, choose_surveys, ideal_answers
@@ -131,7 +130,7 @@ def score(
         CorpusError: The directory holds a run over another corpus.
         UnknownNameError: The task or a survey is unknown.
     """
-    corpus = opened(corpus)
+    corpus = Corpus.of(corpus)
     specification = TASKS.get(task)
     if specification.stages or specification.answer != "ranking":
         raise DataError(
