@@ -1,4 +1,4 @@
-"""What all episodes of an environment share, made once from its arguments."""
+"""What all episodes of an environment share, and the episodes made from it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from gymnasium.spaces import Dict, Discrete
 
 from arena.corpus import Corpus
 from arena.corpus.view import CorpusView
-from arena.envs._given import Given
-from arena.envs._play import Play
+from arena.envs._episode import ScoredEpisode, Scoring
 from arena.envs.spaces import TextSpace, ToolCallSpace
+from arena.envs.starting_papers import StartingPapers, starting_papers
 from arena.errors import DataError, NoLabelsError, clip, did_you_mean
 from arena.rewards import make_rewards
 from arena.tasks import (
@@ -21,6 +21,7 @@ from arena.tasks import (
     TaskSet,
     can_score,
     choose_surveys,
+    environment_id,
     stages_of,
     tools_of,
 )
@@ -37,25 +38,11 @@ _LIMITS = {
 }
 
 
-def opened(corpus: Corpus | str | Path) -> Corpus:
-    """Return the corpus that the argument `corpus` stands for.
-
-    Raises:
-        CorpusError: if the directory is no built corpus.
-        DataError: if it is something else.
-    """
-    if isinstance(corpus, Corpus):
-        return corpus
-    if not isinstance(corpus, str | Path):
-        raise DataError(f"corpus={clip(corpus)}: give a built corpus, or its directory.")
-    return Corpus.open(corpus)
-
-
 def checked_seed(seed: object) -> int | None:
     """Return a seed as Gymnasium takes it.
 
     Raises:
-        DataError: if it is no integer >= 0 and not None.
+        DataError: `seed` is neither None nor an integer >= 0.
     """
     is_number = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
     if seed is not None and (not is_number or seed < 0):  # type: ignore[operator]
@@ -63,16 +50,24 @@ def checked_seed(seed: object) -> int | None:
     return None if seed is None else int(seed)  # type: ignore[call-overload]
 
 
-class Setting:
-    """The corpus, the surveys, the engines, the tools, the rewards and the spaces.
+class EpisodeFactory:
+    """Makes the episodes of an environment, which share corpus, surveys, engines and tools.
 
-    The arguments are those of `SurveyEnv`, without `render_mode`.
+    The arguments are those of `SurveyEnv`, without `render_mode`; `limits` are the budgets.
+
+    Attributes:
+        task_name: Name of the task.
+        corpus: The corpus.
+        tasks: Its surveys with their labels.
+        tools: The task's tools by name, with the bounds and choices of this environment.
+        action_space: Space of the tool calls.
+        observation_space: Space of the observations.
     """
 
     def __init__(
         self,
-        task: str,
         corpus: Corpus | str | Path,
+        task: str,
         *,
         retriever: str,
         retriever_options: Mapping[str, Any] | None,
@@ -81,22 +76,21 @@ class Setting:
         reward: str | None,
         reward_options: Mapping[str, Any] | None,
         encoder: str,
-        given: Given | None,
+        references: str | None,
+        found: Mapping[str, Sequence[str]] | str | Path | None,
         limits: dict[str, int],
     ) -> None:
         for name, value in limits.items():
             least, most = _LIMITS[name]
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
                 raise DataError(f"{name}={clip(value)}: give an integer from {least} to {most}.")
-        self.task = TASKS.get(task)
-        self.name = task
-        self.corpus = opened(corpus)
-        self.rewards = make_rewards(self.task.reward if reward is None else reward, reward_options)
+        self.task_name, self._task = task, TASKS.get(task)
+        self.corpus = Corpus.of(corpus)
+        rewards = make_rewards(self._task.reward if reward is None else reward, reward_options)
         self.tasks = TaskSet(self.corpus.directory)
-        self.encoder = self._checked_encoder(encoder)
-        self.given = given
-        if given is not None:
-            given.check(self.tasks)
+        self._check_encoder(encoder)
+        self._scoring = Scoring(task, self._task, self.tasks, rewards, encoder)
+        self._starting_papers = self._starting(references, found)
         if isinstance(retrievers, str) or not isinstance(retrievers, Sequence):
             raise DataError(f"retrievers={clip(retrievers)}: give a list of names.")
         options = {} if retriever_options is None else retriever_options
@@ -108,7 +102,7 @@ class Setting:
         for name in retrievers:
             if not isinstance(name, str) or name not in self._engines:
                 self._engines[name] = self.corpus.retriever(name)
-        self.pool = self._pool(surveys)
+        self._pool = self._surveys(surveys)
         self._budget = {
             name.removeprefix("max_"): value for name, value in limits.items() if name != "max_k"
         }
@@ -128,11 +122,11 @@ class Setting:
         )
 
     def named(self, options: Mapping[str, Any] | None) -> str | None:
-        """Return the id of the survey that ``reset(options=...)`` names, if it names one.
+        """Return the id of the survey that ``reset(options=...)`` names, or None.
 
         Raises:
-            DataError: if `options` is no mapping or an option is unknown.
-            UnknownNameError: if the survey is unknown.
+            DataError: `options` is no mapping or holds an unknown option.
+            UnknownNameError: The survey is unknown.
         """
         options = {} if options is None else options
         if not isinstance(options, Mapping):
@@ -145,10 +139,10 @@ class Setting:
 
     def draw(self, rng: np.random.Generator) -> str:
         """Return the id of a survey drawn from the pool."""
-        return self.pool[int(rng.integers(len(self.pool)))]
+        return self._pool[int(rng.integers(len(self._pool)))]
 
-    def play(self, survey_id: str) -> Play:
-        """Return a new episode."""
+    def start(self, survey_id: str) -> ScoredEpisode:
+        """Return a new episode of a survey."""
         survey = self.tasks.survey(survey_id)
         views: dict[str, CorpusView] = {}
 
@@ -160,37 +154,56 @@ class Setting:
             return views[name]
 
         instructions = [task.instruction for _, task in self._stages]
-        if self.task.stages:
-            instructions[0] = f"{self.task.instruction} {instructions[0]}"
-        episode = Episode(
+        if self._task.stages:
+            instructions[0] = f"{self._task.instruction} {instructions[0]}"
+        state = Episode(
             view=view_of(next(iter(self._engines))),
             view_of=view_of,
             stages=tuple((name, task.answer) for name, task in self._stages),
             instructions=tuple(instructions),
             budget=dict(self._budget),
         )
-        return Play(self, survey, episode)
+        references = None
+        if self._starting_papers is not None:
+            references = self._starting_papers.papers(self.tasks, state.view, survey_id)
+        return ScoredEpisode(survey, state, self.tools, self._scoring, references)
 
-    def _pool(self, surveys: Sequence[str] | int | None) -> list[str]:
+    def _starting(
+        self, references: str | None, found: Mapping[str, Sequence[str]] | str | Path | None
+    ) -> StartingPapers | None:
+        default = self._task.references
+        if not default:
+            for name, value in (("references", references), ("found", found)):
+                if value is not None:
+                    raise DataError(
+                        f"the environment {environment_id(self.task_name)} takes no argument "
+                        f"{name!r}: its episodes start without papers."
+                    )
+            return None
+        papers = starting_papers(default if references is None else references, found, self.corpus)
+        if papers is not None:
+            papers.check(self.tasks)
+        return papers
+
+    def _surveys(self, surveys: Sequence[str] | int | None) -> list[str]:
         if surveys is not None:
             return choose_surveys(self.tasks, surveys)
-        pool = [s for s in self.tasks.surveys if can_score(self.name, self.tasks, s)]
+        pool = [s for s in self.tasks.surveys if can_score(self.task_name, self.tasks, s)]
         if pool:
             return pool
         if self.tasks.scorable:
             raise NoLabelsError(
                 f"no survey of {str(self.corpus.directory)!r} has a mind-map, which the task "
-                f"{self.name!r} needs. Give the surveys of the corpus a `mind_map` and build it "
-                "again, or name `surveys` to play without a score."
+                f"{self.task_name!r} needs. Give the surveys of the corpus a `mind_map` and build "
+                "it again, or name `surveys` to play without a score."
             )
         raise NoLabelsError("no survey of this corpus has a reference in reach. Name `surveys`.")
 
-    def _checked_encoder(self, name: str) -> str:
+    def _check_encoder(self, name: str) -> None:
         from arena.encoders import ENCODERS
 
         ENCODERS.get(name)
-        if any(task.answer == "mind_map" for _, task in stages_of(self.name)):
+        if any(stage.answer == "mind_map" for _, stage in stages_of(self.task_name)):
             from arena.mindmap import identity
 
-            identity(name)  # a missing package shall be told now, not at the end of an episode
-        return name
+            identity(name)  # reports a missing package now, not at the end of an episode

@@ -1,4 +1,4 @@
-"""The papers that an episode begins with: the survey's own references, or those found before."""
+"""The papers that an episode starts with: the survey's own references, or the papers of a run."""
 
 from __future__ import annotations
 
@@ -17,40 +17,43 @@ if TYPE_CHECKING:
     from arena.tasks import TaskSet
 
 REFERENCES = ("oracle", "found")
-_SHOWN = 1_000
+"""Values of the argument `references`."""
+
+_MAX_LISTED = 1_000
 
 
-class Given(ABC):
-    """Says which papers an episode begins with."""
+class StartingPapers(ABC):
+    """Says which papers an episode starts with."""
 
     @abstractmethod
     def papers(self, tasks: TaskSet, view: CorpusView, survey_id: str) -> list[str]:
-        """Return ids of papers that exist in the view."""
+        """Return ids of papers that exist in `view`, in the order in which they are listed."""
 
-    @abstractmethod
-    def check(self, tasks: TaskSet) -> None:
-        """Raise `DataError` if it does not go with these surveys."""
+    def check(self, tasks: TaskSet) -> None:  # noqa: B027 - most have nothing to check
+        """Raise DataError if these papers belong to no survey of `tasks`."""
 
 
-class OwnReferences(Given):
-    """The references of the survey in document order, which tells nothing but their dates."""
+class OwnReferences(StartingPapers):
+    """The references of the survey in document order, which reveals nothing but their dates."""
 
     def papers(self, tasks: TaskSet, view: CorpusView, survey_id: str) -> list[str]:
         """Return the references in reach."""
-        return [paper_id for paper_id in tasks.gold(survey_id).gains if paper_id in view][:_SHOWN]
-
-    def check(self, tasks: TaskSet) -> None:
-        """Every survey has its own."""
+        gains = tasks.gold(survey_id).gains
+        return [paper_id for paper_id in gains if paper_id in view][:_MAX_LISTED]
 
 
-class Found(Given):
-    """What a run found for each survey, best first; a survey that it left out begins with none."""
+class RankedPapers(StartingPapers):
+    """The papers that a run ranked for each survey, best first; none for a survey it left out.
+
+    Args:
+        rankings: Survey id -> paper ids.
+    """
 
     def __init__(self, rankings: Mapping[str, Sequence[str]]) -> None:
         self._rankings = {survey_id: tuple(papers) for survey_id, papers in rankings.items()}
 
     def check(self, tasks: TaskSet) -> None:
-        """Refuse a run of other surveys, with which every episode would begin with nothing."""
+        """Raise DataError for a run of other surveys: every episode would start with nothing."""
         if self._rankings and not self._rankings.keys() & tasks.surveys.keys():
             first = next(iter(self._rankings))
             raise DataError(
@@ -61,17 +64,23 @@ class Found(Given):
     def papers(self, tasks: TaskSet, view: CorpusView, survey_id: str) -> list[str]:
         """Return the visible papers of the ranking."""
         ranking = dict.fromkeys(self._rankings.get(survey_id, ()))
-        return [paper_id for paper_id in ranking if paper_id in view][:_SHOWN]
+        return [paper_id for paper_id in ranking if paper_id in view][:_MAX_LISTED]
 
 
-def given(
+def starting_papers(
     references: str, found: Mapping[str, Sequence[str]] | str | Path | None, corpus: Corpus
-) -> Given | None:
-    """Return what the arguments of `OrganizationEnv` stand for.
+) -> StartingPapers | None:
+    """Return what the environment's arguments `references` and `found` stand for.
+
+    Args:
+        references: ``"oracle"`` for the survey's own references, ``"found"`` for those of a run.
+        found: A run (``run.trec`` or the directory of a run), or survey id -> paper ids. None
+            with ``"found"`` starts episodes without papers.
+        corpus: Corpus of the environment.
 
     Raises:
-        DataError: if `references` is unknown, `found` is no run or no mapping to lists of ids, or
-            it contradicts `references`.
+        DataError: `references` is unknown, `found` is neither a run nor a mapping to lists of
+            ids, or it contradicts `references`.
     """
     if references not in REFERENCES:
         raise DataError(f"references={clip(references)}.{did_you_mean(references, REFERENCES)}")
@@ -83,24 +92,24 @@ def given(
         for survey_id, papers in found.items():
             if not isinstance(papers, list | tuple) or not all(isinstance(p, str) for p in papers):
                 raise DataError(f"found[{clip(survey_id)}]={clip(papers)}: give a list of ids.")
-        return Found(found)
+        return RankedPapers(found)
     if not isinstance(found, str | Path):
         raise DataError(f"found={clip(found)}: give a run, or a mapping of surveys to papers.")
     path = Path(found)
-    _check_corpus(path if path.is_dir() else path.parent, corpus)
+    _refuse_other_corpus(path if path.is_dir() else path.parent, corpus)
     run = trec.read_run(path / "run.trec" if path.is_dir() else path)
     number = corpus._document_number
-    return Found({survey_id: trec.order(scored, number) for survey_id, scored in run.items()})
+    return RankedPapers({survey: trec.order(scores, number) for survey, scores in run.items()})
 
 
-def _check_corpus(directory: Path, corpus: Corpus) -> None:
-    """Refuse a run of ours over another corpus, whose surveys may have the same ids."""
+def _refuse_other_corpus(directory: Path, corpus: Corpus) -> None:
+    """Raise DataError for a run of ours over another corpus, whose surveys may share ids."""
     try:
-        made_on = json.loads((directory / "manifest.json").read_bytes())["sha256"]["corpus"]
+        sha256 = json.loads((directory / "manifest.json").read_bytes())["sha256"]["corpus"]
     except (OSError, ValueError, LookupError, TypeError):
-        return  # a run of another system says nothing of its corpus
-    if made_on != corpus.sha256:
+        return  # a run of another system does not name its corpus
+    if sha256 != corpus.sha256:
         raise DataError(
-            f"found={clip(str(directory))} is a run over corpus {clip(made_on)}, this is "
+            f"found={clip(str(directory))} is a run over corpus {clip(sha256)}, this is "
             f"{corpus.sha256!r}. Give a run over this corpus."
         )
