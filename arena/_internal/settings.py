@@ -39,8 +39,8 @@ _EXPECTED = {
     "tuple_type": "a list",
     "string_type": "a text",
     "dict_type": _MAPPING,
-    "greater_than_equal": "a number >= {ge}",
-    "less_than_equal": "a number <= {le}",
+    "greater_than_equal": "a number >= {ge:g}",
+    "less_than_equal": "a number <= {le:g}",
     "literal_error": "{expected}",
 }
 _Model = TypeVar("_Model", bound="Settings")

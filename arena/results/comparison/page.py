@@ -17,7 +17,6 @@ from arena._internal.files import atomic_write
 from arena._internal.progress import progress
 from arena._internal.tables import MISSING
 from arena.corpus import Corpus
-from arena.envs._setting import opened
 from arena.errors import CorpusError, DataError
 from arena.results.comparison import charts
 from arena.results.comparison import report as reports
@@ -153,7 +152,7 @@ class _Papers:
     """Looks up titles and dates; without a corpus there are ids alone."""
 
     def __init__(self, comparison: Comparison, corpus: Corpus | str | Path | None) -> None:
-        self._corpus = None if corpus is None else opened(corpus)
+        self._corpus = None if corpus is None else Corpus.of(corpus)
         if self._corpus is None:
             return
         self._tasks = TaskSet(self._corpus.directory)

@@ -11,7 +11,6 @@ from arena._internal.files import sha256_json, write_json
 from arena._internal.progress import progress
 from arena._internal.workdir import OutputKind, output_directory, read_manifest_of
 from arena.corpus import Corpus
-from arena.envs._setting import opened
 from arena.errors import ArenaError, CorpusError, DataError, clip
 from arena.results.experiments.config import Experiment, read_experiment, slug
 from arena.results.experiments.grid import Cell, Grid, make_grid, state_of
@@ -86,7 +85,7 @@ def run_experiment(
         ArenaError: if a run fails. What was played is kept, and the same call goes on. With
             `keep_going` it is raised at the end, when the tables are written.
     """
-    corpus, output = opened(corpus), Path(output)
+    corpus, output = Corpus.of(corpus), Path(output)
     experiment = _configured(config, tables, agents, surveys, retrievers, changes)
     grid = make_grid(experiment, corpus, prepare=not keep_going)
     sha256 = _hashes(corpus)
@@ -128,7 +127,7 @@ def preview(
     Raises:
         ArenaError: as `run_experiment` before it plays.
     """
-    corpus, output = opened(corpus), Path(output)
+    corpus, output = Corpus.of(corpus), Path(output)
     experiment = _configured(config, tables, agents, surveys, retrievers, changes)
     planned = []
     for cell in make_grid(experiment, corpus).cells.values():

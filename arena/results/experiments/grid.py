@@ -22,10 +22,10 @@ from arena.errors import (
     did_you_mean,
 )
 from arena.results.experiments.config import FINDS, Engine, Experiment, Row, Table, slug
-from arena.runs._rescoring import _asked
 from arena.runs.directory import MANIFEST
 from arena.runs.environment import FOUND, arguments_of, has_mind_maps, takes_found
-from arena.runs.players import ORACLE, players
+from arena.runs.players import ORACLE, agent_factory
+from arena.runs.rescoring import scored_stages
 from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import TASKS, TaskSet, can_score, choose_surveys
 
@@ -226,11 +226,13 @@ class _Maker:
                     raise DataError(f"llm.{name}: no such option.{did_you_mean(name, known)}")
             if "model" not in options:
                 raise DataError("it asks a language model: name one as `model` under `llm`.")
-        team = players(agent, options, task, self._tasks)
+        factory = agent_factory(agent, options, task, self._tasks)
         if self._prepare:
-            team.prepare()
-        recorded = {key: value for key, value in options.items() if key not in team.kind.unrecorded}
-        return agent, team.name, options, recorded, asks
+            factory.prepare()
+        recorded = {
+            key: value for key, value in options.items() if key not in factory.kind.unrecorded
+        }
+        return agent, factory.name, options, recorded, asks
 
     def _refuse(self, row: Row, key: str, error: ArenaError) -> None:
         raise self._experiment.locate((*row.place, key), error) from None
@@ -238,7 +240,7 @@ class _Maker:
 
 def _loaded(agent: str, folder: Path) -> str | type[Agent]:
     """Return the class that ``FILE.py:CLASS`` means, beside the configuration, or the name."""
-    from arena.runs.agent_file import load_agent
+    from arena.runs.players import load_agent
 
     file, _, name = agent.rpartition(":")
     return load_agent(f"{folder / file}:{name}" if file.endswith(".py") else agent)
@@ -253,7 +255,7 @@ def _report_name(experiment: Experiment, table: Table, heading: str, metric: str
     place = (*place, "metrics", heading)
     stage, _, name = metric.partition(".")
     try:
-        known = _asked(table.task, {name if stage in stages else metric: None})
+        known = scored_stages(table.task, [name if stage in stages else metric])
     except ArenaError as error:
         raise experiment.locate(place, error) from None
     if metric in known:
