@@ -95,6 +95,17 @@ def count(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
     return int(row[0]) if row else 0
 
 
+def copy(connection: duckdb.DuckDBPyConnection, sql: str, path: Path, order: str) -> None:
+    """Write the rows of a query, in the order of these columns, into a file that appears whole."""
+    new = path.with_name(f".{path.name}")
+    execute(
+        connection,
+        f"COPY (SELECT * FROM ({sql}) ORDER BY {order}) TO {target(new)} "
+        "(FORMAT parquet, COMPRESSION zstd)",
+    )
+    new.rename(path)
+
+
 def literal(path: Path) -> str:
     """Return a path as an SQL string that stands for this file alone, not for a pattern."""
     return "'" + re.sub(r"([*?\[])", r"[\1]", str(path)).replace("'", "''") + "'"

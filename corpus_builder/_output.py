@@ -1,56 +1,27 @@
-"""The output directory of a build: it appears whole or not at all."""
+"""Which output directory a build may take or replace."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path, PurePosixPath
 
-from arena._internal.workdir import only_writer
+from arena._internal.workdir import other_files
 from arena.corpus import layout
 from arena.errors import CorpusError, clip
-from corpus_builder._place import REPLACED, put, restore, sync
-
-_NEW = "corpus"
-
-
-@contextmanager
-def whole_directory(output: Path, overwrite: bool) -> Iterator[Path]:
-    """Lend an empty directory that becomes `output` when the block succeeds.
-
-    It lies in ``.<name>.building`` beside `output`. A build that fails or is interrupted removes
-    that; one that is killed leaves it behind, and the next build clears it.
-
-    Raises:
-        CorpusError: if `output` exists and may not be replaced, or another build writes it now.
-    """
-    output = Path(os.path.realpath(output))
-    output.parent.mkdir(parents=True, exist_ok=True)
-    building = output.with_name(f".{output.name}.building")
-    with only_writer(output.with_name(f"{building.name}.lock"), output):
-        restore(building, output)
-        check_output(output, overwrite)
-        _clear(building)
-        new = building / _NEW
-        new.mkdir(parents=True)
-        try:
-            yield new
-            sync(new)
-            check_output(output, overwrite)  # something else may have come there meanwhile
-            put(new, output)
-        finally:
-            _clear(building)
 
 
 def check_output(output: Path, overwrite: bool) -> None:
-    """Refuse, before any work, an output that a build would have to destroy.
+    """Check that a build may write `output`.
+
+    Args:
+        output: The output directory.
+        overwrite: Accept a directory that holds a corpus.
 
     Raises:
-        CorpusError: if `output` is a file, holds a corpus and `overwrite` is false, holds
-            anything else, or has a name that DuckDB cannot take.
+        CorpusError: If `output` is a file, holds a corpus and `overwrite` is false, holds
+            anything else, or has a name that DuckDB does not accept.
     """
     path = os.path.realpath(output)
     if "\\" in path or not _is_unicode(path):
@@ -67,7 +38,7 @@ def check_output(output: Path, overwrite: bool) -> None:
         raise CorpusError(
             f"{str(output)!r} already holds a corpus. Pass --overwrite to replace it."
         )
-    others = sorted({path.name for path in output.iterdir()} - corpus)
+    others = other_files(output, map(escape, corpus))
     if others:  # never delete what is not ours
         raise CorpusError(
             f"{str(output)!r} holds other files, {clip(others[0])} for one. "
@@ -76,7 +47,7 @@ def check_output(output: Path, overwrite: bool) -> None:
 
 
 def _corpus_names(directory: Path) -> set[str]:
-    """Return what may stand in the corpus in `directory`; nothing if it holds none."""
+    """Return the top-level names of the corpus in `directory`, or an empty set."""
     try:
         manifest = json.loads((directory / layout.MANIFEST).read_bytes())
         if "content_sha256" not in manifest:
@@ -98,25 +69,3 @@ def _is_unicode(path: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _clear(building: Path) -> None:
-    """Remove what a build has left.
-
-    Raises:
-        CorpusError: if anything else is there.
-    """
-    if not building.exists():
-        return
-    others = sorted({path.name for path in building.iterdir()} - {_NEW, REPLACED})
-    if others:
-        raise CorpusError(
-            f"{str(building)!r} holds other files, {clip(others[0])} for one; a build needs that "
-            "name. Move them or name another directory."
-        )
-    for name in (_NEW, REPLACED):
-        # First what makes it open: a kill halfway leaves nothing that passes for a corpus.
-        (building / name / layout.MANIFEST).unlink(missing_ok=True)
-        shutil.rmtree(building / name, ignore_errors=True)
-    with suppress(OSError):
-        building.rmdir()

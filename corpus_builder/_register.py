@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.files import TEMPORARY_SUFFIX, sha256_file, sha256_json, write_json
-from arena._internal.workdir import only_writer
+from arena._internal.workdir import REPLACED, only_writer, put, sync, take_back
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, clip
 from corpus_builder._index import Plan
-from corpus_builder._place import REPLACED, put, sync, take_back
 
 LOCK = ".manifest.lock"
 _PATIENCE = 60.0  # seconds; a turn takes some milliseconds

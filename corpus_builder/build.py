@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from arena._internal.files import sha256_file, sha256_json, write_json
+from arena._internal.workdir import whole_directory
 from arena.corpus import layout
 from arena.errors import DataError
 from corpus_builder._content import write_content
 from corpus_builder._duckdb import is_interruption
 from corpus_builder._index import check_fields, list_files, make_plan, write_index
-from corpus_builder._order import database
-from corpus_builder._output import check_output, whole_directory
-from corpus_builder._stage import stage
+from corpus_builder._output import check_output
+from corpus_builder._staging import database, stage
 from corpus_builder.sources import Source
 
 
@@ -59,7 +60,8 @@ def build(
         make_plan(engine, None, fields, None, "")  # what can be refused is, before any work
     check_output(output, overwrite)
     try:
-        with whole_directory(output, overwrite) as directory:
+        check = partial(check_output, overwrite=overwrite)
+        with whole_directory(output, check, manifest=layout.MANIFEST) as directory:
             return _build(source, directory, engines, fields)
     except (duckdb.Error, RuntimeError) as error:
         if is_interruption(error):

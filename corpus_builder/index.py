@@ -1,21 +1,23 @@
-"""Add an index to a corpus that is built."""
+"""Add an index to a corpus that is built; continue one whose build was begun."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
+import re
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from arena._internal.workdir import only_writer
+from arena._internal.files import TEMPORARY_SUFFIX, sha256_file, write_json
+from arena._internal.workdir import REPLACED, only_writer, restore, sync
 from arena.corpus import indexes, layout
-from arena.errors import CorpusError
+from arena.errors import ArenaError, CorpusError
 from corpus_builder._index import Plan, make_plan, write_index
-from corpus_builder._place import restore, sync
-from corpus_builder._register import read_intact, register
-from corpus_builder._resume import begun, clear, finished
+from corpus_builder._register import LOCK, read_intact, register
 from corpus_builder.executors import Executor
 
 _NOT_WRITABLE = {
@@ -73,7 +75,7 @@ def build_index(
     with _told(root, plan, kind.resumes):
         index.parent.mkdir(exist_ok=True)
         with only_writer(building.with_name(f"{building.name}.lock"), index):
-            restore(building, index)
+            restore(building, index, layout.MANIFEST)
             found = None if overwrite else _left(root, plan)
             if found is not None:
                 register(root, plan)
@@ -141,3 +143,99 @@ def _told(root: Path, plan: Plan, resumes: bool) -> Iterator[None]:
             f"{(error.strerror or str(error)).rstrip('.')}. {kept}; free some disk space, or mend "
             "the permissions."
         ) from error
+
+
+_KEY = "[0-9a-f]{16}"
+_GOING = ".going"
+_OURS = re.compile(
+    rf"({_KEY}|{REPLACED})({re.escape(_GOING)})?|{_KEY}\.json|\..*{re.escape(TEMPORARY_SUFFIX)}",
+    re.DOTALL,
+)
+_FOLDER = re.compile(r"\.(.+)\.building")
+
+
+@contextmanager
+def begun(building: Path, plan: Plan, resumes: bool) -> Iterator[Path]:
+    """Lend the directory below `building` in which the index of `plan` is built.
+
+    A build that fails removes it, unless its engine resumes and it holds something. What was
+    begun with other settings stays until a build succeeds: the other settings may be a slip.
+    """
+    new, told = building / plan.key, building / f"{plan.key}.json"
+    try:
+        if not resumes or ((new / layout.MANIFEST).exists() and not finished(new, plan)):
+            _remove(new)
+        new.mkdir(parents=True, exist_ok=True)
+        write_json(told, plan.description())
+        yield new
+    except BaseException:
+        if not resumes or not (new.is_dir() and any(new.iterdir())):
+            _remove(new, told)
+        raise
+    else:
+        clear(building)
+    finally:
+        with suppress(OSError):
+            building.rmdir()
+
+
+def finished(new: Path, plan: Plan) -> dict[str, Any] | None:
+    """Return the manifest of an index that is complete, but was not put in its place."""
+    try:
+        manifest = layout.read_manifest(new, "finished index")
+        if any(manifest.get(key) != value for key, value in plan.description().items()):
+            return None
+        intact = all(sha256_file(new / f) == e["sha256"] for f, e in manifest["files"].items())
+    except (ArenaError, LookupError):
+        return None
+    return manifest if intact else None
+
+
+def clear(building: Path) -> None:
+    """Remove all that builds have left in `building`, but nothing else."""
+    _remove(*(path for path in building.glob("*") if _OURS.fullmatch(path.name)))
+    with suppress(OSError):  # something else is there, or nothing ever was
+        building.rmdir()
+
+
+def _remove(*paths: Path) -> None:
+    for path in paths:
+        if path.is_dir():
+            # Under another name first: a kill halfway must leave nothing that looks begun.
+            going = path if path.name.endswith(_GOING) else path.with_name(path.name + _GOING)
+            shutil.rmtree(going, ignore_errors=True)
+            if going != path:
+                path.rename(going)
+                shutil.rmtree(going, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def list_begun(corpus: Path) -> dict[str, str]:
+    """Return the name of every index that was begun -> the command that goes on with it."""
+    found = {}
+    for building in sorted((corpus / layout.INDEXES).glob(".*.building")):
+        name = _FOLDER.fullmatch(building.name)
+        if name is None or not building.is_dir():
+            continue
+        found[name[1]] = indexes.build_command(corpus, "ENGINE", name[1])
+        for path in sorted(building.glob("*.json")):
+            with suppress(OSError, ValueError, LookupError, TypeError):
+                plan = json.loads(path.read_bytes())
+                found[name[1]] = indexes.build_command(
+                    corpus, plan["engine"], plan["name"], plan["fields"], plan["options"]
+                )
+    return found
+
+
+def is_begun(file: Path) -> bool:
+    """Return whether a file, relative to its corpus, belongs to a build that goes on or was begun.
+
+    Among them are the locks, which a kill leaves behind.
+    """
+    if len(file.parts) < 2 or file.parts[0] != layout.INDEXES:
+        return False
+    name = file.parts[1]
+    if len(file.parts) == 2:
+        return name == LOCK or _FOLDER.fullmatch(name.removesuffix(".lock")) is not None
+    return _FOLDER.fullmatch(name) is not None

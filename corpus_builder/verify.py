@@ -9,7 +9,7 @@ from typing import Any
 from arena._internal.files import sha256_file, sha256_json
 from arena._internal.progress import progress
 from arena.corpus import indexes, layout
-from corpus_builder._resume import is_begun, list_begun
+from corpus_builder.index import is_begun, list_begun
 
 
 def verify(directory: str | Path) -> dict[str, Any]:

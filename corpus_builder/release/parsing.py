@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena._internal.files import write_json
-from corpus_builder._appearing import appearing
-from corpus_builder.release._dates import Limits
-from corpus_builder.release._json import read_json
-from corpus_builder.release._lines import MAX_LINE, Lines
-from corpus_builder.release._tables import TABLES, Sink
-from corpus_builder.release.base import RejectError, Release, Shard
+from arena._internal.workdir import atomic_directory
+from corpus_builder._lines import MAX_LINE, Lines
+from corpus_builder.release._values import read_json
+from corpus_builder.release.base import TABLES, Limits, RejectError, Release, Shard, Sink
 
 if TYPE_CHECKING:
     from corpus_builder._parquet import RowWriter
@@ -53,7 +51,7 @@ def parse_shard(task: ShardTask) -> dict[str, Any]:
     Raises:
         OSError: if a file cannot be read or written.
     """
-    with appearing(task.directory) as new:
+    with atomic_directory(task.directory) as new:
         with ExitStack() as stack:
             report = _Reader(task, new, stack).read()
         write_json(new / REPORT, report)

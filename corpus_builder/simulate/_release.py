@@ -13,9 +13,8 @@ import numpy as np
 
 from arena._internal.files import write_json
 from arena._internal.progress import progress
-from arena._internal.workdir import only_writer
+from arena._internal.workdir import only_writer, put, sync
 from arena.errors import CorpusError, DataError, clip
-from corpus_builder._place import put, sync
 from corpus_builder.executors import EXECUTORS, Executor
 from corpus_builder.simulate._parts import Part, Written, forget, write_part
 from corpus_builder.simulate._settings import VERSIONS, Settings

@@ -12,7 +12,7 @@ from typing import Any
 
 from arena._internal.progress import progress
 from arena.errors import DataError, clip
-from corpus_builder._packed import MAX_LINE, Packed
+from corpus_builder._lines import MAX_LINE, Packed
 from corpus_builder.sources.base import Located
 
 EXPECTED = "Write one JSON object a line."

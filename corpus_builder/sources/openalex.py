@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 from arena.errors import DataError, clip
 from corpus_builder.release import Limits, Release, Shard, Sink
-from corpus_builder.release._folder import folder_of, is_shard, make_shard, no_shards
-from corpus_builder.release._works import parse_work
+from corpus_builder.release.folder import folder_of, is_shard, make_shard, no_shards
+from corpus_builder.release.openalex import parse_work
 from corpus_builder.sources.base import SOURCES
 
 _PLACES = ("works", "data/works", "data/jsonl/works", "jsonl/works")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from arena.errors import DataError, did_you_mean
 from corpus_builder.release import Limits, Release, Shard, Sink
-from corpus_builder.release._folder import Folder, find_shards, folder_of, no_shards
+from corpus_builder.release.folder import Folder, find_shards, folder_of, no_shards
 from corpus_builder.release.s2orc import parse_abstract, parse_citation, parse_paper, parse_text
 from corpus_builder.sources.base import SOURCES
 

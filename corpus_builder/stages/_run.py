@@ -12,17 +12,14 @@ from typing import Any
 import duckdb
 
 from arena import __version__
-from arena._internal.files import TEMPORARY_SUFFIX, sha256_json, write_json
-from arena._internal.workdir import only_writer
+from arena._internal.files import sha256_json, write_json
+from arena._internal.workdir import clear_leftovers, only_writer
 from arena.corpus import layout
 from arena.errors import CorpusError, DataError, did_you_mean
-from corpus_builder._appearing import clear_making
 from corpus_builder._duckdb import is_interruption
 from corpus_builder._output import check_output
-from corpus_builder.stages._plan import Plan
-from corpus_builder.stages._stage import Stage, Steps
-from corpus_builder.stages.corpus import INDEX
-from corpus_builder.stages.drawing import CARD
+from corpus_builder.stages._plan import Plan, Stage, Steps
+from corpus_builder.stages.corpus import CARD, INDEX
 from corpus_builder.stages.mind_maps import MIND_MAPS
 from corpus_builder.stages.reading import PARSE
 from corpus_builder.stages.references import REFERENCES
@@ -144,9 +141,7 @@ def _run(plan: Plan, stage: Stage, key: str) -> dict[str, Any]:
     if _begun(directory) != key:
         _clear(plan, stage)
     directory.mkdir(parents=True, exist_ok=True)
-    for leftover in directory.rglob(f".*{TEMPORARY_SUFFIX}"):
-        leftover.unlink()
-    clear_making(directory)
+    clear_leftovers(directory)
     write_json(directory / _BEGUN, {"key": key})
     steps = Steps(directory)
     _log.info("stage %s", stage.name)
@@ -157,7 +152,7 @@ def _run(plan: Plan, stage: Stage, key: str) -> dict[str, Any]:
         _log.warning("stage %s ran out of memory; once more with one thread", stage.name)
         report = stage.run(plan._replace(resources=plan.resources._replace(workers=1)), steps)
     shutil.rmtree(directory / ".scratch", ignore_errors=True)
-    clear_making(directory)  # of tasks that a lost machine had begun
+    clear_leftovers(directory)  # of tasks of a lost machine
     write_json(directory / _DONE, {"key": key, "report": report})
     return report
 

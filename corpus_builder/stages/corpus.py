@@ -1,4 +1,4 @@
-"""The stage ``index``: the corpus in its own format, with its indexes."""
+"""The stages index and card: the corpus in its own format, with indexes and card."""
 
 from __future__ import annotations
 
@@ -11,20 +11,25 @@ from typing import Any
 import duckdb
 
 from arena._internal.files import sha256_file, sha256_json, write_json
+from arena._internal.workdir import put, sync
 from arena.corpus import layout
 from arena.errors import ArenaError
 from corpus_builder._content import write_content
+from corpus_builder._duckdb import connected, literal
 from corpus_builder._index import check_fields, list_files, make_plan, write_index
 from corpus_builder._links import write_sorted_links
 from corpus_builder._output import check_output
-from corpus_builder._place import put, sync
-from corpus_builder.stages._database import connected, literal, view_tables
-from corpus_builder.stages._plan import Plan
-from corpus_builder.stages._stage import Steps
-from corpus_builder.stages.linking import LINKED, LISTED
+from corpus_builder.stages._plan import Plan, Steps
 from corpus_builder.stages.mind_maps import MAPS, MIND_MAPS
-from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS
-from corpus_builder.stages.references import DOCUMENTS, REFERENCES, TASKS, view_papers
+from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS, view_tables
+from corpus_builder.stages.references import (
+    DOCUMENTS,
+    LINKED,
+    LISTED,
+    REFERENCES,
+    TASKS,
+    view_papers,
+)
 from corpus_builder.stages.surveys import SURVEYS
 
 OURS = "ours.json"
@@ -195,3 +200,31 @@ def _index(build: Plan, corpus: Path, engine: str, content: str) -> str:
     index.mkdir(parents=True, exist_ok=True)
     write_index(corpus, index, plan, build.executor)
     return sha256_file(index / layout.MANIFEST)
+
+
+class Card:
+    """Writes the card into the corpus."""
+
+    name = "card"
+    keeps: tuple[str, ...] = ()
+
+    def inputs(self, plan: Plan) -> Any:
+        """Return nothing: all is in the corpus."""
+        return None
+
+    def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
+        """Write the card; return its counts."""
+        from corpus_builder.card import write_card
+
+        resources = plan.resources
+        card = write_card(
+            plan.output,
+            memory=resources.database,
+            threads=resources.threads,
+            scratch=steps.scratch(),
+        )
+        counts: dict[str, Any] = card["counts"]
+        return counts
+
+
+CARD = Card()

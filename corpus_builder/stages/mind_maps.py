@@ -14,8 +14,7 @@ from arena._internal.progress import progress
 from corpus_builder._parquet import RowWriter
 from corpus_builder.figures import Extraction, Outcome, fingerprint
 from corpus_builder.figures.extraction import BATCH
-from corpus_builder.stages._plan import Plan
-from corpus_builder.stages._stage import Steps
+from corpus_builder.stages._plan import Plan, Steps
 from corpus_builder.stages.surveys import SURVEYS, surveys_of
 
 MAPS = "mind_maps.parquet"

@@ -8,16 +8,17 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from arena import __version__
 from arena._internal.files import sha256_json, write_json
 from arena._internal.progress import progress
 from arena.corpus import layout
 from arena.errors import DataError
-from corpus_builder.release import Shard, ShardTask, parse_shard
+from corpus_builder._duckdb import connected, copy, count, execute, literal, rows
+from corpus_builder.release import TABLES, Shard, ShardTask, parse_shard
 from corpus_builder.release.parsing import LISTED, REJECTS, REPORT
-from corpus_builder.stages._database import connected, copy, count, execute, rows, view_tables
-from corpus_builder.stages._plan import Plan
-from corpus_builder.stages._stage import Steps
+from corpus_builder.stages._plan import Plan, Steps
 
 SHARDS = "shards"
 READ = "read.json"
@@ -263,3 +264,32 @@ def _write_corpus(plan: Plan, steps: Steps) -> dict[str, Any]:
                 "SELECT count(DISTINCT id) FROM texts WHERE id NOT IN (SELECT id FROM papers)",
             ),
         }
+
+
+def view_tables(connection: duckdb.DuckDBPyConnection, shards: Path) -> None:
+    """Make a view of each table of `TABLES` over all shards that were read.
+
+    Args:
+        connection: gets the views.
+        shards: directory with the tables of each shard, at any depth.
+    """
+    for table, schema in TABLES.items():
+        files = sorted(shards.rglob(f"{table}.parquet"))
+        columns = ", ".join(f'"{name}"' for name in schema.names)
+        if files:
+            names = ", ".join(literal(path) for path in files)
+            source = f"SELECT {columns} FROM read_parquet([{names}])"
+        else:
+            nothing = ", ".join(
+                f'NULL::{_sql_type(str(schema.field(n).type))} AS "{n}"' for n in schema.names
+            )
+            source = f"SELECT {nothing} WHERE false"
+        connection.execute(f"CREATE VIEW {table} AS {source}")
+
+
+def _sql_type(arrow: str) -> str:
+    if "struct" in arrow:
+        return "STRUCT(heading VARCHAR, text VARCHAR)[]"
+    if arrow.startswith("list"):
+        return "VARCHAR[]"
+    return {"string": "VARCHAR", "int32": "INTEGER", "int64": "BIGINT", "bool": "BOOLEAN"}[arrow]

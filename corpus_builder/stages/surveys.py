@@ -15,12 +15,11 @@ import pyarrow.parquet as pq
 from arena._internal.files import TEMPORARY_SUFFIX
 from arena._internal.progress import progress
 from arena.errors import DataError, clip
+from corpus_builder._duckdb import connected, copy, execute, literal
 from corpus_builder._parquet import RowWriter
 from corpus_builder.judges import OTHER, SURVEY, VERDICTS, Candidate, Judge, make_judge
-from corpus_builder.stages._database import connected, copy, execute, literal, view_tables
-from corpus_builder.stages._plan import Plan
-from corpus_builder.stages._stage import Steps
-from corpus_builder.stages.reading import CORPUS, SHARDS
+from corpus_builder.stages._plan import Plan, Steps
+from corpus_builder.stages.reading import CORPUS, SHARDS, view_tables
 
 CANDIDATES = "candidates.parquet"
 """One row a candidate, ordered by id: ``id, title, verdict``, the last of them ``survey``,

@@ -7,19 +7,19 @@ from typing import Any
 
 from arena.errors import clip
 from corpus_builder.records import title_key
-from corpus_builder.release._dates import Limits, coarsen, resolve
-from corpus_builder.release._json import read_json
-from corpus_builder.release._tables import Sink
 from corpus_builder.release._values import (
     Flaws,
     clean,
+    coarsen,
     count_of,
     first_text,
     names_of,
+    read_json,
     record_of,
     required_title,
+    resolve,
 )
-from corpus_builder.release.base import RejectError
+from corpus_builder.release.base import Limits, RejectError, Sink
 
 NO_PAPERS = frozenset(
     ("dataset", "erratum", "grant", "libguides", "paratext", "peer-review", "retraction",
