@@ -17,7 +17,7 @@ from arena._internal.workdir import clear_leftovers, only_writer
 from arena.corpus import layout
 from arena.errors import CorpusError, DataError, did_you_mean
 from corpus_builder._duckdb import is_interruption
-from corpus_builder._output import check_output
+from corpus_builder.build import check_output
 from corpus_builder.stages._plan import Plan, Stage, Steps
 from corpus_builder.stages.corpus import CARD, INDEX
 from corpus_builder.stages.mind_maps import MIND_MAPS

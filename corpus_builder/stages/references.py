@@ -15,8 +15,8 @@ from arena._internal.files import write_json
 from arena._internal.progress import progress
 from arena._internal.workdir import atomic_directory
 from arena.errors import DataError
+from corpus_builder._content import DANGLING, LINKS
 from corpus_builder._duckdb import connected, copy, count, execute, literal, rows
-from corpus_builder._links import DANGLING, LINKS
 from corpus_builder._staging import create_documents
 from corpus_builder.stages._plan import Plan, Steps
 from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_builder.world._citations import MAX_REFERENCES, cite
 from corpus_builder.world._config import WorldConfig
-from corpus_builder.world._mindmap import mind_map
 from corpus_builder.world._prose import DRAWS, Text, Writer, authors
-from corpus_builder.world._surveys import SurveyPlanner
-from corpus_builder.world._timeline import Timeline
+from corpus_builder.world._surveys import SurveyPlanner, mind_map
+from corpus_builder.world._timeline import MAX_REFERENCES, Timeline, cite
 from corpus_builder.world._topics import IntArray, TopicTree
 
 Record = dict[str, Any]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
+import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from arena.errors import DataError, clip
-from corpus_builder.sources._json_lines import JsonLinesFile, parse_line
 from corpus_builder.sources.base import Located
+from corpus_builder.sources.jsonl import JsonLinesFile, parse_line
+from corpus_builder.sources.researcharena import identifier
 
 PATTERNS = {
     "survey": ("survey.jsonl.gz", "survey.jsonl"),
@@ -134,3 +137,50 @@ class Hub:
 
 def _told(error: Exception) -> str:
     return f"{clip(' '.join(str(error).split()), 200)} ({type(error).__name__})."
+
+
+_MEMORY = 10**9
+
+
+class WithText(NamedTuple):
+    """A paper and its text, one of which may be None, and where the record stands."""
+
+    paper: Any
+    text: Any
+    file: str
+    line: int
+
+
+def with_texts(papers: Iterator[Located], texts: Iterator[Located]) -> Iterator[WithText]:
+    """Yield every paper and every text, those of one id together, in any order.
+
+    Both are written below the directory for temporary files (``TMPDIR``) as Parquet first, which
+    takes about the size of the packed input, and as much again while they are joined.
+    """
+    import pyarrow as pa
+
+    from corpus_builder._duckdb import connected, literal, rows
+    from corpus_builder._parquet import RowWriter
+
+    schema = pa.schema([("id", pa.string()), ("record", pa.string()), ("file", pa.string()),
+                        ("line", pa.int64())])  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="researcharena-") as name:
+        directory = Path(name)
+        sides = directory / "papers.parquet", directory / "texts.parquet"
+        for records, path in zip((papers, texts), sides, strict=True):
+            with RowWriter(path, schema) as writer:
+                for place in records:
+                    record = json.dumps(place.record)
+                    writer.add((identifier(place.record), record, place.file, place.line))
+        with connected(directory / "spill", _MEMORY, 1) as connection:
+            left, right = map(literal, sides)
+            for paper, text, file, line in rows(
+                connection,
+                "SELECT p.record, t.record, coalesce(p.file, t.file), coalesce(p.line, t.line) "
+                f"FROM read_parquet({left}) p FULL JOIN read_parquet({right}) t USING (id)",
+            ):
+                yield WithText(_read(paper), _read(text), file, line)
+
+
+def _read(record: str | None) -> Any:
+    return None if record is None else json.loads(record)
