@@ -23,19 +23,19 @@ from corpus_builder.executors import Executor
 
 FIELDS = ("title", "abstract", "fulltext")
 
-# What `Retriever.build` is given besides its options.
+# Arguments of `Retriever.build` besides the engine's options.
 _TAKEN = ("source", "directory", "fields", "progress", "spread")
 
 
-class Plan(NamedTuple):
+class IndexPlan(NamedTuple):
     """An index to be built.
 
     Attributes:
-        engine: the registered engine that builds it.
-        name: what it is called.
-        fields: what is indexed.
-        options: of the engine.
-        corpus: content hash of the corpus.
+        engine: Name of the registered engine that builds it.
+        name: Name of the index.
+        fields: Indexed fields.
+        options: Options of the engine.
+        corpus: Content hash of the corpus.
     """
 
     engine: str
@@ -45,21 +45,17 @@ class Plan(NamedTuple):
     corpus: str
 
     def description(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return the plan as JSON values."""
         return self._asdict() | {"fields": list(self.fields)}
 
     @property
     def key(self) -> str:
-        """Tells whether a build that was begun is this one: 16 hexadecimal digits."""
+        """Sixteen hexadecimal digits that tell whether an unfinished build has the same plan."""
         return sha256_json([__version__, self.description()])[:16]
 
 
 def check_fields(fields: tuple[str, ...]) -> None:
-    """Refuse unknown, repeated or no fields.
-
-    Raises:
-        DataError: naming the field and the known ones.
-    """
+    """Raise `DataError` if fields are unknown, repeated or missing."""
     for field in fields:
         if field not in FIELDS:
             raise DataError(f"no field {field!r} to index.{did_you_mean(field, FIELDS)}")
@@ -73,8 +69,8 @@ def check_engine(engine: str) -> type[Retriever]:
     """Return the class of an engine that builds an index.
 
     Raises:
-        UnknownNameError: if there is none of that name.
-        DataError: if it only combines others.
+        UnknownNameError: If no engine has that name.
+        DataError: If the engine only combines others.
     """
     parts = isinstance(engine, str) and parse_name(engine).parts
     kind = RETRIEVERS.get(parse_name(engine).name if parts else engine)
@@ -84,10 +80,10 @@ def check_engine(engine: str) -> type[Retriever]:
 
 
 def check_name(name: object, engine: str) -> str:
-    """Return the name of an index, if it can be one.
+    """Return a valid name of an index.
 
     Raises:
-        DataError: if it is malformed, or the name of another engine.
+        DataError: If it is malformed, or the name of another engine.
     """
     if not isinstance(name, str) or not layout.INDEX_NAME.fullmatch(name):
         raise DataError(
@@ -108,11 +104,11 @@ def make_plan(
     fields: Sequence[str],
     options: Mapping[str, Any] | None,
     corpus: str,
-) -> tuple[Plan, type[Retriever]]:
-    """Check what can be checked before any work; return the plan and the class of its engine.
+) -> tuple[IndexPlan, type[Retriever]]:
+    """Return the plan and the class of its engine, checked before any work.
 
     Raises:
-        UnknownNameError, DataError: if an argument is unusable. The engine checks its options.
+        UnknownNameError, DataError: If an argument is unusable. The engine checks its options.
     """
     kind = check_engine(engine)
     if isinstance(fields, str):
@@ -124,7 +120,7 @@ def make_plan(
             hint = " Use --fields." if option == "fields" else ""
             raise DataError(f"{engine} has no option {clip(option)} to build with.{hint}")
     name = check_name(engine if name is None else name, engine)
-    plan = Plan(engine, name, tuple(fields), options, corpus)
+    plan = IndexPlan(engine, name, tuple(fields), options, corpus)
     try:
         sha256_json(options)
     except TypeError as error:
@@ -133,19 +129,19 @@ def make_plan(
 
 
 def write_index(
-    corpus: Path, directory: Path, plan: Plan, executor: Executor | None = None
+    corpus: Path, directory: Path, plan: IndexPlan, executor: Executor | None = None
 ) -> dict[str, Any]:
     """Build an index of the corpus in `corpus` into `directory`; return its manifest.
 
     Args:
-        corpus: complete but for its indexes and its manifest.
-        directory: exists; empty, or, if the engine resumes, as a killed build left it.
-        plan: what to build.
-        executor: runs what the engine can spread over processes; no file depends on it.
+        corpus: Directory of the corpus; indexes and manifest may be missing.
+        directory: Existing directory: empty or, if the engine resumes, as a killed build left it.
+        plan: Plan of the index.
+        executor: Executor for what the engine can do in parallel; no file depends on it.
 
     Raises:
-        DataError: if the engine does not take an option.
-        OSError: if a file was cut off, as `numpy.save` does in silence on a full disk.
+        DataError: If the engine has no such option.
+        OSError: If a file is cut off: `numpy.save` ignores a full disk.
     """
     papers = PaperTexts(corpus)
     settings = {
@@ -160,7 +156,7 @@ def write_index(
     kind, options = RETRIEVERS.get(plan.engine), dict(plan.options)
     if executor is not None and kind.spreads and (executor.remote or executor.workers > 1):
         options["spread"] = executor.run
-    told = kind.build(papers, directory, plan.fields, bar, **options)
+    description = kind.build(papers, directory, plan.fields, bar, **options)
     try:
         for path in directory.rglob("*.npy"):
             load_array(path)
@@ -170,7 +166,7 @@ def write_index(
         ) from None
     manifest = {
         "fields": list(plan.fields),
-        **told,
+        **description,
         "format_version": layout.FORMAT_VERSION,
         "engine": plan.engine,
         "name": plan.name,
@@ -183,7 +179,7 @@ def write_index(
 
 
 def list_files(directory: Path, but: str | None = None) -> dict[str, dict[str, Any]]:
-    """Return name -> {bytes, sha256} for every file below `directory`, the folder `but` apart."""
+    """Return name -> {bytes, sha256} for every file below `directory` but the folder `but`."""
     return {
         path.relative_to(directory).as_posix(): {
             "bytes": path.stat().st_size,

@@ -34,32 +34,31 @@ def build(
     """Build a corpus from `source` into the directory `output`, with its indexes.
 
     The directory appears whole or not at all. The same records in any order give the same files
-    and hashes; only ``source`` in the manifest says in which files they came. Memory stays
+    and hashes; only ``source`` in the manifest names the files they come from. Memory stays
     bounded: texts pass through DuckDB's external sort.
 
     Args:
-        source: where the records come from.
-        output: a directory that does not exist yet, or is empty.
-        engines: the retrievers to build an index for, by name; more can be added later, see
-            `corpus_builder.index.build_index`.
-        fields: what is indexed, of ``title``, ``abstract``, ``fulltext``.
-        overwrite: replace a corpus that `output` holds already; it stays until the new one is
-            complete.
+        source: Source of the records.
+        output: Directory that does not exist yet, or is empty.
+        engines: Names of the retrievers to build an index for; `corpus_builder.index.build_index`
+            adds more later.
+        fields: Indexed fields: ``title``, ``abstract``, ``fulltext``.
+        overwrite: Replace a corpus in `output`; it stays until the new one is complete.
 
     Returns:
         The manifest.
 
     Raises:
-        DataError: at the first unusable record.
-        UnknownNameError: if no retriever has one of the names in `engines`.
-        CorpusError: if `output` cannot be taken.
-        OSError: if the disk is full or not writable; nothing is left behind.
+        DataError: If a record is unusable.
+        UnknownNameError: If an engine does not exist.
+        CorpusError: If `output` cannot be used.
+        OSError: If the disk is full or not writable; no file is left behind.
     """
     output = Path(output)
     engines = tuple(dict.fromkeys(engines))
     check_fields(fields)
     for engine in engines:
-        make_plan(engine, None, fields, None, "")  # what can be refused is, before any work
+        make_plan(engine, None, fields, None, "")  # refuse bad arguments before any work
     check_output(output, overwrite)
     try:
         check = partial(check_output, overwrite=overwrite)
@@ -95,7 +94,7 @@ def _build(
         manifest["indexes"][engine] = sha256_file(index / layout.MANIFEST)
     manifest["files"] = list_files(directory, layout.INDEXES)
     manifest["manifest_sha256"] = sha256_json(manifest)
-    # Last of all: a directory without it does not open.
+    # The last file: a directory without a manifest does not open.
     write_json(directory / layout.MANIFEST, manifest)
     return manifest
 
@@ -108,7 +107,7 @@ def _not_written(output: Path, reason: str) -> OSError:
 
 
 def _from_duckdb(error: duckdb.Error, output: Path) -> Exception:
-    """Return an error of ours for what a user can mend; DuckDB reports a full disk as its own."""
+    """Return the error for a user; DuckDB reports a full disk as an error of its own."""
     text = str(error).splitlines()[0]
     if isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException):
         return _not_written(output, text)

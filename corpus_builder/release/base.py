@@ -49,7 +49,7 @@ TABLES = {
 
 
 class Sink:
-    """Takes the rows and the flaws of one record."""
+    """Collects the rows and the flaws of one record."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[str, tuple[Any, ...]]] = []
@@ -57,42 +57,40 @@ class Sink:
         self.skipped: list[str] = []
 
     def add(self, table: str, row: tuple[Any, ...]) -> None:
-        """Add a row of a table of `TABLES`, without its place."""
+        """Add a row of a table of `TABLES`, without ``file`` and ``line``."""
         self.rows.append((table, row))
 
     def flaw(self, reason: str, detail: str = "") -> None:
-        """Note that a part of the record was left out; the rest counts.
+        """Report that a part of the record is left out; the rest counts.
 
         Args:
-            reason: one of few, in words, for counting.
-            detail: the offending value, clipped.
+            reason: A reason, one of few, that is counted.
+            detail: The offending value, clipped.
         """
         self.flaws.append((reason, detail))
 
     def skip(self, reason: str) -> None:
-        """Note that the record, or a part of it, is in order but none that a corpus has a use for.
-
-        It is counted, and neither listed nor held against the release.
+        """Count a record, or a part of it, that is valid but of no use to a corpus.
 
         Args:
-            reason: one of few, in words, for counting.
+            reason: A reason, one of few, that is counted.
         """
         self.skipped.append(reason)
 
     def clear(self) -> None:
-        """Make room for the next record."""
+        """Remove everything before the next record."""
         self.rows.clear()
         self.flaws.clear()
         self.skipped.clear()
 
 
 class Limits(NamedTuple):
-    """What is plausible.
+    """Limits of plausible values.
 
     Attributes:
-        first_year: of a publication.
-        last_year: of a publication.
-        characters: of a full text; a longer one is left out.
+        first_year: First year of a publication.
+        last_year: Last year of a publication.
+        characters: Most characters of a full text; a longer one is left out.
     """
 
     first_year: int = 1600
@@ -101,11 +99,11 @@ class Limits(NamedTuple):
 
 
 class RejectError(Exception):
-    """A record that cannot be used.
+    """A record is unusable.
 
     Args:
-        reason: one of few, in words, for counting: ``"no title"``.
-        detail: the offending value, clipped.
+        reason: A reason, one of few, that is counted: ``"no title"``.
+        detail: The offending value, clipped.
     """
 
     def __init__(self, reason: str, detail: str = "") -> None:
@@ -117,11 +115,11 @@ class Shard(NamedTuple):
     """One file of a release.
 
     Attributes:
-        dataset: which of the release's parts it belongs to.
-        name: ``dataset/file name``; unique, names the shard in reports, rejects and the work
+        dataset: Dataset of the release to which the shard belongs.
+        name: Unique ``dataset/file name``; names the shard in reports, rejects and the work
             directory, and orders the shards.
-        path: where it lies.
-        size: bytes.
+        path: Path of the file.
+        size: Size of the file in bytes.
     """
 
     dataset: str
@@ -140,7 +138,7 @@ class Release(ABC):
     """Options for the example in the help text."""
 
     repeats: ClassVar[bool] = False
-    """Whether one record stands in several shards by design; else a share of such stops a build."""
+    """Whether shards repeat records by design; otherwise too many repeats stop a build."""
 
     @classmethod
     @abstractmethod
@@ -153,20 +151,20 @@ class Release(ABC):
         """Make the source from the parsed options.
 
         Raises:
-            DataError: if an option is out of its range.
+            DataError: If an option is out of range.
         """
 
     @property
     @abstractmethod
     def year(self) -> int | None:
-        """The year of the release, if the files tell."""
+        """The year of the release, or None if the files do not tell."""
 
     @abstractmethod
     def shards(self) -> list[Shard]:
         """Return all shards, ordered by name.
 
         Raises:
-            DataError: if a part or a shard is missing, or a file belongs to another release.
+            DataError: If a part or a shard is missing, or a file belongs to another release.
         """
 
     @abstractmethod
@@ -174,16 +172,16 @@ class Release(ABC):
         """Turn one record into rows of `sink`.
 
         Args:
-            dataset: that it stands in.
-            record: any JSON value.
-            sink: takes rows of tables (``sink.add``) and parts that had to be left out
+            dataset: Dataset of the record.
+            record: Any JSON value.
+            sink: Collects rows (``sink.add``) and reasons for parts that are left out
                 (``sink.flaw``). Rows added before a `RejectError` do not count.
-            limits: dates and lengths that are plausible.
+            limits: Limits of plausible dates and lengths.
 
         Raises:
-            RejectError: if the record cannot be used.
+            RejectError: If the record is unusable.
         """
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """Return what the manifest shall say of the source besides the hashes of its shards."""
+        """Return the manifest's description of the source, besides the hashes of its shards."""

@@ -1,4 +1,4 @@
-"""Reads one shard into tables: the same code on this machine and on any other."""
+"""Read one shard into tables; the same code runs on this machine and on any other."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class ShardTask(NamedTuple):
     """One shard to be read.
 
     Attributes:
-        release: that it belongs to.
-        shard: what to read.
-        limits: what is plausible.
-        directory: where the tables go; appears when they are complete.
+        release: Release to which the shard belongs.
+        shard: The shard.
+        limits: Limits of plausible values.
+        directory: Directory of the tables, which appears when they are complete.
     """
 
     release: Release
@@ -49,7 +49,7 @@ def parse_shard(task: ShardTask) -> dict[str, Any]:
         ``flaws`` and ``skipped`` by reason, ``damage`` (why the lines ended early, or None).
 
     Raises:
-        OSError: if a file cannot be read or written.
+        OSError: If a file cannot be read or written.
     """
     with atomic_directory(task.directory) as new:
         with ExitStack() as stack:

@@ -42,7 +42,7 @@ class DataSet(Protocol):
         ...
 
 
-class Folder:
+class DataFolder:
     """Files in a folder.
 
     Raises:

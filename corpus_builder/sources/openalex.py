@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from arena.errors import DataError, clip
 from corpus_builder.release import Limits, Release, Shard, Sink
-from corpus_builder.release.folder import folder_of, is_shard, make_shard, no_shards
+from corpus_builder.release.folder import existing_folder, is_shard, make_shard, no_shards
 from corpus_builder.release.openalex import parse_work
 from corpus_builder.sources.base import SOURCES
 
@@ -34,7 +34,7 @@ class OpenAlex(Release):
     repeats: ClassVar[bool] = True  # a work that was updated stands in two folders
 
     def __init__(self, directory: str | Path, reviews: bool = False) -> None:
-        self._path = folder_of(directory)
+        self._path = existing_folder(directory)
         self._reviews = reviews
 
     @classmethod

@@ -10,7 +10,7 @@ from arena._internal.files import sha256_json
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, read_mind_map
 from corpus_builder.sources._matching import COUNTS
-from corpus_builder.sources._researcharena_files import DataSet, Folder, Hub, with_texts
+from corpus_builder.sources._researcharena_files import DataFolder, DataSet, Hub, with_texts
 from corpus_builder.sources.base import SOURCES, Located, Source
 from corpus_builder.sources.yields import Yields
 
@@ -187,7 +187,7 @@ class ResearchArena:
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> Source:
         """Make the source from the parsed options."""
-        data = Hub(arguments.hub) if arguments.hub else Folder(arguments.input)
+        data = Hub(arguments.hub) if arguments.hub else DataFolder(arguments.input)
         return cls(data, full_text=not arguments.no_full_text)
 
     def papers(self) -> Iterator[Located]:

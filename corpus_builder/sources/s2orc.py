@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from arena.errors import DataError, did_you_mean
 from corpus_builder.release import Limits, Release, Shard, Sink
-from corpus_builder.release.folder import Folder, find_shards, folder_of, no_shards
+from corpus_builder.release.folder import ReleaseFolder, existing_folder, find_shards, no_shards
 from corpus_builder.release.s2orc import parse_abstract, parse_citation, parse_paper, parse_text
 from corpus_builder.sources.base import SOURCES
 
@@ -43,7 +43,7 @@ class S2orc(Release):
         datasets: tuple[str, ...] | None = None,
         reviews: bool = False,
     ) -> None:
-        self._path = folder_of(directory)
+        self._path = existing_folder(directory)
         self._datasets = DATASETS if datasets is None else datasets
         for name in self._datasets:
             if name not in DATASETS:
@@ -110,7 +110,7 @@ class S2orc(Release):
             "reviews": self._reviews,
         }
 
-    def _find(self) -> Folder:
+    def _find(self) -> ReleaseFolder:
         folder = find_shards(self._path, self._datasets, "s2orc")
         there = {shard.dataset for shard in folder.shards}
         wanted = [name for name in self._datasets if self._chosen or name == "papers"]

@@ -57,7 +57,7 @@ SELECT * FROM read_parquet({listed}) WHERE citing IN (SELECT id FROM staged_surv
 """
 
 
-class Corpus:
+class IndexStage:
     """Writes the corpus into the output."""
 
     name = "index"
@@ -144,7 +144,7 @@ class Corpus:
             return write_content(connection, new, scratch, steps.once, links)
 
 
-INDEX = Corpus()
+INDEX = IndexStage()
 
 
 def _identity(manifest: dict[str, Any]) -> list[str]:
@@ -201,7 +201,7 @@ def _index(build: Plan, corpus: Path, engine: str, content: str) -> str:
     return sha256_file(index / layout.MANIFEST)
 
 
-class Card:
+class CardStage:
     """Writes the card into the corpus."""
 
     name = "card"
@@ -226,4 +226,4 @@ class Card:
         return counts
 
 
-CARD = Card()
+CARD = CardStage()

@@ -26,7 +26,7 @@ REJECTS = "rejects.jsonl"
 _SCHEMA = pa.schema([("survey", pa.string()), ("mind_map", pa.string())])
 
 
-class MindMaps:
+class MindMapsStage:
     """Picks a figure of each survey, and has it read into a tree."""
 
     name = "mind-maps"
@@ -59,7 +59,7 @@ class MindMaps:
         return {"figures": figures is not None, "surveys": len(surveys), **counts}
 
 
-MIND_MAPS = MindMaps()
+MIND_MAPS = MindMapsStage()
 
 
 def _extraction(plan: Plan, figures: Path) -> Extraction:

@@ -118,7 +118,7 @@ WHERE k.verdict = 'survey'
 """
 
 
-class References:
+class ReferencesStage:
     """Links the papers of the corpus."""
 
     name = "references"
@@ -245,7 +245,7 @@ class References:
             }
 
 
-REFERENCES = References()
+REFERENCES = ReferencesStage()
 
 # `total`: all references that the survey has, as far as anything tells; `in_corpus`: those of the
 # coverage ratio (section 4); `gold`: those that an agent could have found, see

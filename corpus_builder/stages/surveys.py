@@ -54,7 +54,7 @@ FROM candidates c LEFT JOIN abstracts_of a USING (id) LEFT JOIN texts_of t USING
 """
 
 
-class Surveys:
+class SurveysStage:
     """Finds candidates by their titles, and has them judged."""
 
     name = "surveys"
@@ -83,7 +83,7 @@ class Surveys:
         }
 
 
-SURVEYS = Surveys()
+SURVEYS = SurveysStage()
 
 
 def title_pattern(told: str) -> str:
