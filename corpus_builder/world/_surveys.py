@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from arena.errors import DataError
 from corpus_builder.world._config import WorldConfig
-from corpus_builder.world._prose import SURVEY_TITLES
+from corpus_builder.world._sentences import SURVEY_TITLES
 from corpus_builder.world._timeline import Timeline
 from corpus_builder.world._topics import IntArray, TopicTree
 

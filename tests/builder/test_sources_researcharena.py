@@ -15,7 +15,7 @@ import arena
 from arena.errors import DataError
 from arena.tasks import TaskSet
 from corpus_builder.cli import main
-from corpus_builder.sources._researcharena_files import DataFolder
+from corpus_builder.sources._researcharena import DataFolder
 from corpus_builder.sources.researcharena import ResearchArena
 
 # In the form of the two published records: typology as text, noise keys, numbers as strings.
