@@ -40,11 +40,11 @@ def write_content(
     """Write all files of a corpus but its indexes and its manifest.
 
     Args:
-        connection: with the tables of `corpus_builder._staging.database`.
-        directory: of the corpus.
-        scratch: directory for what is removed again.
-        once: calls a step, or returns what an earlier run's call of it returned.
-        links: writes the links, if they are not to be made of ``staged_references``.
+        connection: Connection with the tables of `corpus_builder._staging.database`.
+        directory: Directory of the corpus.
+        scratch: Directory for temporary files.
+        once: Function that runs a step, or returns its result from an earlier run.
+        links: Function that writes the links; None to make them from ``staged_references``.
 
     Returns:
         ``content_sha256``, ``tasks_sha256``, ``counts``, ``dates`` for the manifest.

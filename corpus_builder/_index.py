@@ -50,7 +50,7 @@ class IndexPlan(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Sixteen hexadecimal digits that tell whether an unfinished build has the same plan."""
+        """Hash of the plan, 16 hexadecimal digits, which names its unfinished build."""
         return sha256_json([__version__, self.description()])[:16]
 
 

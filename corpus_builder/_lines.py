@@ -15,13 +15,13 @@ MAX_LINE = 1 << 26
 
 
 class Packed:
-    """An open file; what packs it is told by its content, not its name.
+    """An open file; gzip is recognised by the content, not the name.
 
     Args:
-        file: opened for reading bytes.
+        file: File opened for reading bytes.
 
     Attributes:
-        lines: what stands in it, unpacked.
+        lines: The unpacked content.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -68,8 +68,8 @@ class Lines:
     """The lines of a file.
 
     Attributes:
-        sha256: of the bytes of the file, once all lines were read.
-        damage: what is wrong with the file, if its lines end early.
+        sha256: SHA-256 of the file, once all lines have been read.
+        damage: Why the lines end early, or None.
     """
 
     def __init__(self, path: Path) -> None:

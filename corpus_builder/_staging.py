@@ -131,7 +131,7 @@ def database(staging: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a database over the staged files, with the table ``documents`` in document order.
 
     Raises:
-        DataError: if an id occurs twice.
+        DataError: If an id occurs twice.
     """
     with connected(staging / "spill", _MEMORY_LIMIT, 1) as connection:
         for name in _STAGED:

@@ -120,11 +120,11 @@ class Rule(NamedTuple):
     """One rule.
 
     Attributes:
-        name: in reports.
-        where: `TITLE` or `ABSTRACT`.
-        weight: what it is worth, once, however often the pattern is found.
-        pattern: what is looked for.
-        reason: why it counts.
+        name: Name in reports.
+        where: Text that is searched: `TITLE` or `ABSTRACT`.
+        weight: Weight, counted once however often the pattern occurs.
+        pattern: Regular expression.
+        reason: Why the rule counts.
     """
 
     name: str

@@ -71,7 +71,7 @@ _UNUSABLE = {0: "\ufffd", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
 
 
 class Flaws(Protocol):
-    """Where parts that are left out are told."""
+    """Collects the parts that are left out."""
 
     def flaw(self, reason: str, detail: str = "") -> None:
         """Note one."""
@@ -113,10 +113,10 @@ def required_id(value: object) -> str:
     Raises:
         RejectError: ``no id``.
     """
-    found = identifier(value)
-    if found is None:
+    id_ = identifier(value)
+    if id_ is None:
         raise RejectError("no id", clip(value))
-    return found
+    return id_
 
 
 def clean(text: str) -> str:
@@ -160,10 +160,10 @@ def names_of(values: object, key: str, sink: Flaws, *path: str) -> list[str]:
     """Return the distinct names in a list, in their order.
 
     Args:
-        values: a list of objects; None for none.
-        key: what it is called in the record, for telling flaws.
-        sink: gets a flaw if it is no list, or an entry has no name.
-        path: keys that lead from an entry to its name.
+        values: List of objects, or None.
+        key: Key in the record, for reporting flaws.
+        sink: Collects a flaw if `values` is no list, or an entry has no name.
+        path: Keys that lead from an entry to its name.
     """
     if values is None:
         return []
@@ -196,7 +196,7 @@ def _has_space(text: str) -> bool:
 
 
 def resolve(date: object, year: object, sink: Flaws, limits: Limits) -> ResolvedDate | None:
-    """Return the last day that a record's date can mean; None if it tells none.
+    """Return the last day that a record's date can mean; None if there is none.
 
     ResearchArena, section 3.2: where only a year is known, its 31 December counts. A date out of
     `limits` is a flaw, and the paper counts as undated, hence out of reach: one of the year 1
@@ -204,18 +204,18 @@ def resolve(date: object, year: object, sink: Flaws, limits: Limits) -> Resolved
     year alone is unusable. Where they name different years, the later counts, and that is a flaw.
 
     Args:
-        date: ``YYYY-MM-DD``, ``YYYY-MM``, ``YYYY``, or None.
-        year: of publication, or None.
-        sink: counts flaws.
-        limits: the years that are plausible.
+        date: Date as ``YYYY-MM-DD``, ``YYYY-MM``, ``YYYY``, or None.
+        year: Year of publication, or None.
+        sink: Collects flaws.
+        limits: Limits of plausible years.
     """
     days = []
     for value in (date, year):
         if value is not None:
-            found = _one(value, sink, limits)
-            if found is None:
+            day = _one(value, sink, limits)
+            if day is None:
                 return None
-            days.append(found)
+            days.append(day)
     if len(days) == 2 and str(days[0])[:4] != str(days[1])[:4]:
         sink.flaw("date and year disagree", f"{clip(date)}, {clip(year)}")
         return max(days)
@@ -231,8 +231,8 @@ def coarsen(date: object, january: str) -> object:
     paper would be in reach before it existed; read thus, some are in reach a month late.
 
     Args:
-        date: any value; what is no full date is returned as it is.
-        january: what 1 January stands for: ``"month"``, or ``"year"`` where the catalogue writes it
+        date: Any value; one that is no full date is returned unchanged.
+        january: Meaning of 1 January: ``"month"``, or ``"year"`` where the catalogue writes it
             for years.
     """
     if isinstance(date, str) and len(date) == 10 and date.endswith("-01"):
@@ -243,12 +243,12 @@ def coarsen(date: object, january: str) -> object:
 def _one(value: object, sink: Flaws, limits: Limits) -> ResolvedDate | None:
     """Return the day; None if it is unusable."""
     try:
-        found = parse_date(value)
-        told = int(str(found)[:4])
+        day = parse_date(value)
+        year = int(str(day)[:4])
     except DataError:
         sink.flaw("date unreadable", clip(value))
         return None
-    if not limits.first_year <= told <= limits.last_year:
+    if not limits.first_year <= year <= limits.last_year:
         sink.flaw("date implausible", clip(value))
         return None
-    return found
+    return day

@@ -157,7 +157,7 @@ class Release(ABC):
     @property
     @abstractmethod
     def year(self) -> int | None:
-        """The year of the release, or None if the files do not tell."""
+        """The year of the release, or None if the files do not name it."""
 
     @abstractmethod
     def shards(self) -> list[Shard]:

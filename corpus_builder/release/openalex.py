@@ -45,13 +45,13 @@ def parse_work(record: Any, sink: Sink, limits: Limits, reviews: bool) -> None:
     """Add a work: paper, abstract, and whom it cites.
 
     Args:
-        record: of the entity ``works``.
-        sink: takes the rows.
-        limits: dates that are plausible, and characters of an abstract.
-        reviews: a work of the type ``review`` is a survey.
+        record: Record of the entity ``works``.
+        sink: Collects the rows.
+        limits: Limits of plausible dates and of the characters of an abstract.
+        reviews: Count a work of the type ``review`` as a survey.
 
     Raises:
-        RejectError: if it is no work, or has no title.
+        RejectError: If it is no work, or has no title.
     """
     record = record_of(record, "id", "publication_year")
     work, kind = work_id(record["id"]), record.get("type")
@@ -96,9 +96,9 @@ def read_abstract(value: object, characters: int, sink: Flaws) -> str:
     Older snapshots wrap it, as a JSON string, into ``{"IndexLength", "InvertedIndex"}``.
 
     Args:
-        value: the index, or None.
-        characters: that a text may have.
-        sink: gets a flaw, and the text is empty, if this is no such index.
+        value: The inverted index, or None.
+        characters: Most characters of the text.
+        sink: Collects a flaw if this is no such index; the text is then empty.
     """
     if isinstance(value, str):
         try:

@@ -29,13 +29,13 @@ def parse_paper(record: Any, sink: Sink, limits: Limits, reviews: bool) -> None:
     """Add a paper.
 
     Args:
-        record: of the dataset ``papers``.
-        sink: takes the row.
-        limits: dates that are plausible.
-        reviews: a publication type ``Review`` makes it a survey.
+        record: Record of the dataset ``papers``.
+        sink: Collects the row.
+        limits: Limits of plausible dates.
+        reviews: Count a paper of the publication type ``Review`` as a survey.
 
     Raises:
-        RejectError: if it has no id or title.
+        RejectError: If it has no id or title.
     """
     record = record_of(record, "corpusid", "title")
     paper, title = required_id(record["corpusid"]), required_title(record["title"])
@@ -64,7 +64,7 @@ def parse_abstract(record: Any, sink: Sink) -> None:
     """Add the abstract of a paper.
 
     Raises:
-        RejectError: if it has no id, or is empty.
+        RejectError: If it has no id, or is empty.
     """
     record = record_of(record, "corpusid", "abstract")
     paper, abstract = required_id(record["corpusid"]), record["abstract"]
@@ -77,7 +77,7 @@ def parse_citation(record: Any, sink: Sink) -> None:
     """Add a citation; one of a paper that was not recognised, a fifth of all, is passed over.
 
     Raises:
-        RejectError: if an id is unusable, or the two are the same.
+        RejectError: If an id is unusable, or the two are the same.
     """
     try:
         citing, cited = record["citingcorpusid"], record["citedcorpusid"]
@@ -109,7 +109,7 @@ class Span(NamedTuple):
 
 
 class Faults:
-    """What is wrong with the annotations of one record, each kind told once."""
+    """What is wrong with the annotations of one record, each kind reported once."""
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[int, str]] = {}
@@ -119,7 +119,7 @@ class Faults:
         number, first = self._found.get(reason, (0, detail))
         self._found[reason] = number + 1, first
 
-    def tell(self, sink: Flaws) -> None:
+    def report(self, sink: Flaws) -> None:
         """Make each kind a flaw of the record."""
         for reason, (number, first) in self._found.items():
             sink.flaw(reason, f"{number} x, first {first}")
@@ -132,8 +132,8 @@ class Annotations:
     kind is a list as a JSON string, and null for none.
 
     Args:
-        value: the object with a list for each kind.
-        faults: what is wrong.
+        value: Object with a list for each kind.
+        faults: Collects what is wrong.
     """
 
     def __init__(self, value: object, faults: Faults) -> None:
@@ -146,7 +146,7 @@ class Annotations:
     def attributes(self, kind: str) -> list[Mapping[str, Any]]:
         """Return the attributes of every annotation of a kind, wherever it lies."""
         return [
-            told if isinstance(told := entry.get("attributes"), dict) else {}
+            value if isinstance(value := entry.get("attributes"), dict) else {}
             for entry in self._entries(kind)
         ]
 
@@ -219,12 +219,12 @@ def parse_text(record: Any, sink: Sink, limits: Limits) -> None:
     """Add a full text in sections, and whom its bibliography cites.
 
     Args:
-        record: of the dataset ``s2orc`` or ``s2orc_v2``.
-        sink: takes the rows.
-        limits: characters of a text.
+        record: Record of the dataset ``s2orc`` or ``s2orc_v2``.
+        sink: Collects the rows.
+        limits: Limits of the characters of a text.
 
     Raises:
-        RejectError: if it has no id or text, or too long a text.
+        RejectError: If it has no id or text, or too long a text.
     """
     record = record_of(record, "corpusid")
     if "content" not in record and "body" not in record:
@@ -251,7 +251,7 @@ def parse_text(record: Any, sink: Sink, limits: Limits) -> None:
         faults.add("no paragraphs", f"in {len(text):,} characters")
     for cited, number in mentions.items():
         sink.add("bibliography", (paper, cited, number))
-    faults.tell(sink)
+    faults.report(sink)
 
 
 def _sections(
@@ -320,12 +320,12 @@ def _bibliography(
     matches: dict[str, str] = {}
 
     def match(attributes: Any) -> str | None:
-        told = attributes.get("matched_paper_id")
-        if told is None:
+        value = attributes.get("matched_paper_id")
+        if value is None:
             return None
-        cited = identifier(told)
+        cited = identifier(value)
         if cited is None:
-            faults.add("matched_paper_id unreadable", clip(told))
+            faults.add("matched_paper_id unreadable", clip(value))
         elif cited == paper:
             faults.add("cites itself", paper)
             return None
@@ -338,9 +338,9 @@ def _bibliography(
                 matches.setdefault(key, cited)
     for reference in annotations.attributes("bibref"):
         key = reference.get("ref_id")
-        found = matches.get(key) if isinstance(key, str) else None
-        if found is None:  # the second version may tell the match here, too
-            found = match(reference)
-        if found is not None:
-            mentions[found] = mentions.get(found, 0) + 1
+        cited = matches.get(key) if isinstance(key, str) else None
+        if cited is None:  # the second version may hold the match here, too
+            cited = match(reference)
+        if cited is not None:
+            mentions[cited] = mentions.get(cited, 0) + 1
     return len(entries), mentions

@@ -71,15 +71,15 @@ def paper_keys(record: Mapping[str, Any]) -> set[str]:
     external = record.get("externalids") or record.get("externalIds")
     external = external if isinstance(external, Mapping) else {}
     identifier = record.get("id")
-    found = {
+    keys = {
         arxiv_key(record.get("arxiv_id")),
         arxiv_key(external.get("ArXiv")),
         doi_key(record.get("doi")),
         doi_key(external.get("DOI")),
     }
     if isinstance(identifier, str):
-        found |= {arxiv_key(identifier), doi_key(identifier), _repaired(identifier)}
-    return {key for key in found if key}
+        keys |= {arxiv_key(identifier), doi_key(identifier), _repaired(identifier)}
+    return {key for key in keys if key}
 
 
 def _repaired(identifier: str) -> str | None:
@@ -103,8 +103,8 @@ def normal_title(title: str) -> str:
     r"""Return what two spellings of one title share: `title_key` without markup and accents.
 
     Commands of LaTeX and tags of HTML that only set a font or an accent go, other commands leave
-    their name; braces, dollars and dashes go with all punctuation. Nothing that tells two works
-    apart does: a subtitle, a part number or a bracket counts.
+    their name; braces, dollars and dashes go with all punctuation. Whatever distinguishes two works
+    stays: a subtitle, a part number or a bracket counts.
 
     Returns:
         Letters and digits, case folded; empty if the title has none.
@@ -145,7 +145,7 @@ class Held(NamedTuple):
 
 
 class Match(NamedTuple):
-    """The paper that was sought, how it was found, and how many papers it was chosen from."""
+    """A match: the paper, how it was found, and the number of candidates."""
 
     paper: Held
     by: str
@@ -158,13 +158,13 @@ class Collection:
     Only what is sought is kept in memory, so it is bounded by the surveys, not by the collection.
 
     Args:
-        path: the file.
-        sought: all that will be looked up.
-        surveys: the surveys themselves: a paper that has an identifier or the title of one is
+        path: Path of the file.
+        sought: All papers that will be looked up.
+        surveys: The surveys: a paper with an identifier or the title of one is
             marked as a survey, so that no agent finds it.
 
     Raises:
-        DataError: if there is no such file.
+        DataError: If there is no such file.
     """
 
     def __init__(
@@ -194,9 +194,9 @@ class Collection:
         """
         self._read()
         for by, keys in (("id", sought.keys), ("title", _title(sought))):
-            found = {paper for key in keys for paper in self._held[key]}
-            if found:
-                return Match(min(found), by, len(found))
+            papers = {paper for key in keys for paper in self._held[key]}
+            if papers:
+                return Match(min(papers), by, len(papers))
         return None
 
     def versions(self, sought: Sought) -> list[Held]:
@@ -258,9 +258,9 @@ class Joined(NamedTuple):
     """The references of one survey after a join.
 
     Attributes:
-        ids: of the papers, in the order listed, each once.
-        places: for each entry, the id of its paper, or None.
-        counts: see `COUNTS`.
+        ids: Distinct ids of the papers, in the order listed.
+        places: For each entry, the id of its paper, or None.
+        counts: Counts, see `COUNTS`.
     """
 
     ids: list[str]

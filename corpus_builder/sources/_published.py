@@ -28,14 +28,14 @@ class Published:
     """A survey as its data set publishes it, before the join.
 
     Attributes:
-        id: in the corpus that is built.
-        listed_id: in the data set, for ``--dates``.
-        itself: what the survey is found by in the collection.
-        references: as listed, repeats included.
-        mentions: for each reference how often the text cites it; None if that is not known.
-        date: of the data set, or None.
-        mind_map: in any form that `read_mind_map` takes; its papers are titles.
-        extra: what the record carries besides: ``abstract``, ``prompt``, ``outline``, ...
+        id: Id in the corpus.
+        listed_id: Id in the data set, for ``--dates``.
+        itself: Title and identifiers of the survey in the collection.
+        references: References as listed, repeats included.
+        mentions: For each reference, how often the text cites it; None if unknown.
+        date: Date in the data set, or None.
+        mind_map: Mind-map in any form that `read_mind_map` reads; its papers are titles.
+        extra: Other values of the record: ``abstract``, ``prompt``, ``outline``, ...
     """
 
     id: str
@@ -54,12 +54,12 @@ class PublishedSource(ABC):
     """A data set of surveys whose references are joined to a collection of papers.
 
     Args:
-        input: the data set, a folder or a file.
-        papers: the collection, in the format of ``jsonl``.
-        dates: dates of surveys, which go before all others; see `DatesFile`.
+        input: Folder or file of the data set.
+        papers: File of the collection, in the format of ``jsonl``.
+        dates: File of dates of surveys, which have precedence; see `DatesFile`.
 
     Raises:
-        DataError: if anything of the data set is missing or cannot be read; the collection is
+        DataError: If anything of the data set is missing or cannot be read; the collection is
             read later.
     """
 
@@ -108,13 +108,13 @@ class PublishedSource(ABC):
         return self._collection.papers()
 
     def surveys(self) -> Iterator[Located]:
-        """Yield the surveys that have a date, with the references that were found.
+        """Yield the surveys that have a date, with the references that the collection holds.
 
         A record also has what the builder does not read: ``abstract``, ``prompt``, ``outline``,
         where the data set has them.
 
         Raises:
-            DataError: if no survey has a date.
+            DataError: If no survey has a date.
         """
         self._yields = Yields()
         for survey in self._published:
@@ -194,7 +194,7 @@ class PublishedSource(ABC):
 
 
 def _with_ids(tree: MindMap, ids: Mapping[str, str]) -> MindMap:
-    """Put ids in the place of titles; a paper that was not found is left out."""
+    """Put ids in the place of titles; a paper that the collection lacks is left out."""
     papers = dict.fromkeys(ids[title] for title in tree.papers if title in ids)
     # A map has at most 64 levels, so this does not run out of stack.
     children = tuple(_with_ids(child, ids) for child in tree.children)
@@ -205,7 +205,7 @@ class DatesFile:
     """Dates by a survey's id or title, from JSON lines (plain or gzip) or CSV (by its name).
 
     Raises:
-        DataError: if the file is missing or empty; if a record has neither id nor title, or no
+        DataError: If the file is missing or empty; if a record has neither id nor title, or no
             date; or if one id or title has two dates.
     """
 
@@ -230,8 +230,8 @@ class DatesFile:
     def find(self, ids: Iterable[str], title: str) -> Any:
         """Return the date of the survey with one of these ids, or else this title, or None."""
         names = [name for identifier in ids for name in _names(identifier, None)]
-        found = (self._dates.get(name) for name in [*names, *_names(None, title)])
-        return next((date for date in found if date is not None), None)
+        dates = (self._dates.get(name) for name in [*names, *_names(None, title)])
+        return next((date for date in dates if date is not None), None)
 
 
 def day_after(references: Iterable[Held]) -> str | None:
@@ -283,24 +283,24 @@ def find_one(path: Path, pattern: str, data_set: str) -> Path:
     """Return `path` if it is a file, or else the one file in it that fits a pattern.
 
     Raises:
-        DataError: if there is no such file, or more than one.
+        DataError: If there is no such file, or more than one.
     """
     if not path.is_dir():
         if path.is_file():
             return path
         raise DataError(f"{str(path)!r} does not exist. Name {data_set}, which has {pattern}.")
-    found = sorted(path.glob(pattern))
-    if len(found) != 1:
-        what = "no" if not found else f"{len(found)} files"
+    paths = sorted(path.glob(pattern))
+    if len(paths) != 1:
+        what = "no" if not paths else f"{len(paths)} files"
         raise DataError(f"{str(path)!r} holds {what} {pattern}. Name {data_set}, which has one.")
-    return found[0]
+    return paths[0]
 
 
 def read_json(path: Path, hashes: dict[str, str], name: str) -> Any:
     """Read a JSON file, and put its sha256 into `hashes` under `name`.
 
     Raises:
-        DataError: if it is missing, empty or no JSON.
+        DataError: If it is missing, empty or no JSON.
     """
     try:
         data = path.read_bytes()
@@ -317,12 +317,12 @@ def check_record(record: object, where: str, keys: Mapping[str, type], data_set:
     """Return `record` if it is an object that has these keys with values of these types.
 
     Raises:
-        DataError: naming the data set that was expected, the key and what stands there.
+        DataError: If a key is missing or has another type; the message names data set and key.
     """
     if not isinstance(record, Mapping):
         raise DataError(f"{where}: {clip(record)} is no JSON object: this is not {data_set}.")
     for key, kind in keys.items():
         if not isinstance(record.get(key), kind):
-            told = clip(record[key], 60) if key in record else "no such key"
-            raise DataError(f"{where}: {key!r} is {told}: this is not {data_set}.")
+            value = clip(record[key], 60) if key in record else "no such key"
+            raise DataError(f"{where}: {key!r} is {value}: this is not {data_set}.")
     return record

@@ -26,8 +26,8 @@ class DataSet(Protocol):
     """Files in three roles: ``survey``, ``public``, ``corpus``.
 
     Attributes:
-        name: of the folder or the data set, without the path.
-        hashes: file -> sha256 of those read so far.
+        name: Name of the folder or the data set, without the path.
+        hashes: SHA-256 of each file read so far, by name.
     """
 
     name: str
@@ -46,7 +46,7 @@ class DataFolder:
     """Files in a folder.
 
     Raises:
-        DataError: if there is no such folder.
+        DataError: If there is no such folder.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -78,10 +78,10 @@ class Hub:
     """Files of a data set that `datasets.load_dataset` knows, streamed.
 
     Args:
-        name: on the Hugging Face Hub, or a folder.
+        name: Name on the Hugging Face Hub, or a folder.
 
     Raises:
-        DataError: if the package is missing.
+        DataError: If the package is missing.
     """
 
     def __init__(self, name: str) -> None:
@@ -195,7 +195,7 @@ def identifier(record: Mapping[str, Any]) -> str:
     """Return the id of a record under any of its names, as a string.
 
     Raises:
-        DataError: if it has none.
+        DataError: If it has none.
     """
     value = _first(record, _IDS)
     if value is None or isinstance(value, bool) or not isinstance(value, str | int):
@@ -237,7 +237,7 @@ def references(value: object) -> Iterator[dict[str, Any]]:
     """Yield ``{id, influential}`` of a list of ids or of ``{"influential": [], "relevant": []}``.
 
     Raises:
-        DataError: if it is neither.
+        DataError: If it is neither.
     """
     if value is None:
         return
@@ -259,7 +259,7 @@ def typology(value: object) -> MindMap | None:
     Noise keys such as ``example`` are dropped.
 
     Raises:
-        DataError: if it is no mind-map.
+        DataError: If it is no mind-map.
     """
     if value is None:
         return None

@@ -128,9 +128,9 @@ def count_mentions(
     (cs_08) the two orders part at 48 of 122.
 
     Args:
-        titles: of the references.
-        bibliography: entries of the article's list, such as ``[3] A. Author, "A title", 2020``.
-        sections: heading -> text.
+        titles: Titles of the references.
+        bibliography: Entries of the article's list, such as ``[3] A. Author, "A title", 2020``.
+        sections: Text of each section, by heading.
 
     Returns:
         For each title the number of citations; None if fewer than 9 in 10 titles stand in a
@@ -150,13 +150,13 @@ def count_mentions(
 
 def _entries(bibliography: Sequence[Any]) -> dict[int, str]:
     """Return number -> entry; what was scanned as one entry may be two."""
-    found: dict[int, str] = {}
+    entries: dict[int, str] = {}
     for scanned in bibliography:
         if isinstance(scanned, str) and _LABEL.match(scanned.strip()):
             _, *parts = _LABEL.split(scanned)
             for number, entry in zip(parts[::2], parts[1::2], strict=True):
-                found.setdefault(int(number), normal_title(entry))
-    return found
+                entries.setdefault(int(number), normal_title(entry))
+    return entries
 
 
 def _numbers(titles: list[str], labels: Mapping[int, str]) -> list[int | None]:
@@ -172,15 +172,17 @@ def _numbers(titles: list[str], labels: Mapping[int, str]) -> list[int | None]:
 
 def _cited(text: str) -> list[int]:
     """Return the numbers cited, ranges written out."""
-    found: list[int] = []
+    numbers: list[int] = []
     for first, last in _RANGE.findall(text):
-        found += range(int(first), int(last) + 1) if _sane(first, last) else (int(first), int(last))
+        numbers += (
+            range(int(first), int(last) + 1) if _sane(first, last) else (int(first), int(last))
+        )
     for group in _GROUP.findall(_RANGE.sub(" ", text)):
         for part in re.split(r"\s*[,;]\s*", group):
             first, *rest = re.split(r"\s*[–—-]\s*", part)
             last = rest[-1] if rest else first
-            found += range(int(first), int(last) + 1) if _sane(first, last) else (int(first),)
-    return found
+            numbers += range(int(first), int(last) + 1) if _sane(first, last) else (int(first),)
+    return numbers
 
 
 def _sane(first: str, last: str) -> bool:

@@ -20,18 +20,18 @@ EXPECTED = "Write one JSON object a line."
 
 
 class JsonLinesFile:
-    """A file of JSON lines; what packs it is told by its content, not its name.
+    """A file of JSON lines; gzip is recognised by the content, not the name.
 
     Args:
-        path: of a regular file.
-        what: its records in the plural, for messages.
+        path: Path of a regular file.
+        what: Plural noun for its records, for messages.
 
     Attributes:
-        name: the file's own, without the directory.
-        sha256: of the bytes of the file, once all records were read.
+        name: Name of the file, without the directory.
+        sha256: SHA-256 of the file, once all records have been read.
 
     Raises:
-        DataError: if there is no such file.
+        DataError: If there is no such file.
     """
 
     def __init__(self, path: str | Path, what: str) -> None:
@@ -48,14 +48,14 @@ class JsonLinesFile:
         """Yield the record of every line that is not blank.
 
         Raises:
-            DataError: if a line is no JSON or too long; if the file is damaged or has no record.
+            DataError: If a line is no JSON or too long; if the file is damaged or has no record.
         """
-        found = False
+        any_record = False
         for line, text in self._lines():
             if text.strip():
-                found = True
+                any_record = True
                 yield Located(parse_line(text, self.name, line), self.name, line)
-        if not found:
+        if not any_record:
             raise DataError(f"{str(self._path)!r} is empty: it holds no {self._what}. {EXPECTED}")
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
@@ -88,7 +88,7 @@ def parse_line(text: bytes, name: str, line: int) -> Any:
     """Return the value that a line holds.
 
     Raises:
-        DataError: if it is no JSON.
+        DataError: If it is no JSON.
     """
     try:
         return json.loads(text)

@@ -76,12 +76,12 @@ class ReportBench(PublishedSource):
 
 def _keys(more: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the identifiers of an entry: what it calls arXiv's, and its DOI."""
-    found = [arxiv_key(more.get("eprint"))]
+    keys = [arxiv_key(more.get("eprint"))]
     for field in _WITH_ARXIV:
         if isinstance(text := more.get(field), str):
-            found.extend(arxiv_keys_in(text))
-    found += [doi_key(more.get("doi")), doi_key(more.get("url"))]
-    return tuple(dict.fromkeys(key for key in found if key))
+            keys.extend(arxiv_keys_in(text))
+    keys += [doi_key(more.get("doi")), doi_key(more.get("url"))]
+    return tuple(dict.fromkeys(key for key in keys if key))
 
 
 def _year(more: Mapping[str, Any]) -> int | None:

@@ -27,12 +27,12 @@ class S2orc(Release):
     """Semantic Scholar's dataset files: papers, abstracts, citations, full texts.
 
     Args:
-        directory: of the files, ``<dataset>/*.gz`` or ``<dataset>-*.jsonl``.
-        datasets: which to read; all that are there if None.
-        reviews: papers whose publication type is ``Review`` count as surveys.
+        directory: Folder of the files, ``<dataset>/*.gz`` or ``<dataset>-*.jsonl``.
+        datasets: Datasets to read; None for all in the folder.
+        reviews: Count papers of the publication type ``Review`` as surveys.
 
     Raises:
-        DataError: if the directory is none, or a dataset has no such name.
+        DataError: If the directory is none, or a dataset has no such name.
     """
 
     example: ClassVar[str] = "--input DIR --config configs/s2orc.yaml"
@@ -73,7 +73,7 @@ class S2orc(Release):
 
     @property
     def year(self) -> int | None:
-        """The year of the release, if ``release.json`` or the names of the files tell it."""
+        """The year of the release, if ``release.json`` or the file names give it."""
         release = self._find().release or ""
         return int(release[:4]) if release[:4].isascii() and release[:4].isdigit() else None
 

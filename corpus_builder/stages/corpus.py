@@ -38,7 +38,7 @@ No other is replaced; it outlives the stage's other files."""
 _NEW = "corpus"
 _PUT = "put.json"  # there from before the corpus is moved to the output
 
-# Of a paper told twice, the record and the date that the stage `parse` took.
+# Of several records of one paper, the record and the date that the stage `parse` took.
 _VIEWS = """
 CREATE VIEW documents AS SELECT * FROM read_parquet({documents});
 CREATE VIEW links AS SELECT * FROM read_parquet({links});
@@ -95,7 +95,7 @@ class IndexStage:
             sync(new)
             # Another may have come there in the hours since the build began.
             check_output(plan.output, plan.overwrite or self.is_ours(plan))
-            known = [told for told in _ours(steps.directory) if told != _identity(manifest)]
+            known = [entry for entry in _ours(steps.directory) if entry != _identity(manifest)]
             write_json(steps.directory / OURS, [*known, _identity(manifest)])
             write_json(steps.directory / _PUT, {"manifest_sha256": manifest["manifest_sha256"]})
             put(new, plan.output)
@@ -176,10 +176,10 @@ def _view(plan: Plan, connection: duckdb.DuckDBPyConnection) -> None:
 def _is_in_place(output: Path, manifest: dict[str, Any]) -> bool:
     """Return whether a killed run has put the corpus into its place already."""
     try:
-        found = layout.read_manifest(output)
+        current = layout.read_manifest(output)
     except ArenaError:
         return False
-    return bool(found["manifest_sha256"] == manifest["manifest_sha256"])
+    return bool(current["manifest_sha256"] == manifest["manifest_sha256"])
 
 
 def _described(plan: Plan) -> dict[str, Any]:

@@ -43,7 +43,7 @@ class MindMapsStage:
         """Write `MAPS` and `REJECTS`; both are empty without figures.
 
         Raises:
-            ArenaError: if a model could not be asked; its answers are kept in their store.
+            ArenaError: If a model could not be asked; its answers are kept in their store.
         """
         figures = plan.config.mind_maps.figures
         surveys = list(surveys_of(plan.stage(SURVEYS.name)))

@@ -38,13 +38,13 @@ class LinkTask(NamedTuple):
     """One shard whose references are to be linked.
 
     Attributes:
-        name: of the shard.
-        files: its tables ``citations`` and ``bibliography``, by name, as far as it has them.
-        documents: see `corpus_builder.stages.references.DOCUMENTS`.
-        surveys: parquet file with the column ``id`` of the surveys.
-        mentions: see `corpus_builder.stages._config.References`.
-        directory: where the tables go; appears when they are complete.
-        memory: bytes that DuckDB may take.
+        name: Name of the shard.
+        files: Its tables ``citations`` and ``bibliography``, by name, if it has them.
+        documents: Parquet file, see `DOCUMENTS`.
+        surveys: Parquet file with the column ``id`` of the surveys.
+        mentions: ``influential_mentions`` of the configuration.
+        directory: Directory of the tables, which appears when they are complete.
+        memory: Memory limit of DuckDB in bytes.
     """
 
     name: str
@@ -203,7 +203,7 @@ class ReferencesStage:
                 "CREATE VIEW survey_references AS SELECT * FROM "
                 f"read_parquet({literal(steps.directory / LISTED)})"
             )
-            execute(connection, _TOLD)
+            execute(connection, _COUNTED)
             fate = (
                 f"CASE WHEN day IS NULL THEN 'undated' WHEN total < {wanted.min_listed} THEN "
                 f"'too few references' WHEN gold < {wanted.min_available} THEN "
@@ -212,14 +212,17 @@ class ReferencesStage:
             copy(
                 connection,
                 f"SELECT id, title, {fate} AS fate, total AS n_references_total, in_corpus, "
-                "gold AS available FROM told",
+                "gold AS available FROM counted",
                 steps.directory / COVERAGE,
                 "id",
             )
             fates = dict(
-                rows(connection, f"SELECT {fate} AS fate, count(*) FROM told GROUP BY 1 ORDER BY 1")
+                rows(
+                    connection,
+                    f"SELECT {fate} AS fate, count(*) FROM counted GROUP BY 1 ORDER BY 1",
+                )
             )
-            kept = f"SELECT * FROM told WHERE {fate} = 'kept'"
+            kept = f"SELECT * FROM counted WHERE {fate} = 'kept'"
             copy(
                 connection,
                 "SELECT id, title, title_key, day, precision, total AS n_references_total "
@@ -230,9 +233,9 @@ class ReferencesStage:
             left = fates.pop("kept", 0)
             if left < wanted.min_tasks:
                 raise DataError(
-                    f"{left or 'no'} survey can be a task: {_told(fates)}. See the stage `surveys` "
-                    "and the key `references` of the configuration; references.min_tasks=0 makes a "
-                    "corpus without tasks."
+                    f"{left or 'no'} survey can be a task: {_reasons(fates)}. See the stage "
+                    "`surveys` and the key `references` of the configuration; "
+                    "references.min_tasks=0 makes a corpus without tasks."
                 )
             coverage = (
                 f"SELECT round(in_corpus / total, 1) AS share, count(*) FROM ({kept}) "
@@ -247,11 +250,11 @@ class ReferencesStage:
 
 REFERENCES = ReferencesStage()
 
-# `total`: all references that the survey has, as far as anything tells; `in_corpus`: those of the
-# coverage ratio (section 4); `gold`: those that an agent could have found, see
+# `total`: all references that the survey has, from all sources; `in_corpus`: those of the
+# coverage ratio (section 4); `gold`: those that an agent can find, see
 # corpus_builder._content.
-_TOLD = """
-CREATE TABLE told AS
+_COUNTED = """
+CREATE TABLE counted AS
 SELECT s.id, any_value(s.title) AS title, any_value(s.title_key) AS title_key,
        any_value(s.day) AS day, any_value(s.precision) AS precision,
        greatest(count(r.cited), any_value(coalesce(s.n_references, 0)),
@@ -294,5 +297,5 @@ def _read(path: Path) -> int:
     return int(json.loads(path.read_bytes())["dangling"])
 
 
-def _told(fates: dict[str, int]) -> str:
+def _reasons(fates: dict[str, int]) -> str:
     return ", ".join(f"{number:,} {why}" for why, number in fates.items()) or "there is none"

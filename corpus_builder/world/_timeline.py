@@ -9,9 +9,9 @@ from corpus_builder.world._config import WorldConfig
 from corpus_builder.world._topics import IntArray, TopicTree
 
 DAY, MONTH, YEAR, UNDATED = range(4)
-"""How much of a paper's date its record tells."""
+"""How much of a paper's date its record gives."""
 
-_MONTH_SHARE = 0.2  # of the dates that tell more than a year
+_MONTH_SHARE = 0.2  # of the dates that give more than a year
 _GROWTH = 2.0  # the last year has about 1 + growth times the papers of the first
 _DATE_PURPOSE = 2
 _ID_PURPOSE = 3
@@ -19,7 +19,7 @@ _TYPICAL_PURPOSE = 7
 
 
 class Timeline:
-    """Columns over all papers, in an order that tells nothing of topic or date.
+    """Columns over all papers, in an order independent of topic and date.
 
     Attributes:
         ids: Random numbers of 40 bits, all different.
@@ -29,7 +29,7 @@ class Timeline:
             papers say the topic's term more often and are cited sooner.
         day: The true day as days since 1970-01-01.
         precision: `DAY`, `MONTH`, `YEAR` or `UNDATED`.
-        resolved: The last day that the told date can mean.
+        resolved: The last day that the recorded date can mean.
         surveys: Indices of the survey papers.
         span: First day of the period, and the first day after it.
     """
@@ -56,10 +56,10 @@ class Timeline:
         place = (np.sqrt(1 + 2 * rise) - 1) / _GROWTH
         self.day = self.span[0] + np.floor(place * (self.span[1] - self.span[0])).astype(np.int64)
         self.day = np.minimum(self.day, self.span[1] - 1)
-        told = rng.random((count, 3))
-        self.precision = np.where(told[:, 0] < _MONTH_SHARE, MONTH, DAY)
-        self.precision[told[:, 1] < config.year_only] = YEAR
-        self.precision[told[:, 2] < config.undated] = UNDATED
+        draws = rng.random((count, 3))
+        self.precision = np.where(draws[:, 0] < _MONTH_SHARE, MONTH, DAY)
+        self.precision[draws[:, 1] < config.year_only] = YEAR
+        self.precision[draws[:, 2] < config.undated] = UNDATED
         self.precision[self.surveys] = DAY
         self.resolved = _last_day(self.day, self.precision)
         self.citable = (self.precision != UNDATED) & (self.leaf >= 0)
@@ -69,7 +69,7 @@ class Timeline:
         return f"{self.prefix}{self.ids[index]:010x}"
 
     def date(self, index: int) -> str | None:
-        """Return the date as a record tells it: YYYY-MM-DD, YYYY-MM, YYYY or None."""
+        """Return the date as a record gives it: YYYY-MM-DD, YYYY-MM, YYYY or None."""
         precision = self.precision[index]
         if precision == UNDATED:
             return None
@@ -139,7 +139,7 @@ def cite(config: WorldConfig, tree: TopicTree, timeline: Timeline) -> NDArray[np
         who = np.flatnonzero((timeline.leaf >= 0) & (wanted > slot))
         kind, copy, which = draws[:3, who]
         places = draws[3:, who]
-        found = np.select(
+        drawn = np.select(
             [kind < _SAME_LEAF, kind < _SAME_TOPIC, kind < _NEIGHBOUR],
             [
                 by_leaf.draw(of_leaf[:, who], places),
@@ -150,9 +150,9 @@ def cite(config: WorldConfig, tree: TopicTree, timeline: Timeline) -> NDArray[np
         )
         if slot:
             source = np.floor(which * slot).astype(np.int64)
-            taken = cited[found, source]
-            found = np.where((found >= 0) & (taken >= 0) & (copy < _COPY), taken, found)
-        cited[who, slot] = found
+            taken = cited[drawn, source]
+            drawn = np.where((drawn >= 0) & (taken >= 0) & (copy < _COPY), taken, drawn)
+        cited[who, slot] = drawn
     return cited
 
 

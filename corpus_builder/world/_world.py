@@ -27,7 +27,7 @@ class World:
     """A made-up field of science: the same configuration always gives the same records.
 
     Building one decides who cites whom and what each survey covers, and keeps about 200 bytes of
-    every paper; texts are written while iterating, in an order that tells nothing of topic or date.
+    every paper; texts are written while iterating, in an order independent of topic and date.
 
     Args:
         config: The knobs.
@@ -160,6 +160,6 @@ class World:
         }
 
     def _references(self, references: dict[int, bool]) -> list[Record]:
-        """Return references in the order of their ids, which tells nothing."""
+        """Return references in the order of their ids, which are random."""
         named = sorted((self._timeline.paper_id(i), mark) for i, mark in references.items())
         return [{"id": name, "influential": mark} for name, mark in named]
