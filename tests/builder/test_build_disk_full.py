@@ -55,8 +55,8 @@ def test_disk_full_while_sorting(tmp_path: Path, mini_records: Any) -> None:
     papers, surveys = mini_records.write(tmp_path)
     code = """
 import corpus_builder.build as b
-import corpus_builder._content as c
-from corpus_builder import _staging
+import corpus_builder.content as c
+from corpus_builder import staging
 _order._MEMORY_LIMIT = 20_000_000
 def write_links(connection, output):
     connection.execute(

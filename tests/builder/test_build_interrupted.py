@@ -50,7 +50,7 @@ def test_sigkill_at_random_moments(tmp_path: Path) -> None:
     assert names(tmp_path) == ["c"]
 
 
-MODULES = "import corpus_builder.build as b\nimport corpus_builder._content as c\n"
+MODULES = "import corpus_builder.build as b\nimport corpus_builder.content as c\n"
 
 MOMENTS = {
     "before anything": "b.stage = die",
@@ -95,7 +95,7 @@ def test_sigkill_at_every_step(tmp_path: Path, mini: Path, mini_records: Any, mo
 INTERRUPT = """
 import os, signal, sys, threading, time
 import corpus_builder.build as b
-import corpus_builder._content as c
+import corpus_builder.content as c
 def interrupt(*arguments, **options):
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(9)

@@ -46,8 +46,8 @@ def start(server: ReleaseServer, directory: Path) -> subprocess.Popen[str]:
 
 
 MODULES = """
-from corpus_builder.download import _record, _transfer
-PartFile, Record = _transfer.PartFile, _record.Record
+from corpus_builder.download import record, transfer
+PartFile, Record = transfer.PartFile, record.Record
 """
 MOMENTS = {
     "a release, no list": "Record.add_dataset = die",
@@ -55,7 +55,7 @@ MOMENTS = {
     "claims, no bytes": "PartFile.begin = after(PartFile.begin)",
     "the first bytes": "PartFile.append = after(PartFile.append)",
     "complete, not put": "PartFile.publish = die",
-    "put, claims not removed": "_transfer.Path.unlink = lambda path, **options: "
+    "put, claims not removed": "transfer.Path.unlink = lambda path, **options: "
     "die() if path.name.endswith('0.gz.part.json') and (path.parent / path.name[1:-10]).exists() "
     "else os.unlink(path) if path.exists() else None",
     "put, not recorded": "Record.update = die",

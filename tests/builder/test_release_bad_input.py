@@ -15,7 +15,7 @@ from release_helpers import as_bytes, citation, full_text, paper, read_shard, wr
 
 from arena.errors import DataError
 from corpus_builder.release import Limits, RejectError, Sink
-from corpus_builder.release._values import read_json
+from corpus_builder.release.values import read_json
 from corpus_builder.sources.openalex import OpenAlex
 from corpus_builder.sources.s2orc import DATASETS, S2orc
 

@@ -22,7 +22,7 @@ from corpus_builder.build import build
 from corpus_builder.cli import _stages
 from corpus_builder.cli.info import print_card
 from corpus_builder.stages import plan, read_config, run_stages
-from corpus_builder.stages._run import STAGES
+from corpus_builder.stages.running import STAGES
 from corpus_builder.verify import verify
 from corpus_builder.world import World, WorldConfig
 
