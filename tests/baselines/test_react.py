@@ -12,7 +12,7 @@ import arena
 from arena.agents import AGENTS
 from arena.errors import DataError
 from arena.llm.agent import _client
-from baselines.react import CUT, IN_VAIN, LEFT_OUT
+from baselines.react import CUT, LEFT_OUT, MAX_REFUSED
 
 pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
 
@@ -146,7 +146,7 @@ def test_a_call_that_would_end_the_episode_is_answered_without_it(world, tmp_pat
 def test_a_model_that_insists_on_what_is_spent_is_stopped(world, tmp_path):
     with LLMServer(lambda body: tool_call("search", {"query": "membrane", "k": 3})) as server:
         summary = play(world, tmp_path / "run", server, budget={"max_searches": 2})
-        assert len(server.requests) == 2 + IN_VAIN
+        assert len(server.requests) == 2 + MAX_REFUSED
     done = episode(tmp_path / "run")
     assert tools_used(tmp_path / "run") == ["search", "search", "submit"]
     assert done["notes"]["llm"]["stopped"] == "budget"
