@@ -10,7 +10,7 @@ from arena._internal.files import sha256_json
 from arena.corpus import Corpus, indexes
 from arena.errors import DataError
 from arena.mindmap import needs
-from arena.mindmap._entities import named_extractor
+from arena.mindmap.extractors import make_extractor
 from arena.results.comparison._episodes import use_of
 from arena.results.experiments._cells import Cell
 from arena.results.experiments.config import Experiment
@@ -71,7 +71,7 @@ def without(metrics: Iterable[str], extractor: str) -> tuple[list[str], str | No
         base = name.rpartition(".")[2]
         if _is_of_maps(base) and "extractor" in needs(base):
             try:
-                named_extractor(extractor)
+                make_extractor(extractor, {})
             except DataError as error:
                 reason = str(error)
                 continue
