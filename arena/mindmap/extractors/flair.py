@@ -12,7 +12,7 @@ from arena._internal.files import sha256_file
 from arena.encoders._once import once
 from arena.encoders._packages import load, require, versions
 from arena.errors import DataError, clip
-from arena.extractors.base import EXTRACTORS
+from arena.mindmap.extractors import EXTRACTORS
 
 # The names that `flair.nn.Classifier.load` gives models for English entities, and where they are.
 _HUB = {
@@ -34,13 +34,13 @@ class Flair:
         you trust.
 
         Args:
-            model: the path of a model file, one of flair's names for English entities (``"ner"``,
+            model: Path of a model file, one of flair's names for English entities (``"ner"``,
                 the paper's, ``"ner-fast"``, ``"ner-large"``, ``"ner-ontonotes"``, ...; a file of
                 such a name is ``"./ner"``), or a model of the Hugging Face hub.
-            download: whether a named model that is not on this machine may be fetched.
+            download: Whether a named model that is not on this machine may be fetched.
 
         Raises:
-            DataError: if an option is of the wrong type, or flair is not installed.
+            DataError: An option is of the wrong type, or flair is not installed.
         """
         require("the extractor flair", "flair")
         if not isinstance(model, str) or not model:
@@ -51,10 +51,10 @@ class Flair:
 
     @once
     def config(self) -> dict[str, Any]:
-        """Model, a hash of its file; versions.
+        """The model's name, a hash of its file, and versions.
 
         Raises:
-            DataError: if the model is not on this machine and may not be fetched.
+            DataError: The model is not on this machine and may not be fetched.
         """
         path = self._path
         return {
@@ -68,7 +68,8 @@ class Flair:
         """Return the texts of the spans found in each label, which is tagged by itself.
 
         Raises:
-            DataError: if the model is not to be had, or is no model of flair.
+            DataError: The model is not on this machine and cannot be fetched, or is no model of
+                flair.
         """
         with _lock:
             return [self._of(label) for label in labels]
