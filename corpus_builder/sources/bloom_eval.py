@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import re
 from collections import Counter
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from arena.errors import DataError
-from corpus_builder.sources.base import SOURCES, Source
+from corpus_builder.sources.base import SOURCES
 from corpus_builder.sources.matching import Sought, arxiv_key, doi_key, normal_title
 from corpus_builder.sources.published import Published, PublishedSource, check_record, read_json
 
@@ -28,6 +27,9 @@ class BloomEval(PublishedSource):
     paper, and some dates are the beginnings of arXiv identifiers. ``influential`` are the
     references that the text cites three times or more, where its citations are numbers that the
     article's own list explains (`count_mentions`).
+
+    Args:
+        outline_maps: Use the outline of a survey, its table of contents, as its mind-map.
     """
 
     name: ClassVar[str] = "bloom-eval"
@@ -43,20 +45,6 @@ class BloomEval(PublishedSource):
     ) -> None:
         self._outline_maps = outline_maps
         super().__init__(input, papers, dates)
-
-    @classmethod
-    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add the options of `PublishedSource` and ``--outline-maps``."""
-        super().add_arguments(parser)
-        parser.add_argument(
-            "--outline-maps", action="store_true",
-            help="take the outline of a survey, its table of contents, as its mind-map",
-        )  # fmt: skip
-
-    @classmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> Source:
-        """Make the source from the parsed options."""
-        return cls(arguments.input, arguments.papers, arguments.dates, arguments.outline_maps)
 
     def read(self, path: Path) -> Iterator[Published]:
         """Yield the surveys, one a folder."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import hashlib
 import json
@@ -17,7 +16,8 @@ from arena._internal.files import sha256_json
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, read_mind_map
-from corpus_builder.sources.base import Located, Source
+from corpus_builder._options import ConstructorOptions
+from corpus_builder.sources.base import Located
 from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.matching import Collection, Held, Joined, Sought, join, normal_title
 from corpus_builder.sources.yields import Yields
@@ -50,13 +50,13 @@ class Published:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
-class PublishedSource(ABC):
+class PublishedSource(ConstructorOptions, ABC):
     """A data set of surveys whose references are joined to a collection of papers.
 
     Args:
         input: Folder or file of the data set.
-        papers: File of the collection, in the format of ``jsonl``.
-        dates: File of dates of surveys, which have precedence; see `DatesFile`.
+        papers: Collection in which references are looked up: JSON lines in the format of ``jsonl``.
+        dates: Dates of surveys, which win over others: JSON lines or CSV with id or title, and date.
 
     Raises:
         DataError: If anything of the data set is missing or cannot be read; the collection is
@@ -80,24 +80,6 @@ class PublishedSource(ABC):
             (survey.itself for survey in self._published),
         )
         self._yields = Yields()
-
-    @classmethod
-    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add ``--input``, ``--papers`` and ``--dates``."""
-        parser.add_argument("--input", required=True, metavar="PATH", help=cls.input_help)
-        parser.add_argument(
-            "--papers", required=True, metavar="FILE",
-            help="collection that the references are looked up in: JSON lines as of jsonl",
-        )  # fmt: skip
-        parser.add_argument(
-            "--dates", metavar="FILE",
-            help="dates of surveys, which go first: JSON lines or CSV with id or title, and date",
-        )  # fmt: skip
-
-    @classmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> Source:
-        """Make the source from the parsed options."""
-        return cls(arguments.input, arguments.papers, arguments.dates)
 
     @abstractmethod
     def read(self, path: Path) -> Iterator[Published]:
