@@ -56,7 +56,7 @@ class PublishedSource(ConstructorOptions, ABC):
     Args:
         input: Folder or file of the data set.
         papers: Collection in which references are looked up: JSON lines in the format of ``jsonl``.
-        dates: Dates of surveys, which win over others: JSON lines or CSV with id or title, and date.
+        dates: Dates of surveys, used first: JSON lines or CSV with id or title, and date.
 
     Raises:
         DataError: If anything of the data set is missing or cannot be read; the collection is
