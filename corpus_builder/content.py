@@ -23,10 +23,10 @@ from corpus_builder._duckdb import count, execute, rows, tables
 from corpus_builder._papers import write_papers
 from corpus_builder._parquet import RowWriter
 
-Written = tuple[str, dict[str, int]]
+HashAndCounts = tuple[str, dict[str, int]]
 """A content hash, and counts."""
 
-Links = Callable[[duckdb.DuckDBPyConnection, Path], Written]
+Links = Callable[[duckdb.DuckDBPyConnection, Path], HashAndCounts]
 Once = Callable[[str, Callable[[], Any]], Any]
 
 

@@ -18,7 +18,7 @@ _ANSWER = re.compile(r"\W*(?:(?:final )?answer\W*)?(true|false)\b", re.IGNORECAS
 
 
 @JUDGES.register("llm")
-class Asked:
+class LLMJudge:
     """A language model answers True or False (paper, section 3.1, with settings of appendix A).
 
     An answer that is neither is asked for once more; after a second one, or where the server

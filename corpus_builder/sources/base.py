@@ -12,10 +12,10 @@ from corpus_builder._options import ConstructorOptions
 if TYPE_CHECKING:
     from corpus_builder.release import Release
 
-__all__ = ["SOURCES", "ConstructorOptions", "Located", "Source"]
+__all__ = ["SOURCES", "ConstructorOptions", "LocatedRecord", "Source"]
 
 
-class Located(NamedTuple):
+class LocatedRecord(NamedTuple):
     """A raw record with its file and line, for messages: ``papers.jsonl line 7``."""
 
     record: Any
@@ -46,11 +46,11 @@ class Source(Protocol):
         """
         ...
 
-    def papers(self) -> Iterator[Located]:
+    def papers(self) -> Iterator[LocatedRecord]:
         """Yield every paper once, in any order."""
         ...
 
-    def surveys(self) -> Iterator[Located]:
+    def surveys(self) -> Iterator[LocatedRecord]:
         """Yield every survey once, in any order."""
         ...
 

@@ -11,8 +11,13 @@ from typing import Any, ClassVar
 
 from arena.errors import DataError
 from corpus_builder.sources.base import SOURCES
-from corpus_builder.sources.matching import Sought, arxiv_key, doi_key, normal_title
-from corpus_builder.sources.published import Published, PublishedSource, check_record, read_json
+from corpus_builder.sources.matching import PaperQuery, arxiv_key, doi_key, normal_title
+from corpus_builder.sources.published import (
+    PublishedSource,
+    PublishedSurvey,
+    check_record,
+    read_json,
+)
 
 _WHAT = "Bloom-Eval"
 _TABLE = "experimental_topics.csv"
@@ -46,7 +51,7 @@ class BloomEval(PublishedSource):
         self._outline_maps = outline_maps
         super().__init__(input, papers, dates)
 
-    def read(self, path: Path) -> Iterator[Published]:
+    def read(self, path: Path) -> Iterator[PublishedSurvey]:
         """Yield the surveys, one a folder."""
         folders = sorted(path.glob("*/human")) if path.is_dir() else []
         if not folders:
@@ -68,13 +73,13 @@ class BloomEval(PublishedSource):
             ]
             titles = [entry["title"] for entry in entries]
             identity = (arxiv_key(article.get("arxiv_id")), doi_key(article.get("doi_id")))
-            yield Published(
+            yield PublishedSurvey(
                 id=f"{self.name}:{topic}",
                 listed_id=topic,
-                itself=Sought(article["title"], tuple(key for key in identity if key)),
+                itself=PaperQuery(article["title"], tuple(key for key in identity if key)),
                 file=f"{where}/expert_article.json",
                 line=number,
-                references=[Sought(e["title"], (), _year(e.get("date"))) for e in entries],
+                references=[PaperQuery(e["title"], (), _year(e.get("date"))) for e in entries],
                 mentions=count_mentions(titles, article["reference"], article["context"]),
                 date=_year(article.get("date")) or years.get(topic),
                 mind_map=outline if self._outline_maps else None,

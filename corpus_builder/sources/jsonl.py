@@ -12,7 +12,7 @@ from arena._internal.progress import progress
 from arena.errors import DataError, clip
 from corpus_builder._lines import MAX_LINE, Lines
 from corpus_builder._options import ConstructorOptions
-from corpus_builder.sources.base import SOURCES, Located
+from corpus_builder.sources.base import SOURCES, LocatedRecord
 
 EXPECTED = "Write one JSON object a line."
 
@@ -42,7 +42,7 @@ class JsonLinesFile:
         self.name = os.fsencode(self._path.name).decode("utf-8", "replace")
         self.sha256 = ""
 
-    def __iter__(self) -> Iterator[Located]:
+    def __iter__(self) -> Iterator[LocatedRecord]:
         """Yield the record of every line that is not blank.
 
         Raises:
@@ -60,7 +60,7 @@ class JsonLinesFile:
                     if number % 1000 == 0:
                         bar.update(lines.bytes - bar.n)
                     any_record = True
-                    yield Located(parse_line(text, self.name, number), self.name, number)
+                    yield LocatedRecord(parse_line(text, self.name, number), self.name, number)
         except OSError as error:
             raise DataError(
                 f"{str(self._path)!r} cannot be read after line {lines.number}: "
@@ -112,11 +112,11 @@ class JsonLines(ConstructorOptions):
         self._papers = JsonLinesFile(papers, "papers")
         self._surveys = JsonLinesFile(surveys, "surveys")
 
-    def papers(self) -> Iterator[Located]:
+    def papers(self) -> Iterator[LocatedRecord]:
         """Yield every paper with its line."""
         return iter(self._papers)
 
-    def surveys(self) -> Iterator[Located]:
+    def surveys(self) -> Iterator[LocatedRecord]:
         """Yield every survey with its line."""
         return iter(self._surveys)
 

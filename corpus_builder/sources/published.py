@@ -17,14 +17,21 @@ from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, read_mind_map
 from corpus_builder._options import ConstructorOptions
-from corpus_builder.sources.base import Located
+from corpus_builder.sources.base import LocatedRecord
+from corpus_builder.sources.join_counts import JoinCounts
 from corpus_builder.sources.jsonl import JsonLinesFile
-from corpus_builder.sources.matching import Collection, Held, Joined, Sought, join, normal_title
-from corpus_builder.sources.yields import Yields
+from corpus_builder.sources.matching import (
+    Collection,
+    JoinResult,
+    PaperQuery,
+    StoredPaper,
+    join,
+    normal_title,
+)
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedSurvey:
     """A survey as its data set publishes it, before the join.
 
     Attributes:
@@ -40,10 +47,10 @@ class Published:
 
     id: str
     listed_id: str
-    itself: Sought
+    itself: PaperQuery
     file: str
     line: int
-    references: list[Sought] = field(default_factory=list)
+    references: list[PaperQuery] = field(default_factory=list)
     mentions: list[int] | None = None
     date: Any = None
     mind_map: Any = None
@@ -79,17 +86,17 @@ class PublishedSource(ConstructorOptions, ABC):
             (entry for survey in self._published for entry in survey.references),
             (survey.itself for survey in self._published),
         )
-        self._yields = Yields()
+        self._yields = JoinCounts()
 
     @abstractmethod
-    def read(self, path: Path) -> Iterator[Published]:
+    def read(self, path: Path) -> Iterator[PublishedSurvey]:
         """Yield the surveys of the data set at `path`; put sha256s of files into ``_hashes``."""
 
-    def papers(self) -> Iterator[Located]:
+    def papers(self) -> Iterator[LocatedRecord]:
         """Yield the papers of the collection; versions of the surveys are marked as surveys."""
         return self._collection.papers()
 
-    def surveys(self) -> Iterator[Located]:
+    def surveys(self) -> Iterator[LocatedRecord]:
         """Yield the surveys that have a date, with the references that the collection holds.
 
         A record also has what the builder does not read: ``abstract``, ``prompt``, ``outline``,
@@ -98,7 +105,7 @@ class PublishedSource(ConstructorOptions, ABC):
         Raises:
             DataError: If no survey has a date.
         """
-        self._yields = Yields()
+        self._yields = JoinCounts()
         for survey in self._published:
             joined = join(survey.references, self._collection)
             counts = self._yields.add(survey.id, joined.counts)
@@ -107,7 +114,7 @@ class PublishedSource(ConstructorOptions, ABC):
             if date is None:
                 self._yields.leave_out(survey.id)
                 continue
-            yield Located(self._record(survey, joined, date), survey.file, survey.line)
+            yield LocatedRecord(self._record(survey, joined, date), survey.file, survey.line)
         if len(self._yields) == self._yields.n_left_out:
             raise DataError(
                 f"none of the {len(self._published)} surveys has a date. Give a file of their "
@@ -125,11 +132,11 @@ class PublishedSource(ConstructorOptions, ABC):
             "yield": self._yields.to_json(),
         }
 
-    def date_of(self, survey: Published) -> tuple[Any, str]:
+    def date_of(self, survey: PublishedSurvey) -> tuple[Any, str]:
         """Return the date that the data set itself gives, and what it is taken from."""
         return survey.date, self.name
 
-    def _date(self, survey: Published) -> tuple[Any, str | None]:
+    def _date(self, survey: PublishedSurvey) -> tuple[Any, str | None]:
         if self._dates and (date := self._dates.find((survey.id, survey.listed_id),
                                                      survey.itself.title)):  # fmt: skip
             return date, "dates file"
@@ -143,7 +150,7 @@ class PublishedSource(ConstructorOptions, ABC):
         late = day_after(match.paper for match in matches if match)
         return late, None if late is None else "latest reference"
 
-    def _record(self, survey: Published, joined: Joined, date: Any) -> dict[str, Any]:
+    def _record(self, survey: PublishedSurvey, joined: JoinResult, date: Any) -> dict[str, Any]:
         record = {
             "id": survey.id,
             "title": survey.itself.title,
@@ -164,7 +171,7 @@ class PublishedSource(ConstructorOptions, ABC):
             record["mind_map"] = self._map(survey, joined)
         return record
 
-    def _map(self, survey: Published, joined: Joined) -> dict[str, Any] | None:
+    def _map(self, survey: PublishedSurvey, joined: JoinResult) -> dict[str, Any] | None:
         try:
             tree, _ = read_mind_map(survey.mind_map)
         except DataError:
@@ -216,7 +223,7 @@ class DatesFile:
         return next((date for date in dates if date is not None), None)
 
 
-def day_after(references: Iterable[Held]) -> str | None:
+def day_after(references: Iterable[StoredPaper]) -> str | None:
     """Return the day after the latest dated one of a survey's references, or None."""
     days = [paper.day for paper in references if paper.dated]
     return format_day(max(days) + 1) if days else None

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, read_mind_map
-from corpus_builder.sources.base import Located
+from corpus_builder.sources.base import LocatedRecord
 from corpus_builder.sources.jsonl import JsonLinesFile, parse_line
 
 PATTERNS = {
@@ -37,7 +37,7 @@ class DataSet(Protocol):
         """Return whether there is a file in this role."""
         ...
 
-    def read(self, role: str) -> Iterator[Located]:
+    def read(self, role: str) -> Iterator[LocatedRecord]:
         """Yield the records of all files in this role."""
         ...
 
@@ -63,7 +63,7 @@ class DataFolder:
         """Return whether there is a file in this role."""
         return bool(self._files(role))
 
-    def read(self, role: str) -> Iterator[Located]:
+    def read(self, role: str) -> Iterator[LocatedRecord]:
         """Yield the records of all files in this role, by name."""
         for path in self._files(role):
             file = JsonLinesFile(path, "surveys" if role == "survey" else "papers")
@@ -102,13 +102,15 @@ class Hub:
         """Return whether there is a file in this role."""
         return self._stream(role) is not None
 
-    def read(self, role: str) -> Iterator[Located]:
+    def read(self, role: str) -> Iterator[LocatedRecord]:
         """Yield the records of all files in this role, in the order of the stream."""
         try:
             for number, row in enumerate(self._stream(role) or (), 1):
                 if row["text"].strip():
                     name = f"{self.name} {role}"
-                    yield Located(parse_line(row["text"].encode(), name, number), name, number)
+                    yield LocatedRecord(
+                        parse_line(row["text"].encode(), name, number), name, number
+                    )
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"{self._full_name!r}, {role}: {_told(error)}") from None
 
@@ -151,7 +153,9 @@ class WithText(NamedTuple):
     line: int
 
 
-def with_texts(papers: Iterator[Located], texts: Iterator[Located]) -> Iterator[WithText]:
+def with_texts(
+    papers: Iterator[LocatedRecord], texts: Iterator[LocatedRecord]
+) -> Iterator[WithText]:
     """Yield every paper and every text, those of one id together, in any order.
 
     Both are written below the directory for temporary files (``TMPDIR``) as Parquet first, which

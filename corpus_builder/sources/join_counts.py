@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 
-class Yields:
+class JoinCounts:
     """Counts for each survey, and their sums."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Yields:
 
 
 def yield_rows(counts: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return (name, text) rows that describe what `Yields.to_json` returns."""
+    """Return (name, text) rows that describe what `JoinCounts.to_json` returns."""
     total = counts["total"]
     rows = []
     if total.get("listed"):
