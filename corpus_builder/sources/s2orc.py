@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -74,9 +75,7 @@ class S2orc(Release):
     def describe(self) -> dict[str, Any]:
         """Return the release, the number of shards of each dataset, and what is missing."""
         folder = self._find()
-        counts: dict[str, int] = {}
-        for shard in folder.shards:
-            counts[shard.dataset] = counts.get(shard.dataset, 0) + 1
+        counts = Counter(shard.dataset for shard in folder.shards)
         if "s2orc_v2" in counts:
             missing = {name: why for name, why in _WITHOUT.items() if name != "s2orc"}
         else:
@@ -84,7 +83,7 @@ class S2orc(Release):
         return {
             "source": "s2orc",
             "release": folder.release,
-            "shards": counts,
+            "shards": dict(counts),
             "missing": {name: why for name, why in missing.items() if name not in counts},
             "reviews": self._reviews,
         }
