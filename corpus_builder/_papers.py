@@ -1,4 +1,4 @@
-"""Write the papers in document order, with the look-up tables that every step needs."""
+"""Write the papers in document order, with look-up tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The records of a source in staging files, and the order of the documents, out of core."""
+"""Check the records of a source, stage them in files, and order the documents out of core."""
 
 from __future__ import annotations
 

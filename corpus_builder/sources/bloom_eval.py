@@ -142,7 +142,7 @@ def count_mentions(
 
 
 def _entries(bibliography: Sequence[Any]) -> dict[int, str]:
-    """Return number -> entry; what was scanned as one entry may be two."""
+    """Return the entries by number; a scanned entry may hold two."""
     entries: dict[int, str] = {}
     for scanned in bibliography:
         if isinstance(scanned, str) and _LABEL.match(scanned.strip()):
@@ -153,7 +153,7 @@ def _entries(bibliography: Sequence[Any]) -> dict[int, str]:
 
 
 def _numbers(titles: list[str], labels: Mapping[int, str]) -> list[int | None]:
-    """Return the number of each title; an entry goes to the longest title that stands in it."""
+    """Return the number of each title; an entry belongs to the longest title that it contains."""
     best: dict[int, str] = {}
     for number, entry in labels.items():
         best[number] = max((t for t in titles if t and t in entry), key=len, default="")
@@ -164,7 +164,7 @@ def _numbers(titles: list[str], labels: Mapping[int, str]) -> list[int | None]:
 
 
 def _cited(text: str) -> list[int]:
-    """Return the numbers cited, ranges written out."""
+    """Return the cited numbers, with ranges expanded."""
     numbers: list[int] = []
     for first, last in _RANGE.findall(text):
         numbers += (

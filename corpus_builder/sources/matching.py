@@ -100,7 +100,7 @@ _COMMAND = re.compile(rf"\\(?:(?:{_FONT})(?![a-zA-Z])|{_MARK})")
 
 
 def normal_title(title: str) -> str:
-    r"""Return what two spellings of one title share: `title_key` without markup and accents.
+    r"""Return the key of a title, equal for its spellings: `title_key` without markup and accents.
 
     Commands of LaTeX and tags of HTML that only set a font or an accent go, other commands leave
     their name; braces, dollars and dashes go with all punctuation. Whatever distinguishes two works
@@ -124,7 +124,7 @@ _UNDATED = 2**31 - 1
 
 
 class PaperQuery(NamedTuple):
-    """What a survey says of a paper: its title, its identifiers (`_identifiers`), its year."""
+    """A paper as a survey lists it: title, identifiers, year."""
 
     title: str
     keys: tuple[str, ...] = ()
@@ -140,7 +140,7 @@ class StoredPaper(NamedTuple):
 
     @property
     def dated(self) -> bool:
-        """Whether the date is one."""
+        """Whether the paper has a date."""
         return self.day != _UNDATED
 
 
@@ -153,7 +153,7 @@ class Match(NamedTuple):
 
 
 class Collection:
-    """Papers in the format of ``jsonl``, read in one pass while they are built in.
+    """Papers in the format of ``jsonl``, read once, while the build reads them.
 
     Only what is sought is kept in memory, so it is bounded by the surveys, not by the collection.
 
@@ -200,7 +200,7 @@ class Collection:
         return None
 
     def versions(self, sought: PaperQuery) -> list[StoredPaper]:
-        """Return all papers that have an identifier or the title sought, the earliest first."""
+        """Return all papers with an identifier or the title of the query, the earliest first."""
         self._read()
         return sorted({paper for key in _names(sought) for paper in self._held[key]})
 
@@ -214,7 +214,7 @@ class Collection:
                 pass
 
     def _note(self, record: Mapping[str, Any]) -> bool:
-        """Keep a paper that is sought; return whether it is one of the surveys."""
+        """Store a paper that is looked up; return whether it is one of the surveys."""
         title, identifier = record.get("title"), record.get("id")
         keys = paper_keys(record)
         if isinstance(title, str):
@@ -269,7 +269,7 @@ class JoinResult(NamedTuple):
 
     @property
     def distinct(self) -> int:
-        """How many different works the survey lists, found or not."""
+        """Number of distinct works that the survey lists."""
         return self.counts["listed"] - self.counts["repeated"]
 
 

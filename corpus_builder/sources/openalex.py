@@ -97,7 +97,7 @@ class OpenAlex(Release):
 
 
 def _check_manifest(works: Path, by_name: dict[str, Path]) -> None:
-    """Refuse a folder that is not what the snapshot's own list says, if it has come along.
+    """Raise `DataError` if the folder differs from the snapshot's own list of files, if it has one.
 
     A work moves to another partition when it changes: a folder into which a newer snapshot was
     laid without removing the old one holds works twice.

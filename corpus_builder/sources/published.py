@@ -1,4 +1,4 @@
-"""What the sources share that join a published data set to a collection of papers."""
+"""Base of sources that join a published data set to a collection of papers."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class PublishedSource(ConstructorOptions, ABC):
             )
 
     def describe(self) -> dict[str, Any]:
-        """Return the files as they were read, and the yield of the join."""
+        """Return the files as they were read, and the counts of the join."""
         return {
             "source": self.name,
             "files": {
@@ -133,7 +133,7 @@ class PublishedSource(ConstructorOptions, ABC):
         }
 
     def date_of(self, survey: PublishedSurvey) -> tuple[Any, str]:
-        """Return the date that the data set itself gives, and what it is taken from."""
+        """Return the date in the data set, and its origin."""
         return survey.date, self.name
 
     def _date(self, survey: PublishedSurvey) -> tuple[Any, str | None]:
@@ -183,7 +183,7 @@ class PublishedSource(ConstructorOptions, ABC):
 
 
 def _with_ids(tree: MindMap, ids: Mapping[str, str]) -> MindMap:
-    """Put ids in the place of titles; a paper that the collection lacks is left out."""
+    """Replace titles by ids; leave out papers that the collection lacks."""
     papers = dict.fromkeys(ids[title] for title in tree.papers if title in ids)
     # A map has at most 64 levels, so this does not run out of stack.
     children = tuple(_with_ids(child, ids) for child in tree.children)
@@ -224,7 +224,7 @@ class DatesFile:
 
 
 def day_after(references: Iterable[StoredPaper]) -> str | None:
-    """Return the day after the latest dated one of a survey's references, or None."""
+    """Return the day after the latest date of a survey's references, or None."""
     days = [paper.day for paper in references if paper.dated]
     return format_day(max(days) + 1) if days else None
 
@@ -269,7 +269,7 @@ def _csv(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def find_one(path: Path, pattern: str, data_set: str) -> Path:
-    """Return `path` if it is a file, or else the one file in it that fits a pattern.
+    """Return `path` if it is a file, or else the only file in it that matches a pattern.
 
     Raises:
         DataError: If there is no such file, or more than one.

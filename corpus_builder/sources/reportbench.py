@@ -80,7 +80,7 @@ class ReportBench(PublishedSource):
 
 
 def _keys(more: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the identifiers of an entry: what it calls arXiv's, and its DOI."""
+    """Return the arXiv identifiers and DOIs of an entry."""
     keys = [arxiv_key(more.get("eprint"))]
     for field in _WITH_ARXIV:
         if isinstance(text := more.get(field), str):

@@ -151,7 +151,7 @@ class ResearchArena:
 
 
 def _checked(places: Iterator[LocatedRecord]) -> Iterator[LocatedRecord]:
-    """Refuse what has no id, which a join would lose without a word."""
+    """Raise `DataError` for a record without an id, which a join would lose silently."""
     for place in places:
         _converted(place, identifier)
         yield place

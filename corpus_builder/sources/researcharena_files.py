@@ -145,7 +145,7 @@ _MEMORY = 10**9
 
 
 class WithText(NamedTuple):
-    """A paper and its text, one of which may be None, and where the record stands."""
+    """A paper and its text, one of which may be None, with file and line."""
 
     paper: Any
     text: Any
@@ -208,7 +208,7 @@ def identifier(record: Mapping[str, Any]) -> str:
 
 
 def paper(record: Mapping[str, Any], text: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return a paper; what `record` lacks is taken from `text`, its full text from both."""
+    """Return a paper from both records; `text` fills in what `record` lacks."""
     whole = {**(text or {}), **{key: value for key, value in record.items() if value is not None}}
     return {
         "id": identifier(record),
@@ -222,7 +222,7 @@ def paper(record: Mapping[str, Any], text: Mapping[str, Any] | None = None) -> d
 
 
 def survey(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a survey; ``mind_map`` is the ``typology`` as it stands."""
+    """Return a survey; ``mind_map`` is the unchanged ``typology``."""
     listed = list(references(record.get("references")))
     total = record.get("referenceCount")
     return {

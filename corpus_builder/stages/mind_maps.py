@@ -1,4 +1,4 @@
-"""The stage ``mind-maps``: trees made of the figures of surveys (paper, section 3.3)."""
+"""The stage ``mind-maps``: trees read from the figures of surveys (paper, section 3.3)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SCHEMA = pa.schema([("survey", pa.string()), ("mind_map", pa.string())])
 
 
 class MindMapsStage:
-    """Picks a figure of each survey, and has it read into a tree."""
+    """Selects a figure of each survey, and reads it into a tree."""
 
     name = "mind-maps"
     keeps: tuple[str, ...] = ()
