@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from arena._internal.files import sha256_json
 from arena.errors import DataError, clip
-from arena.llm._retry import AgainError
+from arena.llm.errors import AgainError
 
 KEY_VERSION = 1
 """A part of every key. Raise it if the same request must not find its old answer."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import queue
 import threading
@@ -13,7 +14,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from arena.errors import DataError, clip, did_you_mean
-from arena.llm._retry import AgainError, Gate, backoff
 from arena.llm.answers import (
     Completion,
     Message,
@@ -23,7 +23,13 @@ from arena.llm.answers import (
     key_of,
     read_answer,
 )
-from arena.llm.errors import LLMError, ReplayMissError, RequestRefusedError, SpendingLimitError
+from arena.llm.errors import (
+    AgainError,
+    LLMError,
+    ReplayMissError,
+    RequestRefusedError,
+    SpendingLimitError,
+)
 from arena.llm.meter import Limits, Meter, price_of
 from arena.llm.server import Server
 from arena.llm.store import Store
@@ -164,7 +170,7 @@ class Client(Model):
         self._options = {"temperature": temperature, "seed": seed, "max_tokens": max_tokens}
         self._options |= dict(request or {})
         self._retries, self._parallel = max_retries, max_parallel
-        self._gate = Gate(max_parallel, max_per_minute, sleep)
+        self._gate = _Gate(max_parallel, max_per_minute, sleep)
         self._server = Server(base_url, api_key_env, float(timeout))
         self._price = None if self.mode == "replay" else price_of(model, prices)
         self.check_price(self.meter.limits)
@@ -243,7 +249,7 @@ class Client(Model):
                 f"the limit {limit}={getattr(self.meter.limits, limit)} of all requests of this "
                 "process is reached. Earlier answers are kept."
             )
-        with self._gate.place():
+        with self._gate.places:
             started = time.monotonic()
             try:
                 answer = self._attempt(key, body, stopped)
@@ -268,7 +274,7 @@ class Client(Model):
             except AgainError as error:
                 reason, asked = str(error), error.pause
             if attempt < self._retries:
-                pause = backoff(key, attempt) if asked is None else asked
+                pause = _backoff(key, attempt) if asked is None else asked
                 self._gate.pause(pause, everyone=asked is not None)
         raise LLMError(
             f"{reason} ({self._retries + 1} attempts at request {describe_request(body)}). "
@@ -298,6 +304,53 @@ class Client(Model):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
+
+
+class _Gate:
+    """The places and pauses that all threads of a client share.
+
+    Args:
+        parallel: Calls under way at once.
+        per_minute: Calls begun in a minute, evenly; None for no bound.
+        sleep: Function that waits for a number of seconds.
+    """
+
+    def __init__(
+        self, parallel: int, per_minute: float | None, sleep: Callable[[float], None]
+    ) -> None:
+        self.places = threading.BoundedSemaphore(parallel)
+        self._interval = 60.0 / per_minute if per_minute else 0.0
+        self._sleep = sleep
+        self._next = 0.0
+        self._lock = threading.Lock()
+
+    def wait(self) -> None:
+        """Wait until the next call may begin."""
+        with self._lock:
+            now = time.monotonic()
+            begin = max(now, self._next)
+            self._next = max(self._next, begin + self._interval)
+        if begin > now:
+            self._sleep(begin - now)
+
+    def pause(self, seconds: float, everyone: bool) -> None:
+        """Wait; with `everyone` no other thread begins a call before that either."""
+        if everyone:
+            with self._lock:
+                self._next = max(self._next, time.monotonic() + seconds)
+        else:
+            self._sleep(seconds)
+
+
+def _backoff(key: str, attempt: int) -> float:
+    """Return seconds to wait after a failed attempt (from 0).
+
+    They double from 0.5 up to 60, times a factor between 0.5 and 1 from the hash of request and
+    attempt: callers that failed together come back apart, and two runs wait equally long.
+    """
+    digest = hashlib.sha256(f"{key} {attempt}".encode()).digest()
+    share = int.from_bytes(digest[:4], "little") / 2**32
+    return float(min(60.0, 0.5 * 2.0**attempt) * (0.5 + 0.5 * share))
 
 
 class _StoppedError(Exception):

@@ -39,3 +39,15 @@ class SpendingLimitError(LLMError):
 
 class ParseError(ArenaError, ValueError):
     """Raised if a model's text lacks what was asked for; the model reads the message."""
+
+
+class AgainError(Exception):
+    """Raised by an attempt that failed for a reason that may pass.
+
+    Attributes:
+        pause: Seconds that the server asks to wait, or None.
+    """
+
+    def __init__(self, reason: str, pause: float | None = None) -> None:
+        super().__init__(reason)
+        self.pause = pause

@@ -8,15 +8,17 @@ import re
 import threading
 import time
 from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 from arena.errors import DataError, clip, did_you_mean
-from arena.llm._retry import LONGEST_ASKED, AgainError, asked_pause
-from arena.llm.errors import LLMError, RequestRefusedError
+from arena.llm.errors import AgainError, LLMError, RequestRefusedError
 
 OPENAI = "https://api.openai.com/v1"
 LARGEST_ANSWER = 64 * 1024 * 1024
+LONGEST_PAUSE = 300.0
+"""Seconds; a server that asks for a longer pause has nothing left for today."""
 _PASSING = {408, 409, 425, 429}
 _REFUSED = re.compile(
     r"context.{0,20}(?:length|window|size)|maximum context|too many tokens|(?:prompt|input|request)"
@@ -147,8 +149,8 @@ class Server:
         if status == 429 and "insufficient_quota" in said:
             return LLMError(f"429: the account of the key in {name} is empty.")
         if status in _PASSING or status >= 500:
-            pause = asked_pause(headers)
-            if pause is not None and pause > LONGEST_ASKED:
+            pause = _asked_pause(headers)
+            if pause is not None and pause > LONGEST_PAUSE:
                 return LLMError(
                     f"{status}: {where} asks to wait {pause:.0f} seconds. Try again then; earlier "
                     "answers are kept."
@@ -226,3 +228,21 @@ def _message(text: str) -> str:
         words = text
     words = " ".join(words[:2000].split())
     return f": {clip(words, 300)}" if words else ""
+
+
+def _asked_pause(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds of ``Retry-After`` (a number or a date) or ``retry-after-ms``, or None."""
+    for name, unit in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
+        text = headers.get(name)
+        if text is None:
+            continue
+        try:
+            seconds = float(text) * unit
+        except ValueError:
+            try:
+                seconds = parsedate_to_datetime(text).timestamp() - time.time()
+            except (ValueError, TypeError, OverflowError):
+                continue
+        if seconds == seconds:  # not NaN
+            return max(0.0, seconds)
+    return None
