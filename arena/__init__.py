@@ -72,8 +72,8 @@ register_all()  # so that gymnasium.make() knows the ids after `import arena`
 
 
 _MODULES = (
-    "agents", "audit", "check", "envs", "errors", "llm", "metrics", "mindmap", "results",
-    "retrieval", "rewards", "runs", "tasks", "tools", "trec",
+    "agents", "envs", "errors", "llm", "metrics", "mindmap", "results",
+    "retrieval", "rewards", "runs", "tasks", "testing", "tools", "trec",
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import shutil
 import pytest
 from audit_leaks import (
     FILES,
-    LEAKS,
+    INJECTED,
     answers_hold_the_labels,
     info_holds_the_labels,
     len_counts_all,
@@ -17,10 +17,10 @@ from audit_leaks import (
 )
 
 import arena.cli
-from arena.audit import CHECKS, audit
-from arena.audit._kinds import KINDS
 from arena.corpus import Corpus
 from arena.errors import DataError
+from arena.testing import LEAKS, audit, environment_ids
+from arena.testing.auditor import kinds
 
 # Without a leak.
 
@@ -99,10 +99,13 @@ def test_an_engine_without_a_second_reading_says_so(world, tmp_path):
 # With one.
 
 
-@pytest.mark.parametrize(("leak", "checks"), LEAKS, ids=[leak.__name__ for leak, _ in LEAKS])
+@pytest.mark.parametrize(("leak", "checks"), INJECTED, ids=[leak.__name__ for leak, _ in INJECTED])
 def test_a_leak_is_found_and_named(leak, checks, world, monkeypatch):
     # Organization with its references, Survey alone and as a vector; the others are alike.
-    monkeypatch.setattr("arena.audit._audit.KINDS", [KINDS[2], KINDS[4], KINDS[-2]])
+    organization = kinds(["arena/Organization-v0"])[0]
+    survey, *_, survey_vector, _ = kinds(["arena/Survey-v0"])
+    audited = [organization, survey, survey_vector]
+    monkeypatch.setattr("arena.testing.auditor.kinds", lambda _: audited)
     leak(monkeypatch)
     report = audit(world, actions=450)
     assert not report.clean
@@ -114,7 +117,8 @@ def test_a_leak_is_found_and_named(leak, checks, world, monkeypatch):
 
 @pytest.mark.parametrize("leak", [info_holds_the_labels, answers_hold_the_labels, twice])
 def test_a_leak_at_the_end_of_episodes_that_begin_anew_at_once(leak, world, monkeypatch):
-    monkeypatch.setattr("arena.audit._audit.KINDS", KINDS[-1:])
+    audited = kinds(environment_ids())[-1:]
+    monkeypatch.setattr("arena.testing.auditor.kinds", lambda _: audited)
     leak(monkeypatch)
     assert any("SameStep" in finding.where for finding in audit(world, actions=200).findings)
 
@@ -130,8 +134,8 @@ def test_files_that_break_a_rule(name, change, check, mini, tmp_path):
 
 def test_every_check_has_a_leak():
     """A check that cannot fail is none."""
-    found = set().union(*(checks for _, checks in LEAKS), {check for *_, check in FILES})
-    assert found == set(CHECKS)
+    found = set().union(*(checks for _, checks in INJECTED), {check for *_, check in FILES})
+    assert found == set(LEAKS)
 
 
 # The command.
