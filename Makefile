@@ -51,9 +51,9 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.dev
 	test -f $(DEMO)/bench-corpus/manifest.json || $(BIN)/arena-corpus build world \
 		--papers 20000 --surveys 100 --fields title,abstract --output $(DEMO)/bench-corpus
-	$(BIN)/arena bench core --corpus $(DEMO)/bench-corpus
-	$(BIN)/arena bench env --corpus $(DEMO)/bench-corpus
-	$(BIN)/arena bench retrieval --docs 20000 --output $(DEMO)/bench --overwrite
+	$(BIN)/python -m benchmarks core --corpus $(DEMO)/bench-corpus
+	$(BIN)/python -m benchmarks env --corpus $(DEMO)/bench-corpus
+	$(BIN)/python -m benchmarks retrieval --docs 20000 --output $(DEMO)/bench --overwrite
 
 clean:
 	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from arena._register import register_all
+from arena.tasks.base import TASKS
 
 if TYPE_CHECKING:
     from arena.agents import Agent, Desk, Researcher, actions_from, tool_message
@@ -68,7 +68,7 @@ _HOMES = {
     "tool_schemas": "arena.tools",
 }
 
-register_all()  # so that gymnasium.make() knows the ids after `import arena`
+TASKS.register_environments()  # so that gymnasium.make() knows the ids after `import arena`
 
 
 _MODULES = (

@@ -19,9 +19,9 @@ import pytest
 
 import arena
 import arena.llm
-from arena._register import ENVIRONMENTS
 from arena.agents import AGENTS, Agent
 from arena.errors import CorpusError
+from arena.tasks import environment_ids
 from arena.tools import Episode
 
 ROOT = Path(arena.__file__).parent.parent
@@ -250,7 +250,7 @@ def test_gold_does_not_change_what_an_agent_sees(name, ends, arguments, world, t
     assert seen[0] == seen[1]
 
 
-@pytest.mark.parametrize("name", sorted(ENVIRONMENTS))
+@pytest.mark.parametrize("name", environment_ids())
 def test_public_attributes_of_an_environment_hold_no_label(name, world):
     env = gymnasium.make(name, corpus=world).unwrapped
     env.reset(seed=1)

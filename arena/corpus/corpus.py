@@ -45,6 +45,20 @@ class Corpus:
         """
         return cls(directory)
 
+    @classmethod
+    def of(cls, corpus: Corpus | str | Path) -> Corpus:
+        """Return `corpus` itself if it is open already, else open the directory.
+
+        Raises:
+            CorpusError: The directory holds no built corpus.
+            DataError: `corpus` is neither a corpus nor a directory.
+        """
+        if isinstance(corpus, cls):
+            return corpus
+        if not isinstance(corpus, str | Path):
+            raise DataError(f"corpus={clip(corpus)}: give a built corpus, or its directory.")
+        return cls.open(corpus)
+
     @property
     def sha256(self) -> str:
         """The hash of the papers and tasks, independent of file formats and input order."""

@@ -13,7 +13,6 @@ from arena import __version__
 from arena._internal.files import sha256_json
 from arena._internal.progress import progress
 from arena.corpus import Corpus
-from arena.envs._setting import opened
 from arena.errors import DataError
 from arena.runs import environment
 from arena.runs._opening import OpenedRun
@@ -102,7 +101,7 @@ def replay(run: str | Path, corpus: Corpus | str | Path) -> Replay:
         DataError: if a line of the trajectories is no episode of the run.
     """
     opened_run = OpenedRun(run)
-    corpus = opened(corpus)
+    corpus = Corpus.of(corpus)
     tasks = TaskSet(corpus.directory)
     opened_run.refuse_other({"corpus": corpus.sha256, "tasks": tasks.sha256})
     arguments, surveys = opened_run.arguments(), opened_run.manifest["surveys"]

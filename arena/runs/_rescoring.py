@@ -11,7 +11,6 @@ from arena._internal.code import code_sha256
 from arena._internal.files import sha256_json
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
-from arena.envs._setting import opened
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.extractors import EXTRACTORS
 from arena.metrics import METRICS
@@ -66,7 +65,7 @@ def rescore(
     if metrics is not None and (not metrics or isinstance(metrics, str)):
         raise DataError(f"metrics={clip(metrics)}: give a list of names such as 'recall@10'.")
     asked = None if metrics is None else _asked(task, dict.fromkeys(metrics))
-    corpus = opened(corpus)
+    corpus = Corpus.of(corpus)
     tasks = TaskSet(corpus.directory)
     opened_run.refuse_other({"corpus": corpus.sha256, "tasks": tasks.sha256})
     answers = {record["survey"]: answers_of(record) for record in opened_run.episodes()}

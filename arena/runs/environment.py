@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
-from gymnasium.envs.registration import load_env_creator
 
 from arena._internal.code import code_sha256
 from arena._internal.files import sha256_json
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
-from arena.envs._given import given
+from arena.envs import starting_papers
 from arena.errors import DataError, clip, did_you_mean
 from arena.retrieval import Retriever
 from arena.retrieval._names import classes, parse_name
 from arena.rewards import make_rewards
-from arena.tasks import DEFAULT_BUDGET, TASKS, TaskSet, measures, stages_of, tools_of
+from arena.tasks import (
+    DEFAULT_BUDGET,
+    TASKS,
+    TaskSet,
+    environment_id,
+    measures,
+    stages_of,
+    tools_of,
+)
 from arena.tools import TOOLS
 
 FOUND = "found"
 """The one argument of an environment that may name a file; its content goes into the run."""
 
-_ELSEWHERE = ("corpus", "surveys", "render_mode")
+_ELSEWHERE = ("corpus", "task", "surveys", "render_mode")
 _GYMNASIUM = tuple(inspect.signature(gymnasium.make).parameters)  # its own, such as time limits
+_UNRECORDED = ("description", "references")  # a text for lists; an argument of the environment
 _TYPES: dict[str, type] = {
     "retriever": str, "retriever_options": dict, "retrievers": list, "reward": str,
     "reward_options": dict,
@@ -43,18 +50,15 @@ def recorded_types(task: str) -> dict[str, type]:
     return _TYPES | ({"encoder": str} if has_mind_maps(task) else {})
 
 
+def definition_of(task: str) -> dict[str, Any]:
+    """Return the task as manifests record it: all that shapes what is played and scored."""
+    fields = TASKS.get(task)._asdict() | {"environment": environment_id(task)}
+    return {name: value for name, value in fields.items() if name not in _UNRECORDED}
+
+
 def takes_found(task: str) -> bool:
-    """Return whether the environment of a task has an argument `FOUND`, or may have it."""
-    module, _, name = TASKS.get(task).environment.rpartition(":")
-    if module:
-        importlib.import_module(module)
-    entry: Any = gymnasium.spec(name).entry_point
-    creator: Any = load_env_creator(entry) if isinstance(entry, str) else entry
-    if isinstance(creator, type):
-        inits = [vars(kind).get("__init__") for kind in creator.__mro__]
-        return any(FOUND in inspect.signature(init).parameters for init in inits if init)
-    parameters = inspect.signature(creator).parameters
-    return FOUND in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    """Return whether the environment of a task has the argument `FOUND`."""
+    return bool(TASKS.get(task).references)
 
 
 def make_environment(
@@ -66,7 +70,7 @@ def make_environment(
         DataError: if the environment takes no such argument.
         CorpusError, UnknownNameError: if one is unusable.
     """
-    kind = TASKS.get(task).environment
+    kind = environment_id(task)
     for name in arguments:
         if name in (*_ELSEWHERE, *_GYMNASIUM):
             raise DataError(f"the environment {kind} takes no argument {clip(name)} here.")
@@ -127,7 +131,7 @@ def arguments_of(
     return arguments | dict(options or {})
 
 
-def what_was_found(
+def papers_of_run(
     arguments: Mapping[str, Any], corpus: Corpus, tasks: TaskSet, surveys: Sequence[str]
 ) -> dict[str, list[str]]:
     """Return the papers that each episode begins with, where the arguments name a run of them.
@@ -135,7 +139,7 @@ def what_was_found(
     Raises:
         DataError: if they name none, or one that has no survey of this corpus.
     """
-    source = given(arguments.get("references", "oracle"), arguments[FOUND], corpus)
+    source = starting_papers(arguments.get("references", "oracle"), arguments[FOUND], corpus)
     assert source is not None
     source.check(tasks)
     return {
@@ -195,7 +199,7 @@ def code_of(
     engines += [corpus.retriever(name) for name in arguments["retrievers"]]
     rewards = make_rewards(arguments["reward"], arguments["reward_options"])
     kind = type(env.unwrapped)
-    task = kind.task_name  # type: ignore[attr-defined]
+    task = env.unwrapped.task_name  # type: ignore[attr-defined]
     items: list[Any] = [kind, *(kind for engine in engines for kind in classes(engine))]
     items += measures(task)
     items += [type(reward) for reward in rewards]

@@ -14,7 +14,6 @@ from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.progress import progress
 from arena.agents import Agent
 from arena.corpus import Corpus
-from arena.envs._setting import opened
 from arena.errors import ArenaError, CorpusError, DataError, NoLabelsError, clip
 from arena.runs import environment
 from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION, run_directory
@@ -22,7 +21,14 @@ from arena.runs.episodes import episode_seed, play
 from arena.runs.players import players
 from arena.runs.results import write_results
 from arena.runs.trajectories import TRAJECTORIES, VERSION, Trajectories, plain
-from arena.tasks import DEFAULT_BUDGET, ENCODER, TASKS, TaskSet, can_score, choose_surveys
+from arena.tasks import (
+    DEFAULT_BUDGET,
+    ENCODER,
+    TASKS,
+    TaskSet,
+    can_score,
+    choose_surveys,
+)
 
 
 def run(
@@ -83,8 +89,8 @@ def run(
         ArenaError: if another process writes `output`, or the agent fails; the episodes played so
             far are kept.
     """
-    corpus = opened(corpus)
-    specification = TASKS.get(task)
+    corpus = Corpus.of(corpus)
+    TASKS.get(task)  # an unknown name is reported before anything is opened
     tasks = TaskSet(corpus.directory)
     chosen = _choose(task, tasks, surveys)
     agent_options = agent_options or {}
@@ -105,7 +111,7 @@ def run(
     )
     found = None
     if arguments.get(environment.FOUND) is not None and environment.takes_found(task):
-        found = environment.what_was_found(arguments, corpus, tasks, chosen)
+        found = environment.papers_of_run(arguments, corpus, tasks, chosen)
         arguments[environment.FOUND] = found
     env = environment.make_environment(task, corpus, chosen, arguments)
     manifest = plain(
@@ -113,7 +119,7 @@ def run(
             "version": MANIFEST_VERSION,
             "arena": __version__,
             "task": task,
-            "definition": specification._asdict(),
+            "definition": environment.definition_of(task),
             "agent": team.name,
             "agent_options": {
                 name: value

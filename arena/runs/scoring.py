@@ -11,7 +11,6 @@ from arena import trec
 from arena._internal.code import code_sha256
 from arena._internal.files import sha256_json
 from arena.corpus import Corpus
-from arena.envs._setting import opened
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.metrics import evaluate, parse
 from arena.runs.summary import Answers, summarize
@@ -51,7 +50,7 @@ def score(
         CorpusError: if it is a directory with a run over another corpus.
         UnknownNameError: if the task or a survey is unknown.
     """
-    corpus = opened(corpus)
+    corpus = Corpus.of(corpus)
     specification = TASKS.get(task)
     if specification.stages or specification.answer != "ranking":
         raise DataError(

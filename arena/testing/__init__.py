@@ -13,7 +13,7 @@ of the corpus. Both find the tools through the environment: nothing needs to be 
 """
 
 from arena.testing.auditor import audit
-from arena.testing.contract import Subject, check_environment, environment_ids
+from arena.testing.contract import Subject, check_environment
 from arena.testing.report import CHECKS, LEAKS, CheckError, Finding, Report, Result, require
 
 __all__ = [
@@ -26,6 +26,5 @@ __all__ = [
     "Subject",
     "audit",
     "check_environment",
-    "environment_ids",
     "require",
 ]

@@ -6,7 +6,6 @@ every kind, hostile texts, values at the bounds, and wrong types.
 
 from __future__ import annotations
 
-import functools
 import json
 import random
 import re
@@ -24,7 +23,7 @@ HUGE = "a" * 1_000_000
 ENDINGS = ("submit", "organize", "finish")
 """Tools that end a stage; random play calls them rarely before its last step."""
 _QUERY = 10_000
-_DEEP: Any = functools.reduce(lambda inside, _: {"a": [inside]}, range(50), {})
+_DEEP: Any = json.loads(50 * '{"a": [' + 50 * "]}")
 _ABOUT_PAPERS = re.compile(r"\b(ids?|papers?)\b")
 _ABOUT_TEXT = re.compile(r"\b(query|queries|words?|keywords?|texts?|titles?|topics?|question)\b")
 
@@ -232,7 +231,8 @@ class Attacker(Arguments):
         self._weights = {
             name: 25 if name in unproven else weights.get(name, 8) for name in self._tools
         }
-        self._weights |= {"<twin>": 18, "<malformed>": 6, "<paged>": 6 * ("search" in tools)}
+        self._weights |= {"<malformed>": 6, "<paged>": 6 * ("search" in tools)}
+        self._weights["<twin>"] = 18 + 18 * len(unproven)
 
     def probe(self) -> Probe:
         """Return what to send next."""
@@ -316,7 +316,7 @@ class Attacker(Arguments):
         """
         hidden, facts, tools = self.ids.hidden(), self._reach.facts, list(self._tools)
         twins = [twin_of(hidden, facts.by_id, self.rng) for _ in range(2)]
-        tool = self.rng.choice([*tools, *self._unproven])
+        tool = self.rng.choice([*tools, *4 * sorted(self._unproven)])
         if None not in twins and self._reach.paper(hidden) is None:
             self._hidden = hidden
             try:

@@ -23,7 +23,7 @@ from arena.testing.oracles import (
     listing,
     only_error,
 )
-from arena.testing.report import CheckError, Log, Reporter, brief
+from arena.testing.report import CheckError, Report, Reporter, brief
 from arena.testing.walk import label_type, parsed, strings, walk
 
 _OBSERVATION = {"topic", "cutoff", "stage", "result", "budget"}
@@ -77,7 +77,7 @@ class Shared(NamedTuple):
     retrievers: tuple[str, ...]
     scorers: Mapping[str, Bm25]
     instructions: dict[tuple[str, str], set[str]]
-    log: Log
+    log: Report
 
 
 class Step(NamedTuple):

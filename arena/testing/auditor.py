@@ -16,15 +16,16 @@ from arena._internal.progress import progress
 from arena.corpus import Corpus
 from arena.corpus.indexes import read_index
 from arena.errors import DataError, clip
+from arena.tasks import TASKS, environment_ids, stages_of
 from arena.testing.actions import schemas_of
 from arena.testing.audited import Episode, Kind, Shared, Step, check_attributes
 from arena.testing.bm25 import MAX_CHARACTERS, Bm25, characters
-from arena.testing.contract import class_of, default_references, environment_ids, find_spec
+from arena.testing.contract import find_spec, task_of
 from arena.testing.episodes import info_of, unbatched
 from arena.testing.exposure import Exposure
 from arena.testing.files import Facts
 from arena.testing.oracles import END
-from arena.testing.report import Log, Report
+from arena.testing.report import Report
 from arena.testing.stored import check_files
 from arena.testing.views import Views
 
@@ -73,8 +74,9 @@ def audit(
     names = tuple(dict.fromkeys(retrievers))
     for name in names:
         opened.retriever(name)
-    audited = kinds(environment_ids() if environments is None else environments)
-    facts, log = Facts(opened.directory), Log()
+    env_ids = environment_ids() if environments is None else environments
+    audited = kinds(env_ids, str(opened.directory))
+    facts, log = Facts(opened.directory), Report()
     check_files(facts, log)
     scorers = _scorers(opened, facts, names)
     shared = Shared(facts, Exposure(facts), names, scorers, {}, log)
@@ -93,45 +95,36 @@ def audit(
     log.counts["surveys"], log.counts["cutoffs"] = len(log.surveys), len(log.cutoffs)
     indexes = {f"index {name}": opened.index_sha256(name) for name in names}
     tasks = str(opened.manifest["tasks_sha256"])
-    return Report(
-        tuple(log.findings),
-        dict(sorted(log.by_check.items())),
-        dict(sorted(log.counts.items())),
-        dict(sorted(log.tools.items())),
-        dict(log.environments),
-        dict(sorted(log.doors.items())),
-        dict(sorted(log.refused.items())),
-        {"corpus": opened.sha256, "tasks": tasks, **indexes, "code": code_sha256()},
-        {
-            "actions": actions,
-            "seed": seed,
-            "retrievers": list(names),
-            "scores_not_compared": [name for name in names if name not in scorers],
-        },
-        time.perf_counter() - begun,
-    )
+    log.hashes = {"corpus": opened.sha256, "tasks": tasks, **indexes, "code": code_sha256()}
+    log.settings = {
+        "actions": actions,
+        "seed": seed,
+        "retrievers": list(names),
+        "scores_not_compared": [name for name in names if name not in scorers],
+    }
+    log.sort()
+    log.seconds = time.perf_counter() - begun
+    return log
 
 
-def kinds(env_ids: Sequence[str]) -> list[Kind]:
+def kinds(env_ids: Sequence[str], corpus: str) -> list[Kind]:
     """Return the environments to audit: every id alone, with small budgets, and as vectors.
 
     Args:
         env_ids: Gymnasium ids.
+        corpus: Directory of a corpus.
     """
-    from arena.tasks import stages_of
-
     alone, tight, vectors = [], [], []
     for env_id in env_ids:
         spec = find_spec(env_id)
-        made = class_of(spec)
-        task = getattr(made, "task_name", None)
-        if task is None:
-            raise DataError(f"{env_id} names no task. Audit subclasses of SurveyEnv.")
-        stages = tuple((name, stage.answer) for name, stage in stages_of(task))
-        given = default_references(made) == "oracle"
+        with gymnasium.make(spec, corpus=corpus, surveys=1) as env:
+            name = task_of(env)
+        stages = tuple((stage, task.answer) for stage, task in stages_of(name))
+        given = TASKS.get(name).references == "oracle"
         own = [Kind(spec.id, stages, given=given)]
-        if given:
-            own.append(Kind(spec.id, stages, {"references": "found"}))
+        if TASKS.get(name).references:
+            other = "found" if given else "oracle"
+            own.append(Kind(spec.id, stages, {"references": other}, given=not given))
         alone += own
         tight.append(own[0]._replace(arguments=_TIGHT))
         if spec.vector_entry_point is not None:

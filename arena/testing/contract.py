@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -12,7 +11,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.envs.registration import EnvSpec, load_env_creator
+from gymnasium.envs.registration import EnvSpec
 
 from arena._internal.progress import progress
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
@@ -69,15 +68,6 @@ def check_environment(
     return results
 
 
-def environment_ids() -> list[str]:
-    """Return the ids of the environments of all registered tasks."""
-    from arena._register import ENVIRONMENTS
-    from arena.tasks import TASKS
-
-    tasks = [TASKS.get(name).environment for name in TASKS.names()]
-    return list(dict.fromkeys([*ENVIRONMENTS, *tasks]))
-
-
 def find_spec(env_id: str) -> EnvSpec:
     """Return the registered environment of an id; import the module of ``module:id`` first.
 
@@ -95,7 +85,9 @@ def find_spec(env_id: str) -> EnvSpec:
             raise DataError(
                 f"the module of {env_id!r} cannot be imported: {type(error).__name__}: {error}."
             ) from error
-    known = environment_ids()  # a task of another distribution registers its environment
+    from arena.tasks import environment_ids
+
+    known = environment_ids()  # a task of another distribution may register its own environment
     try:
         return gymnasium.spec(name)
     except gymnasium.error.Error:
@@ -105,20 +97,16 @@ def find_spec(env_id: str) -> EnvSpec:
         ) from None
 
 
-def class_of(spec: EnvSpec) -> Any:
-    """Return the class, or another function, that makes a registered environment."""
-    made = spec.entry_point
-    return load_env_creator(made) if isinstance(made, str) else made
+def task_of(env: gymnasium.Env[Any, Any]) -> str:
+    """Return the name of the task that an environment plays.
 
-
-def default_references(made: Any) -> Any:
-    """Return the default of the argument ``references`` of a class of environments, or None."""
-    for kind in inspect.getmro(made) if isinstance(made, type) else ():
-        # A subclass that passes its arguments on does not name them.
-        signature = inspect.signature(vars(kind).get("__init__", lambda: None))
-        if parameter := signature.parameters.get("references"):
-            return parameter.default
-    return None
+    Raises:
+        DataError: If it is no `SurveyEnv`.
+    """
+    name = getattr(env.unwrapped, "task_name", None)
+    if not isinstance(name, str):
+        raise DataError(f"{clip(env)} plays no task. Give a subclass of arena.envs.SurveyEnv.")
+    return name
 
 
 class Subject:
@@ -206,8 +194,10 @@ class Subject:
 
     @cached_property
     def gives_references(self) -> bool:
-        """Whether an episode begins with the survey's references, as in `OrganizationEnv`."""
-        default = default_references(type(self.make().unwrapped))
+        """Whether an episode starts with the survey's own references."""
+        from arena.tasks import TASKS
+
+        default = TASKS.get(task_of(self.make())).references
         return bool(self.options.get("references", default) == "oracle")
 
     @property

@@ -14,7 +14,7 @@ from typing import Any
 from arena.testing.actions import Call
 from arena.testing.bm25 import Bm25, wrong_scores
 from arena.testing.files import Paper, Reach, Survey, title_key
-from arena.testing.report import Log, Reporter, brief
+from arena.testing.report import Report, Reporter, brief
 from arena.testing.walk import strings
 
 # As docs/environments.md has them.
@@ -66,7 +66,7 @@ class Papers:
         log: Counts what is compared.
     """
 
-    def __init__(self, reach: Reach, scorers: Mapping[str, Bm25], engine: str, log: Log) -> None:
+    def __init__(self, reach: Reach, scorers: Mapping[str, Bm25], engine: str, log: Report) -> None:
         self.reach, self._scorers, self._engine, self.log = reach, scorers, engine, log
 
     def refused(self, paper_id: str, result: Mapping[str, Any], report: Reporter) -> None:

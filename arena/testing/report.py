@@ -112,31 +112,8 @@ class Finding(NamedTuple):
 
 
 @dataclass
-class Log:
-    """Collects findings and counts during an audit."""
-
-    findings: list[Finding] = field(default_factory=list)
-    by_check: Counter[str] = field(default_factory=Counter)
-    counts: Counter[str] = field(default_factory=Counter)
-    tools: Counter[str] = field(default_factory=Counter)
-    environments: Counter[str] = field(default_factory=Counter)
-    doors: Counter[str] = field(default_factory=Counter)
-    refused: Counter[str] = field(default_factory=Counter)
-    surveys: set[str] = field(default_factory=set)
-    cutoffs: set[str] = field(default_factory=set)
-
-    def add(self, check: str, where: str, action: str, what: str) -> None:
-        """Count a finding; keep the first 1,000."""
-        if check not in LEAKS:
-            raise KeyError(check)
-        self.by_check[check] += 1
-        if len(self.findings) < _KEPT:
-            self.findings.append(Finding(check, where, action, what))
-
-
-@dataclass(frozen=True)
 class Report:
-    """The outcome of an audit.
+    """The findings and counts of an audit, collected while it runs.
 
     Attributes:
         findings: The first 1,000 findings.
@@ -149,18 +126,37 @@ class Report:
         hashes: SHA-256 of the corpus, the tasks, each index and the code.
         settings: Arguments of the audit, and what it could not compare.
         seconds: Duration.
+        surveys: Ids of the surveys that were played.
+        cutoffs: All cutoffs.
     """
 
-    findings: tuple[Finding, ...]
-    by_check: dict[str, int]
-    counts: dict[str, int]
-    tools: dict[str, int]
-    environments: dict[str, int]
-    doors: dict[str, int]
-    refused: dict[str, int]
-    hashes: dict[str, str]
-    settings: dict[str, Any]
-    seconds: float
+    findings: list[Finding] = field(default_factory=list)
+    by_check: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
+    tools: Counter[str] = field(default_factory=Counter)
+    environments: Counter[str] = field(default_factory=Counter)
+    doors: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    hashes: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    surveys: set[str] = field(default_factory=set)
+    cutoffs: set[str] = field(default_factory=set)
+
+    def add(self, check: str, where: str, action: str, what: str) -> None:
+        """Count a finding; keep the first 1,000."""
+        if check not in LEAKS:
+            raise KeyError(check)
+        self.by_check[check] += 1
+        if len(self.findings) < _KEPT:
+            self.findings.append(Finding(check, where, action, what))
+
+    def sort(self) -> None:
+        """Sort the counts by name; the environments keep their order."""
+        for counter in (self.by_check, self.counts, self.tools, self.doors, self.refused):
+            pairs = sorted(counter.items())
+            counter.clear()
+            counter.update(dict(pairs))
 
     @property
     def clean(self) -> bool:
@@ -172,13 +168,13 @@ class Report:
         return {
             "clean": self.clean,
             "findings_total": sum(self.by_check.values()),
-            "findings_by_check": self.by_check,
+            "findings_by_check": dict(self.by_check),
             "findings": [finding._asdict() for finding in self.findings],
-            "counts": self.counts,
-            "tools": self.tools,
-            "environments": self.environments,
-            "doors": self.doors,
-            "refused": self.refused,
+            "counts": dict(self.counts),
+            "tools": dict(self.tools),
+            "environments": dict(self.environments),
+            "doors": dict(self.doors),
+            "refused": dict(self.refused),
             "hashes": self.hashes,
             "settings": self.settings,
             "seconds": round(self.seconds, 2),

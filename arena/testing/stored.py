@@ -6,10 +6,10 @@ import calendar
 from collections import Counter
 
 from arena.testing.files import NEVER, Facts
-from arena.testing.report import Log
+from arena.testing.report import Report
 
 
-def check_files(facts: Facts, log: Log) -> None:
+def check_files(facts: Facts, log: Report) -> None:
     """Check that the rows of all files agree with each other."""
     _dates(facts, log)
     _order(facts, log)
@@ -28,7 +28,7 @@ def last_day(date: str, precision: str | None) -> str | None:
     return date if precision == "day" else None
 
 
-def _dates(facts: Facts, log: Log) -> None:
+def _dates(facts: Facts, log: Report) -> None:
     where = "papers.parquet"
     for paper in facts.papers:
         if paper.date is None:
@@ -44,7 +44,7 @@ def _dates(facts: Facts, log: Log) -> None:
     log.counts["dates derived again"] += len(facts.papers) + len(facts.surveys)
 
 
-def _order(facts: Facts, log: Log) -> None:
+def _order(facts: Facts, log: Report) -> None:
     keys = [(paper.day, paper.id.encode("utf-8", "surrogatepass")) for paper in facts.papers]
     for number in range(1, len(keys)):
         if keys[number - 1] >= keys[number]:
@@ -52,7 +52,7 @@ def _order(facts: Facts, log: Log) -> None:
             log.add("stored order", "papers.parquet", "", what)
 
 
-def _surveys(facts: Facts, log: Log) -> None:
+def _surveys(facts: Facts, log: Report) -> None:
     where = "papers.parquet"
     for paper in facts.papers:
         flagged, searchable = paper.flagged, paper.searchable
@@ -64,7 +64,7 @@ def _surveys(facts: Facts, log: Log) -> None:
             log.add("stored surveys", where, "", f"the survey {paper.id!r} has a text")
 
 
-def _links(facts: Facts, log: Log) -> None:
+def _links(facts: Facts, log: Report) -> None:
     linkable = (facts.days < NEVER) & ~facts.survey
     for link, times in Counter(facts.links).items():
         inside = all(0 <= end < len(linkable) for end in link)
@@ -76,7 +76,7 @@ def _links(facts: Facts, log: Log) -> None:
     log.counts["links derived again"] += len(facts.links)
 
 
-def _gold(facts: Facts, log: Log) -> None:
+def _gold(facts: Facts, log: Report) -> None:
     where = "tasks/gold.parquet"
     for survey in facts.surveys.values():
         for reference in survey.references:

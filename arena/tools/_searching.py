@@ -6,6 +6,7 @@ text of a paper, all of a hit but its score, is the same whatever the query: it 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from operator import add
 from typing import TYPE_CHECKING
@@ -15,13 +16,15 @@ import orjson
 
 from arena.corpus.hits import rankings_of
 from arena.dates import format_day
-from arena.tools._text import encode
 from arena.tools.base import Search, Shown
 from arena.tools.episode import MAX_TITLE
 
 if TYPE_CHECKING:
     from arena.corpus.store import Store
     from arena.retrieval import Ranking
+
+encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""Return a result as JSON text without spaces, with letters of every script as they are."""
 
 _KEPT = 1 << 16  # papers, of some 300 bytes each
 

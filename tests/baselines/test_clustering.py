@@ -18,7 +18,7 @@ from sklearn.cluster import AgglomerativeClustering
 import arena
 from arena.errors import DataError, UnknownNameError
 from arena.mindmap import MindMap, read_mind_map
-from arena.mindmap._building import MAX_DEPTH
+from arena.mindmap._builder import MAX_DEPTH
 from arena.tools.organize import MAX_HEADINGS
 from baselines import clustering
 from baselines._dendrogram import Dendrogram

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import arena
 import arena.cli
 from arena.agents import AGENTS, Agent
-from arena.envs._play import Play
+from arena.envs._episode import ScoredEpisode
 from arena.errors import CorpusError, DataError
 from arena.runs import replay
 from arena.runs._actions import record_action
@@ -380,14 +380,14 @@ def test_an_error_that_was_changed_or_taken_away_is_found(world, tmp_path, error
 
 def test_a_tool_that_answers_with_the_keys_of_a_step_overwrites_none(world, tmp_path, monkeypatch):
     told = {"error": "no", "reward": 7.0, "action": "x", "observation_sha256": "y"}
-    play = Play.complete
+    play = ScoredEpisode.complete
 
     def foreign(self, found=None):
         outcome = play(self, found)
         observation = outcome.observation | {"result": json.dumps(told, separators=(",", ":"))}
         return outcome._replace(observation=observation)
 
-    monkeypatch.setattr(Play, "complete", foreign)
+    monkeypatch.setattr(ScoredEpisode, "complete", foreign)
     arena.run(world, "discovery", Foreign, tmp_path / "run", surveys=1)
     [step, _] = json.loads((tmp_path / "run/trajectories.jsonl").read_text())["steps"]
     assert set(step) == {"action", "observation_sha256", "reward", "reward_terms", "error"}

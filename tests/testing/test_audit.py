@@ -19,7 +19,8 @@ from audit_leaks import (
 import arena.cli
 from arena.corpus import Corpus
 from arena.errors import DataError
-from arena.testing import LEAKS, audit, environment_ids
+from arena.tasks import environment_ids
+from arena.testing import LEAKS, audit
 from arena.testing.auditor import kinds
 
 # Without a leak.
@@ -27,7 +28,7 @@ from arena.testing.auditor import kinds
 
 def test_a_world_is_clean_and_everything_is_tried(world):
     report = audit(world, actions=3_000)
-    assert report.findings == ()
+    assert report.findings == []
     assert report.clean
     assert report.by_check == {}
     assert 3_000 <= report.counts["actions"] < 3_100
@@ -58,14 +59,14 @@ def test_a_world_is_clean_and_everything_is_tried(world):
 
 def test_a_corpus_of_every_kind_of_record_is_clean(mini):
     report = audit(mini, actions=1_500, seed=3)
-    assert report.findings == ()
+    assert report.findings == []
     assert report.refused["survey task"]  # sv:2 and sv:3 are no papers
     assert report.counts["surveys"] == 3
 
 
 def test_the_real_papers_are_clean(real_corpus):
     report = audit(real_corpus, actions=1_500)
-    assert report.findings == ()
+    assert report.findings == []
     assert report.counts["surveys"] > 40
 
 
@@ -88,7 +89,7 @@ def test_an_engine_without_a_second_reading_says_so(world, tmp_path):
     build_index(copy, "dense")
     build_index(copy, "bm25", name="titles", fields=("title",))
     report = audit(copy, 400, retrievers=["titles", "hybrid(bm25,dense)"])
-    assert report.findings == ()
+    assert report.findings == []
     assert report.settings["scores_not_compared"] == ["hybrid(bm25,dense)"]
     assert report.counts["scores compared"] > 1_000
     assert set(report.hashes) == {
@@ -102,10 +103,10 @@ def test_an_engine_without_a_second_reading_says_so(world, tmp_path):
 @pytest.mark.parametrize(("leak", "checks"), INJECTED, ids=[leak.__name__ for leak, _ in INJECTED])
 def test_a_leak_is_found_and_named(leak, checks, world, monkeypatch):
     # Organization with its references, Survey alone and as a vector; the others are alike.
-    organization = kinds(["arena/Organization-v0"])[0]
-    survey, *_, survey_vector, _ = kinds(["arena/Survey-v0"])
+    organization = kinds(["arena/Organization-v0"], str(world))[0]
+    survey, *_, survey_vector, _ = kinds(["arena/Survey-v0"], str(world))
     audited = [organization, survey, survey_vector]
-    monkeypatch.setattr("arena.testing.auditor.kinds", lambda _: audited)
+    monkeypatch.setattr("arena.testing.auditor.kinds", lambda *_: audited)
     leak(monkeypatch)
     report = audit(world, actions=450)
     assert not report.clean
@@ -117,8 +118,8 @@ def test_a_leak_is_found_and_named(leak, checks, world, monkeypatch):
 
 @pytest.mark.parametrize("leak", [info_holds_the_labels, answers_hold_the_labels, twice])
 def test_a_leak_at_the_end_of_episodes_that_begin_anew_at_once(leak, world, monkeypatch):
-    audited = kinds(environment_ids())[-1:]
-    monkeypatch.setattr("arena.testing.auditor.kinds", lambda _: audited)
+    audited = kinds(environment_ids(), str(world))[-1:]
+    monkeypatch.setattr("arena.testing.auditor.kinds", lambda *_: audited)
     leak(monkeypatch)
     assert any("SameStep" in finding.where for finding in audit(world, actions=200).findings)
 

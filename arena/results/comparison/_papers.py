@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.corpus import Corpus
-from arena.envs._setting import opened
 from arena.errors import CorpusError
 from arena.results.comparison.model import Comparison
 from arena.tasks import TaskSet
@@ -32,7 +31,7 @@ class Papers:
     """
 
     def __init__(self, comparison: Comparison, corpus: Corpus | str | Path | None) -> None:
-        self._corpus = None if corpus is None else opened(corpus)
+        self._corpus = None if corpus is None else Corpus.of(corpus)
         if self._corpus is None:
             return
         self._tasks = TaskSet(self._corpus.directory)

@@ -10,7 +10,6 @@ from arena._internal.files import write_json
 from arena._internal.progress import progress
 from arena._internal.settings.source import read_source
 from arena.corpus import Corpus
-from arena.envs._setting import opened
 from arena.errors import ArenaError, CorpusError, DataError, clip
 from arena.results.experiments._cells import Cell, State, state_of
 from arena.results.experiments._comparisons import write_comparisons
@@ -93,7 +92,7 @@ def run_experiment(
         ArenaError: if a run fails. What was played is kept, and the same call goes on. With
             `keep_going` it is raised at the end, when the tables are written.
     """
-    corpus, output = opened(corpus), Path(output)
+    corpus, output = Corpus.of(corpus), Path(output)
     experiment, grid = _prepared(
         config, corpus, tables, agents, surveys, retrievers, changes, prepare=not keep_going
     )
@@ -136,7 +135,7 @@ def preview(
     Raises:
         ArenaError: as `run_experiment` before it plays.
     """
-    corpus, output = opened(corpus), Path(output)
+    corpus, output = Corpus.of(corpus), Path(output)
     experiment, grid = _prepared(config, corpus, tables, agents, surveys, retrievers, changes)
     planned = []
     for cell in grid.cells.values():

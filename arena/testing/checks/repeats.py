@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import json
-import multiprocessing
 import os
 import pickle
 import subprocess
@@ -30,7 +28,6 @@ from arena.testing.report import CHECKS, require
 _HASH_SEED = "4711"
 _PATIENCE = 300  # seconds
 _NUM_ENVS = 3
-_WORKERS = 2
 _STEPS = 2 * STEPS
 
 
@@ -132,40 +129,22 @@ def vector(subject: Subject) -> str:
     if subject.spec.vector_entry_point is None:
         return "no vector entry point; SyncVectorEnv equals scalar environments"
     own = subject.make_vector(_NUM_ENVS, "vector_entry_point")
-    _replay(own, "", seed, batches, actions)
-    has_workers = "workers" in inspect.signature(type(own).__init__).parameters
-    if has_workers:
-        shared = subject.make_vector(
-            _NUM_ENVS, "vector_entry_point", workers=_WORKERS, context=_start_method()
-        )
-        try:
-            _replay(shared, f" of {_WORKERS} processes", seed, batches, actions)
-        finally:
-            shared.close()
+    _replay(own, seed, batches, actions)
     for name in ("single_action_space", "single_observation_space"):
         same = getattr(own, name) == getattr(sync, name)
         require(same, f"the vector environment has another {name}")
-    forms = f"its own, alone and of {_WORKERS} processes" if has_workers else "its own"
-    return f"{_NUM_ENVS} environments, {_STEPS} steps: {forms}, SyncVectorEnv and scalar"
-
-
-def _start_method() -> str:
-    """Return the quickest way to start processes."""
-    # Java survives no fork. What is forked need not import the caller's script again.
-    forks = "fork" in multiprocessing.get_all_start_methods() and "jnius" not in sys.modules
-    return "fork" if forks else "spawn"
+    return f"{_NUM_ENVS} environments, {_STEPS} steps: its own, SyncVectorEnv and scalar"
 
 
 def _replay(
     env: gymnasium.vector.VectorEnv[Any, Any, Any],
-    form: str,
     seed: int,
     batches: list[Any],
     actions: list[Any],
 ) -> None:
-    _compare(form, "at the reset", batches[0], plain(list(env.reset(seed=seed))))
+    _compare("at the reset", batches[0], plain(list(env.reset(seed=seed))))
     for number, each in enumerate(actions, 1):
-        _compare(form, f"step {number}", batches[number], plain(list(env.step(each))))
+        _compare(f"step {number}", batches[number], plain(list(env.step(each))))
 
 
 def _rows(observations: Any, infos: dict[str, Any]) -> list[Any]:
@@ -174,14 +153,14 @@ def _rows(observations: Any, infos: dict[str, Any]) -> list[Any]:
     return [plain([unbatched(observations, place), info_of(infos, place)]) for place in places]
 
 
-def _compare(form: str, when: str, one: list[Any], other: list[Any]) -> None:
+def _compare(when: str, one: list[Any], other: list[Any]) -> None:
     names = ["observations", "rewards", "terminations", "truncations", "infos"]
     if len(one) == 2:
         names = ["observations", "infos"]
     where = first_difference(
         dict(zip(names, one, strict=True)), dict(zip(names, other, strict=True))
     )
-    require(not where, f"SyncVectorEnv and the id's vector environment{form}, {when}: {where}")
+    require(not where, f"SyncVectorEnv and the id's vector environment, {when}: {where}")
 
 
 def _compare_scalars(
