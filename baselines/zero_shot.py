@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from arena.agents import AGENTS, Desk, Steps
 from arena.llm import Fields, LLMAgent
-from baselines._queries import one_query
+from baselines.parts.asking import one_query
 
 
 @AGENTS.register("zero-shot")
 class ZeroShot(LLMAgent):
     """One query that a model derives from the topic (ResearchArena, section 6.1).
 
-    If the model writes no query, the topic is searched for, as `title` does.
+    If the model writes no query, it searches for the topic, as `title` does.
     """
 
     folder = "zero-shot"

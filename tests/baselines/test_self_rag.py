@@ -21,7 +21,7 @@ from scripted_agents import (
 from arena.agents import AGENTS
 from arena.errors import DataError
 from arena.llm import ParseError
-from baselines._reflection import first_query, next_query, verdicts
+from baselines.parts.asking import first_query, next_query, verdicts
 
 pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
 pytestmark = pytest.mark.usefixtures(alone.__name__)
@@ -77,7 +77,7 @@ def test_relevant_first_irrelevant_last(act):
     assert all(part(prompt, "topic") == "letters" for prompt in prompts)
 
 
-def test_what_the_final_query_finds_is_handed_in(act):
+def test_the_hits_of_the_final_query_are_submitted(act):
     """Of beta: c, d, a, where c is irrelevant and a was relevant before; b is not found again."""
     script = [LOOK + ALPHA, judged(True), MORE + BETA, judged(False), ENOUGH]
     episode, prompts = act(script, judged=1)

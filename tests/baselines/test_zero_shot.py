@@ -7,13 +7,13 @@ from llm_server import LLMServer, last_text
 from scripted_agents import C2, LETTERS, alone, bullets, corpus_of, episodes, play, queries_of
 
 from arena.llm import ParseError
-from baselines._queries import one_query
+from baselines.parts.asking import one_query
 
 pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
 pytestmark = pytest.mark.usefixtures(alone.__name__)
 
 
-def test_the_hits_of_the_query_are_handed_in(tmp_path):
+def test_the_hits_of_the_query_are_submitted(tmp_path):
     corpus = corpus_of(tmp_path / "corpus", LETTERS)
     with LLMServer([bullets(["beta", "gamma"])]) as server:
         play(corpus, "discovery", "zero-shot", "run", server)

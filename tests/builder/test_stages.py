@@ -15,9 +15,9 @@ import pytest
 from helpers import Memory, contents, table
 from toy_release import ToyRelease, write_toy
 
+from arena._internal.workdir import put
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
-from corpus_builder._place import put
 from corpus_builder.build import build
 from corpus_builder.cli import _stages
 from corpus_builder.cli.info import print_card
@@ -86,7 +86,7 @@ DIE = """
 import os, signal, sys
 sys.path.insert(0, {tests!r})
 from toy_release import ToyRelease
-from corpus_builder.stages import _stage, plan, read_config, run_stages
+from corpus_builder.stages import _plan, plan, read_config, run_stages
 left, when = {number}, {when!r}
 def once(self, name, work, once=_stage.Steps.once):
     global left
@@ -252,7 +252,7 @@ def test_arguments_out_of_range(toy: ToyRelease, tmp_path: Path) -> None:
         ({"index.engines": ["bm52"]}, "bm25"),
         ({"index.fields": ["titel"]}, "title"),
         ({"surveys.title": "("}, "surveys.title"),
-        ({"max_rejected": 2}, "from 0 to 1"),
+        ({"max_rejected": 2}, "max_rejected: expected a number <= 1, not 2"),
         ({"references.min_listd": 2}, "min_listed"),
         ({"full_text_only": "yes"}, "true or false"),
     ):
