@@ -77,13 +77,15 @@ def no_gold(subject: Subject) -> str:
             vector.reset(seed=trace.seed, options={"survey": survey})
             around = walk(vector, "vector env")
             count += _search("at the reset", around, secret.in_value_before_search)
-        for action in trace.actions:
+        for number, action in enumerate(trace.actions, 1):
             step = env.step(copy.deepcopy(action))
             secret.saw(step[0])
             secret.said(action)
             count += _search("after an action", walk(step[4], "info"), secret.in_value)
             if step[2] or step[3]:
                 break
+            if number == 1:  # mostly a search, before links show more of the gold
+                count += _search("after an action", _reachable(env, step), secret.in_value)
         count += _search("after actions", _reachable(env, step), secret.in_value)
     with tempfile.TemporaryDirectory() as directory:
         other = Path(directory) / "corpus"
