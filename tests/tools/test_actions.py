@@ -340,7 +340,7 @@ def test_a_repeated_id_counts_once(world):
     assert info["answers"]["discovery"] == ids
 
 
-def test_what_has_been_handed_in_cannot_be_handed_in_again(world):
+def test_an_answer_cannot_be_submitted_twice(world):
     env = make_env(world)
     _, info = env.reset(seed=1)
     papers = within_reach(world, info["survey"])
@@ -427,7 +427,7 @@ def test_any_text_of_any_script_is_a_query(world, text):
     assert space.contains(json.dumps(call("search", query=text), ensure_ascii=False))
 
 
-def test_a_parameter_says_what_it_is():
+def test_every_parameter_has_a_known_kind():
     for name in TOOLS.names():
         for parameter in TOOLS.get(name).parameters:
             assert isinstance(parameter, Parameter)

@@ -7,7 +7,7 @@ from arena.mindmap import MindMap, beside, render
 from arena.runs.results import file_name, write_pictures
 
 
-def test_what_is_drawn(tmp_path):
+def test_a_map_is_drawn_beside_the_gold_one(tmp_path):
     ours, own = MindMap("t", (MindMap("a"),)), MindMap("t", (MindMap("b"),))
     names = write_pictures(tmp_path, {"s": ours, "../S": ours}, {"s": own, "../S": None})
     assert names[0] == "pictures/s.svg"
@@ -25,7 +25,7 @@ def test_names_differ_and_stay_in_the_folder():
     assert not any(set(name) & set("/\\ ") or name.startswith(".") for name in names)
 
 
-def test_what_else_lies_among_them(world, tmp_path):
+def test_other_files_among_the_pictures(world, tmp_path):
     """A file of the user's stays, what a kill left of a picture goes, and neither is in the way."""
     pictures = tmp_path / "run" / "pictures"
 

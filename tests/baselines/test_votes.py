@@ -44,7 +44,7 @@ def test_scores_may_be_negative_and_equal():
     assert votes.scores(0, {}).tolist() == [1.0, 0.5, 1.0, 1.0]
 
 
-def test_a_paper_does_not_hide_what_is_next_to_it():
+def test_a_paper_does_not_hide_its_neighbours():
     """Scaled with itself b would get 0.1; the best of the others gets 1."""
     votes = Votes()
     votes.search(hits(a=10.0, b=1.0, c=0.5, d=0.0), source="a")

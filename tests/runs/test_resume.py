@@ -119,7 +119,7 @@ def test_a_corpus_is_left_alone(mini, tmp_path, overwrite):
     assert not verify(corpus)["problems"]
 
 
-def test_what_a_kill_inside_a_write_leaves_is_cleared(world, title_run, tmp_path):
+def test_leftovers_of_a_kill_are_cleared(world, title_run, tmp_path):
     from arena._internal.files import TEMPORARY_SUFFIX
 
     output = tmp_path / "run"

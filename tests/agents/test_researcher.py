@@ -90,7 +90,7 @@ def test_a_survey_is_worked_on_in_three_stages_on_one_desk(world):
     assert len({desk for *_, desk in stages}) == 1
 
 
-def test_by_default_it_does_what_title_does(world, tmp_path):
+def test_by_default_it_plays_as_title(world, tmp_path):
     for task in ("discovery", "selection", "survey"):
         ours = arena.run(world, task, Researcher, tmp_path / f"{task}-ours", surveys=4)
         title = arena.run(world, task, "title", tmp_path / f"{task}-title", surveys=4)
@@ -113,7 +113,7 @@ def test_without_schemas_a_search_that_asks_for_too_much_is_made_smaller(world):
     assert [action["arguments"].get("k") for action in actions] == [5, None]
 
 
-def test_what_is_refused_is_not_handed_in_again(world):
+def test_a_refused_answer_is_not_submitted_again(world):
     class Wrong(Researcher):
         def organize(self, desk):
             desk.mind_map = {"label": "x", "children": [{"label": "y", "papers": ["nobody"]}]}
@@ -190,7 +190,7 @@ class Half(Researcher):
         (Half, "Half yielded a move. Write `yield from`, not `yield`, before it."),
     ],
 )
-def test_a_slip_of_who_writes_an_agent_is_told(agent, told, world, tmp_path):
+def test_mistakes_in_an_agent_are_explained(agent, told, world, tmp_path):
     with pytest.raises(ArenaError) as error:
         arena.run(world, "discovery", agent, tmp_path / "run", surveys=1)
     assert told in str(error.value)

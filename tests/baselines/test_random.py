@@ -82,7 +82,7 @@ def test_few_terms_make_few_headings(titles):
 
 
 @pytest.mark.parametrize("references", ["oracle", "found"])
-def test_it_hands_in_a_map(world, tmp_path, references):
+def test_it_submits_a_map(world, tmp_path, references):
     summary = arena.run(
         world, "organization", "random", tmp_path / "run", env_options={"references": references}
     )
@@ -103,7 +103,7 @@ def test_it_hands_in_a_map(world, tmp_path, references):
     assert 0 < summary["mean"]["heading_soft_f1"] < 1
 
 
-def test_in_a_survey_it_files_what_it_submitted(world, tmp_path):
+def test_in_a_survey_it_files_the_submitted_papers(world, tmp_path):
     arena.run(world, "survey", "random", tmp_path / "run", surveys=2)
     lines = (tmp_path / "run" / "trajectories.jsonl").read_text().splitlines()
     episodes = [[step["action"] for step in json.loads(line)["steps"]] for line in lines]
@@ -115,7 +115,7 @@ def test_in_a_survey_it_files_what_it_submitted(world, tmp_path):
         assert len(tree.all_papers()) == 100
 
 
-def test_it_hands_in_nothing_where_it_found_nothing(world, tmp_path):
+def test_it_submits_no_map_without_hits(world, tmp_path):
     summary = arena.run(
         world, "organization", "random", tmp_path / "run", surveys=1,
         env_options={"references": "found"}, budget={"max_searches": 0},
