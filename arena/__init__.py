@@ -18,9 +18,7 @@ from arena._register import register_all
 if TYPE_CHECKING:
     from arena.agents import Agent, Desk, Researcher, actions_from, tool_message
     from arena.comparison import compare
-    from arena.corpus import Corpus
-    from arena.corpus.papers import Hit, Paper, Section
-    from arena.corpus.view import CorpusView, search_batch
+    from arena.corpus import Corpus, CorpusView, Hit, Paper, Section, search_batch
     from arena.experiments import run_experiment
     from arena.runs import replay, rescore, run, score
     from arena.tools import tool_schemas
@@ -50,12 +48,12 @@ __version__ = "0.1.0"
 _HOMES = {
     "Agent": "arena.agents",
     "Corpus": "arena.corpus",
-    "CorpusView": "arena.corpus.view",
+    "CorpusView": "arena.corpus",
     "Desk": "arena.agents",
-    "Hit": "arena.corpus.papers",
-    "Paper": "arena.corpus.papers",
+    "Hit": "arena.corpus",
+    "Paper": "arena.corpus",
     "Researcher": "arena.agents",
-    "Section": "arena.corpus.papers",
+    "Section": "arena.corpus",
     "actions_from": "arena.agents",
     "compare": "arena.comparison",
     "replay": "arena.runs",
@@ -63,7 +61,7 @@ _HOMES = {
     "run": "arena.runs",
     "run_experiment": "arena.experiments",
     "score": "arena.runs",
-    "search_batch": "arena.corpus.view",
+    "search_batch": "arena.corpus",
     "tool_message": "arena.agents",
     "tool_schemas": "arena.tools",
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from arena.corpus.corpus import Corpus
-from arena.corpus.papers import Hit, Paper, Section
-from arena.corpus.view import CorpusView, search_batch
+from arena.corpus.view import CorpusView, Hit, Paper, Section, search_batch
 
 __all__ = ["Corpus", "CorpusView", "Hit", "Paper", "Section", "search_batch"]

@@ -89,7 +89,7 @@ def given(
     path = Path(found)
     _check_corpus(path if path.is_dir() else path.parent, corpus)
     run = trec.read_run(path / "run.trec" if path.is_dir() else path)
-    number = corpus._document_number
+    number = corpus.document_number
     return Found({survey_id: trec.order(scored, number) for survey_id, scored in run.items()})
 
 

@@ -14,7 +14,7 @@ from arena.experiments._cells import Cell
 from arena.experiments.config import Experiment
 from arena.mindmap import needs
 from arena.mindmap._entities import named_extractor
-from arena.retrieval._names import parse_name
+from arena.retrieval import parse_name
 from arena.runs import rescore
 from arena.runs._opening import OpenedRun
 from arena.runs._rescoring import _is_of_maps

@@ -77,7 +77,7 @@ def score(
     chosen = choose_surveys(tasks, surveys)
     rankings, not_visible = {}, 0
     for survey_id in chosen:
-        ranking = trec.order(found.get(survey_id, []), corpus._document_number)[:MAX_SUBMITTED]
+        ranking = trec.order(found.get(survey_id, []), corpus.document_number)[:MAX_SUBMITTED]
         view = corpus.at(tasks.survey(survey_id).date, exclude=[survey_id])
         not_visible += sum(paper_id not in view for paper_id in ranking)
         rankings[survey_id] = ranking

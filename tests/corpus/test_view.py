@@ -237,11 +237,11 @@ def test_a_view_does_not_trust_an_engine(mini):
     corpus = arena.Corpus.open(mini)
     for documents in ([7], [-1], [14], [1], [10**6], [3], [0, 2, 4]):
         careless = Careless(documents)
-        corpus._retrievers["careless"] = careless
+        corpus.engines.opened["careless"] = careless
         view = corpus.at("2020-12-31", exclude=["p:day"], retriever=careless)
         with pytest.raises(CorpusError, match="Careless returned papers that do not exist"):
             view.search("x", 2)
-    corpus._retrievers["careless"] = fine = Careless([0, 2])
+    corpus.engines.opened["careless"] = fine = Careless([0, 2])
     hits = corpus.at("2020-12-31", retriever=fine).search("x", 2)
     assert [hit.id for hit in hits] == ["p:old", "p:leap"]
 
@@ -290,7 +290,7 @@ def test_a_batch_over_views_equals_single_searches(mini, world):
 
 def test_a_batch_does_not_trust_an_engine_either(mini):
     corpus = arena.Corpus.open(mini)
-    corpus._retrievers["careless"] = careless = Careless([7])
+    corpus.engines.opened["careless"] = careless = Careless([7])
     view = corpus.at("2020-12-31", retriever=careless)
     with pytest.raises(CorpusError, match="Careless returned papers that do not exist"):
         arena.search_batch([(view, "x", 2)])
@@ -312,7 +312,7 @@ class Scripted(Careless):
 def test_a_batch_refuses_what_one_search_must_not_return(mini, data):
     """One bad ranking anywhere in a batch is an error; if there is none, every hit is right."""
     corpus = arena.Corpus.open(mini)
-    corpus._retrievers["scripted"] = engine = Scripted()
+    corpus.engines.opened["scripted"] = engine = Scripted()
     papers = pq.read_table(mini / "papers.parquet").to_pylist()
     searches, wrong = [], False
     count = data.draw(st.integers(1, 4))
@@ -352,7 +352,7 @@ def test_a_batch_refuses_what_one_search_must_not_return(mini, data):
 def test_one_bad_ranking_spoils_the_batch(mini, bad):
     """As in `test_a_view_does_not_trust_an_engine`, among rankings that are in order."""
     corpus = arena.Corpus.open(mini)
-    corpus._retrievers["scripted"] = engine = Scripted()
+    corpus.engines.opened["scripted"] = engine = Scripted()
     view = corpus.at("2020-12-31", exclude=["p:day"], retriever=engine)
     fine = (view, "[0, 2]", 2)
     assert [[hit.id for hit in hits] for hits in arena.search_batch([fine] * 2)] == [
@@ -364,7 +364,7 @@ def test_one_bad_ranking_spoils_the_batch(mini, bad):
 
 def test_an_engine_that_answers_too_little_is_refused(mini):
     corpus = arena.Corpus.open(mini)
-    corpus._retrievers["careless"] = careless = Careless([])
+    corpus.engines.opened["careless"] = careless = Careless([])
     careless.search_batch = lambda requests: []
     with pytest.raises(ValueError, match="shorter"):
         arena.search_batch([(corpus.at("2020-12-31", retriever=careless), "x", 2)])

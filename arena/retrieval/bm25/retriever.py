@@ -24,9 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.arrays import load_array
+from arena._internal.arrays import StringTable, load_array
 from arena._internal.cores import cores
-from arena.corpus.strings import StringTable
 from arena.errors import DataError, clip
 from arena.retrieval._bm25_options import check_names, check_values
 from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope

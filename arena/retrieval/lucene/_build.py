@@ -25,8 +25,7 @@ from arena.retrieval.base import IndexInput
 from arena.retrieval.lucene._requirements import requirements
 from arena.retrieval.lucene._writer import END, LENGTH
 from arena.retrieval.lucene.retriever import SEGMENT
-from arena.text import analyze
-from arena.text.analyzer import NAME as ANALYZER
+from arena.text import ANALYZER, analyze
 
 
 def build(
