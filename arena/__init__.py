@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from arena._register import register_all
+from arena.tasks.base import TASKS
 
 if TYPE_CHECKING:
     from arena.agents import Agent, Desk, Researcher, actions_from, tool_message
-    from arena.comparison import compare
-    from arena.corpus import Corpus, CorpusView, Hit, Paper, Section, search_batch
-    from arena.experiments import run_experiment
+    from arena.corpus import Corpus, CorpusView, search_batch
+    from arena.papers import Hit, Paper, Section
+    from arena.results.comparison import compare
+    from arena.results.experiments import run_experiment
     from arena.runs import replay, rescore, run, score
     from arena.tools import tool_schemas
 
@@ -50,28 +51,28 @@ _HOMES = {
     "Corpus": "arena.corpus",
     "CorpusView": "arena.corpus",
     "Desk": "arena.agents",
-    "Hit": "arena.corpus",
-    "Paper": "arena.corpus",
+    "Hit": "arena.papers",
+    "Paper": "arena.papers",
     "Researcher": "arena.agents",
-    "Section": "arena.corpus",
+    "Section": "arena.papers",
     "actions_from": "arena.agents",
-    "compare": "arena.comparison",
+    "compare": "arena.results.comparison",
     "replay": "arena.runs",
     "rescore": "arena.runs",
     "run": "arena.runs",
-    "run_experiment": "arena.experiments",
+    "run_experiment": "arena.results.experiments",
     "score": "arena.runs",
     "search_batch": "arena.corpus",
     "tool_message": "arena.agents",
     "tool_schemas": "arena.tools",
 }
 
-register_all()  # so that gymnasium.make() knows the ids after `import arena`
+TASKS.register_environments()  # so that gymnasium.make() knows the ids after `import arena`
 
 
 _MODULES = (
-    "agents", "audit", "check", "comparison", "envs", "errors", "experiments", "llm", "metrics",
-    "mindmap", "retrieval", "rewards", "runs", "tasks", "tools", "trec",
+    "agents", "audit", "check", "envs", "errors", "llm", "metrics", "mindmap", "results",
+    "retrieval", "rewards", "runs", "tasks", "tools", "trec",
 )  # fmt: skip
 
 

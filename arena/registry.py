@@ -10,7 +10,7 @@ import importlib
 import inspect
 import pkgutil
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib import metadata
 from typing import Any, Generic, TypeVar
 
@@ -162,25 +162,37 @@ class Registry(Generic[T]):
         )
 
 
-def make(registry: Registry[Callable[..., T]], name: str, options: Mapping[str, Any]) -> T:
-    """Make what the factory registered as `name` makes of its options.
+def make(
+    registry: Registry[Callable[..., T]] | Registry[type[T]], name: str, options: Mapping[str, Any]
+) -> T:
+    """Call the factory registered as `name` with `options` and return what it makes.
 
     Args:
-        registry: of factories, such as classes.
-        name: a registered one.
-        options: the factory's own, by name.
+        registry: Registry of factories, such as classes.
+        name: Name of a registered factory.
+        options: Keyword arguments of the factory.
 
     Raises:
-        UnknownNameError: if none has that name.
-        DataError: if it has no such option; or whatever the factory raises.
+        UnknownNameError: No factory has that name.
+        DataError: The factory has no such option.
     """
-    factory = registry.get(name)
-    known = option_names(factory)
+    factory: Callable[..., T] = registry.get(name)
+    check_options(f"{registry.kind} {name}", options, option_names(factory))
+    return factory(**options)
+
+
+def check_options(owner: str, options: Iterable[object], known: Collection[str]) -> None:
+    """Raise DataError for the first option that `owner` does not have.
+
+    Args:
+        owner: What takes the options, for the message: ``"encoder static"``.
+        options: Names of the options that a caller gave.
+        known: Names of the options that `owner` has.
+    """
     for option in options:
         if option not in known:
             hint = did_you_mean(option, known) if known else " It has none."
-            raise DataError(f"the {registry.kind} {name} has no option {clip(option)}.{hint}")
-    return factory(**options)
+            raise DataError(f"the {owner} has no option {clip(option)}.{hint}")
 
 
 def option_names(factory: Callable[..., object]) -> list[str]:
@@ -196,11 +208,9 @@ def _import_modules(package: str) -> None:
         if error.name is not None and f"{package}.".startswith(f"{error.name}."):
             return
         raise
-    for found in sorted(
-        info.name for info in pkgutil.iter_modules(getattr(module, "__path__", ()))
-    ):
-        if not found.startswith("_"):
-            importlib.import_module(f"{package}.{found}")
+    for name in sorted(info.name for info in pkgutil.iter_modules(getattr(module, "__path__", ()))):
+        if not name.startswith("_"):
+            importlib.import_module(f"{package}.{name}")
 
 
 def _same_definition(first: object, second: object) -> bool:

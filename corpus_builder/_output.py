@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
-from arena._internal.lock import only_writer
+from arena._internal.workdir import only_writer
 from arena.corpus import layout
 from arena.errors import CorpusError, clip
 from corpus_builder._place import REPLACED, put, restore, sync

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.files import TEMPORARY_SUFFIX, sha256_file, sha256_json, write_json
-from arena._internal.lock import only_writer
+from arena._internal.workdir import only_writer
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, clip
 from corpus_builder._index import Plan

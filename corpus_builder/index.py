@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from arena._internal.lock import only_writer
+from arena._internal.workdir import only_writer
 from arena.corpus import indexes, layout
 from arena.errors import CorpusError
 from corpus_builder._index import Plan, make_plan, write_index

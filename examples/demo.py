@@ -13,8 +13,8 @@ from pathlib import Path
 from tabulate import tabulate
 
 import arena
-from arena.comparison import write_html
 from arena.errors import ArenaError, CorpusError
+from arena.results.comparison import write_html
 from corpus_builder.build import build
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig

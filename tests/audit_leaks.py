@@ -18,8 +18,8 @@ from arena.audit._files import check_files
 from arena.audit._report import Log
 from arena.corpus.view import CorpusView, Hit
 from arena.envs import SurveyEnv, SurveyVectorEnv
-from arena.envs._play import Play
-from arena.envs._setting import Setting
+from arena.envs._episode import ScoredEpisode
+from arena.envs._factory import EpisodeFactory
 from arena.errors import ArenaError, UnknownPaperError
 from arena.retrieval.bm25.retriever import BM25Retriever
 from arena.tasks import TaskSet
@@ -75,7 +75,7 @@ def references_are_shuffled(monkeypatch):
 
 def given_best_first(monkeypatch):
     """The references that an episode begins with, the influential ones first."""
-    from arena.envs._given import OwnReferences
+    from arena.envs.starting_papers import OwnReferences
     from arena.tasks import ideal_ranking
 
     def papers(self: Any, tasks: TaskSet, view: CorpusView, survey_id: str) -> list[str]:
@@ -110,24 +110,24 @@ def a_heading_is_the_survey(monkeypatch, title: str = "HAZE  clamping in Stéep 
     monkeypatch.setattr(CorpusView, "sections", sections)
 
 
-def change_result(monkeypatch, change: Callable[[Play, dict[str, Any]], Any]) -> None:
+def change_result(monkeypatch, change: Callable[[ScoredEpisode, dict[str, Any]], Any]) -> None:
     """Let an environment answer with something more, which it may know from the labels."""
-    real = Play.complete
+    real = ScoredEpisode.complete
 
-    def complete(self: Play, hits: Any = None) -> Any:
+    def complete(self: ScoredEpisode, hits: Any = None) -> Any:
         outcome = real(self, hits)
         result = json.loads(self.result)
         change(self, result)
         self.result = json.dumps(result)
         return outcome._replace(observation=outcome.observation | {"result": self.result})
 
-    monkeypatch.setattr(Play, "complete", complete)
+    monkeypatch.setattr(ScoredEpisode, "complete", complete)
 
 
 def change_hits(monkeypatch, change: Callable[[list[Hit]], list[Hit]]) -> None:
     """Change what is found, in views and in environments of both forms."""
 
-    def answer(play: Play, result: dict[str, Any]) -> None:
+    def answer(play: ScoredEpisode, result: dict[str, Any]) -> None:
         if "hits" in result:
             hits = change([Hit(**hit) for hit in result["hits"]])
             result["hits"] = [hit._asdict() for hit in hits]
@@ -177,20 +177,20 @@ def a_batch_takes_the_first_cutoff(monkeypatch):
 
 
 def offset_by_one(monkeypatch):
-    def begin(self: Play, action: Any, real: Any = Play.begin) -> Any:
+    def begin(self: ScoredEpisode, action: Any, real: Any = ScoredEpisode.begin) -> Any:
         self.has_offset = "offset" in str(action)  # type: ignore[attr-defined]
         return real(self, action)
 
-    def change(play: Play, result: dict[str, Any]) -> None:
+    def change(play: ScoredEpisode, result: dict[str, Any]) -> None:
         if play.has_offset and result.get("hits"):  # type: ignore[attr-defined]
             del result["hits"][0]
 
-    monkeypatch.setattr(Play, "begin", begin)
+    monkeypatch.setattr(ScoredEpisode, "begin", begin)
     change_result(monkeypatch, change)
 
 
 def hits_tell_gold(monkeypatch):
-    def change(play: Play, result: dict[str, Any]) -> None:
+    def change(play: ScoredEpisode, result: dict[str, Any]) -> None:
         for hit in result.get("hits", ()):
             hit["gain"] = play._gains.get(hit["id"], 0)
 
@@ -198,14 +198,14 @@ def hits_tell_gold(monkeypatch):
 
 
 def gold_comes_first(monkeypatch):
-    def change(play: Play, result: dict[str, Any]) -> None:
+    def change(play: ScoredEpisode, result: dict[str, Any]) -> None:
         result.get("hits", []).sort(key=lambda hit: -play._gains.get(hit["id"], 0))
 
     change_result(monkeypatch, change)
 
 
 def only_gold_is_found(monkeypatch):
-    def change(play: Play, result: dict[str, Any]) -> None:
+    def change(play: ScoredEpisode, result: dict[str, Any]) -> None:
         if hits := [hit for hit in result.get("hits", ()) if hit["id"] in play._gains]:
             result["hits"] = hits
 
@@ -213,15 +213,15 @@ def only_gold_is_found(monkeypatch):
 
 
 def submitting_tells_how_many_are_right(monkeypatch):
-    def change(play: Play, result: dict[str, Any]) -> None:
+    def change(play: ScoredEpisode, result: dict[str, Any]) -> None:
         if "selected" in result:
-            result["selected"] = len(play._gains.keys() & play._episode.selected)
+            result["selected"] = len(play._gains.keys() & play._state.selected)
 
     change_result(monkeypatch, change)
 
 
 def a_refusal_tells_a_date(monkeypatch):
-    def change(play: Play, result: dict[str, Any]) -> None:
+    def change(play: ScoredEpisode, result: dict[str, Any]) -> None:
         if "error" in result:
             result["hint"] = "2030-01-01"
 
@@ -229,7 +229,7 @@ def a_refusal_tells_a_date(monkeypatch):
 
 
 def a_refusal_tells_a_label(monkeypatch):
-    def change(play: Play, result: dict[str, Any]) -> None:
+    def change(play: ScoredEpisode, result: dict[str, Any]) -> None:
         if "error" in result and play._gains:
             result["error"] += f" Did you mean {max(play._gains)!r}?"
 
@@ -237,24 +237,30 @@ def a_refusal_tells_a_label(monkeypatch):
 
 
 def an_instruction_tells_the_number(monkeypatch):
-    def first(self: Play, real: Any = Play._first) -> dict[str, Any]:
-        told: dict[str, Any] = real(self)
+    real: Any = ScoredEpisode._first_result
+
+    def first(self: ScoredEpisode, references: Any) -> dict[str, Any]:
+        told: dict[str, Any] = real(self, references)
         return told | {"message": f"{told['message']} There are {len(self._gains)}."}
 
-    monkeypatch.setattr(Play, "_first", first)
+    monkeypatch.setattr(ScoredEpisode, "_first_result", first)
 
 
 def observations_hold_gains(monkeypatch):
-    real = Play.observation
+    real = ScoredEpisode.observation
     monkeypatch.setattr(
-        Play, "observation", lambda self: real(self) | {"gains": list(self._gains.values())}
+        ScoredEpisode,
+        "observation",
+        lambda self: real(self) | {"gains": list(self._gains.values())},
     )
-    monkeypatch.setattr("arena.envs._share._TEXTS", ("topic", "cutoff", "stage", "result", "gains"))
+    monkeypatch.setattr("arena.envs.vector._TEXTS", ("cutoff", "gains", "result", "stage", "topic"))
 
 
 def the_topic_is_the_id(monkeypatch):
-    real = Play.observation
-    monkeypatch.setattr(Play, "observation", lambda self: real(self) | {"topic": self.survey.id})
+    real = ScoredEpisode.observation
+    monkeypatch.setattr(
+        ScoredEpisode, "observation", lambda self: real(self) | {"topic": self.survey.id}
+    )
 
 
 def a_known_id_is_told_apart(monkeypatch):
@@ -287,27 +293,27 @@ def a_list_tells_apart(monkeypatch):
 
 
 def a_known_id_costs_a_read(monkeypatch):
-    real = Play.begin
+    real = ScoredEpisode.begin
 
-    def begin(self: Play, action: Any) -> Any:
+    def begin(self: ScoredEpisode, action: Any) -> Any:
         found = real(self, action)
-        text, store = str(action), self._episode.view._store
+        text, store = str(action), self._state.view._store
         if "error" in self._shown and any(store.ids[d] in text for d in range(len(store.days))):
-            self._episode.budget["reads"] -= 1
+            self._state.budget["reads"] -= 1
         return found
 
-    monkeypatch.setattr(Play, "begin", begin)
+    monkeypatch.setattr(ScoredEpisode, "begin", begin)
 
 
-def change_info(monkeypatch, change: Callable[[Play, dict[str, Any]], Any]) -> None:
-    real = Play.complete
+def change_info(monkeypatch, change: Callable[[ScoredEpisode, dict[str, Any]], Any]) -> None:
+    real = ScoredEpisode.complete
 
-    def complete(self: Play, hits: Any = None) -> Any:
+    def complete(self: ScoredEpisode, hits: Any = None) -> Any:
         outcome = real(self, hits)
         change(self, outcome.info)
         return outcome
 
-    monkeypatch.setattr(Play, "complete", complete)
+    monkeypatch.setattr(ScoredEpisode, "complete", complete)
 
 
 def info_holds_the_labels(monkeypatch):
@@ -319,7 +325,7 @@ def metrics_before_the_end(monkeypatch):
 
 
 def answers_hold_the_labels(monkeypatch):
-    def change(play: Play, info: dict[str, Any]) -> None:
+    def change(play: ScoredEpisode, info: dict[str, Any]) -> None:
         for answer in info.get("answers", {}).values():
             if isinstance(answer, list):
                 answer += play._gains
@@ -332,14 +338,14 @@ def answers_hold_the_labels(monkeypatch):
 def reset_tells_the_labels(monkeypatch):
     def reset(self: Any, real: Any = SurveyEnv.reset, **given: Any) -> Any:
         observation, info = real(self, **given)
-        return observation, info | {"gold": len(self._play._gains)}
+        return observation, info | {"gold": len(self._episode._gains)}
 
     monkeypatch.setattr(SurveyEnv, "reset", reset)
 
 
 def an_environment_shows_its_tasks(monkeypatch):
     monkeypatch.setattr(
-        SurveyEnv, "tasks", property(lambda self: self._setting.tasks), raising=False
+        SurveyEnv, "tasks", property(lambda self: self._factory.tasks), raising=False
     )
 
 
@@ -347,7 +353,7 @@ def a_vector_shows_its_gold(monkeypatch):
     monkeypatch.setattr(
         SurveyVectorEnv,
         "state",
-        property(lambda self: [{"seen": list(play._gains)} for play in self._team.share.plays]),
+        property(lambda self: [{"seen": list(play._gains)} for play in self._episodes]),
         raising=False,
     )
 
@@ -357,7 +363,7 @@ def a_vector_shows(monkeypatch, shown: Callable[[list[str]], Any]) -> None:
     monkeypatch.setattr(
         SurveyVectorEnv,
         "shown",
-        property(lambda self: [shown(list(play._gains)) for play in self._team.share.plays]),
+        property(lambda self: [shown(list(play._gains)) for play in self._episodes]),
         raising=False,
     )
 
@@ -389,28 +395,30 @@ def a_mapping_has_an_attribute(monkeypatch):
 
     def reset(self: Any, **given: Any) -> Any:
         found = real(self, **given)
-        self.observation_space.hint = list(self._play._gains)
+        self.observation_space.hint = list(self._episode._gains)
         return found
 
     monkeypatch.setattr(SurveyEnv, "reset", reset)
 
 
 def a_space_knows_the_headings(monkeypatch):
-    real = Setting.__init__
+    real = EpisodeFactory.__init__
 
-    def init(self: Setting, *given: Any, **options: Any) -> None:
+    def init(self: EpisodeFactory, *given: Any, **options: Any) -> None:
         real(self, *given, **options)
         for survey in self.tasks.surveys:
             self.action_space.headings = [
                 node.label for node in self.tasks.mind_map(survey).nodes()
             ]  # type: ignore[attr-defined]
 
-    monkeypatch.setattr(Setting, "__init__", init)
+    monkeypatch.setattr(EpisodeFactory, "__init__", init)
 
 
 def rendering_shows_gold(monkeypatch):
-    real = Play.render
-    monkeypatch.setattr(Play, "render", lambda self: f"{real(self)} {' '.join(self._gains)}")
+    real = ScoredEpisode.render
+    monkeypatch.setattr(
+        ScoredEpisode, "render", lambda self: f"{real(self)} {' '.join(self._gains)}"
+    )
 
 
 def a_tool_fails(monkeypatch):

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import arena.cli
+import benchmarks.__main__ as benchmarks
 import corpus_builder.cli
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -107,6 +108,10 @@ def test_commands_parse(page, command, monkeypatch):
 def call(command: str) -> str:
     """Run a command line in this process, where everything is imported; return what it prints."""
     program, *arguments = shlex.split(command)
+    if command.startswith("python -m benchmarks "):
+        with contextlib.redirect_stdout(io.StringIO()) as output:
+            benchmarks.main(arguments[2:])
+        return output.getvalue()
     if program not in COMMANDS:
         assert program in ("cat", "head")
         return subprocess.run([program, *arguments], capture_output=True, text=True).stdout
@@ -166,7 +171,7 @@ def files() -> dict[str, str]:
 
 
 def run(directory: Path, *arguments: str) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(directory)}
+    environment = {**os.environ, "PYTHONPATH": f"{directory}{os.pathsep}{ROOT}"}
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -189,7 +194,8 @@ def test_the_extensions_work_when_dropped_in(files, tmp_path):
     assert "10 passed" in run(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
     listed = run(tmp_path, "-m", "arena.cli", "list")
     for line in (r"agents +words ", r"metrics +success ", r"retrievers +overlap ",
-                 r"tasks +shortlist +ndcg@10, precision@10"):  # fmt: skip
+                 r"tasks +shortlist +ndcg@10, precision@10", r"environments +arena/Shortlist-v0 ",
+                 r"tools +cocited "):  # fmt: skip
         assert re.search(line, listed), listed
     assert str(tmp_path) in run(tmp_path, "-c", "import arena; print(arena.__file__)")
 
@@ -222,7 +228,8 @@ def test_the_extensions_work_as_entry_points(files, tmp_path, world):
     )
     listed = run(tmp_path, "-m", "arena.cli", "list")
     for kind, plugin in (("agents", "words"), ("metrics", "success"), ("retrievers", "overlap"),
-                         ("tasks", "shortlist")):  # fmt: skip
+                         ("tasks", "shortlist"), ("tools", "cocited"),
+                         ("environments", "arena/Shortlist-v0")):  # fmt: skip
         assert re.search(rf"{kind} +{plugin} ", listed), listed
     assert "csv" in run(tmp_path, "-m", "corpus_builder.cli", "build", "--help")
     out = run(
@@ -230,3 +237,14 @@ def test_the_extensions_work_as_entry_points(files, tmp_path, world):
         "--agent", "words", "--surveys", "2", "--output", "run",
     )  # fmt: skip
     assert "precision@10" in out
+    code = (
+        "import sys, gymnasium, arena\n"
+        "assert not any(name.startswith('my_plugins') for name in sys.modules)\n"
+        f"env = gymnasium.make('arena/Shortlist-v0', corpus={str(world)!r})\n"
+        f"vectors = gymnasium.make_vec('arena/Shortlist-v0', num_envs=2, corpus={str(world)!r})\n"
+        "assert list(vectors.single_action_space.tools) == list(env.action_space.tools)\n"
+        f"env = gymnasium.make('arena/Discovery-v0', corpus={str(world)!r})\n"
+        "print(*env.action_space.tools)\n"
+    )
+    tools = "search read references citations select cocited submit finish"
+    assert run(tmp_path, "-c", code).strip() == tools

@@ -19,9 +19,9 @@ import pytest
 
 import arena
 import arena.llm
-from arena._register import ENVIRONMENTS
 from arena.agents import AGENTS, Agent
 from arena.errors import CorpusError
+from arena.tasks import environment_ids
 from arena.tools import Episode
 
 ROOT = Path(arena.__file__).parent.parent
@@ -45,7 +45,7 @@ THINKING = {
 }  # fmt: skip
 # Arithmetic. These could open files that they are told the path of, which no observation tells;
 # and the attributes that do so are named below.
-ARITHMETIC = {"numpy", "numpy.typing", "scipy.cluster.hierarchy"}
+ARITHMETIC = {"numpy", "numpy.typing", "scipy.cluster.hierarchy", "threadpoolctl"}
 # Of `arena` what knows texts and vectors: an encoder opens its own model by its name, and
 # `arena.mindmap.tree` is the type of a mind-map alone (`arena.mindmap` reads files).
 KNOWS_NO_LABEL = {
@@ -70,6 +70,8 @@ def test_a_baseline_reaches_nothing_that_knows_labels(path):
         assert known or name.split(".")[0] in THINKING, name
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "threadpoolctl":
+            assert [alias.name for alias in node.names] == ["threadpool_limits"]
         if isinstance(node, ast.ImportFrom) and node.module == "arena.llm":
             # Its modules open files; the public names open templates, prices and answers alone.
             assert {alias.name for alias in node.names} <= set(arena.llm.__all__)
@@ -250,7 +252,7 @@ def test_gold_does_not_change_what_an_agent_sees(name, ends, arguments, world, t
     assert seen[0] == seen[1]
 
 
-@pytest.mark.parametrize("name", sorted(ENVIRONMENTS))
+@pytest.mark.parametrize("name", environment_ids())
 def test_public_attributes_of_an_environment_hold_no_label(name, world):
     env = gymnasium.make(name, corpus=world).unwrapped
     env.reset(seed=1)

@@ -1,4 +1,4 @@
-"""Ctrl-C where one process answers for others."""
+"""Ctrl-C in a process that has worker processes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from multiprocessing import resource_tracker
 
 
 @contextmanager
-def deaf_to_interrupts() -> Iterator[None]:
-    """Let processes that are started meanwhile not hear Ctrl-C: this one answers for all."""
+def block_sigint_in_children() -> Iterator[None]:
+    """Start child processes that ignore Ctrl-C: this process handles it for all of them."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import warnings
 from collections.abc import Mapping
 from functools import cached_property
@@ -96,16 +95,12 @@ class Subject:
 
     @cached_property
     def gives_references(self) -> bool:
-        """Whether an episode begins with the survey's references, as `OrganizationEnv` says it."""
-        if "references" in self.options:
-            return bool(self.options["references"] == "oracle")
-        for kind in type(self.make().unwrapped).__mro__:
-            # A subclass that passes its arguments on does not name them.
-            made = vars(kind).get("__init__", lambda: None)
-            parameter = inspect.signature(made).parameters.get("references")
-            if parameter is not None:
-                return bool(parameter.default == "oracle")
-        return False
+        """Whether an episode starts with the survey's own references."""
+        from arena.tasks import TASKS
+
+        task = getattr(self.make().unwrapped, "task_name", None)
+        default = TASKS.get(task).references if isinstance(task, str) else None
+        return bool(self.options.get("references", default) == "oracle")
 
     @property
     def begins_with_papers(self) -> bool:
@@ -136,8 +131,7 @@ class Subject:
 
 def _spec(env_id: str) -> EnvSpec:
     """Return what is registered for an id, importing its module, or the tasks', first."""
-    from arena._register import ENVIRONMENTS
-    from arena.tasks import TASKS
+    from arena.tasks import environment_ids
 
     if not isinstance(env_id, str):
         raise UnknownNameError(f"{clip(env_id)} is no id of an environment.")
@@ -149,12 +143,11 @@ def _spec(env_id: str) -> EnvSpec:
             raise DataError(
                 f"the module of {env_id!r} cannot be imported: {type(error).__name__}: {error}."
             ) from error
-    for task in TASKS.names():  # a task of another distribution registers its environment
-        TASKS.get(task)
+    known = environment_ids()  # a task of another distribution may register its own environment
     try:
         return gymnasium.spec(name)
     except gymnasium.error.Error:
         raise UnknownNameError(
-            f"no environment {clip(env_id)}.{did_you_mean(env_id, ENVIRONMENTS)} Those of another "
+            f"no environment {clip(env_id)}.{did_you_mean(env_id, known)} Those of another "
             "distribution are named module:id."
         ) from None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import sys
 from typing import Any
 
 import gymnasium
@@ -12,10 +10,8 @@ from gymnasium.vector.utils import iterate
 from arena.check._episodes import Player, first_difference, plain
 from arena.check._subject import STEPS, Subject
 from arena.check.base import CHECKS, require
-from arena.envs import SurveyVectorEnv
 
 _NUM_ENVS = 3
-_WORKERS = 2
 _STEPS = 2 * STEPS
 
 
@@ -39,41 +35,22 @@ def check(subject: Subject) -> str:
     if subject.spec.vector_entry_point is None:
         return "no vector entry point; SyncVectorEnv equals scalar environments"
     own = subject.make_vector(_NUM_ENVS, "vector_entry_point")
-    _replay(own, "", seed, batches, actions)
-    ours = isinstance(own, SurveyVectorEnv)
-    if ours:
-        method = _start_method()
-        shared = subject.make_vector(
-            _NUM_ENVS, "vector_entry_point", workers=_WORKERS, context=method
-        )
-        try:
-            _replay(shared, f" of {_WORKERS} processes", seed, batches, actions)
-        finally:
-            shared.close()
+    _replay(own, seed, batches, actions)
     for name in ("single_action_space", "single_observation_space"):
         same = getattr(own, name) == getattr(sync, name)
         require(same, f"the vector environment has another {name}")
-    own_forms = f"its own, alone and of {_WORKERS} processes" if ours else "its own"
-    return f"{_NUM_ENVS} environments, {_STEPS} steps: {own_forms}, SyncVectorEnv and scalar"
-
-
-def _start_method() -> str:
-    """Return how processes are started soonest."""
-    # Java survives no fork. What is forked need not import the caller's script again.
-    forks = "fork" in multiprocessing.get_all_start_methods() and "jnius" not in sys.modules
-    return "fork" if forks else "spawn"
+    return f"{_NUM_ENVS} environments, {_STEPS} steps: its own, SyncVectorEnv and scalar"
 
 
 def _replay(
     env: gymnasium.vector.VectorEnv[Any, Any, Any],
-    form: str,
     seed: int,
     batches: list[Any],
     actions: list[Any],
 ) -> None:
-    _compare(form, "at the reset", batches[0], plain(list(env.reset(seed=seed))))
+    _compare("at the reset", batches[0], plain(list(env.reset(seed=seed))))
     for number, given in enumerate(actions, 1):
-        _compare(form, f"step {number}", batches[number], plain(list(env.step(given))))
+        _compare(f"step {number}", batches[number], plain(list(env.step(given))))
 
 
 def _rows(
@@ -93,14 +70,14 @@ def _info(infos: dict[str, Any], place: int) -> dict[str, Any]:
     }
 
 
-def _compare(form: str, when: str, one: list[Any], other: list[Any]) -> None:
+def _compare(when: str, one: list[Any], other: list[Any]) -> None:
     names = ["observations", "rewards", "terminations", "truncations", "infos"]
     if len(one) == 2:
         names = ["observations", "infos"]
     found = first_difference(
         dict(zip(names, one, strict=True)), dict(zip(names, other, strict=True))
     )
-    require(not found, f"SyncVectorEnv and the id's vector environment{form}, {when}: {found}")
+    require(not found, f"SyncVectorEnv and the id's vector environment, {when}: {found}")
 
 
 def _compare_scalars(

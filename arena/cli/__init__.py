@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from arena.cli import (
     audit,
-    bench,
     check,
     compare,
     experiment,
@@ -39,5 +38,4 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_command(commands, "list", list_command)
     add_command(commands, "check", check)
     add_command(commands, "audit", audit)
-    bench.add_group(commands)
     return run_command(parser, argv)

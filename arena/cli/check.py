@@ -39,11 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Check and print; exit with 1 if a check failed."""
-    from arena._register import ENVIRONMENTS
     from arena.check import check_environment
+    from arena.tasks import environment_ids
 
     results, left_out = [], {}
-    for env_id in dict.fromkeys(arguments.environments or ENVIRONMENTS):
+    for env_id in dict.fromkeys(arguments.environments or environment_ids()):
         try:
             results += check_environment(
                 env_id,

@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Compare, print, and write the page."""
-    from arena import comparison
+    from arena.results import comparison
 
     if arguments.corpus is not None and arguments.html is None:
         raise DataError("--corpus gives the page its titles: name the page with --html.")

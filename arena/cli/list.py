@@ -50,9 +50,8 @@ def _registered() -> dict[str, dict[str, str]]:
     from arena.mindmap import FORMATS, MIND_MAP_METRICS
     from arena.retrieval import RETRIEVERS
     from arena.rewards import REWARDS
-    from arena.runs.oracle import Oracle
-    from arena.runs.players import ORACLE
-    from arena.tasks import TASKS
+    from arena.runs.players import ORACLE, Oracle
+    from arena.tasks import TASKS, environment_id
     from arena.tools import TOOLS
 
     tasks = {name: TASKS.get(name) for name in TASKS.names()}
@@ -60,7 +59,7 @@ def _registered() -> dict[str, dict[str, str]]:
         "agents": AGENTS.describe()
         | {ORACLE: f"{(Oracle.__doc__ or '').splitlines()[0]} It knows the labels: the ceiling."},
         "encoders": ENCODERS.describe(),
-        "environments": {t.environment: _first_line(t.environment) for t in tasks.values()},
+        "environments": {environment_id(name): task.description for name, task in tasks.items()},
         "extractors": EXTRACTORS.describe(),
         "metrics": METRICS.describe(),
         "mind-map-formats": FORMATS.describe(),
@@ -70,15 +69,6 @@ def _registered() -> dict[str, dict[str, str]]:
         "tasks": {name: ", ".join(task.metrics) for name, task in tasks.items()},
         "tools": {name: TOOLS.get(name).description for name in TOOLS.names()},
     }
-
-
-def _first_line(environment: str) -> str:
-    """Return the first line of an environment's docstring."""
-    from gymnasium.envs.registration import load_env_creator, spec
-
-    entry_point = spec(environment).entry_point
-    creator = load_env_creator(entry_point) if isinstance(entry_point, str) else entry_point
-    return (creator.__doc__ or "").partition("\n")[0]
 
 
 def _indexes_of(corpus: Path) -> dict[str, str]:

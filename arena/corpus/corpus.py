@@ -12,7 +12,7 @@ from arena.corpus.engines import Engines
 from arena.corpus.store import Store
 from arena.corpus.view import CorpusView
 from arena.dates import parse_date
-from arena.errors import CorpusError
+from arena.errors import CorpusError, DataError, clip
 
 if TYPE_CHECKING:
     from arena.retrieval import Retriever
@@ -41,6 +41,20 @@ class Corpus:
             CorpusError: if there is none, or it is damaged or of another format version.
         """
         return cls(directory)
+
+    @classmethod
+    def of(cls, corpus: Corpus | str | Path) -> Corpus:
+        """Return `corpus` itself if it is open already, else open the directory.
+
+        Raises:
+            CorpusError: The directory holds no built corpus.
+            DataError: `corpus` is neither a corpus nor a directory.
+        """
+        if isinstance(corpus, cls):
+            return corpus
+        if not isinstance(corpus, str | Path):
+            raise DataError(f"corpus={clip(corpus)}: give a built corpus, or its directory.")
+        return cls.open(corpus)
 
     @property
     def sha256(self) -> str:

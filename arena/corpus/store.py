@@ -11,13 +11,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from arena._internal.arrays import StringTable, load_array
 from arena.corpus import layout
 from arena.dates import format_day
+from arena.papers import Brief
 
 _CACHED_ROW_GROUPS = 128  # of about a megabyte of text each, for each of two files
 
@@ -31,14 +32,6 @@ def hash_id(paper_id: str) -> int:
     """Return the 64-bit hash under which an id is found."""
     data = paper_id.encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
-
-
-class Brief(NamedTuple):
-    """A paper as lists of papers name it; `date` is the resolved day, ``YYYY-MM-DD``."""
-
-    id: str
-    title: str
-    date: str
 
 
 class Written(dict[int, T]):

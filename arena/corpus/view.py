@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.corpus.store import Brief, as_brief
+from arena.corpus.store import as_brief
 from arena.dates import format_day
 from arena.errors import CorpusError, DataError, UnknownPaperError, clip
+from arena.papers import Brief, Hit, Paper, Section
 from arena.retrieval import Request, Scope
 
 if TYPE_CHECKING:
@@ -21,43 +22,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 __all__ = ["Brief", "CorpusView", "Hit", "Paper", "Section", "rank_batch", "search_batch"]
-
-
-class Hit(NamedTuple):
-    """One search result.
-
-    `date` is the resolved day, ``YYYY-MM-DD``. `score` is the engine's own, a float64; for
-    ``bm25`` it is above 0, and comparable within one search only.
-    """
-
-    id: str
-    title: str
-    date: str
-    score: float
-
-
-class Paper(NamedTuple):
-    """What is known of a paper besides its full text.
-
-    `date` is the resolved day; `date_precision` says how much of it the source named
-    (``"year"``, ``"month"`` or ``"day"``).
-    """
-
-    id: str
-    title: str
-    abstract: str
-    date: str
-    date_precision: str
-    venue: str | None
-    authors: tuple[str, ...]
-    fields: tuple[str, ...]
-
-
-class Section(NamedTuple):
-    """A section of a paper's full text."""
-
-    heading: str
-    text: str
 
 
 class CorpusView:

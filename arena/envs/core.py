@@ -1,19 +1,18 @@
-"""The core that all environments share."""
+"""The environment of every task."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle
 
 from arena.corpus import Corpus
-from arena.envs._given import Given
-from arena.envs._play import Play
-from arena.envs._setting import Setting, checked_seed
+from arena.envs._episode import ScoredEpisode
+from arena.envs._factory import EpisodeFactory, checked_seed
 from arena.errors import DataError, clip
 from arena.tasks import DEFAULT_BUDGET, ENCODER
 from arena.tools import make_searches
@@ -22,41 +21,77 @@ RENDER_MODES = ("ansi",)
 
 
 class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
-    """One survey topic an episode: research it as of its date, then hand in.
+    """One survey topic per episode: research it as of its date, then submit an answer.
 
-    A subclass names its task. Pickling keeps the arguments, not a running episode.
+    Description:
+        Each episode plays one survey. The agent learns its title, lower-cased, and its date. The
+        corpus is as it was before that date: later papers, undated ones, the survey itself and
+        all other surveys do not exist. The task says what is submitted: a ranking of papers, a
+        mind-map, or one answer per stage.
+
+    Actions:
+        ``{"tool": name, "arguments": {...}}`` or the same as JSON text, with the tools
+        ``search(query, k=10, offset=0, retriever=None)``,
+        ``read(paper_id, section=0, page=1)``, ``references(paper_id, page=1)``,
+        ``citations(paper_id, page=1)``, ``select(paper_ids)``, ``finish()``, and
+        ``submit(paper_ids)`` or ``organize(mind_map)``, which end a stage, unless the task names
+        other tools.
+
+    Observations:
+        A dict of ``topic`` (str), ``cutoff`` (``YYYY-MM-DD``), ``stage`` (name of the task, or of
+        the stage), ``result`` (JSON text of the last tool's result, or ``{"error": ...}`` saying
+        what to do) and ``budget`` (``steps``, ``searches``, ``reads`` and ``characters`` left,
+        integers). The first ``result`` has the instruction, and in tasks whose episodes start
+        with papers their id, title and date as ``references``.
+
+    Rewards:
+        By default those of the task, such as ``gain``: references shown for the first time, over
+        those in reach. ``final`` pays the task's headline metric at the end.
+
+    Episode end:
+        Terminates when the last stage is submitted, and at ``finish``, which submits the selected
+        papers where a ranking is due. Truncates when the steps are used up, or when the agent
+        asks for a search, a read or characters and none are left; then the present stage has
+        submitted nothing, and what was submitted before counts.
+
+    Pickling keeps the arguments, not a running episode.
 
     Args:
-        corpus: a built corpus, or its directory.
-        retriever: the engine behind ``search``: an index of the corpus, or a combination such as
+        corpus: A built corpus, or its directory.
+        task: Name of the task.
+        retriever: Engine behind ``search``: an index of the corpus, or a combination such as
             ``"hybrid(bm25,dense)"``.
-        retriever_options: options of that engine.
-        retrievers: further engines that a ``search`` may name.
-        surveys: ids to draw episodes from, or how many of the first of all; by default every
+        retriever_options: Options of that engine.
+        retrievers: Further engines that a ``search`` may name.
+        surveys: Ids to draw episodes from, or how many of the first of all; by default every
             survey that can be scored.
-        reward: a registered reward, or a sum such as ``"gain+cost"``; by default the task's.
-        reward_options: name of a reward -> its options.
-        encoder: the encoder by which headings of mind-maps are compared.
-        max_steps: actions after which the episode is truncated, >= 1.
-        max_searches: searches that may be made; one more truncates the episode. >= 0.
-        max_reads: calls of ``read``, ``references`` and ``citations`` that may be made, alike.
-        max_characters: of results that may be shown, alike.
-        max_k: most hits a search may ask for, from 1 to 1000.
+        reward: A registered reward, or a sum such as ``"gain+cost"``; by default the task's.
+        reward_options: Name of a reward -> its options.
+        encoder: Encoder that compares headings of mind-maps.
+        references: In tasks whose episodes start with papers, ``"oracle"`` for the survey's own
+            references, ``"found"`` for those of a run; by default as the task says.
+        found: With ``"found"``, a run (``run.trec`` or the directory of a run) or a mapping of
+            survey ids to paper ids, best first; None starts without papers.
+        max_steps: Actions after which the episode is truncated, >= 1.
+        max_searches: Searches of an episode; one more truncates it. >= 0.
+        max_reads: Calls of ``read``, ``references`` and ``citations`` of an episode, alike.
+        max_characters: Characters of the results that show papers, alike.
+        max_k: Most hits a search may ask for, from 1 to 1000.
         render_mode: ``"ansi"`` or None.
 
     Raises:
-        CorpusError, UnknownNameError, DataError: if an argument is unusable.
+        CorpusError, UnknownNameError, DataError: An argument is unusable.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - Gymnasium declares it so
         "render_modes": list(RENDER_MODES),
         "render_fps": 4,
     }
-    task_name: ClassVar[str]
 
     def __init__(
         self,
         corpus: Corpus | str | Path,
+        task: str = "discovery",
         retriever: str = "bm25",
         retriever_options: Mapping[str, Any] | None = None,
         retrievers: Sequence[str] = (),
@@ -64,6 +99,8 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         reward: str | None = None,
         reward_options: Mapping[str, Any] | None = None,
         encoder: str = ENCODER,
+        references: str | None = None,
+        found: Mapping[str, Sequence[str]] | str | Path | None = None,
         max_steps: int = DEFAULT_BUDGET["max_steps"],
         max_searches: int = DEFAULT_BUDGET["max_searches"],
         max_reads: int = DEFAULT_BUDGET["max_reads"],
@@ -71,41 +108,29 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         max_k: int = DEFAULT_BUDGET["max_k"],
         render_mode: str | None = None,
     ) -> None:
-        EzPickle.__init__(
-            self, corpus=corpus, retriever=retriever, retriever_options=retriever_options,
-            retrievers=retrievers, surveys=surveys, reward=reward, reward_options=reward_options,
-            encoder=encoder, max_steps=max_steps, max_searches=max_searches, max_reads=max_reads,
-            max_characters=max_characters, max_k=max_k, render_mode=render_mode,
-        )  # fmt: skip
+        limits = {
+            "max_steps": max_steps, "max_searches": max_searches, "max_reads": max_reads,
+            "max_characters": max_characters, "max_k": max_k,
+        }  # fmt: skip
+        arguments: dict[str, Any] = {
+            "corpus": corpus, "task": task, "retriever": retriever,
+            "retriever_options": retriever_options, "retrievers": retrievers, "surveys": surveys,
+            "reward": reward, "reward_options": reward_options, "encoder": encoder,
+            "references": references, "found": found,
+        }  # fmt: skip
+        EzPickle.__init__(self, **arguments, **limits, render_mode=render_mode)
         if render_mode not in (None, *RENDER_MODES):
             raise DataError(f"render_mode={clip(render_mode)}: give 'ansi' or None.")
         self.render_mode = render_mode
-        self._setting = Setting(
-            self.task_name,
-            corpus,
-            retriever=retriever,
-            retriever_options=retriever_options,
-            retrievers=retrievers,
-            surveys=surveys,
-            reward=reward,
-            reward_options=reward_options,
-            encoder=encoder,
-            given=self._given(),
-            limits={
-                "max_steps": max_steps,
-                "max_searches": max_searches,
-                "max_reads": max_reads,
-                "max_characters": max_characters,
-                "max_k": max_k,
-            },
-        )
-        self.action_space = self._setting.action_space
-        self.observation_space = self._setting.observation_space
-        self._play: Play | None = None
+        self._factory = EpisodeFactory(**arguments, limits=limits)
+        self.action_space = self._factory.action_space
+        self.observation_space = self._factory.observation_space
+        self._episode: ScoredEpisode | None = None
 
-    def _given(self) -> Given | None:
-        """Return what says which papers an episode begins with; by default there are none."""
-        return None
+    @property
+    def task_name(self) -> str:
+        """Name of the task that is played."""
+        return self._factory.task_name
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -113,23 +138,23 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         """Start an episode.
 
         Args:
-            seed: seeds the draw of the survey, >= 0.
+            seed: Seed of the draw of the survey, >= 0.
             options: ``{"survey": id}`` plays that survey; by default one is drawn.
 
         Returns:
             The observation and ``{"survey": id}``.
 
         Raises:
-            DataError: if the seed is no integer >= 0, or an option is unknown.
-            UnknownNameError: if the survey is unknown.
+            DataError: The seed is no integer >= 0, or an option is unknown.
+            UnknownNameError: The survey is unknown.
         """
         seed = checked_seed(seed)
-        survey_id = self._setting.named(options)  # first: what is refused shall change nothing
+        survey_id = self._factory.named(options)  # first: a refused call changes nothing
         super().reset(seed=seed)
         if survey_id is None:
-            survey_id = self._setting.draw(self.np_random)
-        self._play = play = self._setting.play(survey_id)
-        return play.observation(), {"survey": play.survey.id}
+            survey_id = self._factory.draw(self.np_random)
+        self._episode = episode = self._factory.start(survey_id)
+        return episode.observation(), {"survey": episode.survey.id}
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Carry out one tool call.
@@ -140,28 +165,28 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             action: ``{"tool": name, "arguments": {...}}`` or the same as JSON text.
 
         Returns:
-            Observation, reward, terminated (handed in or finished), truncated (a budget is used
+            Observation, reward, terminated (submitted or finished), truncated (a budget is used
             up), and info: ``survey``, ``reward_terms`` (name -> value; they add up to the
             reward), and at the end ``metrics`` (name -> value, empty for a survey that cannot be
-            scored), ``answers`` (stage -> what was handed in), and how many references were in
-            reach (``gold``), are listed (``references``) and does the survey have
+            scored), ``answers`` (stage -> submitted answer), and the numbers of references that
+            are in reach (``gold``), listed (``references``) and cited by the survey in all
             (``references_total``).
 
         Raises:
-            gymnasium.error.ResetNeeded: before the first reset and after the end.
+            gymnasium.error.ResetNeeded: Before the first reset and after the end.
         """
-        play = self._play
-        if play is None or play.over:
+        episode = self._episode
+        if episode is None or episode.over:
             raise ResetNeeded("the episode is over. Call reset() first.")
-        search = play.begin(action)
+        search = episode.begin(action)
         if search is None:
-            return play.complete()
-        return play.complete(make_searches([search])[0])
+            return episode.complete()
+        return episode.complete(make_searches([search])[0])
 
     def render(self) -> str | None:
         """Return the state as text for a person to read (render mode ``"ansi"``)."""
         if self.render_mode != "ansi":
             return None
-        if self._play is None:
+        if self._episode is None:
             raise ResetNeeded("nothing to show yet. Call reset() first.")
-        return self._play.render()
+        return self._episode.render()

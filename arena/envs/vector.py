@@ -1,4 +1,4 @@
-"""Many episodes at once: one batched search, in each process, for all that search in a step."""
+"""Many episodes at once: one batched search for all environments that search in a step."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from gymnasium.error import ClosedEnvironmentError, ResetNeeded
+from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle, seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from arena.envs._infos import Infos, merged
-from arena.envs._setting import checked_seed
-from arena.envs._share import Seen
-from arena.envs._team import Team
-from arena.envs._workers import start_method
+from arena.envs._episode import ScoredEpisode, StepResult
+from arena.envs._factory import checked_seed
 from arena.envs.core import SurveyEnv
 from arena.errors import DataError, clip
+from arena.tools import Search, make_searches
+
+Infos = dict[str, Any]
+_TEXTS = ("cutoff", "result", "stage", "topic")
 
 
 class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
@@ -28,37 +29,26 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
     Corpus, engines and labels are shared, and the searches of a step are made in one batch.
     Pickling keeps the arguments, not the running episodes.
 
-    With `workers` the environments are split into as many contiguous shares, each with a batch of
-    its own. This process steps the first, a process that is started for it each of the others.
-    What comes back is the same. When a process ends before its time, all begin with `reset`.
-
     Args:
-        num_envs: how many, >= 1.
-        autoreset_mode: when an episode that is over begins anew: ``"NextStep"`` (the default: with
+        num_envs: Number of environments, >= 1.
+        autoreset_mode: When an episode that is over restarts: ``"NextStep"`` (the default: with
             the next step, whose action is ignored), ``"SameStep"`` or ``"Disabled"``, as
             `gymnasium.vector.AutoresetMode`.
-        workers: processes that step, this one included, from 1 to `num_envs`.
-        context: how they are started: ``"fork"``, ``"spawn"``, ``"forkserver"``, or None for
-            Python's default. Give ``"spawn"`` with `lucene` and with encoders of torch, which do
-            not go on, or are slower, in a fork.
-        arguments: those of the scalar environment.
+        arguments: Arguments of the scalar environment `kind`.
 
     Raises:
-        CorpusError, UnknownNameError, DataError: if an argument is unusable.
-        WorkerError: if a process ends before it is ready.
+        CorpusError, UnknownNameError, DataError: An argument is unusable.
     """
 
-    kind: ClassVar[type[SurveyEnv]]
+    kind: ClassVar[type[SurveyEnv]] = SurveyEnv
 
     def __init__(
         self,
         num_envs: int = 1,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
-        workers: int = 1,
-        context: str | None = None,
         **arguments: Any,
     ) -> None:
-        EzPickle.__init__(self, num_envs, autoreset_mode, workers, context, **arguments)
+        EzPickle.__init__(self, num_envs, autoreset_mode, **arguments)
         if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
             raise DataError(f"num_envs={clip(num_envs)}: give an integer >= 1.")
         try:
@@ -68,18 +58,8 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
             raise DataError(
                 f"autoreset_mode={clip(autoreset_mode)}: give one of {modes}."
             ) from None
-        if (
-            isinstance(workers, bool)
-            or not isinstance(workers, int)
-            or not 1 <= workers <= num_envs
-        ):
-            raise DataError(
-                f"workers={clip(workers)}: give an integer from 1 to {num_envs}, the number of "
-                "environments."
-            )
-        method = start_method(context)
         env = self.kind(**arguments)
-        self._setting = env._setting
+        self._factory = env._factory
         self.num_envs = num_envs
         self.render_mode = env.render_mode
         self.metadata = env.metadata | {"autoreset_mode": self._mode}
@@ -89,8 +69,8 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self._generators: dict[int, np.random.Generator] = {}
         self._seeded: dict[int, int] = {}
+        self._episodes: list[ScoredEpisode] = []
         self._over: NDArray[np.bool_] | None = None  # whose episode is over; None before a reset
-        self._team = Team(self._setting, self.kind, arguments, num_envs, workers, method)
 
     def reset(
         self,
@@ -101,40 +81,42 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
         """Start all episodes, or those that ``options["reset_mask"]`` marks.
 
         Args:
-            seed: of the draws of surveys: one integer s stands for s, s + 1, ...; or one of each.
-            options: as in the scalar environment, and ``reset_mask``, booleans of shape
+            seed: Seeds of the draws of surveys: one integer s stands for s, s + 1, ...; or a list
+                of `num_envs` seeds.
+            options: As in the scalar environment, and ``reset_mask``, booleans of shape
                 (num_envs,).
 
         Returns:
             The observations and infos, batched as Gymnasium's vector environments do it.
 
         Raises:
-            DataError: if there are not `num_envs` seeds, or an option is unknown or malformed.
-            UnknownNameError: if the survey is unknown.
+            DataError: There are not `num_envs` seeds, or an option is unknown or malformed.
+            UnknownNameError: The survey is unknown.
         """
         seeds = self._seeds(seed)
         if not isinstance(options, Mapping | None):
             raise DataError(f"options={clip(options)}: give a mapping such as {{'survey': id}}.")
         options = dict(options or {})
         chosen = np.flatnonzero(self._mask(options.pop("reset_mask", None))).tolist()
-        # What is refused shall change nothing, no generator either.
-        named = self._setting.named(options)
+        # A refused call changes nothing, no generator either.
+        named = self._factory.named(options)
         if self._over is None and len(chosen) < self.num_envs:
             raise ResetNeeded("not all episodes have begun yet. Call reset() without a mask first.")
-        if self._team.workers is not None and self.closed:
-            raise ClosedEnvironmentError("this environment was closed. Make another one.")
         for number in chosen:
             self._seed(number, seeds[number])
         surveys = {number: self._draw(number) if named is None else named for number in chosen}
         over = np.zeros(self.num_envs, np.bool_) if self._over is None else self._over
         self._over = None  # unless all goes well
+        started = {number: self._factory.start(survey) for number, survey in surveys.items()}
         if len(chosen) == self.num_envs:
-            self._team.revive()
-        seen = self._team.begin(surveys, range(self.num_envs))
+            self._episodes = list(started.values())
+        for number, episode in started.items():
+            self._episodes[number] = episode
         over[chosen] = False
         self._over = over
-        infos = [{"survey": survey_id} for survey_id in surveys.values()]
-        return self._batched(seen), merged(chosen, infos, self.num_envs)
+        observations = [episode.observation() for episode in self._episodes]
+        infos = [{"survey": survey} for survey in surveys.values()]
+        return _batched(observations), _merged(chosen, infos, self.num_envs)
 
     def step(
         self, actions: Iterable[Any]
@@ -149,42 +131,59 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
             and infos, as `gymnasium.vector.SyncVectorEnv`.
 
         Raises:
-            DataError: if there are not `num_envs` actions.
-            gymnasium.error.ResetNeeded: before the first reset, after a step that raised, and in
+            DataError: There are not `num_envs` actions.
+            gymnasium.error.ResetNeeded: Before the first reset, after a step that raised, and in
                 the mode ``"Disabled"`` after the end of an episode.
         """
         if isinstance(actions, str | bytes | Mapping) or not isinstance(actions, Iterable):
             raise DataError(f"{clip(actions)}: give a list of {self.num_envs} actions.")
-        given = list(actions)
-        if len(given) != self.num_envs:
-            raise DataError(f"{len(given)} actions for {self.num_envs} environments.")
+        actions = list(actions)
+        if len(actions) != self.num_envs:
+            raise DataError(f"{len(actions)} actions for {self.num_envs} environments.")
         over = self._over
         if over is None or (self._mode is AutoresetMode.DISABLED and over.any()):
             raise ResetNeeded("an episode is over or has not begun. Call reset() first.")
         self._over = None  # unless all goes well: until then some episodes are a step ahead
-        starting = np.flatnonzero(over).tolist()
-        stepped = self._team.step(given, {number: self._draw(number) for number in starting})
-        seen, infos = stepped.seen, stepped.infos
-        terminations = np.array(stepped.terminated, np.bool_)
-        truncations = np.array(stepped.truncated, np.bool_)
+        results = self._step(actions, np.flatnonzero(over).tolist())
+        observations, rewards, *ends, infos = map(list, zip(*results, strict=True))
+        terminations, truncations = (np.array(end, np.bool_) for end in ends)
         over = terminations | truncations
         if self._mode is AutoresetMode.SAME_STEP:
-            surveys = {number: self._draw(number) for number in np.flatnonzero(over).tolist()}
-            if surveys:
-                begun = self._team.begin(surveys, list(surveys))
-                for place, (number, survey_id) in enumerate(surveys.items()):
-                    final = {"final_obs": seen.row(number), "final_info": infos[number]}
-                    seen.put(number, begun, place)
-                    infos[number] = final | {"survey": survey_id}
-                over = np.zeros(self.num_envs, np.bool_)
+            for number in np.flatnonzero(over).tolist():
+                final = {"final_obs": observations[number], "final_info": infos[number]}
+                observations[number], *_, info = self._restart(number)
+                infos[number] = final | info
+            over = np.zeros(self.num_envs, np.bool_)
         self._over = over
         return (
-            self._batched(seen),
-            np.array(stepped.rewards, np.float64),
+            _batched(observations),
+            np.array(rewards, np.float64),
             terminations,
             truncations,
-            merged(range(self.num_envs), infos, self.num_envs),
+            _merged(range(self.num_envs), infos, self.num_envs),
         )
+
+    def _step(self, actions: Sequence[Any], restarting: Sequence[int]) -> list[StepResult]:
+        """Begin every step, make all searches in one batch, complete every step.
+
+        Args:
+            actions: One per environment.
+            restarting: Environments that start a new episode instead of the step.
+        """
+        restarts = {number: self._restart(number) for number in restarting}
+        searches: dict[int, Search] = {}
+        for number, (episode, action) in enumerate(zip(self._episodes, actions, strict=True)):
+            if number not in restarts and (search := episode.begin(action)) is not None:
+                searches[number] = search
+        hits = dict(zip(searches, make_searches(list(searches.values())), strict=True))
+        return [
+            restarts[number] if number in restarts else episode.complete(hits.get(number))
+            for number, episode in enumerate(self._episodes)
+        ]
+
+    def _restart(self, number: int) -> StepResult:
+        self._episodes[number] = episode = self._factory.start(self._draw(number))
+        return StepResult(episode.observation(), 0.0, False, False, {"survey": episode.survey.id})
 
     def render(self) -> tuple[str, ...] | None:
         """Return the state of each environment as text (render mode ``"ansi"``)."""
@@ -192,13 +191,7 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
             return None
         if self._over is None:
             raise ResetNeeded("nothing has begun yet. Call reset() first.")
-        return tuple(self._team.render())
-
-    def close_extras(self, **kwargs: Any) -> None:
-        """End the worker processes, if there are any; without them nothing need be closed."""
-        if self._team.workers is not None:
-            self._over = None
-            self._team.workers.close()
+        return tuple(episode.render() for episode in self._episodes)
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
@@ -221,15 +214,7 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
         return self._generators[number]
 
     def _draw(self, number: int) -> str:
-        return self._setting.draw(self._generator(number))
-
-    def _batched(self, seen: Seen) -> dict[str, Any]:
-        batched: dict[str, Any] = {
-            "budget": {name: np.array(seen.budget[name], np.int64) for name in sorted(seen.budget)}
-        }
-        for name in sorted(seen.texts):
-            batched[name] = tuple(seen.texts[name])
-        return batched
+        return self._factory.draw(self._generator(number))
 
     def _seeds(self, seed: Any) -> list[int | None]:
         if seed is None:
@@ -257,3 +242,49 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
                 "them true."
             )
         return mask
+
+
+def _batched(observations: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the observations as Gymnasium's vector environments batch them."""
+    budgets = [observation["budget"] for observation in observations]
+    batch: dict[str, Any] = {
+        "budget": {
+            name: np.array([budget[name] for budget in budgets], np.int64)
+            for name in sorted(budgets[0])
+        }
+    }
+    for name in _TEXTS:
+        batch[name] = tuple([observation[name] for observation in observations])
+    return batch
+
+
+def _merged(numbers: Sequence[int], infos: Sequence[Infos], size: int) -> Infos:
+    """Return what Gymnasium's ``VectorEnv._add_info`` makes of the infos, one after another.
+
+    Args:
+        numbers: Environments that the infos belong to, ascending.
+        infos: One per number; not empty.
+        size: Number of all environments.
+    """
+    merged: Infos = {}
+    keys = infos[0].keys()
+    alike = all(info.keys() == keys for info in infos)
+    for key in keys if alike else dict.fromkeys(key for info in infos for key in info):
+        rows, holders = numbers, infos
+        if not alike:
+            rows = [number for number, info in zip(numbers, infos, strict=True) if key in info]
+            holders = [info for info in infos if key in info]
+        values = [info[key] for info in holders]
+        if key != "final_obs" and isinstance(values[0], dict):
+            merged[key] = _merged(rows, values, size)
+        else:
+            # The first value determines the type, as in Gymnasium.
+            kind = type(values[0])
+            if kind not in (int, float, bool) and not issubclass(kind, np.number):
+                kind = object
+            merged[key] = column = np.full(size, None if kind is object else 0, kind)
+            for number, value in zip(rows, values, strict=True):
+                column[number] = value
+        merged[f"_{key}"] = mask = np.zeros(size, np.bool_)
+        mask[rows if len(rows) < size else slice(None)] = True
+    return merged

@@ -1,8 +1,8 @@
-"""The edit distance of two ordered trees, by the library `edist`."""
+"""The edit distance of two ordered trees."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -11,20 +11,23 @@ from numpy.typing import NDArray
 from arena.errors import DataError, clip
 from arena.mindmap.tree import MindMap
 
-# edist has three matrices of 8 bytes a pair of nodes, and asks for the cost of each pair.
-_PAIRS = 1 << 22
-# Its innermost loop takes about 5 ns.
-_STEPS = 1 << 31
+_PAIRS = 1 << 22  # of nodes; two matrices hold 4 bytes for each
+_STEPS = 1 << 31  # of the innermost loop
 
 
 class _Shape(NamedTuple):
-    """The nodes below a neutral root, numbered from 1 in preorder.
+    """The nodes below a neutral root, in postorder, the root last.
 
-    `labels` has no entry for the root, `children` has one for each node.
+    Attributes:
+        labels: Number of each node's label from 1 on; 0 for the root.
+        first: First node of each node's subtree, its leftmost leaf.
+        keys: Nodes whose subtrees the algorithm visits: the greatest for each leftmost leaf.
+        steps: Number of nodes in those subtrees.
     """
 
-    labels: list[str]
-    children: list[list[int]]
+    labels: NDArray[np.int64]
+    first: NDArray[np.int64]
+    keys: NDArray[np.int64]
     steps: int
 
 
@@ -49,7 +52,7 @@ def edit_distance(
 
     Raises:
         DataError: One is no map; the trees have more than 4,194,304 pairs of nodes, or are so
-            deep that the algorithm takes more than 2^31 steps, which is about 10 seconds.
+            deep that the algorithm takes more than 2^31 steps, which is a few seconds.
     """
     for name, tree in (("predicted", predicted), ("gold", gold)):
         if not isinstance(tree, MindMap):
@@ -65,7 +68,16 @@ def edit_distance(
     a, b = min(ways, key=lambda way: way[0].steps * way[1].steps)
     if a.steps * b.steps > _STEPS:
         raise DataError(_too_large(sizes, f"{a.steps * b.steps:,} steps for trees of this shape"))
-    return _exact(a, b) if same is None else _by_pairs(a, b, predicted, gold, same())
+    if same is None:
+        ours, theirs = (np.array(tree.labels(), object) for tree in (predicted, gold))
+        equal = np.equal.outer(ours, theirs).astype(bool)
+    else:
+        equal = same()
+    free = np.zeros((equal.shape[0] + 1, equal.shape[1] + 1), bool)
+    free[0, 0], free[1:, 1:] = True, equal  # only the other root is free for the root
+    from arena.mindmap._zhang_shasha import tree_distance
+
+    return int(tree_distance(*a[:3], *b[:3], free))
 
 
 def _too_large(sizes: tuple[int, int], what: str) -> str:
@@ -75,65 +87,19 @@ def _too_large(sizes: tuple[int, int], what: str) -> str:
     )
 
 
-def _exact(a: _Shape, b: _Shape) -> int:
-    from edist import ted
-
-    numbers: dict[str, int] = {}
-    nodes = [
-        [0, *(numbers.setdefault(label, len(numbers) + 1) for label in tree.labels)]
-        for tree in (a, b)
-    ]
-    return int(ted.standard_ted(nodes[0], a.children, nodes[1], b.children))
-
-
-def _by_pairs(
-    a: _Shape, b: _Shape, predicted: MindMap, gold: MindMap, same: NDArray[np.bool_]
-) -> int:
-    from edist import ted
-
-    # The root, 0, has its like in the other root alone.
-    free = np.zeros((same.shape[0] + 1, same.shape[1] + 1), bool)
-    free[0, 0], free[1:, 1:] = True, same
-    costs: list[list[int]] = np.where(free, 0, 1).tolist()
-    nodes = [_numbered(tree.labels, labels) for tree, labels in
-             ((a, predicted.labels()), (b, gold.labels()))]  # fmt: skip
-
-    def cost(x: int | None, y: int | None) -> int:
-        return 1 if x is None or y is None else costs[x][y]
-
-    return int(ted.ted(nodes[0], a.children, nodes[1], b.children, cost))
-
-
-def _numbered(labels: Sequence[str], distinct: Sequence[str]) -> list[int]:
-    numbers = {label: number for number, label in enumerate(distinct, 1)}
-    return [0, *(numbers[label] for label in labels)]
-
-
 def _shape(tree: MindMap, mirrored: bool) -> _Shape:
-    """Return the shape in preorder, and how many subtree nodes the algorithm visits.
-
-    It computes a distance anew below every node that is not the last child of its parent.
-    """
-    labels: list[str] = []
-    children: list[list[int]] = [[]]
-    begins = []  # of what is visited anew: all subtrees but those of last children
-    waiting = [(child, 0, place) for place, child in _outermost_last(tree, mirrored)]
-    while waiting:
-        node, parent, is_last = waiting.pop()
-        number = len(children)
-        labels.append(node.label)
-        children[parent].append(number)
-        children.append([])
-        if not is_last:
-            begins.append(number)
-        waiting += [(child, number, last) for last, child in _outermost_last(node, mirrored)]
-    sizes = [1] * len(children)
-    for number in range(len(children) - 1, -1, -1):
-        sizes[number] += sum(sizes[child] for child in children[number])
-    return _Shape(labels, children, len(children) + sum(sizes[number] for number in begins))
-
-
-def _outermost_last(node: MindMap, mirrored: bool) -> list[tuple[bool, MindMap]]:
-    """Return (is the last one, child) for a stack, from which the first child comes first."""
-    ordered = node.children if mirrored else node.children[::-1]
-    return [(place == 0, child) for place, child in enumerate(ordered)]
+    numbers = {label: number for number, label in enumerate(tree.labels(), 1)}
+    labels, parents = [0], [0]
+    waiting = [(child, 0) for child in tree.children[:: -1 if mirrored else 1]]
+    while waiting:  # a preorder from the right, which backwards is a postorder from the left
+        node, parent = waiting.pop()
+        waiting += [(child, len(labels)) for child in node.children[:: -1 if mirrored else 1]]
+        labels.append(numbers[node.label])
+        parents.append(parent)
+    sizes = [1] * len(labels)
+    for number in range(len(labels) - 1, 0, -1):
+        sizes[parents[number]] += sizes[number]
+    first = [place - size + 1 for place, size in enumerate(reversed(sizes))]
+    keys = sorted({leaf: place for place, leaf in enumerate(first)}.values())
+    steps = sum(place - first[place] + 1 for place in keys)
+    return _Shape(np.array(labels[::-1]), np.array(first), np.array(keys), steps)

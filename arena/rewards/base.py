@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from arena.errors import DataError, clip, did_you_mean
-from arena.registry import Registry
+from arena.registry import Registry, make
 
 
 class Progress(NamedTuple):
@@ -81,15 +81,7 @@ def make_rewards(name: str, options: Mapping[str, Any] | None = None) -> list[Re
             raise DataError(f"reward_options names {clip(key)}.{did_you_mean(key, kinds)}")
         if not isinstance(value, Mapping):
             raise DataError(f"the options of {key}, {clip(value)}, are no mapping.")
-    made = []
-    for part, kind in kinds.items():
-        try:
-            made.append(kind(**options.get(part, {})))
-        except TypeError as error:
-            raise DataError(
-                f"the reward {part!r} does not take {clip(dict(options.get(part, {})))}: {error}."
-            ) from None
-    return made
+    return [make(REWARDS, part, options.get(part, {})) for part in kinds]
 
 
 def number(name: str, value: object, least: float, most: float) -> float:

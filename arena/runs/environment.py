@@ -1,31 +1,38 @@
-"""The environment of a run: made from arguments, recorded, and made again from the record."""
+"""The environment of a run: make it from arguments, record these, and make it again."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
-from gymnasium.envs.registration import load_env_creator
 
 from arena._internal.code import code_sha256
 from arena._internal.files import sha256_json
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
-from arena.envs._given import given
+from arena.envs import starting_papers
 from arena.errors import DataError, clip, did_you_mean
 from arena.retrieval import Retriever, parse_name
 from arena.rewards import make_rewards
-from arena.tasks import DEFAULT_BUDGET, TASKS, TaskSet, measures, stages_of, tools_of
+from arena.tasks import (
+    DEFAULT_BUDGET,
+    TASKS,
+    TaskSet,
+    environment_id,
+    measures,
+    stages_of,
+    tools_of,
+)
 from arena.tools import TOOLS
 
 FOUND = "found"
-"""The one argument of an environment that may name a file; its content goes into the run."""
+"""The one argument of an environment that may name a file; the run keeps its content."""
 
-_ELSEWHERE = ("corpus", "surveys", "render_mode")
+_ELSEWHERE = ("corpus", "task", "surveys", "render_mode")
 _GYMNASIUM = tuple(inspect.signature(gymnasium.make).parameters)  # its own, such as time limits
+_UNRECORDED = ("description", "references")  # a text for lists; an argument of the environment
 _TYPES: dict[str, type] = {
     "retriever": str, "retriever_options": dict, "retrievers": list, "reward": str,
     "reward_options": dict,
@@ -33,39 +40,42 @@ _TYPES: dict[str, type] = {
 
 
 def has_mind_maps(task: str) -> bool:
-    """Return whether a mind-map is handed in at some stage of a task."""
+    """Return whether a stage of a task is answered by a mind-map."""
     return any(stage.answer == "mind_map" for _, stage in stages_of(task))
 
 
 def recorded_types(task: str) -> dict[str, type]:
-    """Return the arguments that every run of a task records, and their types."""
+    """Return the arguments that every run of a task records, with their types."""
     return _TYPES | ({"encoder": str} if has_mind_maps(task) else {})
 
 
+def definition_of(task: str) -> dict[str, Any]:
+    """Return the task as manifests record it: all that shapes what is played and scored."""
+    fields = TASKS.get(task)._asdict() | {"environment": environment_id(task)}
+    return {name: value for name, value in fields.items() if name not in _UNRECORDED}
+
+
 def takes_found(task: str) -> bool:
-    """Return whether the environment of a task has an argument `FOUND`, or may have it."""
-    module, _, name = TASKS.get(task).environment.rpartition(":")
-    if module:
-        importlib.import_module(module)
-    entry: Any = gymnasium.spec(name).entry_point
-    creator: Any = load_env_creator(entry) if isinstance(entry, str) else entry
-    if isinstance(creator, type):
-        inits = [vars(kind).get("__init__") for kind in creator.__mro__]
-        return any(FOUND in inspect.signature(init).parameters for init in inits if init)
-    parameters = inspect.signature(creator).parameters
-    return FOUND in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    """Return whether the environment of a task has the argument `FOUND`."""
+    return bool(TASKS.get(task).references)
 
 
 def make_environment(
     task: str, corpus: Corpus, surveys: Sequence[str], arguments: Mapping[str, Any]
 ) -> gymnasium.Env[Any, Any]:
-    """Return the environment of a task; `arguments` are what `recorded_arguments` returns.
+    """Return the environment of a task.
+
+    Args:
+        task: A registered task.
+        corpus: Corpus to play on.
+        surveys: Ids of the surveys to play.
+        arguments: Further arguments, as `arguments_of` returns them.
 
     Raises:
-        DataError: if the environment takes no such argument.
-        CorpusError, UnknownNameError: if one is unusable.
+        DataError: The environment does not take an argument.
+        CorpusError, UnknownNameError: An argument is unusable.
     """
-    kind = TASKS.get(task).environment
+    kind = environment_id(task)
     for name in arguments:
         if name in (*_ELSEWHERE, *_GYMNASIUM):
             raise DataError(f"the environment {kind} takes no argument {clip(name)} here.")
@@ -90,11 +100,11 @@ def arguments_of(
     options: Mapping[str, Any] | None,
     budget: Mapping[str, int] | None,
 ) -> dict[str, Any]:
-    """Return all arguments of an environment but corpus and surveys, defaults included.
+    """Return all arguments of an environment except corpus and surveys, defaults included.
 
     Raises:
-        UnknownNameError: if the encoder is unknown.
-        DataError: if a limit or an option is unknown, or no JSON value.
+        UnknownNameError: The encoder is unknown.
+        DataError: A limit or an option is unknown, or is not a JSON value.
     """
     ENCODERS.get(encoder)
     for name in budget or {}:
@@ -122,19 +132,21 @@ def arguments_of(
         arguments["encoder"] = encoder
     for name in options or {}:
         if name in arguments or name in _ELSEWHERE or name == "encoder":
-            raise DataError(f"{clip(name)} is no further option of an environment: give it itself.")
+            raise DataError(
+                f"{clip(name)} is no further option: give it as an argument of its own."
+            )
     return arguments | dict(options or {})
 
 
-def what_was_found(
+def papers_of_run(
     arguments: Mapping[str, Any], corpus: Corpus, tasks: TaskSet, surveys: Sequence[str]
 ) -> dict[str, list[str]]:
-    """Return the papers that each episode begins with, where the arguments name a run of them.
+    """Return survey id -> the papers that its episode begins with, from the run in `arguments`.
 
     Raises:
-        DataError: if they name none, or one that has no survey of this corpus.
+        DataError: The arguments name no such run, or one without a survey of this corpus.
     """
-    source = given(arguments.get("references", "oracle"), arguments[FOUND], corpus)
+    source = starting_papers(arguments.get("references", "oracle"), arguments[FOUND], corpus)
     assert source is not None
     source.check(tasks)
     return {
@@ -146,7 +158,7 @@ def what_was_found(
 
 
 def recorded(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments for the manifest: a hash in place of what was found."""
+    """Return the arguments for the manifest: a hash in place of the starting papers."""
     kept = dict(arguments)
     if kept.get(FOUND) is not None:
         kept[FOUND] = {"sha256": sha256_json(kept[FOUND])}
@@ -161,15 +173,17 @@ def hashes(
     env: gymnasium.Env[Any, Any], corpus: Corpus, tasks: TaskSet, arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the hashes of all that shapes an observation, a reward or a metric."""
-    found: dict[str, Any] = {
+    digests: dict[str, Any] = {
         "corpus": corpus.sha256,
         "tasks": tasks.sha256,
         "index": corpus.index_sha256(arguments["retriever"]),
         "environment": code_sha256(*code_of(env, corpus, arguments)),
     }
     if arguments["retrievers"]:
-        found["retrievers"] = {name: corpus.index_sha256(name) for name in arguments["retrievers"]}
-    return found
+        digests["retrievers"] = {
+            name: corpus.index_sha256(name) for name in arguments["retrievers"]
+        }
+    return digests
 
 
 def engine_of(corpus: Corpus, arguments: Mapping[str, Any]) -> Retriever:
@@ -178,7 +192,7 @@ def engine_of(corpus: Corpus, arguments: Mapping[str, Any]) -> Retriever:
 
 
 def encoder_of(arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return what shapes the scores of mind-maps; None where there are none."""
+    """Return the identity of the encoder that scores mind-maps; None if the task has none."""
     if "encoder" not in arguments:
         return None
     from arena.mindmap import identity
@@ -189,12 +203,12 @@ def encoder_of(arguments: Mapping[str, Any]) -> dict[str, Any] | None:
 def code_of(
     env: gymnasium.Env[Any, Any], corpus: Corpus, arguments: Mapping[str, Any]
 ) -> list[Any]:
-    """Return the classes and functions that an environment is made of, as `code_sha256` takes."""
+    """Return the classes and functions that an environment consists of, for `code_sha256`."""
     engines = [engine_of(corpus, arguments)]
     engines += [corpus.retriever(name) for name in arguments["retrievers"]]
     rewards = make_rewards(arguments["reward"], arguments["reward_options"])
     kind = type(env.unwrapped)
-    task = kind.task_name  # type: ignore[attr-defined]
+    task = env.unwrapped.task_name  # type: ignore[attr-defined]
     items: list[Any] = [kind, *(kind for engine in engines for kind in engine.classes())]
     items += measures(task)
     items += [type(reward) for reward in rewards]

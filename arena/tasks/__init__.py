@@ -4,7 +4,17 @@
 no observation, tool or agent ever gets one.
 """
 
-from arena.tasks.base import DEFAULT_BUDGET, TASKS, Gold, Survey, Task, stages_of, tools_of
+from arena.tasks.base import (
+    DEFAULT_BUDGET,
+    TASKS,
+    Gold,
+    Survey,
+    Task,
+    environment_id,
+    environment_ids,
+    stages_of,
+    tools_of,
+)
 from arena.tasks.choice import choose_surveys
 from arena.tasks.scoring import (
     ENCODER,
@@ -28,6 +38,8 @@ __all__ = [
     "TaskSet",
     "can_score",
     "choose_surveys",
+    "environment_id",
+    "environment_ids",
     "evaluate_answers",
     "ideal_answers",
     "ideal_ranking",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from arena.registry import Registry
@@ -13,44 +15,54 @@ DEFAULT_BUDGET = {
     "max_characters": 2_000_000,
     "max_k": 100,
 }
-"""What an episode may use up, unless it is told otherwise."""
+"""Default budget of an episode."""
 
 RESEARCH = ("search", "read", "references", "citations", "select")
-"""Names of the tools by which every task is worked on."""
+"""Names of the tools that every task offers unless it names its own."""
 
 
 class Task(NamedTuple):
-    """A task: what the agent is told and what its answer is measured by.
+    """A task: what the agent is asked for, and how its answer is scored.
+
+    Every task has an environment, ``arena/NAME-v0``, which `SurveyEnv` plays.
 
     Attributes:
-        instruction: shown to the agent at the start of an episode.
-        metrics: names of the metrics reported.
-        headline: the metric that the reward ``final`` pays.
-        environment: the Gymnasium id.
-        answer: what is handed in, ``"ranking"`` or ``"mind_map"``; without meaning where there
-            are `stages`.
-        stages: names of the tasks that one episode of this one goes through, if there are any.
-        reward: what is paid unless an environment is told otherwise.
-        tools: names of the tools; empty for those of the task's kind.
+        description: One line for the list of environments.
+        instruction: Text that the agent reads at the start of an episode.
+        metrics: Names of the reported metrics.
+        headline: Metric that the reward ``final`` pays.
+        answer: Kind of answer that is submitted, ``"ranking"`` or ``"mind_map"``; without meaning
+            if there are `stages`.
+        stages: Names of the tasks that one episode of this one goes through, if there are any.
+        reward: Reward that an environment pays by default.
+        tools: Names of the tools; by default `RESEARCH`, the tools that name this task, those
+            that submit the answers, and ``finish``.
+        references: Default of the environment's argument `references`, ``"oracle"`` or
+            ``"found"``. Empty if episodes start without papers; the environment then has no such
+            argument.
+        environment: Gymnasium id of an environment of the task's own, ``id`` or ``module:id``;
+            empty for ``arena/NAME-v0``.
     """
 
+    description: str
     instruction: str
     metrics: tuple[str, ...]
     headline: str
-    environment: str
     answer: str = "ranking"
     stages: tuple[str, ...] = ()
     reward: str = "gain"
     tools: tuple[str, ...] = ()
+    references: str = ""
+    environment: str = ""
 
 
 class Survey(NamedTuple):
-    """What an agent may know of a survey: nothing but this.
+    """All that an agent may know of a survey.
 
     Attributes:
-        id: its name in runs and qrels.
-        title: as published; the topic is the title in lower case.
-        date: the resolved day, ``YYYY-MM-DD``; papers before it are in reach.
+        id: Name in runs and qrels.
+        title: Title as published; the topic is the title in lower case.
+        date: The resolved day, ``YYYY-MM-DD``; papers before it are in reach.
     """
 
     id: str
@@ -62,10 +74,10 @@ class Gold(NamedTuple):
     """The labels of one survey.
 
     Attributes:
-        gains: paper id -> 2 (influential) or 1, for the references that an agent can reach:
+        gains: Paper id -> 2 (influential) or 1, for the references that an agent can reach:
             in the corpus, dated before the survey, no survey. In document order.
-        references: how many distinct references are listed, in reach or not.
-        references_total: how many the survey has in all, as far as the source says.
+        references: Number of distinct references that are listed, in reach or not.
+        references_total: Number of all references of the survey, as far as the source says.
     """
 
     gains: dict[str, int]
@@ -73,26 +85,90 @@ class Gold(NamedTuple):
     references_total: int
 
 
+class TaskRegistry(Registry[Task]):
+    """The tasks by name. Each has its environment registered with Gymnasium."""
+
+    def register(self, name: str) -> Callable[[Task], Task]:
+        """Return a decorator that registers a task and its environment.
+
+        Raises:
+            DataError: As `Registry.register`.
+        """
+        decorate = super().register(name)
+
+        def register(task: Task) -> Task:
+            decorate(task)
+            self._register_environment(name, task)
+            return task
+
+        return register
+
+    def register_environments(self) -> None:
+        """Register the environments of all tasks with Gymnasium; load no entry point."""
+        for name in self.names():
+            self._register_environment(name, self._items.get(name))
+
+    def _register_environment(self, name: str, task: Task | None) -> None:
+        from gymnasium.envs.registration import register, registry
+
+        env_id = _default_id(name)
+        if env_id not in registry and not (task and task.environment):
+            register(
+                id=env_id,
+                entry_point="arena.envs:SurveyEnv",
+                vector_entry_point="arena.envs:SurveyVectorEnv",
+                kwargs={"task": name},
+                # Gymnasium's checker checks what the tests here check, and stays broken when a
+                # first reset() is refused.
+                disable_env_checker=True,
+            )
+
+
+TASKS = TaskRegistry("task", packages=["arena.tasks"], entry_points="researcharena.tasks")
+
+
+def environment_id(name: str) -> str:
+    """Return the Gymnasium id of the environment of a task.
+
+    Raises:
+        UnknownNameError: There is no such task.
+    """
+    return TASKS.get(name).environment or _default_id(name)
+
+
+def environment_ids() -> list[str]:
+    """Return the Gymnasium ids of the environments of all tasks, by name of the task."""
+    return [environment_id(name) for name in TASKS.names()]
+
+
 def stages_of(name: str) -> tuple[tuple[str, Task], ...]:
     """Return the (name, task) pairs that an episode of a task goes through, itself if single.
 
     Raises:
-        UnknownNameError: if there is no such task.
+        UnknownNameError: There is no such task.
     """
     task = TASKS.get(name)
     return tuple((stage, TASKS.get(stage)) for stage in task.stages) or ((name, task),)
 
 
 def tools_of(name: str) -> tuple[str, ...]:
-    """Return the names of a task's tools, in the order in which agents are told of them."""
+    """Return the names of a task's tools, in the order in which agents see them.
+
+    Raises:
+        UnknownNameError: There is no such task.
+    """
+    from arena.tools import SUBMIT_TOOLS, TOOLS
+
     task = TASKS.get(name)
     if task.tools:
         return task.tools
-    last = {"ranking": "submit", "mind_map": "organize"}
-    answers = dict.fromkeys(last[stage.answer] for _, stage in stages_of(name))
-    return (*RESEARCH, *answers, "finish")
+    stages = stages_of(name)
+    played = {name, *(stage for stage, _ in stages)}
+    offered = [tool for tool in TOOLS.names() if not played.isdisjoint(TOOLS.get(tool).tasks)]
+    submitting = [SUBMIT_TOOLS[stage.answer] for _, stage in stages]
+    return tuple(dict.fromkeys((*RESEARCH, *offered, *submitting, "finish")))
 
 
-TASKS: Registry[Task] = Registry(
-    "task", packages=["arena.tasks"], entry_points="researcharena.tasks"
-)
+def _default_id(name: str) -> str:
+    words = "".join(word[:1].upper() + word[1:] for word in re.split(r"[^0-9A-Za-z]+", name))
+    return f"arena/{words}-v0"

@@ -4,6 +4,10 @@ from arena.tasks.base import TASKS, Task
 
 TASKS.register("organization")(
     Task(
+        description=(
+            "Draw the mind-map of a survey "
+            "(ResearchArena, section 5, Information Organization)."
+        ),
         instruction=(
             "Draw a mind-map of this topic: a tree of headings as a survey would have them, with "
             "the papers filed under the headings. Only papers from before the cutoff exist. Hand "
@@ -14,8 +18,8 @@ TASKS.register("organization")(
             "tree_edit_distance", "tree_semantic_distance", "normalised_tree_semantic_distance",
         ),
         headline="heading_soft_f1",
-        environment="arena/Organization-v0",
         answer="mind_map",
         reward="final",
+        references="oracle",
     )
 )  # fmt: skip

@@ -4,6 +4,10 @@ from arena.tasks.base import TASKS, Task
 
 TASKS.register("survey")(
     Task(
+        description=(
+            "A survey in one episode "
+            "(ResearchArena, section 5): discover, select, organize."
+        ),
         instruction="Prepare a survey of this topic in three stages.",
         metrics=(
             "recall@10", "recall@100", "precision@10", "precision@100",
@@ -13,7 +17,6 @@ TASKS.register("survey")(
             "survey_score",
         ),
         headline="survey_score",
-        environment="arena/Survey-v0",
         stages=("discovery", "selection", "organization"),
         reward="gain+final",
     )

@@ -1,21 +1,22 @@
 """What an agent can do: one file a tool, each a plain typed function.
 
-To add a tool, add a module to this package that registers it, and name it in the `tools` of a
-task:
+To add a tool, add a module to this package that registers it and names the tasks that offer it:
 
     def venue(episode: Episode, paper_id: str) -> dict[str, Any]: ...
-    TOOLS.register("venue")(Tool.of(venue))
+    TOOLS.register("venue")(Tool.of(venue, tasks=["discovery"]))
 """
 
-from arena.tools._parse import Call, parse_action, refusal
-from arena.tools._searching import make_searches
+from arena.papers import MAX_QUERY, MAX_SUBMITTED
+from arena.tools._parse import Call, json_action, parse_action, refusal
+from arena.tools._searching import encode, make_searches
 from arena.tools.base import TOOLS, BudgetError, Parameter, Search, Shown, Tool, ToolError
-from arena.tools.episode import MAX_QUERY, MAX_SUBMITTED, Episode
+from arena.tools.episode import SUBMIT_TOOLS, Episode
 from arena.tools.openai import tool_schemas
 
 __all__ = [
     "MAX_QUERY",
     "MAX_SUBMITTED",
+    "SUBMIT_TOOLS",
     "TOOLS",
     "BudgetError",
     "Call",
@@ -25,6 +26,8 @@ __all__ = [
     "Shown",
     "Tool",
     "ToolError",
+    "encode",
+    "json_action",
     "make_searches",
     "parse_action",
     "refusal",

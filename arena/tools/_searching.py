@@ -1,4 +1,4 @@
-"""Make the searches that tools asked for, and write their hits as JSON.
+"""Make the searches that tools asked for, and write down what was found.
 
 An environment makes one at a time, a vector environment those of all its episodes together. The
 text of a paper, all of a hit but its score, is the same whatever the query: it is made once.
@@ -6,22 +6,25 @@ text of a paper, all of a hit but its score, is the same whatever the query: it 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from operator import add
 
 import orjson
 
-from arena.corpus.view import Brief, Ranked, rank_batch
-from arena.tools._text import encode
+from arena.corpus.view import Ranked, rank_batch
+from arena.papers import MAX_TITLE, Brief
 from arena.tools.base import Search, Shown
-from arena.tools.episode import MAX_TITLE
+
+encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""Return a result as JSON text without spaces, with letters of every script as they are."""
 
 
 def make_searches(searches: Sequence[Search]) -> list[Shown]:
     """Make searches, those of one engine in one batch, and return the results in order.
 
     Args:
-        searches: Searches of any views.
+        searches: of any views.
 
     Returns:
         For each the JSON text of ``{"hits": [{"id", "title", "date", "score"}, ...]}``, best

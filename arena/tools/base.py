@@ -1,4 +1,4 @@
-"""What a tool is, and how a call of one is checked."""
+"""Tools: plain typed functions whose docstrings become their schemas."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Parameter(NamedTuple):
     """One argument of a tool.
 
     Attributes:
-        name: as callers write it.
+        name: Name of the argument.
         kind: ``string``, ``integer``, ``strings`` or ``object``.
-        default: what it is when it is left out or null.
-        required: whether it must be given.
-        description: from the docstring.
-        bounds: least and most of an integer; None for no bound.
-        choices: the only values that a string may have; empty for any.
+        default: Value of an argument that is left out or null.
+        required: Whether a call must have the argument.
+        description: Its entry in the docstring.
+        bounds: Least and most value of an integer; None for no bound.
+        choices: The values that a string may have; empty for any.
     """
 
     name: str
@@ -49,8 +49,8 @@ class Shown(NamedTuple):
     """A result that shows papers; its characters count against the budget.
 
     Attributes:
-        result: what the agent gets to see, as a dict or, where that is faster, as JSON text.
-        papers: the ids of the papers shown.
+        result: The result that the agent sees, as a dict or, where that is faster, as JSON text.
+        papers: Ids of the papers that it shows.
     """
 
     result: dict[str, Any] | str
@@ -58,13 +58,13 @@ class Shown(NamedTuple):
 
 
 class Search(NamedTuple):
-    """A search that the environment makes, alone or in a batch with others, and lists the hits of.
+    """A search that the environment makes, alone or in a batch with others.
 
     Attributes:
-        view: where.
-        query: what for.
-        k: hits at most.
-        offset: how many of the best hits are passed over.
+        view: View to search.
+        query: Query text.
+        k: Most hits to list.
+        offset: Number of best hits to leave out before the first.
     """
 
     view: CorpusView
@@ -77,37 +77,42 @@ class Tool(NamedTuple):
     """A tool: a plain typed function whose docstring becomes its schema.
 
     Attributes:
-        name: as agents call it.
-        function: called as ``function(episode, **arguments)``. Returns a result (a dict that JSON
-            can hold), `Shown` if it shows papers, or a `Search` to be made.
-        description: of the docstring, all but its sections.
-        parameters: in the order of the signature.
+        name: Name that agents call it by.
+        function: Called as ``function(episode, **arguments)``. Returns a result (a dict that JSON
+            can hold), `Shown` if it shows papers, or a `Search` that the environment makes.
+        description: The docstring without its sections.
+        parameters: Parameters in the order of the signature.
+        tasks: Names of the tasks, or of stages of tasks, that offer the tool besides those whose
+            `Task.tools` name it.
     """
 
     name: str
     function: Callable[..., dict[str, Any] | Shown | Search]
     description: str
     parameters: tuple[Parameter, ...]
+    tasks: tuple[str, ...] = ()
 
     @classmethod
     def of(
         cls,
         function: Callable[..., dict[str, Any] | Shown | Search],
+        tasks: Sequence[str] = (),
         **bounds: tuple[int | None, int | None],
     ) -> Tool:
         """Make a tool of a function whose first parameter is the episode.
 
         Args:
-            function: its annotations may be ``str``, ``int``, ``list[str]`` and
-                ``dict[str, Any]``, or one of them ``| None``; its docstring describes every
+            function: Function whose annotations are ``str``, ``int``, ``list[str]`` or
+                ``dict[str, Any]``, or one of them ``| None``, and whose docstring describes every
                 argument under ``Args:``.
-            bounds: least and most value of an integer argument.
+            tasks: Names of the tasks, or of stages of tasks, that offer the tool.
+            bounds: Least and most value of an integer argument.
 
         Raises:
-            DataError: if an argument has another type or no description.
+            DataError: An argument has another type or no description.
         """
         text = inspect.getdoc(function) or ""
-        told = _described(text)
+        descriptions = _descriptions(text)
         _, *parameters = inspect.signature(function).parameters.values()
         for p in parameters:
             if _kind(p.annotation) not in _KINDS:
@@ -115,7 +120,7 @@ class Tool(NamedTuple):
                     f"{function.__name__}: {p.name} is annotated {clip(p.annotation)}. Give one of "
                     f"{', '.join(_KINDS)}."
                 )
-            if p.name not in told:
+            if p.name not in descriptions:
                 raise DataError(f"{function.__name__}: describe {p.name!r} under 'Args:'.")
         return cls(
             function.__name__,
@@ -127,11 +132,12 @@ class Tool(NamedTuple):
                     _KINDS[_kind(p.annotation)],
                     None if p.default is inspect.Parameter.empty else p.default,
                     p.default is inspect.Parameter.empty,
-                    told[p.name],
+                    descriptions[p.name],
                     bounds.get(p.name, (None, None)),
                 )
                 for p in parameters
             ),
+            tuple(tasks),
         )
 
     def narrowed(
@@ -169,12 +175,12 @@ def _kind(annotation: Any) -> str:
     return text.removesuffix(_OPTIONAL)
 
 
-def _described(docstring: str) -> dict[str, str]:
+def _descriptions(docstring: str) -> dict[str, str]:
     """Return the description of each argument in a docstring of Google's style."""
     _, _, section = docstring.partition("\nArgs:\n")
     section = re.split(r"\n\S", section)[0]
-    found = re.findall(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", section, re.MULTILINE)
-    return {name: " ".join(text.split()) for name, text in found}
+    entries = re.findall(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", section, re.MULTILINE)
+    return {name: " ".join(text.split()) for name, text in entries}
 
 
 TOOLS: Registry[Tool] = Registry(

@@ -8,19 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from arena.corpus.view import CorpusView
 from arena.errors import clip
-from arena.tools.base import BudgetError, ToolError
+from arena.papers import MAX_SUBMITTED, MAX_TITLE
+from arena.tools.base import TOOLS, BudgetError, ToolError
 
 if TYPE_CHECKING:
     from arena.mindmap import MindMap
 
-MAX_SUBMITTED = 1_000
-"""Most ids in a ranking, the usual depth of a TREC run; what lies deeper does not count."""
-
-MAX_QUERY = 10_000
-"""Longest query in characters."""
-
-MAX_TITLE = 500
-"""Characters of a title that are shown."""
+SUBMIT_TOOLS = {"ranking": "submit", "mind_map": "organize"}
+"""Kind of answer -> name of the tool that submits it."""
 
 _SPENT = {
     "searches": "no searches are left, so the episode is over.",
@@ -30,17 +25,17 @@ _SPENT = {
 
 @dataclass
 class Episode:
-    """What an episode knows. It holds no label: scoring is the environment's part.
+    """The state that tools act on. It holds no label: the environment scores.
 
     Attributes:
-        view: the corpus as of the survey's date, searched by the environment's own engine.
-        view_of: the same view, searched by another engine of the environment.
-        stages: what is to be handed in, stage by stage: (name, ``"ranking"`` or ``"mind_map"``).
-        instructions: what the agent is told at the beginning of each stage.
-        budget: what is left of ``steps``, ``searches``, ``reads`` and ``characters``.
-        selected: ids kept for later, in the order in which they were selected.
-        answers: stage -> what was handed in.
-        over: whether the last stage was handed in or the agent finished.
+        view: The corpus as of the survey's date, searched by the environment's own engine.
+        view_of: Name of an engine of the environment -> the same view, searched by that engine.
+        stages: (name, kind of answer) of each stage; kinds are the keys of `SUBMIT_TOOLS`.
+        instructions: Text that the agent reads at the start of each stage.
+        budget: What is left of ``steps``, ``searches``, ``reads`` and ``characters``.
+        selected: Ids kept for later, in the order in which they were selected.
+        answers: Stage -> submitted answer.
+        over: Whether the last stage was submitted or the agent finished.
     """
 
     view: CorpusView
@@ -62,7 +57,7 @@ class Episode:
         """Take one off a budget.
 
         Raises:
-            BudgetError: if nothing is left of it.
+            BudgetError: Nothing is left of it.
         """
         if self.budget[what] <= 0:
             raise BudgetError(_SPENT[what])
@@ -72,7 +67,7 @@ class Episode:
         """Return distinct ids in order, if they all exist here.
 
         Raises:
-            ToolError: if there are too many or one does not exist.
+            ToolError: There are too many ids, or one does not exist.
         """
         distinct = list(dict.fromkeys(paper_ids))
         if len(distinct) > MAX_SUBMITTED:
@@ -91,18 +86,22 @@ class Episode:
             for paper in self.view.briefs(paper_ids)
         ]
 
-    def hand_in(self, kind: str, answer: list[str] | MindMap) -> dict[str, Any]:
+    def submit(self, kind: str, answer: list[str] | MindMap) -> dict[str, Any]:
         """Take the answer of this stage and begin the next one, or end the episode.
 
+        Args:
+            kind: Kind of the answer, a key of `SUBMIT_TOOLS`.
+            answer: The answer.
+
         Returns:
-            What to tell the agent of the next stage; empty at the end.
+            Name and instruction of the next stage; empty at the end.
 
         Raises:
-            ToolError: if this stage wants another kind of answer.
+            ToolError: This stage wants another kind of answer.
         """
         stage, wanted = self.stages[self._at]
         if kind != wanted:
-            tool = {"ranking": "submit(paper_ids)", "mind_map": "organize(mind_map)"}[wanted]
+            tool = TOOLS.get(SUBMIT_TOOLS[wanted]).usage()
             raise ToolError(f"this is the stage {stage}: hand in with {tool}.")
         self.answers[stage] = answer
         if self._at + 1 == len(self.stages):
@@ -112,7 +111,7 @@ class Episode:
         return {"stage": self.stage, "message": self.instructions[self._at]}
 
     def finish(self) -> None:
-        """End the episode; if this stage wants a ranking, what was selected is it."""
+        """End the episode; if this stage wants a ranking, submit the selected papers."""
         stage, wanted = self.stages[self._at]
         if wanted == "ranking":
             self.answers[stage] = list(self.selected)

@@ -40,7 +40,7 @@ def organize(episode: Episode, mind_map: dict[str, Any]) -> dict[str, Any]:
     told: dict[str, Any] = {"organized": tree.size}
     if repairs:
         told["repairs"] = repairs[:_MAX_TOLD]
-    return told | episode.hand_in("mind_map", tree)
+    return told | episode.submit("mind_map", tree)
 
 
 TOOLS.register("organize")(Tool.of(organize))

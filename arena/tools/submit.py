@@ -18,7 +18,7 @@ def submit(episode: Episode, paper_ids: list[str]) -> dict[str, Any]:
         paper_ids: ids that searches returned.
     """
     ranking = episode.papers(paper_ids)
-    return {"submitted": len(ranking)} | episode.hand_in("ranking", ranking)
+    return {"submitted": len(ranking)} | episode.submit("ranking", ranking)
 
 
 TOOLS.register("submit")(Tool.of(submit))

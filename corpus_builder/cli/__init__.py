@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.command_line import add_command, command_line, run_command
-from corpus_builder.cli import build, card, download, index, info, simulate, verify
+from corpus_builder.cli import build, card, download, index, info, verify
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -20,6 +20,5 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_command(commands, "card", card)
     add_command(commands, "index", index)
     add_command(commands, "info", info)
-    simulate.add_group(commands)
     add_command(commands, "verify", verify)
     return run_command(parser, argv)

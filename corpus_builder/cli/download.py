@@ -86,21 +86,21 @@ def _execute(arguments: argparse.Namespace) -> None:
             command_line.parse_names(arguments.datasets) or (),
             options,
             dry_run=arguments.dry_run,
-            tell_estimate=(lambda _: None) if silent else _print_estimate,
-            tell=(lambda _: None) if silent else _print,
+            on_estimate=(lambda _: None) if silent else _print_estimate,
+            on_message=(lambda _: None) if silent else _print,
         )
     except KeyboardInterrupt:
         raise KeyboardInterrupt("The same command goes on from here.") from None
     if arguments.json:
         command_line.print_json(report)
     elif not arguments.dry_run:
-        from corpus_builder.download._meter import size
+        from corpus_builder.download import format_bytes
 
         files = sum(dataset["files"] for dataset in report["datasets"].values())
         fetched = report["fetched"]
         print(
             f"All {files:,} files are complete; {fetched['files']:,} were fetched now "
-            f"({size(fetched['bytes'])})."
+            f"({format_bytes(fetched['bytes'])})."
         )
 
 
@@ -112,7 +112,7 @@ def _print(line: str) -> None:
 
 
 def _print_estimate(estimate: Any) -> None:
-    from corpus_builder.download._meter import size
+    from corpus_builder.download import format_bytes as size
 
     print(f"release {estimate.release}")
     rows = [(name, f"{files:,}", size(count)) for name, (files, count) in estimate.datasets.items()]

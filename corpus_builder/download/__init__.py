@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from corpus_builder.download._options import DATASETS, Estimate, Options
+from corpus_builder.download._download import DATASETS, Estimate, Options, download, format_bytes
 from corpus_builder.download._record import RECORD
-from corpus_builder.download._run import download
 
-__all__ = ["DATASETS", "RECORD", "Estimate", "Options", "download"]
+__all__ = ["DATASETS", "RECORD", "Estimate", "Options", "download", "format_bytes"]

@@ -1,4 +1,4 @@
-"""What is known of an object from its headers, and whether its bytes agree."""
+"""What the headers say of an object, and whether its bytes agree with them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _AT_ONCE = 1 << 20  # bytes that are unpacked, and thrown away, at a time
 
 
 class Claims(NamedTuple):
-    """What the storage says of an object.
+    """What the storage says of an object; None where it says nothing.
 
     Attributes:
-        bytes: its size.
-        etag: names this version of the object; None if there is no strong one.
-        md5: of its bytes, as 32 hexadecimal digits, if the storage tells it.
-        sha256: of its bytes, as 64 hexadecimal digits, if the storage tells it.
-        crc32: of its bytes, if the storage tells it.
+        bytes: Size.
+        etag: Strong ETag, which names this version of the object.
+        md5: MD5 as 32 hexadecimal digits.
+        sha256: SHA-256 as 64 hexadecimal digits.
+        crc32: CRC-32.
     """
 
     bytes: int
@@ -33,12 +33,12 @@ class Claims(NamedTuple):
 
 
 def claims(size: int, headers: Mapping[str, str], whole: bool) -> Claims:
-    """Return what the headers of an answer claim.
+    """Return what the headers of a response say of an object.
 
     Args:
-        size: of the object.
-        headers: of the answer.
-        whole: the answer is the whole object; only then are ``x-amz-checksum-*`` of all of it.
+        size: Size of the object.
+        headers: Headers of the response.
+        whole: Whether the response is the whole object; ``x-amz-checksum-*`` count only then.
     """
     etag = headers.get("ETag", "").strip()
     if not re.fullmatch(r'"[^"\x00-\x1f]{1,200}"', etag):  # W/"..." does not promise the bytes
@@ -63,7 +63,7 @@ def claims(size: int, headers: Mapping[str, str], whole: bool) -> Claims:
 
 
 def _decoded(text: str | None, length: int) -> bytes | None:
-    """Return a checksum in base64; None if it is of parts (``...-12``)."""
+    """Return a base64 checksum, or None if it is one of parts (``...-12``)."""
     try:
         value = base64.b64decode(text or "", validate=True)
     except binascii.Error:
@@ -72,7 +72,7 @@ def _decoded(text: str | None, length: int) -> bytes | None:
 
 
 class Digest:
-    """Everything that is to be known of a stream of bytes, taken on the way."""
+    """Size, hashes and gzip check of a stream of bytes."""
 
     def __init__(self) -> None:
         self.bytes = 0
@@ -82,7 +82,7 @@ class Digest:
         self._gzip = Gzip()
 
     def update(self, data: bytes) -> None:
-        """Take the next bytes."""
+        """Add the next bytes."""
         self.bytes += len(data)
         self._sha256.update(data)
         self._md5.update(data)
@@ -91,11 +91,11 @@ class Digest:
 
     @property
     def sha256(self) -> str:
-        """64 hexadecimal digits."""
+        """SHA-256 as 64 hexadecimal digits."""
         return self._sha256.hexdigest()
 
     def differs(self, claimed: Claims) -> str | None:
-        """Say in what the bytes differ from what was claimed; None if in nothing."""
+        """Return how the bytes differ from what the storage says, or None."""
         if self.bytes != claimed.bytes:
             return f"{self.bytes:,} bytes instead of {claimed.bytes:,}"
         if claimed.md5 not in (None, self._md5.hexdigest()):
@@ -107,12 +107,12 @@ class Digest:
         return None
 
     def damage(self) -> str | None:
-        """Say why the bytes are no complete gzip file; None if they are one. Call it at the end."""
+        """Return why the bytes are no complete gzip file, or None; call it at the end."""
         return self._gzip.end()
 
 
 class Gzip:
-    """Unpacks a gzip file for its own checksums; its members end in a CRC-32 and a length."""
+    """Checks a gzip stream by unpacking it: each member ends in its CRC-32 and length."""
 
     def __init__(self) -> None:
         self._member = zlib.decompressobj(wbits=31)
@@ -121,7 +121,7 @@ class Gzip:
         self._damage: str | None = None
 
     def update(self, data: bytes) -> None:
-        """Take the next bytes."""
+        """Add the next bytes."""
         # What is not unpacked yet is copied at each step, so there must not be much of it.
         for start in range(0, len(data), _PIECE):
             self._take(data[start : start + _PIECE])
@@ -142,7 +142,7 @@ class Gzip:
                 data = self._member.unconsumed_tail
 
     def end(self) -> str | None:
-        """Return what is wrong with the whole, or None."""
+        """Return what is wrong with the complete stream, or None."""
         while self._begun and self._damage is None and not self._member.eof:
             if not self._unpack(b""):
                 return "the gzip stream is cut off"

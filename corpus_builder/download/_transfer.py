@@ -1,122 +1,205 @@
-"""One file: received piece by piece until it is complete and sound, or given up."""
+"""The transfer of one file: received in parts until it is complete and verified, or given up."""
 
 from __future__ import annotations
 
 import errno
+import json
+import os
 import re
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import requests
 
+from arena._internal.files import write_json
 from arena.errors import DataError
-from arena.llm._retry import AgainError
 from corpus_builder.download._api import Links
 from corpus_builder.download._checks import Claims, Digest, claims
-from corpus_builder.download._errors import FailedError, RestartError, StoppedError
-from corpus_builder.download._partial import Partial
-from corpus_builder.download._patience import Patience, persistently
+from corpus_builder.download._http import (
+    FailedError,
+    RestartError,
+    Session,
+    StoppedError,
+    TransientError,
+    check_status,
+    content_range,
+    retry,
+)
 from corpus_builder.download._record import Entry
-from corpus_builder.download._web import Web, content_range, may_pass, trouble
+
+_LONGEST_ERROR = 1 << 16
 
 
-class Source:
-    """Where a file comes from.
+class PartFile:
+    """A file that is being received: ``.NAME.part``, and ``.NAME.part.json`` with its claims.
+
+    At every moment, also after a kill, the first holds the beginning of the object that the second
+    describes, or nothing. A power failure may break that; the checks of the complete file find it.
 
     Args:
-        web: of the thread.
-        links: of the file's dataset.
-        dataset: of the file.
-        name: of the file.
+        final: Path of the complete file.
     """
 
-    def __init__(self, web: Web, links: Links, dataset: str, name: str) -> None:
-        self.web, self.name, self.label = web, name, f"{dataset}/{name}"
-        self._links = links
+    def __init__(self, final: Path) -> None:
+        self.final = final
+        self.claims: Claims | None = None
+        self.digest = Digest()
+        self._path = final.with_name(f".{final.name}.part")
+        self._claims_path = final.with_name(f".{final.name}.part.json")
 
-    def get(self, headers: Mapping[str, str]) -> requests.Response:
-        """Return an answer of status 200, 206 or 416.
+    @property
+    def size(self) -> int:
+        """Number of bytes on disk."""
+        return self._path.stat().st_size if self._path.is_file() else 0
+
+    def open(self) -> None:
+        """Hash what is on disk; discard it if the transfer cannot continue from there."""
+        self.digest, self.claims = Digest(), self._read_claims()
+        if self.claims is None or not self.claims.etag or self.size > self.claims.bytes:
+            self.discard()
+        elif self._path.is_file():
+            with self._path.open("rb") as file:
+                while block := file.read(1 << 20):
+                    self.digest.update(block)
+
+    def begin(self, claims: Claims) -> None:
+        """Start an object from its first byte."""
+        self.discard()
+        write_json(self._claims_path, claims._asdict())
+        self.claims = claims
+
+    def append(self, data: bytes) -> None:
+        """Add the next bytes."""
+        with self._path.open("ab", buffering=0) as file:
+            view = memoryview(data)
+            while view:
+                view = view[file.write(view) :]
+        self.digest.update(data)
+
+    def discard(self) -> None:
+        """Remove both files, the bytes first."""
+        self._path.unlink(missing_ok=True)
+        self._claims_path.unlink(missing_ok=True)
+        self.digest, self.claims = Digest(), None
+
+    def publish(self) -> None:
+        """Move the complete file to its final path."""
+        with self._path.open("rb") as file:
+            os.fsync(file.fileno())
+        self._path.replace(self.final)
+        self._claims_path.unlink(missing_ok=True)
+
+    def _read_claims(self) -> Claims | None:
+        try:
+            claims = Claims(**json.loads(self._claims_path.read_bytes()))
+        except (OSError, ValueError, TypeError):
+            return None
+        return claims if isinstance(claims.bytes, int) else None
+
+
+class Source(NamedTuple):
+    """Where a file comes from.
+
+    Attributes:
+        session: HTTP session.
+        links: Links of the file's dataset.
+        name: Name of the file.
+        label: Dataset and name, for messages.
+        attempts: Number of failures in a row after which the file is given up.
+        sleep: Function that waits for a number of seconds.
+    """
+
+    session: Session
+    links: Links
+    name: str
+    label: str
+    attempts: int
+    sleep: Callable[[float], None]
+
+    def open(self, headers: Mapping[str, str]) -> requests.Response:
+        """Return a response of status 200, 206 or 416.
 
         Raises:
-            AgainError: if there is none now.
-            FailedError: if there will be none.
+            TransientError: If a later attempt may succeed.
+            FailedError: If none will.
         """
-        link = self._links.get(self.name)
-        response = self.web.get(link, headers)
+        link = self.links.get(self.name)
+        response = self.session.open(link, headers)
         status = response.status_code
         if status in (200, 206, 416):
             return response
         with response:
-            if may_pass(status):
-                raise trouble(response, "the storage")
-            code, message = self._told(response)
-            # Amazon S3 says 403 "Request has expired", or ExpiredToken with 400.
-            if status in (401, 403) or "Expired" in code:
-                self._links.expired(self.name, link)
-                raise AgainError(
-                    f"the storage answered {status} ({message or code or 'no reason'})"
-                )
-            raise FailedError(f"the storage answered {status} ({code or 'no reason'})")
+            check_status(response, "the storage")
+            code, message = self._reason(response)
+        # Amazon S3 answers 403 "Request has expired", or 400 ExpiredToken.
+        if status in (401, 403) or "Expired" in code:
+            self.links.expire(self.name, link)
+            raise TransientError(
+                f"the storage answered {status} ({message or code or 'no reason'})"
+            )
+        raise FailedError(f"the storage answered {status} ({code or 'no reason'})")
 
-    def _told(self, response: requests.Response) -> tuple[str, str]:
+    def retry(self, attempt: Callable[[], Entry], progress: Callable[[], int]) -> Entry:
+        """Return what `attempt` returns, see `retry`; errors name the file."""
         try:
-            text = self.web.text(response, 1 << 16).decode("utf-8", "replace")
-        except AgainError:
+            return retry(attempt, self.label, self.attempts, self.sleep, progress)
+        except FailedError as error:
+            raise FailedError(f"{self.label}: {error}") from None
+
+    def _reason(self, response: requests.Response) -> tuple[str, str]:
+        """Return code and message of an error of Amazon S3."""
+        try:
+            text = self.session.text(response, _LONGEST_ERROR).decode("utf-8", "replace")
+        except TransientError:
             return "", ""
-        found = (
-            re.search(rf"<{tag}>([\w .-]{{1,80}})</{tag}>", text) for tag in ("Code", "Message")
+        code, message = (
+            match[1] if (match := re.search(rf"<{tag}>([\w .-]{{1,80}})</{tag}>", text)) else ""
+            for tag in ("Code", "Message")
         )
-        code, message = (match[1] if match else "" for match in found)
         return code, message
 
 
-def look(source: Source, patience: Patience) -> Entry:
-    """Return size and MD5 of an object: of its first byte, for HEAD is not allowed.
+def look_up(source: Source) -> Entry:
+    """Return size and MD5 of an object from a request for its first byte: HEAD is not allowed.
 
     Raises:
-        FailedError: if that cannot be had.
+        FailedError: If the storage does not say.
     """
 
-    def once() -> Entry:
-        with source.get({"Range": "bytes=0-0"}) as response:
+    def attempt() -> Entry:
+        with source.open({"Range": "bytes=0-0"}) as response:
             size = content_range(response)[1]
             if response.status_code == 200:
                 length = response.headers.get("Content-Length", "")
-                # Without an ETag it is not of the storage: a page of a proxy, say.
+                # Without an ETag it is not the storage's answer but, say, a proxy's page.
                 size = int(length) if length.isdecimal() and "ETag" in response.headers else None
             elif response.status_code == 206:
-                source.web.text(response, 1 << 16)  # only then is the connection used again
+                source.session.text(response, _LONGEST_ERROR)  # frees the connection
             if size is None:
-                raise AgainError("the storage does not say how large the object is")
-            found = claims(size, response.headers, whole=False)
-            return Entry(source.name, size, found.md5)
+                raise TransientError("the storage does not say how large the object is")
+            return Entry(source.name, size, claims(size, response.headers, whole=False).md5)
 
-    return persistently(once, source.label, patience, lambda: 0)
+    return source.retry(attempt, lambda: 0)
 
 
-def fetch(
-    source: Source,
-    entry: Entry,
-    path: Path,
-    patience: Patience,
-    received: Callable[[int], None],
-) -> Entry:
-    """Fetch a file, or the rest of it; return what is known of it now.
+def fetch(source: Source, entry: Entry, path: Path, received: Callable[[int], None]) -> Entry:
+    """Fetch a file, or the rest of it; return its verified entry.
 
     Args:
-        source: of the file.
-        entry: what is known of it.
-        path: where it appears when it is complete.
-        patience: how often it is tried.
-        received: told how many bytes came, and as a negative number how many were thrown away.
+        source: Where the file comes from.
+        entry: What the record says of the file.
+        path: Where the complete file appears.
+        received: Function that counts received bytes; negative numbers are discarded bytes.
 
     Raises:
-        FailedError: if it cannot be had, or is not what it claims to be.
+        FailedError: If the file cannot be fetched, or is not what the storage says.
+        DataError: If the disk is full.
     """
-    file = _File(source, entry, Partial(path), received)
+    transfer = _Transfer(source, entry, PartFile(path), received)
     try:
-        return persistently(file.attempt, source.label, patience, lambda: file.progress)
+        return source.retry(transfer.attempt, lambda: transfer.progress)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
@@ -126,13 +209,13 @@ def fetch(
         ) from None
 
 
-class _File:
+class _Transfer:
     def __init__(
-        self, source: Source, entry: Entry, part: Partial, received: Callable[[int], None]
+        self, source: Source, entry: Entry, part: PartFile, received: Callable[[int], None]
     ) -> None:
         self._source, self._entry, self._part, self._received = source, entry, part, received
         self._opened = False
-        self.progress = 0  # the most bytes that were on disk; what comes twice is no progress
+        self.progress = 0  # the most bytes on disk so far; bytes that come twice do not count
 
     def attempt(self) -> Entry:
         part = self._part
@@ -144,65 +227,64 @@ class _File:
         if part.claims is None or part.digest.bytes < part.claims.bytes:
             self._receive()
         assert part.claims is not None
-        wrong = part.digest.differs(part.claims)
-        damage = part.digest.damage()
+        wrong, damage = part.digest.differs(part.claims), part.digest.damage()
         if wrong or damage:
-            sure = part.claims.md5 or part.claims.sha256 or part.claims.crc32 is not None
+            verified = part.claims.md5 or part.claims.sha256 or part.claims.crc32 is not None
             self._discard()
-            if damage and not wrong and sure:
-                # The bytes are those of the storage: they will be no better the next time.
+            if damage and not wrong and verified:
+                # These are the storage's bytes: another attempt brings the same.
                 raise FailedError(f"damaged at its source: {damage}")
             raise RestartError(wrong or damage)
-        found = Entry(self._entry.name, part.claims.bytes, part.claims.md5, part.digest.sha256)
-        part.put()
-        return found
+        entry = Entry(self._entry.name, part.claims.bytes, part.claims.md5, part.digest.sha256)
+        part.publish()
+        return entry
 
     def _receive(self) -> None:
         part, have = self._part, self._part.digest.bytes
         headers = {}
         if have and part.claims and part.claims.etag:
             headers = {"Range": f"bytes={have}-", "If-Range": part.claims.etag}
-        with self._source.get(headers) as response:
+        with self._source.open(headers) as response:
             if response.status_code == 200:
-                self._begin(response)
+                self._start(response)
             elif response.status_code == 206 and have:
-                self._go_on(response, have)
+                self._resume(response, have)
             elif have:
                 self._discard()
                 raise RestartError(f"the object ends before byte {have:,}")
             else:
-                raise AgainError(f"the storage answered {response.status_code} without being asked")
-            for block in self._source.web.blocks(response):
+                raise TransientError(
+                    f"the storage answered {response.status_code} to a request without a range"
+                )
+            for block in self._source.session.blocks(response):
                 self._received(len(block))
                 part.append(block)
                 self.progress = max(self.progress, part.digest.bytes)
         assert part.claims is not None
         if part.digest.bytes < part.claims.bytes:
-            raise AgainError(
+            raise TransientError(
                 f"the connection ended after {part.digest.bytes:,} of {part.claims.bytes:,} bytes"
             )
 
-    def _begin(self, response: requests.Response) -> None:
-        """Take an answer that is the whole object, asked for or because it has changed."""
+    def _start(self, response: requests.Response) -> None:
+        """Accept a response that holds the whole object, requested or because it changed."""
         length = response.headers.get("Content-Length", "")
         size = int(length) if length.isdecimal() else self._entry.bytes
         claimed = claims(size, response.headers, whole=True)
         if size != self._entry.bytes and claimed.etag is None:
-            # Not the object: a page of a proxy, say. What is on disk stays.
-            raise AgainError(f"{size:,} bytes were announced instead of {self._entry.bytes:,}")
+            # Not the object but, say, a proxy's page: keep what is on disk.
+            raise TransientError(f"{size:,} bytes were announced instead of {self._entry.bytes:,}")
         self._discard()
         self._part.begin(claimed)
 
-    def _go_on(self, response: requests.Response, have: int) -> None:
+    def _resume(self, response: requests.Response, have: int) -> None:
+        """Accept a response that holds the rest of the same object."""
         claimed = self._part.claims
         assert claimed is not None
         first, size = content_range(response)
-        now = claims(claimed.bytes, response.headers, whole=False)
-        if (
-            first != have
-            or size not in (None, claimed.bytes)
-            or now.etag not in (None, claimed.etag)
-        ):
+        etag = claims(claimed.bytes, response.headers, whole=False).etag
+        same = size in (None, claimed.bytes) and etag in (None, claimed.etag)
+        if first != have or not same:
             self._discard()
             raise RestartError("the object has changed")
 
@@ -211,16 +293,16 @@ class _File:
         self._part.discard()
 
 
-def check(
+def verify(
     path: Path, entry: Entry, read: Callable[[int], None], stop: threading.Event
 ) -> Entry | None:
-    """Read a file that is here; return what is known of it, or None if it is not the one wanted.
+    """Hash a file on disk; return its verified entry, or None if its content is wrong.
 
     Args:
-        path: of the file.
-        entry: what is known of it.
-        read: told how many bytes were read.
-        stop: set when all shall end.
+        path: Path of the file.
+        entry: What the record says of the file.
+        read: Function that counts the bytes read.
+        stop: Event that is set when the whole download stops.
     """
     digest = Digest()
     with path.open("rb") as file:

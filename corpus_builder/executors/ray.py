@@ -1,123 +1,323 @@
-"""The processes of a Ray cluster: the executor named ``ray``. See docs/building-on-ray.md."""
+"""The executor ``ray``: workers of a Ray cluster. See docs/building-on-ray.md."""
 
 from __future__ import annotations
 
 import importlib.util
+import logging
+import os
+import pickle
+import platform
+import secrets
+import socket
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from importlib import metadata
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
+from arena import __version__
+from arena._internal.cores import cores
 from arena.errors import DataError, WorkerError, clip
-from corpus_builder.executors._outcome import one_thread, perform
-from corpus_builder.executors.base import EXECUTORS
+from corpus_builder.executors.base import EXECUTORS, check_workers
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 MEMORY = 500 * 10**6
-"""Bytes that a task asks its node for."""
+"""Bytes of memory that each task reserves on its node."""
+DISTRIBUTIONS = ("duckdb", "numpy", "orjson", "pyarrow", "regex")
+"""Distributions whose version can change the bytes of a file."""
+LOOPBACK = "127.0.0.2"
+"""Ray replaces ``127.0.0.1`` and ``localhost`` by the machine's own address, but not this one."""
 
 _RETRIES = 3  # of a task whose node or process was lost
 _POLL = 1.0  # seconds after which new nodes are looked for
+_PATIENCE = 10.0  # seconds until a node must see a new file; NFS caches directories
+_STORE = 200 << 20  # bytes of the object store; tasks return little data
 
 
 @EXECUTORS.register("ray")
 class Ray:
-    """Processes of a Ray cluster, which may be on many machines."""
+    """Workers of a Ray cluster, which may be on many machines."""
 
     remote: ClassVar[bool] = True
 
     def __init__(self, workers: int | None = None) -> None:
-        """Check what can be checked without a cluster; the first `run` connects.
+        """Check the arguments; the first `run` connects to the cluster.
 
         Args:
-            workers: tasks at once; None: as many as the cluster has processors at the time.
+            workers: Number of tasks at once; None for as many as the cluster has processors.
 
         Raises:
-            DataError: if Ray is not installed, or the number is out of its range.
+            DataError: If Ray is not installed, or the number is out of range.
         """
-        if workers is not None and (
-            isinstance(workers, bool) or not isinstance(workers, int) or workers < 1
-        ):
-            raise DataError(f"workers={clip(workers)}: give at least 1.")
+        if workers is not None:
+            check_workers(workers)
         if importlib.util.find_spec("ray") is None:
             raise DataError(
                 "the executor ray needs the package 'ray', which is not installed. "
                 "Run: pip install 'researcharena[ray]'"
             )
-        self._asked = workers
+        self._requested = workers
         self._ray: Any = None
-        self._close: Callable[[], None] | None = None
-        self._checked = False
+        self._owned = False
 
     @property
     def workers(self) -> int:
-        """How many tasks run at once."""
-        if self._asked is not None:
-            return self._asked
+        """Number of tasks that run at once."""
+        if self._requested is not None:
+            return self._requested
         return max(1, int(self._connected().cluster_resources().get("CPU", 1)))
 
     def run(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
-        """Yield the result of each task as it comes, in any order."""
-        left = iter(tasks)
-        first = list(islice(left, 1))
+        """Yield the result of each task as it completes, in any order."""
+        queue = iter(tasks)
+        first = list(islice(queue, 1))
         if not first:
             return
+        queue = chain(first, queue)
         ray = self._connected()
-        if not self._checked:
-            from corpus_builder.executors._ray_nodes import check_nodes
-
-            check_nodes(ray, getattr(first[0], "directory", None), MEMORY)
-            self._checked = True
-        call = ray.remote(num_cpus=1, memory=MEMORY, max_retries=_RETRIES)(_perform)
-        # One copy in the cluster's memory, whatever the number of tasks.
-        shared = ray.put(function)
-        left = chain(first, left)
-        waiting: list[Any] = []
-        try:
-            while True:
-                room = max(0, self.workers - len(waiting))
-                waiting += [call.remote(shared, task) for task in islice(left, room)]
-                if not waiting:
-                    break
-                done, waiting = ray.wait(waiting, timeout=_POLL)
-                for reference in done:
-                    yield _result(ray, reference)
-        finally:
-            for reference in waiting:  # a killed process leaves nothing half-written in sight
-                ray.cancel(reference, force=True)
+        check_capacity(ray.nodes(), MEMORY)
+        pending: list[Any] = []
+        with _probe_file(getattr(first[0], "directory", None)) as probe:
+            guarded = guard(versions(), probe, _PATIENCE)
+            call = ray.remote(num_cpus=1, memory=MEMORY, max_retries=_RETRIES)(guarded)
+            # One copy in the cluster's memory, whatever the number of tasks.
+            shared = ray.put(ray.cloudpickle.dumps(function))
+            try:
+                while True:
+                    room = max(0, self.workers - len(pending))
+                    for task in islice(queue, room):
+                        pending.append(call.remote(shared, ray.cloudpickle.dumps(task)))
+                    if not pending:
+                        break
+                    done, pending = ray.wait(pending, timeout=_POLL)
+                    for reference in done:
+                        yield _result(ray, reference)
+            finally:
+                for reference in pending:  # tasks publish only complete files: killing is safe
+                    ray.cancel(reference, force=True)
 
     def close(self) -> None:
-        """Leave the cluster; end it if it is our own."""
-        if self._close is not None:
-            self._close()
-        self._ray, self._close, self._checked = None, None, False
+        """Leave the cluster; end it if this object started it."""
+        if self._ray is not None and self._owned:
+            self._ray.shutdown()
+        self._ray = None
 
     def _connected(self) -> Any:
         if self._ray is None:
-            from corpus_builder.executors._ray_cluster import connect
-
-            self._ray, self._close = connect(self._asked, MEMORY)
+            self._owned = not ("ray" in sys.modules and sys.modules["ray"].is_initialized())
+            self._ray = _connect(self._requested) if self._owned else sys.modules["ray"]
         return self._ray
 
 
-def _perform(function: Callable[[Any], Any], task: Any) -> Any:
-    one_thread()
-    return perform(function, task)
-
-
 def _result(ray: Any, reference: Any) -> Any:
+    """Return what a task returned, or raise what it raised."""
     try:
-        outcome = ray.get(reference)
+        refusal, value = ray.get(reference)
     except ray.exceptions.RayTaskError as error:
-        reason = (str(error.cause).strip() or type(error.cause).__name__).splitlines()[0]
-        raise WorkerError(
-            f"a node of the Ray cluster cannot perform a task: {clip(reason, 300)}"
-        ) from None
+        if isinstance(error.cause, Exception):
+            raise error.cause from None
+        raise WorkerError(f"a task failed on the Ray cluster: {clip(str(error), 300)}") from None
     except ray.exceptions.RayError as error:
         raise WorkerError(
             f"the Ray cluster lost a task {_RETRIES + 1} times ({type(error).__name__}); its "
             "processes may have been killed for want of memory. The same command goes on; give "
             "it fewer --workers, or look at the nodes with `ray status`."
         ) from None
-    return outcome.get()
+    if refusal is not None:
+        raise WorkerError(refusal)
+    return value
+
+
+# The nodes: every node must run the same code and see the same files.
+
+
+def versions() -> dict[str, str]:
+    """Return the versions, on this machine, of everything that can change a file's bytes."""
+    return {
+        "researcharena": __version__,
+        "Python": platform.python_version(),
+        **{name: metadata.version(name) for name in DISTRIBUTIONS},
+    }
+
+
+def guard(
+    expected: dict[str, str], probe: tuple[str, str] | None, patience: float
+) -> Callable[[bytes, bytes], tuple[str | None, Any]]:
+    """Return a function that runs a pickled function on a pickled task, if its node is fit for it.
+
+    The returned function travels by value, so that it also runs on a node that lacks this project.
+    It returns (None, the result), or (why the node is refused, None).
+
+    Args:
+        expected: Versions of the driver, see `versions`.
+        probe: Path and content of a file that the node must see; None to skip the check.
+        patience: Seconds until the file must be visible.
+    """
+
+    def run_on_node(function: bytes, task: bytes) -> tuple[str | None, Any]:
+        import platform
+        import time
+        from importlib import import_module, metadata
+        from pathlib import Path
+
+        name = platform.node()
+        for package, here in expected.items():
+            try:
+                if package == "Python":
+                    there = platform.python_version()
+                elif package == "researcharena":
+                    there = import_module("arena").__version__
+                else:
+                    there = metadata.version(package)
+            except ImportError:
+                there = None
+            if there != here:
+                has = f"has {package} {there}" if there else f"lacks {package}"
+                return (
+                    f"the Ray node {name} {has}, this machine {here}. Install the same "
+                    "everywhere: other versions may write other bytes."
+                ), None
+        deadline = time.monotonic() + patience
+        while probe is not None:
+            path = Path(probe[0])
+            try:
+                if path.read_text(encoding="ascii") == probe[1]:
+                    break
+            except OSError:
+                pass
+            if time.monotonic() > deadline:
+                return (
+                    f"the Ray node {name} does not share {str(path.parent)!r} with this machine. "
+                    "Put input and output on a file system that all nodes see, under the same path."
+                ), None
+            time.sleep(0.2)
+        base = import_module("corpus_builder.executors.base")
+        base.limit_threads()
+        return None, base.perform(pickle.loads(function), pickle.loads(task))
+
+    return run_on_node
+
+
+def check_capacity(nodes: list[dict[str, Any]], memory: int) -> None:
+    """Raise `WorkerError` if no node has room for a task: Ray would wait for ever."""
+    alive = [node["Resources"] for node in nodes if node["Alive"]]
+    if not any(r.get("CPU", 0) >= 1 and r.get("memory", 0) >= memory for r in alive):
+        raise WorkerError(
+            f"none of the {len(alive)} nodes of the Ray cluster has a processor and "
+            f"{memory // 10**6} MB of memory for a task. See `ray status`."
+        )
+
+
+@contextmanager
+def _probe_file(directory: Path | None) -> Iterator[tuple[str, str] | None]:
+    """Write a file into the nearest existing parent of `directory`; yield its path and content."""
+    if directory is None:
+        yield None
+        return
+    token = secrets.token_hex(16)
+    parent = next(path for path in (directory, *directory.parents) if path.is_dir())
+    probe = parent / f".probe-{token}"
+    probe.write_text(token, encoding="ascii")
+    try:
+        yield str(probe), token
+    finally:
+        probe.unlink(missing_ok=True)
+
+
+# The connection.
+
+
+def _connect(workers: int | None) -> Any:
+    """Return the module `ray`, connected to a cluster.
+
+    ``RAY_ADDRESS`` names the cluster. Without it, a cluster that this user has started on this
+    machine is joined; if there is none, one of this machine alone is started, and ends with this
+    process.
+
+    Raises:
+        DataError: If ``RAY_ADDRESS`` is malformed.
+        WorkerError: If no cluster answers, or it refuses the connection.
+    """
+    address = _cluster_address()
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if address is None and "RAY_AUTH_MODE" not in os.environ:
+        # Ray listens on all addresses; only a client with the token may use the cluster.
+        os.environ["RAY_AUTH_MODE"] = "token"
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+    import ray
+
+    options: dict[str, Any] = {"address": address}
+    if address is None:
+        number = workers or cores()
+        options = {
+            "address": "local",
+            "num_cpus": number,
+            "num_gpus": 0,
+            "_memory": number * MEMORY,  # requested, not measured: --workers is chosen to fit
+            "object_store_memory": _STORE,
+            "include_dashboard": False,
+            "_node_ip_address": LOOPBACK,
+        }
+    try:
+        ray.init(
+            log_to_driver=False, logging_level=logging.ERROR, namespace="researcharena", **options
+        )
+    except (ConnectionError, RuntimeError, OSError, ValueError) as error:
+        reason = clip(" ".join(str(error).split()), 300)
+        where = "start a local Ray cluster" if address is None else f"join the cluster {address}"
+        raise WorkerError(f"cannot {where}: {reason}") from None
+    return ray
+
+
+def _cluster_address() -> str | None:
+    """Return HOST:PORT of the cluster to join, or None to start one; see `_connect`."""
+    setting = os.environ.get("RAY_ADDRESS", "")
+    if setting == "local":
+        return None
+    if setting in ("", "auto"):
+        address = _users_cluster()
+        if setting and address is None:
+            raise WorkerError(
+                "RAY_ADDRESS='auto', but no Ray cluster runs on this machine. Start one with `ray "
+                "start`, or give HOST:PORT."
+            )
+        return address
+    host, _, port = setting.rpartition(":")
+    if "/" in setting or not host or not port.isdigit():
+        raise DataError(
+            f"RAY_ADDRESS={clip(setting)}: give HOST:PORT of the cluster's head, and run the "
+            "command on a machine of the cluster; ray:// is not supported."
+        )
+    if not _answers(setting):
+        raise WorkerError(
+            f"no Ray cluster answers at RAY_ADDRESS={clip(setting)}. Start one with `ray start "
+            "--head`, or unset RAY_ADDRESS."
+        )
+    return setting
+
+
+def _users_cluster() -> str | None:
+    """Return the address of the running cluster that this user, or root, started here."""
+    note = Path(os.environ.get("RAY_TMPDIR", "/tmp")) / "ray" / "ray_current_cluster"
+    try:
+        # Anyone can write to /tmp, and a cluster can run any code in this process.
+        if note.lstat().st_uid not in (0, os.getuid()):
+            return None
+        address = note.read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return None
+    return address if _answers(address) else None
+
+
+def _answers(address: str) -> bool:
+    """Return whether something accepts a connection; Ray itself tries for a minute."""
+    host, _, port = address.rpartition(":")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), _PATIENCE):
+            return True
+    except (OSError, ValueError, OverflowError):
+        return False

@@ -13,7 +13,7 @@ import duckdb
 
 from arena import __version__
 from arena._internal.files import TEMPORARY_SUFFIX, sha256_json, write_json
-from arena._internal.lock import only_writer
+from arena._internal.workdir import only_writer
 from arena.corpus import layout
 from arena.errors import CorpusError, DataError, did_you_mean
 from corpus_builder._appearing import clear_making

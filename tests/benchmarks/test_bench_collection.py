@@ -9,16 +9,17 @@ import pyarrow.parquet as pq
 import pytest
 from helpers import contents
 
-from arena.bench import _sources, _synthetic, _vectors
-from arena.bench._collection import Collection
 from arena.errors import DataError
 from arena.text import analyze
+from benchmarks import synthetic as texts_of
+from benchmarks import vectors as made_vectors
+from benchmarks.collection import Collection, from_corpus, searchable, synthetic
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     directory = tmp_path_factory.mktemp("made") / "collection"
-    _sources.synthetic(directory, 1500, 20, seed=3)
+    synthetic(directory, 1500, 20, seed=3)
     return Collection(directory)
 
 
@@ -33,7 +34,7 @@ def test_the_numbers_told_are_those_of_the_texts(made):
     assert made.about["postings"] == sum(map(len, bags))
     assert made.lengths.tolist() == [bag.total() for bag in bags]
     for query in made.queries:
-        assert query.text.split() == [_synthetic.word(term) for term in query.terms]
+        assert query.text.split() == [texts_of.word(term) for term in query.terms]
         for term in query.terms:
             docs, tfs = made.postings(term)
             held = [(n, bag[f"t{term}"]) for n, bag in enumerate(bags) if bag[f"t{term}"]]
@@ -66,16 +67,16 @@ def test_a_cutoff_parts_the_days(made):
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path):
     for name, seed in (("a", 3), ("b", 3), ("c", 4)):
-        _sources.synthetic(tmp_path / name, 300, 5, seed)
-        _vectors.write_vectors(Collection(tmp_path / name))
+        synthetic(tmp_path / name, 300, 5, seed)
+        made_vectors.write_vectors(Collection(tmp_path / name))
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
     assert contents(tmp_path / "a")["texts.txt"] != contents(tmp_path / "c")["texts.txt"]
 
 
 def test_words_are_as_frequent_as_in_titles_with_abstracts():
     """Measured on 29,168 real ones: see the module."""
-    counts, total, distinct, lengths = np.zeros(_synthetic.VOCABULARY, int), 0, 0, []
-    for tokens, sizes in _synthetic.blocks(5000, 0):
+    counts, total, distinct, lengths = np.zeros(texts_of.VOCABULARY, int), 0, 0, []
+    for tokens, sizes in texts_of.blocks(5000, 0):
         counts += np.bincount(tokens, minlength=len(counts))
         total, lengths = total + len(tokens), [*lengths, *sizes]
         owner = np.repeat(np.arange(len(sizes)), sizes)
@@ -89,9 +90,9 @@ def test_words_are_as_frequent_as_in_titles_with_abstracts():
 
 
 def test_topics_clump_and_change():
-    ((tokens, lengths),) = list(_synthetic.blocks(1, 0))
+    ((tokens, lengths),) = list(texts_of.blocks(1, 0))
     assert len(tokens) == lengths[0]
-    blocks = [np.bincount(tokens, minlength=30_000) for tokens, _ in _synthetic.blocks(5000, 1)]
+    blocks = [np.bincount(tokens, minlength=30_000) for tokens, _ in texts_of.blocks(5000, 1)]
     early, late = sum(b[:30_000] for b in blocks[:10]), sum(b[:30_000] for b in blocks[-10:])
     even, odd = sum(b[:30_000] for b in blocks[::2]), sum(b[:30_000] for b in blocks[1::2])
     assert np.corrcoef(early[500:], late[500:])[0, 1] < np.corrcoef(even[500:], odd[500:])[0, 1]
@@ -100,8 +101,8 @@ def test_topics_clump_and_change():
 def test_papers_of_a_corpus(world, tmp_path):
     rows = [p for p in pq.read_table(world / "papers.parquet").to_pylist() if p["searchable"]]
     titles = pq.read_table(world / "tasks/surveys.parquet")["title"].to_pylist()
-    assert _sources.searchable(world) == len(rows)
-    _sources.from_corpus(tmp_path / "c", world, 200, len(titles) + 5, seed=0)
+    assert searchable(world) == len(rows)
+    from_corpus(tmp_path / "c", world, 200, len(titles) + 5, seed=0)
     made = Collection(tmp_path / "c")
     texts = [f"{row['title']} {row['abstract']}".replace("\n", " ") for row in rows[:200]]
     assert [text for _, text in made.texts()] == texts
@@ -117,14 +118,14 @@ def test_papers_of_a_corpus(world, tmp_path):
     epoch = np.datetime64("1970-01-01")
     assert (epoch + made.days).astype(str).tolist() == [str(row["date"]) for row in rows[:200]]
     with pytest.raises(DataError, match=f"has {len(rows)} searchable papers"):
-        _sources.from_corpus(tmp_path / "d", world, len(rows) + 1, 5, seed=0)
+        from_corpus(tmp_path / "d", world, len(rows) + 1, 5, seed=0)
 
 
 def test_vectors_follow_from_the_text_alone():
     texts = ["one", "two", "three"]
-    vectors = _vectors.vectors_of(texts)
+    vectors = made_vectors.vectors_of(texts)
     assert vectors.shape == (3, 384)
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-6)
-    assert _vectors.vectors_of(["two"])[0].tobytes() == vectors[1].tobytes()
+    assert made_vectors.vectors_of(["two"])[0].tobytes() == vectors[1].tobytes()
     assert np.abs(vectors @ vectors.T - np.eye(3)).max() < 0.5
-    assert _vectors.query_vectors(["three"])[0].tobytes() == vectors[2].tobytes()
+    assert made_vectors.query_vectors(["three"])[0].tobytes() == vectors[2].tobytes()

@@ -2,45 +2,45 @@
 
 from __future__ import annotations
 
-import json
+import os
+import signal
+from typing import Any
 
 import pytest
 
-from arena.bench._pieces import Pieces, file_name
-from arena.bench.engines.base import ENGINES, ordered_names
 from arena.errors import UnknownNameError
+from benchmarks.engines import ENGINES, ordered_names
+from benchmarks.retrieval import build, in_child, make_collection, make_vectors, verify
 
 
 @pytest.fixture(scope="module")
 def work(tmp_path_factory):
     """A collection with vectors, made as a benchmark makes it."""
     directory = tmp_path_factory.mktemp("engines")
-    pieces = Pieces(directory / "pieces")
     job = {
         "documents": 1200, "queries": 12, "seed": 1, "corpus": None, "k": 30, "batch": 5,
         "cutoffs": [0.01, 5, 60, 100], "threads": 2, "collection": str(directory / "collection"),
     }  # fmt: skip
-    for action in ("collection", "vectors"):
-        assert pieces.do(action, job | {"action": action}, 2) is None
-    return directory, pieces, job
+    for action in (make_collection, make_vectors):
+        assert "failed" not in in_child(action, job)
+    return directory, job
 
 
 @pytest.mark.parametrize("name", ordered_names())
 def test_the_engine_agrees_with_the_oracle(work, name):
-    directory, pieces, job = work
+    directory, job = work
     missing = ENGINES.get(name).missing()
     if missing:
         pytest.skip(f"{name}: {missing}")
-    job = job | {"engine": name, "index": str(directory / file_name(name))}
+    job = job | {"engine": name, "index": str(directory / name)}
     if name == "bm25s":
         job["threads"] = 1  # numba compiles its parallel loop for half a minute
-    for action in ("build", "verify"):
-        assert pieces.do(f"{name}.{action}", job | {"action": action}, 2) is None
-    told = pieces.read(f"{name}.verify")
-    assert told["difference"] is None
-    assert pieces.read(f"{name}.build")["bytes"] > 0
+    built = in_child(build, job)
+    assert "failed" not in built
+    assert in_child(verify, job)["difference"] is None
+    assert built["bytes"] > 0
     required = {distribution for _, distribution in ENGINES.get(name).requires}
-    assert set(pieces.read(f"{name}.build")["versions"]) >= required
+    assert set(built["versions"]) >= required
 
 
 def test_lexical_engines_come_first_and_ours_before_others():
@@ -61,10 +61,11 @@ def test_an_unknown_engine_is_told_the_nearest():
         ENGINES.get("bm25z")
 
 
-def test_a_piece_that_fails_says_why(tmp_path):
-    pieces = Pieces(tmp_path)
-    assert pieces.do("x", {"action": "verify", "collection": "nowhere"}, 1) is not None
-    assert "No such file" in pieces.read("x")["failed"]
-    assert not pieces.done("x")
-    assert not pieces.done("never")
-    json.loads((tmp_path / "x.json").read_text())
+def die(job: dict[str, Any]) -> dict[str, Any]:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return {}
+
+
+def test_a_piece_that_fails_says_why():
+    assert "No such file" in in_child(verify, {"collection": "nowhere", "threads": 1})["failed"]
+    assert in_child(die, {"threads": 1}) == {"failed": "killed by signal 9 (out of memory?)"}

@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.bench._check import first_difference
-from arena.bench._collection import Collection, Part, Query, write
-from arena.bench._oracle import LexicalOracle, byte_lengths, dense_scores
-from arena.bench.engines.base import Convention, Engine
 from arena.retrieval.base import Ranking
+from benchmarks.collection import Collection, Part, Query, write
+from benchmarks.engines import Convention, Engine
+from benchmarks.oracle import LexicalOracle, byte_lengths, dense_scores, first_difference
 
 # Documents as term numbers; 9 occurs nowhere.
 DOCUMENTS = [[0, 1, 2], [1, 1, 3, 4, 5], [0], [2, 2, 2, 2, 1, 0], [1, 3], [0], [7] * 45 + [1]]

@@ -21,12 +21,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import CorpusError, DataError
+from benchmarks.__main__ import main as simulate_command
+from benchmarks.release_records import FIRST_EXTRA, corpus_id, paper_record, text_record
+from benchmarks.simulate import Settings, simulate
 from corpus_builder.build import build
 from corpus_builder.cli import main
-from corpus_builder.simulate import Settings, corpus_id, simulate
-from corpus_builder.simulate._bad import FIRST_EXTRA
-from corpus_builder.simulate._full_text import text_record
-from corpus_builder.simulate._records import paper_record
 from corpus_builder.verify import verify
 from corpus_builder.world import World, WorldConfig
 
@@ -385,32 +384,32 @@ def test_same_knobs_same_bytes(tmp_path: Path, release: Path) -> None:
 
 
 def test_it_appears_whole_or_not_at_all(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "corpus_builder.cli", "simulate", "s2orc", "--papers", "40000",
+    command = [sys.executable, "-m", "benchmarks", "simulate", "--papers", "40000",
                "--surveys", "20", "--shards", "4", "--output", str(tmp_path / "r")]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    while not list(tmp_path.glob(".r.simulating/release/*/*.gz")) and process.poll() is None:
+    while not list(tmp_path.glob(".r.simulating/new/*/*.gz")) and process.poll() is None:
         time.sleep(0.005)
     process.kill()
     assert process.wait() == -signal.SIGKILL
     assert not (tmp_path / "r").exists()
-    small = ["simulate", "s2orc", "--papers", "300", "--shards", "2", "--output"]
+    small = ["simulate", "--papers", "300", "--shards", "2", "--output"]
     deadline = time.monotonic() + 60
-    while main([*small, str(tmp_path / "r")]) == 2 and time.monotonic() < deadline:
+    while simulate_command([*small, str(tmp_path / "r")]) == 2 and time.monotonic() < deadline:
         time.sleep(0.1)  # the processes of the killed one hold no lock, but they end first
     assert names(tmp_path) == ["r"]
 
 
 def test_replacing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["simulate", "s2orc", "--papers", "300", "--shards", "2", "--workers", "1",
+    command = ["simulate", "--papers", "300", "--shards", "2", "--workers", "1",
                "--output", str(tmp_path / "r")]  # fmt: skip
-    assert main(command) == 0
-    assert main(command) == 2
+    assert simulate_command(command) == 0
+    assert simulate_command(command) == 2
     assert "already holds a release. Pass --overwrite" in capsys.readouterr().err
     old = contents(tmp_path / "r")
-    assert main([*command, "--seed", "8", "--overwrite"]) == 0
+    assert simulate_command([*command, "--seed", "8", "--overwrite"]) == 0
     assert contents(tmp_path / "r") != old
     (tmp_path / "r" / "mine.txt").write_text("mine")
-    assert main([*command, "--overwrite"]) == 2
+    assert simulate_command([*command, "--overwrite"]) == 2
     assert "holds other files, 'mine.txt'" in capsys.readouterr().err
     assert names(tmp_path) == ["r"]
 

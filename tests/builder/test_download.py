@@ -34,7 +34,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReleaseServer]:
 def get(server: ReleaseServer, directory: Path, *datasets: str, **options: Any) -> dict[str, Any]:
     names = datasets or ("papers", "abstracts")
     release = options.pop("release", "latest")
-    known = {k: options.pop(k) for k in ("dry_run", "tell", "sleep") if k in options}
+    known = {k: options.pop(k) for k in ("dry_run", "on_message", "sleep") if k in options}
     known.setdefault("sleep", lambda seconds: None)
     return download(directory, release, names, server.options(**options), **known)
 
@@ -157,11 +157,11 @@ def test_a_file_of_another_size_is_fetched_again(server: ReleaseServer, tmp_path
     before, sent = files_in(tmp_path), server.sent
     (tmp_path / "papers/part_000.gz").write_bytes(b"short")
     (tmp_path / "papers/part_001.gz").unlink()
-    told: list[str] = []
-    assert get(server, tmp_path, tell=told.append)["fetched"]["files"] == 2
+    messages: list[str] = []
+    assert get(server, tmp_path, on_message=messages.append)["fetched"]["files"] == 2
     assert files_in(tmp_path) == before
     assert server.sent - sent == len(SHARDS["papers"][0]) + len(SHARDS["papers"][1])
-    assert told == ["papers/part_000.gz has not its size: it is fetched again"]
+    assert messages == ["papers/part_000.gz has a wrong size: fetching it again"]
 
 
 def test_verify_finds_a_changed_bit(server: ReleaseServer, tmp_path: Path) -> None:
@@ -171,9 +171,9 @@ def test_verify_finds_a_changed_bit(server: ReleaseServer, tmp_path: Path) -> No
     content[1000] ^= 1
     path.write_bytes(content)
     assert get(server, tmp_path)["fetched"]["files"] == 0
-    told: list[str] = []
-    assert get(server, tmp_path, verify=True, tell=told.append)["fetched"]["files"] == 1
-    assert told == ["papers/part_000.gz is damaged: it is fetched again"]
+    messages: list[str] = []
+    assert get(server, tmp_path, verify=True, on_message=messages.append)["fetched"]["files"] == 1
+    assert messages == ["papers/part_000.gz is damaged: fetching it again"]
     assert files_in(tmp_path) == files_of(server)
 
 

@@ -16,6 +16,8 @@ from release_server import KEY, ReleaseServer, files_in, files_of, shard
 
 from corpus_builder.download import download
 
+pytestmark = pytest.mark.slow
+
 SHARDS = [shard(number, 600_000) for number in range(3)]
 TOTAL = sum(map(len, SHARDS))
 
@@ -41,23 +43,23 @@ def start(server: ReleaseServer, directory: Path, code: str = MAIN) -> subproces
 
 KILL = """
 import os, signal
-from corpus_builder.download import _partial, _record
+from corpus_builder.download import _record, _transfer
 def die(*arguments, **options):
     os.kill(os.getpid(), signal.SIGKILL)
 def after(function):
     return lambda *arguments, **options: (function(*arguments, **options), die())
-Partial, Record = _partial.Partial, _record.Record
+PartFile, Record = _transfer.PartFile, _record.Record
 """
 MOMENTS = {
-    "a release, no list": "Record.put = die",
-    "a list, no file": "Record.put = after(Record.put)",
-    "claims, no bytes": "Partial.begin = after(Partial.begin)",
-    "the first bytes": "Partial.append = after(Partial.append)",
-    "complete, not put": "Partial.put = die",
-    "put, claims not removed": "_partial.Path.unlink = lambda path, **options: "
+    "a release, no list": "Record.add_dataset = die",
+    "a list, no file": "Record.add_dataset = after(Record.add_dataset)",
+    "claims, no bytes": "PartFile.begin = after(PartFile.begin)",
+    "the first bytes": "PartFile.append = after(PartFile.append)",
+    "complete, not put": "PartFile.publish = die",
+    "put, claims not removed": "_transfer.Path.unlink = lambda path, **options: "
     "die() if path.name.endswith('0.gz.part.json') and (path.parent / path.name[1:-10]).exists() "
     "else os.unlink(path) if path.exists() else None",
-    "put, not recorded": "Record.renew = die",
+    "put, not recorded": "Record.update = die",
 }
 
 

@@ -24,7 +24,7 @@ from release_server import (
 
 from arena.errors import ArenaError, DataError
 from corpus_builder.download import download
-from corpus_builder.download._partial import Partial
+from corpus_builder.download._transfer import PartFile
 
 CONTENT = shard(1)
 SIZE = len(CONTENT)
@@ -310,7 +310,7 @@ def test_a_disk_that_fills_up(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Partial, "append", full)
+    monkeypatch.setattr(PartFile, "append", full)
     fails(server, tmp_path, "the disk is full")
     monkeypatch.undo()
     monkeypatch.setenv("S2_API_KEY", KEY)
@@ -344,8 +344,8 @@ def test_pauses_that_the_api_asks_for(server: ReleaseServer, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("trouble", "message", "times"),
     [
-        (Trouble(429), "the API answered 429 .attempt 4 of 4", 4),
-        (Trouble(429, {"Retry-After": "86400"}), "asks to wait for 86,400 s", 1),
+        (Trouble(429), "the API answered 429 .attempt 4", 4),
+        (Trouble(429, {"Retry-After": "7200"}), "asks to wait for 7,200 s", 1),
         (Trouble(503), "the API answered 503", 4),
         (Trouble(reset=True), "cannot be asked for /release/latest: Connection reset", 4),
         (Trouble(cut=5, stall=True), "no byte within 0.3 s", 4),

@@ -16,7 +16,7 @@ import pytest
 
 from arena.errors import DataError, UnknownNameError, WorkerError
 from corpus_builder.executors import EXECUTORS, make_executor
-from corpus_builder.executors._outcome import perform
+from corpus_builder.executors.base import perform
 
 TESTS = Path(__file__).parent
 
@@ -145,9 +145,9 @@ def perform_error(function: Any) -> Exception:
 
 
 def test_an_error_that_can_travel_stays_what_it_is() -> None:
-    outcome = perform(bad, 5)
-    assert type(outcome.error) is DataError
-    assert perform(bad, 4).get() == 4
+    with pytest.raises(DataError, match="5 is no good"):
+        perform(bad, 5)
+    assert perform(bad, 4) == 4
 
 
 def test_tasks_that_fail_to_come() -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
+import re
 import shutil
 import signal
 import subprocess
@@ -20,7 +22,8 @@ from helpers import contents
 from toy_release import ToyRelease, write_toy
 
 from arena.errors import DataError, WorkerError
-from corpus_builder.executors import _ray_nodes, make_executor
+from corpus_builder.executors import base, make_executor
+from corpus_builder.executors import ray as ray_executor
 from corpus_builder.stages import plan, read_config, run_stages
 from corpus_builder.world import WorldConfig
 
@@ -30,6 +33,8 @@ if not Path("/proc/self/stat").exists():
 
 import ray_cluster
 from ray_cluster import ADDRESSES, Cluster, Driver, wait_for
+
+pytestmark = pytest.mark.slow
 
 WORLD = WorldConfig(seed=5, papers=300, surveys=4)
 CONFIG = {
@@ -234,55 +239,78 @@ def test_no_cluster_on_the_command_line(world: Path, tmp_path: Path) -> None:
     assert len(result.stderr.splitlines()) == 1
 
 
-LOOK = """
+RUN = """
 import json, sys
 from ray import cloudpickle
-print(json.dumps(cloudpickle.load(sys.stdin.buffer)(None, "token")))
+print(json.dumps(cloudpickle.load(sys.stdin.buffer)(b"", b"")))
 """
 
 
 def test_a_node_with_another_version(tmp_path: Path) -> None:
-    """The question travels to a process that has another release of this project."""
+    """The check travels to a process that has another release of this project."""
     from ray import cloudpickle
 
     (tmp_path / "arena").mkdir()
     (tmp_path / "arena" / "__init__.py").write_text('__version__ = "0.0.1"\n')
-    answered = subprocess.run(
-        [sys.executable, "-c", LOOK], env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        input=cloudpickle.dumps(_ray_nodes._looker(_ray_nodes.SHAPING, 0.0)),
+    answer = subprocess.run(
+        [sys.executable, "-c", RUN], env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        input=cloudpickle.dumps(ray_executor.guard(ray_executor.versions(), None, 0.0)),
         capture_output=True, cwd=tmp_path, timeout=60, check=True,
     )  # fmt: skip
-    with pytest.raises(WorkerError, match=r"node far has researcharena 0\.0\.1, this machine"):
-        _ray_nodes._compare("far", json.loads(answered.stdout), None)
+    refusal, value = json.loads(answer.stdout)
+    assert re.search(r"the Ray node .* has researcharena 0\.0\.1, this machine", refusal)
+    assert value is None
 
 
-def test_a_node_that_does_not_see_the_files(tmp_path: Path) -> None:
-    look = _ray_nodes._looker(_ray_nodes.SHAPING, 0.0)
+def test_a_refusal_is_an_error(driver: Driver, tmp_path: Path) -> None:
+    message = driver.do(
+        "from pathlib import Path\n"
+        "from arena.errors import WorkerError\n"
+        "from corpus_builder.executors import ray as executors\n"
+        "versions, executors.versions = executors.versions, lambda: {'numpy': '0.1'}\n"
+        "try:\n"
+        "    list(executors.Ray(1).run(abs, [1]))\n"
+        "except WorkerError as error:\n"
+        "    answer = str(error)\n"
+        "executors.versions = versions\n"
+    )
+    assert re.search(r"the Ray node .* has numpy [\d.]+, this machine 0\.1\. Install", message)
+
+
+def called(expected: dict[str, str], probe: tuple[str, str] | None = None) -> Any:
+    guarded = ray_executor.guard(expected, probe, 0.0)
+    return guarded(pickle.dumps(abs), pickle.dumps(-3))
+
+
+def test_a_node_that_does_not_see_the_files(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(base, "limit_threads", lambda: None)
     probe = tmp_path / "probe"
     for content in (None, "", "another token"):
         if content is not None:
             probe.write_text(content)
-        told = look(str(probe), "token")
-        assert not told["sees"]
-        with pytest.raises(WorkerError, match=f"far .* does not share '{tmp_path}'"):
-            _ray_nodes._compare("far (192.0.2.9)", told, probe)
+        refusal, _ = called({}, (str(probe), "token"))
+        assert f"does not share '{tmp_path}' with this machine" in refusal
     probe.write_text("token")
-    _ray_nodes._compare("near", look(str(probe), "token"), probe)
+    assert called({}, (str(probe), "token")) == (None, 3)
 
 
-def test_a_node_that_lacks_a_package() -> None:
-    told = {"versions": {**_ray_nodes._versions()}, "node": "n", "sees": True}
-    _ray_nodes._compare("near", told, None)
-    del told["versions"]["pyarrow"]
-    with pytest.raises(WorkerError, match="the Ray node far lacks pyarrow, this machine"):
-        _ray_nodes._compare("far", told, None)
+def test_a_node_that_lacks_a_package(monkeypatch: Any) -> None:
+    monkeypatch.setattr(base, "limit_threads", lambda: None)
+    assert called(ray_executor.versions()) == (None, 3)
+    refusal, _ = called({**ray_executor.versions(), "no-such-package": "1.0"})
+    assert "lacks no-such-package, this machine 1.0" in refusal
 
 
 def test_no_room_for_a_task() -> None:
-    nodes = [{"Resources": {"CPU": 4.0, "memory": 1e8}}, {"Resources": {"memory": 1e9}}]
+    nodes = [
+        {"Alive": True, "Resources": {"CPU": 4.0, "memory": 1e8}},
+        {"Alive": True, "Resources": {"memory": 1e9}},
+        {"Alive": False, "Resources": {"CPU": 4.0, "memory": 1e9}},
+    ]
     with pytest.raises(WorkerError, match=r"none of the 2 nodes .* 500 MB"):
-        _ray_nodes._check_room(nodes, 500 * 10**6)
-    _ray_nodes._check_room([*nodes, {"Resources": {"CPU": 1.0, "memory": 5e8}}], 500 * 10**6)
+        ray_executor.check_capacity(nodes, 500 * 10**6)
+    nodes.append({"Alive": True, "Resources": {"CPU": 1.0, "memory": 5e8}})
+    ray_executor.check_capacity(nodes, 500 * 10**6)
 
 
 def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,20 +28,20 @@ from helpers import (
 )
 
 import arena
-from arena._register import ENVIRONMENTS
 from arena.errors import ArenaError, DataError, UnknownNameError
+from arena.tasks import environment_ids
 
 BUDGET = {"steps": 100, "searches": 50, "reads": 100, "characters": 2_000_000}
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize("name", environment_ids())
 def test_check_env(world, name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(make_env(world, name).unwrapped)
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize("name", environment_ids())
 def test_gymnasiums_checks_of_every_step_have_nothing_to_say(world, name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -151,7 +151,7 @@ def test_seeds(world):
     assert env.reset(seed=np.int64(5)) == first
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize("name", environment_ids())
 @pytest.mark.parametrize("seed", [1.0, "1", -1, True, [1], float("nan"), {"a"}], ids=repr)
 def test_a_seed_that_is_no_integer(world, name, seed):
     """It is refused, and the episode that runs goes on."""
@@ -182,7 +182,7 @@ def test_a_survey_may_be_chosen(world):
     assert env.step(None)[4]["survey"] == ids[-1]  # the last that was begun goes on
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize("name", environment_ids())
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -234,7 +234,7 @@ def test_bad_render_modes_and_unknown_arguments(world):
     for mode in ("human", 5, ["ansi"]):
         with pytest.raises(DataError, match="give 'ansi' or None"):
             type(kind)(world, render_mode=mode)
-    for name in ENVIRONMENTS:
+    for name in environment_ids():
         with pytest.raises(TypeError, match="unexpected keyword argument 'max_step'"):
             make_env(world, name, max_step=5)
 
@@ -245,7 +245,7 @@ def test_a_corpus_without_gold_is_refused(tmp_path):
     late = SMALL.papers()
     papers = [record.record | {"date": "2021"} for record in late]
     build(Memory(papers, [SURVEY]), tmp_path / "corpus")
-    for name in ENVIRONMENTS:
+    for name in environment_ids():
         with pytest.raises(DataError, match="no survey of this corpus has a reference in reach"):
             make_env(tmp_path / "corpus", name)
 
@@ -263,7 +263,7 @@ def test_a_survey_without_gold_can_be_played_but_not_scored(mini):
     assert not drawn & set(unscored)
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize("name", environment_ids())
 def test_pickling_and_rendering(world, name):
     env = make_env(world, name, render_mode="ansi", max_reads=7, reward="gain+cost").unwrapped
     copy = pickle.loads(pickle.dumps(env))
@@ -274,7 +274,7 @@ def test_pickling_and_rendering(world, name):
     action = call("search", query="membrane")
     assert copy.step(action) == env.step(action)
     assert "searches left 49, reads left 7" in env.render()
-    assert env.render().startswith(copy._play.observation()["stage"])
+    assert env.render().startswith(copy._episode.observation()["stage"])
     shared = make_env(arena.Corpus.open(world), name).unwrapped  # a corpus that is open already
     assert pickle.loads(pickle.dumps(shared)).reset(seed=2) == shared.reset(seed=2)
 

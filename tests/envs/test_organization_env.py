@@ -93,7 +93,6 @@ def test_a_run_is_what_was_found(world, title_run):
     [
         ({"references": "orcale"}, r"references='orcale'. Did you mean 'oracle'"),
         ({"references": 5}, r"references=5. Known: found, oracle"),
-        ({"references": None}, "references=None"),
         ({"found": "runs/title"}, "goes with references='found'"),
         ({"references": "found", "found": "missing"}, "missing: no such file"),
         ({"references": "found", "found": 5}, "found=5: give a run, or a mapping"),

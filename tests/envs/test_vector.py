@@ -20,11 +20,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import arena
-from arena._register import ENVIRONMENTS
 from arena.corpus import store
 from arena.envs import SurveyVectorEnv
 from arena.errors import CorpusError, DataError, UnknownNameError
 from arena.retrieval import Ranking
+from arena.tasks import environment_ids
 from arena.tools._searching import hit_text
 
 MODES = [mode.value for mode in AutoresetMode]
@@ -160,7 +160,7 @@ PROPERTY = settings(
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize("name", environment_ids())
 @PROPERTY
 @given(data=st.data())
 def test_as_the_vector_of_gymnasium(corpus, ids, name, mode, data):
@@ -193,7 +193,7 @@ def test_as_the_vector_of_gymnasium(corpus, ids, name, mode, data):
     assert ours.render() is None
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize("name", environment_ids())
 @PROPERTY
 @given(data=st.data())
 def test_as_scalar_environments(corpus, ids, name, data):
@@ -239,7 +239,7 @@ def alone(infos: dict[str, Any], place: int) -> dict[str, Any]:
 
 def test_sixty_four_by_the_entry_point(corpus):
     env = vector(corpus, num_envs=64)
-    assert type(env).__name__ == "DiscoveryVectorEnv"
+    assert type(env) is SurveyVectorEnv
     assert env.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
     observation, infos = env.reset(seed=0)
     known = arena_surveys(corpus.directory)

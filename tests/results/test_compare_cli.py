@@ -13,7 +13,7 @@ from compare_helpers import TwoSearches
 
 import arena
 import arena.cli
-from arena.comparison import as_json, as_latex, as_markdown, as_text
+from arena.results.comparison import as_json, as_latex, as_markdown, as_text
 
 
 @pytest.fixture(scope="module")

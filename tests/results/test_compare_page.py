@@ -15,9 +15,9 @@ from helpers import Memory, call, gold_of
 
 import arena
 from arena.agents import Agent
-from arena.comparison import as_html, write_html
-from arena.comparison._survey import GOLD_SHOWN, QUERIES_SHOWN, QUERY_SHOWN, RANKED_SHOWN
 from arena.errors import CorpusError, DataError
+from arena.results.comparison import as_html, write_html
+from arena.results.comparison._survey import GOLD_SHOWN, QUERIES_SHOWN, QUERY_SHOWN, RANKED_SHOWN
 from arena.tasks import TaskSet
 from corpus_builder.build import build
 

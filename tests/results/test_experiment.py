@@ -19,9 +19,9 @@ import arena
 from arena.agents import AGENTS, Agent
 from arena.cli import main
 from arena.errors import ArenaError, CorpusError, DataError
-from arena.experiments import preview
 from arena.llm.agent import _client
 from arena.mindmap import MIND_MAP_METRICS
+from arena.results.experiments import preview
 from arena.tasks import TaskSet
 
 CONFIG: dict[str, Any] = {
@@ -283,7 +283,7 @@ def test_a_metric_whose_packages_are_absent_is_a_dash_and_a_note(
     def absent(name):
         raise DataError("the package spacy is absent")
 
-    monkeypatch.setattr("arena.experiments._scores.named_extractor", absent)
+    monkeypatch.setattr("arena.results.experiments._scores.named_extractor", absent)
     table = CONFIG["tables"]["3"]
     metrics = {**table["metrics"], "Entities": "heading_entity_recall"}
     rows = {"Clustering": table["rows"]["Clustering"]}

@@ -12,7 +12,7 @@ from arena._internal.settings.source import read_source
 from arena.agents import AGENTS
 from arena.cli import main
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
-from arena.experiments import preview, read_experiment
+from arena.results.experiments import preview, read_experiment
 
 ROOT = Path(arena.__file__).parent.parent
 PAPER = ROOT / "configs" / "researcharena.yaml"

@@ -137,7 +137,7 @@ def test_what_a_kill_inside_a_write_leaves_is_cleared(world, title_run, tmp_path
 
 
 def test_two_processes_do_not_write_one_run(world, tmp_path):
-    from arena._internal.lock import only_writer
+    from arena._internal.workdir import only_writer
 
     output = tmp_path / "run"
     output.mkdir()

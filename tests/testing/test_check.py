@@ -17,14 +17,13 @@ import pytest
 from gymnasium.utils import EzPickle
 
 import arena
-from arena._register import ENVIRONMENTS
 from arena.check import CHECKS, Result, Subject, check_environment
 from arena.check._episodes import (
     ids_in,
 )
 from arena.cli import main
-from arena.envs import DiscoveryEnv, OrganizationEnv, SelectionEnv, SurveyVectorEnv, ToolCallSpace
-from arena.tasks import TaskSet
+from arena.envs import SurveyEnv, SurveyVectorEnv, ToolCallSpace
+from arena.tasks import TaskSet, environment_ids
 
 
 def gold_rows(corpus, survey):
@@ -36,7 +35,7 @@ def gold(corpus, survey):
     return [row["reference"] for row in gold_rows(corpus, survey)]
 
 
-class Own(DiscoveryEnv):
+class Own(SurveyEnv):
     """Pickled by the arguments that it was made with, whatever they are called."""
 
     def __init__(self, corpus, **arguments):
@@ -60,7 +59,7 @@ class Knowing(Own):
 # One rule broken by each.
 
 
-class ClosesOnce(DiscoveryEnv):
+class ClosesOnce(SurveyEnv):
     def close(self):
         if getattr(self, "_closed", False):
             raise RuntimeError("closed already")
@@ -129,7 +128,7 @@ class UnseededSpace(ToolCallSpace):
         return super().sample()
 
 
-class Hashing(DiscoveryEnv):
+class Hashing(SurveyEnv):
     """Its infos hang on the hashes of strings, which differ between processes."""
 
     def step(self, action):
@@ -137,7 +136,7 @@ class Hashing(DiscoveryEnv):
         return *outcome, info | {"order": hash("alpha") % 10**6}
 
 
-class Rolling(DiscoveryEnv):
+class Rolling(SurveyEnv):
     def step(self, action):
         *outcome, info = super().step(action)
         return *outcome, info | {"luck": float(np.random.default_rng().random())}
@@ -156,8 +155,6 @@ class Forgetful(Own):
 
 
 class OddVector(SurveyVectorEnv):
-    kind = DiscoveryEnv
-
     def step(self, actions):
         observations, rewards, *rest = super().step(actions)
         return observations, rewards + 0.5, *rest
@@ -178,13 +175,13 @@ class Remembering(Own):
         return observation, info
 
 
-class Generous(DiscoveryEnv):
+class Generous(SurveyEnv):
     def step(self, action):
         observation, reward, *rest = super().step(action)
         return observation, reward + 1.0, *rest
 
 
-class Misnamed(DiscoveryEnv):
+class Misnamed(SurveyEnv):
     def step(self, action):
         *outcome, info = super().step(action)
         terms = {f"my_{name}": value for name, value in info["reward_terms"].items()}
@@ -197,7 +194,7 @@ class OneMoreRead(Own):
         EzPickle.__init__(self, corpus, max_reads, **arguments)
 
 
-class NeverOver(DiscoveryEnv):
+class NeverOver(SurveyEnv):
     """Goes on after the end as if nothing were."""
 
     def step(self, action):
@@ -209,18 +206,18 @@ class NeverOver(DiscoveryEnv):
         return self._last
 
 
-class Fragile(DiscoveryEnv):
+class Fragile(SurveyEnv):
     def step(self, action):
         if isinstance(action, dict) and isinstance(action.get("tool"), list):
             raise TypeError("unhashable type: 'list'")
         return super().step(action)
 
 
-class Charging(DiscoveryEnv):
+class Charging(SurveyEnv):
     def step(self, action):
         outcome = super().step(action)
         if action is None:
-            self._play._episode.budget["reads"] -= 1
+            self._episode._state.budget["reads"] -= 1
             outcome[0]["budget"]["reads"] -= 1
         return outcome
 
@@ -270,7 +267,7 @@ BROKEN = {
 class ListsGold(Knowing):
     @property
     def targets(self):
-        return sorted(self._gold) if self._play else []
+        return sorted(self._gold) if self._episode else []
 
 
 class HidesGoldInTheSpace(Knowing):
@@ -346,12 +343,10 @@ class HasTheTasks(Knowing):
 
 
 class LeakyVector(SurveyVectorEnv):
-    kind = DiscoveryEnv
-
     def reset(self, *, seed=None, options=None):
         found = super().reset(seed=seed, options=options)
         self.seek = [
-            gold(self._setting.corpus.directory, play.survey.id) for play in self._team.share.plays
+            gold(self._factory.corpus.directory, play.survey.id) for play in self._episodes
         ]
         return found
 
@@ -371,7 +366,13 @@ class Honest(Own):
         return outcome
 
 
-class TellsTheHeadings(OrganizationEnv):
+class Organizing(SurveyEnv):
+    def __init__(self, corpus, **arguments):
+        super().__init__(corpus, "organization", **arguments)
+        EzPickle.__init__(self, corpus, **arguments)
+
+
+class TellsTheHeadings(Organizing):
     def __init__(self, corpus, **arguments):
         super().__init__(corpus, **arguments)
         self._maps = TaskSet(str(corpus))
@@ -382,7 +383,7 @@ class TellsTheHeadings(OrganizationEnv):
         return observation, info
 
 
-class MentionsAHeading(OrganizationEnv):
+class MentionsAHeading(Organizing):
     def __init__(self, corpus, **arguments):
         super().__init__(corpus, **arguments)
         self._maps = TaskSet(str(corpus))
@@ -394,7 +395,7 @@ class MentionsAHeading(OrganizationEnv):
         return observation | {"result": json.dumps(result)}, info
 
 
-class MarksTheInfluential(OrganizationEnv):
+class MarksTheInfluential(Organizing):
     """Here the references are given, but not which of them count more."""
 
     def __init__(self, corpus, **arguments):
@@ -431,7 +432,7 @@ for _name in (*BROKEN, *LEAKS, "Rolling", "Honest"):
         _own, _is_vector = f"{__name__}:{_name}", _name.endswith("Vector")
         gymnasium.register(
             f"test/{_name}-v0",
-            entry_point=DiscoveryEnv if _is_vector else _own,
+            entry_point=SurveyEnv if _is_vector else _own,
             vector_entry_point=_own if _is_vector else None,
             disable_env_checker=True,
         )
@@ -445,7 +446,7 @@ ALL = CHECKS.names()
 HERE = [name for name in ALL if name != "determinism"]  # which starts a process: seconds
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize("name", environment_ids())
 def test_our_environments_pass(world, name):
     results = check_environment(name, world, episodes=3)
     assert failing(results) == {}
@@ -652,13 +653,13 @@ def test_a_selection_that_orders_by_gain_is_found(world, monkeypatch):
         observation, *rest = original(self, action)
         result = json.loads(observation["result"])
         if "hits" in result and rest[-1]["survey"]:
-            gains = self._setting.tasks.gold(rest[-1]["survey"]).gains
+            gains = self._factory.tasks.gold(rest[-1]["survey"]).gains
             result["hits"].sort(key=lambda hit: -gains.get(hit["id"], 0))
             text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
             observation = observation | {"result": text}
         return observation, *rest
 
-    original = SelectionEnv.step
-    monkeypatch.setattr(SelectionEnv, "step", step)
+    original = SurveyEnv.step
+    monkeypatch.setattr(SurveyEnv, "step", step)
     results = check_environment("arena/Selection-v0", world, checks=["no_gold"])
     assert "with other labels: steps[" in failing(results)["no_gold"]

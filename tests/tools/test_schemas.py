@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import arena
-from arena._register import ENVIRONMENTS
 from arena.errors import DataError
+from arena.tasks import environment_ids
 from arena.tools import TOOLS
 
 RESEARCH = ["search", "read", "references", "citations", "select"]
@@ -58,7 +58,7 @@ def schemas_of(env) -> dict:
     return {tool["function"]["name"]: tool["function"] for tool in arena.tool_schemas(env)}
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize("name", environment_ids())
 def test_every_environment_describes_its_tools(world, name):
     env = make_env(world, name)
     described = arena.tool_schemas(env)
@@ -117,7 +117,7 @@ def test_other_environments_have_none():
         arena.tool_schemas(gymnasium.make("CartPole-v1"))
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize("name", environment_ids())
 def test_sampled_calls_fit_and_come_back_from_a_message(world, name):
     env = make_env(world, name, max_k=5)
     schemas, space = schemas_of(env), env.action_space

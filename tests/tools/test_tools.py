@@ -333,7 +333,7 @@ def test_a_call_that_cannot_be_carried_out_costs_a_step_alone(mini):
         call("read", paper_id="p:day", section=9),
         call("references", paper_id="p:day", page=9),
     ):
-        before = env.unwrapped._play.observation()["budget"]
+        before = env.unwrapped._episode.observation()["budget"]
         step = env.step(action)
         assert step[2:4] == (False, False)
         assert step[0]["budget"] == before | {"steps": before["steps"] - 1}

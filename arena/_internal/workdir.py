@@ -1,0 +1,314 @@
+"""Output directories: one writer, a manifest that says whose files they are, whole or resumable.
+
+There are two ways to write a directory, and every command uses one of them:
+
+- `output_directory` holds a directory in which work goes on where it stopped (a run, an
+  experiment, a download). Its manifest is written first and says what the files belong to.
+- `whole_directory` lends a new directory that replaces the output in one step when it is
+  complete (a corpus, an index). `atomic_directory` is the same for one task among many.
+
+All of them clear what a killed process left behind, and refuse to touch files of anybody else.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena._internal.files import TEMPORARY_SUFFIX
+from arena.errors import ArenaError, CorpusError, clip
+
+LOCK = ".lock"
+REPLACED = "replaced"
+"""Where, beside the new directory, the old one waits while two renames are needed."""
+
+_NEW = "new"
+_MAKING = ".making"
+
+
+class OutputKind(NamedTuple):
+    """What a command writes into a directory.
+
+    Attributes:
+        name: What messages call it: ``"run"``.
+        manifest: Name of the JSON file that says what the other files belong to.
+        keys: Keys that the manifest has, mapped to the type of their value; another JSON file of
+            that name is not a manifest of this kind.
+        files: Patterns, relative to the directory, of the files that the command writes besides
+            the manifest. Starting anew removes these and no others.
+    """
+
+    name: str
+    manifest: str
+    keys: dict[str, type]
+    files: tuple[str, ...] = ()
+
+
+@contextmanager
+def output_directory(
+    output: Path, kind: OutputKind, *, overwrite: bool = False
+) -> Iterator[dict[str, Any] | None]:
+    """Hold `output` for work of one kind; create it if it is missing.
+
+    Yields the manifest of the work that was begun there, or None if the directory is new. The
+    caller compares the manifest with its own and writes its own if there is none.
+
+    Args:
+        output: The directory.
+        kind: What is written into it.
+        overwrite: Remove the files of earlier work of this kind first.
+
+    Raises:
+        CorpusError: `output` is a file, or holds anything else than work of this kind.
+        ArenaError: Another process writes it.
+    """
+    if output.exists() and not output.is_dir():
+        raise CorpusError(f"{str(output)!r} is a file. Name a new directory.")
+    output.mkdir(parents=True, exist_ok=True)
+    with only_writer(output / LOCK, output):
+        before = read_manifest_of(output, kind)
+        if before is None and other_files(output, ()):
+            # Never write among, or delete, what is not ours, be it a corpus.
+            raise CorpusError(
+                f"{str(output)!r} holds other files, no {kind.name}. Name a new or empty directory."
+            )
+        clear_leftovers(output)
+        if before is not None and overwrite:
+            for path in [path for pattern in kind.files for path in output.glob(pattern)]:
+                path.unlink()
+                with suppress(OSError):  # another file in the folder keeps it
+                    if path.parent != output:
+                        path.parent.rmdir()
+            (output / kind.manifest).unlink()  # last the one that says whose files these are
+            before = None
+        yield before
+
+
+def read_manifest_of(directory: Path, kind: OutputKind) -> dict[str, Any] | None:
+    """Return the manifest in `directory`, or None if it holds no work of this kind."""
+    try:
+        manifest = json.loads((directory / kind.manifest).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(manifest, dict):
+        return None
+    fits = all(isinstance(manifest.get(key), wanted) for key, wanted in kind.keys.items())
+    return manifest if fits else None
+
+
+@contextmanager
+def only_writer(lock: Path, output: Path) -> Iterator[None]:
+    """Hold the file `lock` while writing `output`; the system frees it even after a kill.
+
+    Args:
+        lock: The lock file; it is removed afterwards.
+        output: What it protects, for messages.
+
+    Raises:
+        CorpusError: `lock` is a file with content, which a lock never has.
+        ArenaError: Another process holds it.
+    """
+    if lock.exists() and (not lock.is_file() or lock.stat().st_size):
+        raise CorpusError(f"{str(lock)!r} is no lock of ours. Name another directory.")
+    while True:
+        with lock.open("a") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ArenaError(
+                    f"another process is writing {str(output)!r}. Wait for it or name another "
+                    "directory."
+                ) from None
+            # The last holder may have removed the file between our opening and locking it.
+            if _same_file(lock, file.fileno()):
+                try:
+                    yield
+                finally:
+                    lock.unlink(missing_ok=True)
+                return
+
+
+def _same_file(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def is_leftover(name: str) -> bool:
+    """Return whether a file or directory name is one that only a killed process leaves behind."""
+    return name.startswith(".") and name.endswith((TEMPORARY_SUFFIX, _MAKING))
+
+
+def clear_leftovers(directory: Path) -> None:
+    """Remove, at any depth below `directory`, what killed writers left behind."""
+    for path in [path for path in directory.rglob(".*") if is_leftover(path.name)]:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def other_files(directory: Path, known: Iterable[str]) -> list[str]:
+    """Return the sorted names in `directory` that match no pattern of `known`.
+
+    Locks and what killed writers left behind do not count.
+
+    Args:
+        directory: A directory that exists.
+        known: Names, or patterns as `fnmatch` has them.
+    """
+    patterns = [LOCK, *known]
+    return sorted(
+        path.name
+        for path in directory.iterdir()
+        if not is_leftover(path.name)
+        and not any(fnmatchcase(path.name, pattern) for pattern in patterns)
+    )
+
+
+@contextmanager
+def whole_directory(
+    output: Path, check: Callable[[Path], None], *, manifest: str, suffix: str = ".building"
+) -> Iterator[Path]:
+    """Lend an empty directory that becomes `output` when the block succeeds.
+
+    It lies in ``.NAME.building`` beside `output`. Work that fails or is interrupted removes that;
+    work that is killed leaves it behind, and the next call clears it.
+
+    Args:
+        output: The directory that appears, or is replaced, in one step.
+        check: Raises an error if `output` must not be replaced; called before the block and
+            again before `output` is replaced.
+        manifest: Name of the file without which the directory cannot be opened: removed first
+            where a directory is removed, so that half of one never passes for a whole.
+        suffix: Of the directory beside `output`.
+
+    Raises:
+        CorpusError: The directory beside `output` holds other files.
+        ArenaError: Another process writes `output`.
+    """
+    output = Path(os.path.realpath(output))
+    output.parent.mkdir(parents=True, exist_ok=True)
+    building = output.with_name(f".{output.name}{suffix}")
+    with only_writer(output.with_name(f"{building.name}.lock"), output):
+        restore(building, output, manifest)
+        check(output)
+        _clear_building(building, manifest)
+        new = building / _NEW
+        new.mkdir(parents=True)
+        try:
+            yield new
+            sync(new)
+            check(output)  # something else may have come there meanwhile
+            put(new, output)
+        finally:
+            _clear_building(building, manifest)
+
+
+def _clear_building(building: Path, manifest: str) -> None:
+    if not building.exists():
+        return
+    others = other_files(building, (_NEW, REPLACED))
+    if others:
+        raise CorpusError(
+            f"{str(building)!r} holds other files, {clip(others[0])} for one; a build needs that "
+            "name. Move them or name another directory."
+        )
+    for name in (_NEW, REPLACED):
+        (building / name / manifest).unlink(missing_ok=True)
+        shutil.rmtree(building / name, ignore_errors=True)
+    with suppress(OSError):
+        building.rmdir()
+
+
+@contextmanager
+def atomic_directory(directory: Path) -> Iterator[Path]:
+    """Lend an empty directory that becomes `directory` when the block succeeds.
+
+    Several copies of one task may write it at the same time, on several machines: the first one
+    wins, since all copies are equal.
+
+    Raises:
+        OSError: The directory can be neither renamed nor is it there already.
+    """
+    new = directory.with_name(f".{directory.name}.{secrets.token_hex(4)}{_MAKING}")
+    new.mkdir(parents=True)
+    try:
+        yield new
+        with suppress(OSError):
+            new.rename(directory)
+    finally:
+        if new.exists():
+            shutil.rmtree(new, ignore_errors=True)
+    if not directory.is_dir():
+        raise OSError(f"cannot rename {str(new)!r} to {str(directory)!r}")
+
+
+def put(new: Path, output: Path) -> Path | None:
+    """Move the directory `new` to `output`; return where the old one is now, if there was one."""
+    old = None
+    if not output.exists() or not any(output.iterdir()):
+        new.rename(output)  # the system refuses if there is more than an empty directory by now
+    elif _exchange(new, output):
+        old = new
+    else:
+        old = new.with_name(REPLACED)
+        output.rename(old)
+        try:
+            new.rename(output)
+        except BaseException:
+            old.rename(output)
+            raise
+    _sync_one(output.parent)
+    return old
+
+
+def take_back(new: Path, output: Path, old: Path | None) -> None:
+    """Undo ``old = put(new, output)``."""
+    if old == new and _exchange(new, output):
+        return
+    output.rename(new)
+    if old is not None:
+        old.rename(output)
+
+
+def restore(building: Path, output: Path, manifest: str) -> None:
+    """Put back the output that a killed process had just moved away."""
+    replaced = building / REPLACED
+    if (replaced / manifest).is_file() and not output.exists():
+        replaced.rename(output)
+
+
+def sync(directory: Path) -> None:
+    """Make all files and names reach the disk before a rename does."""
+    for path in directory.rglob("*"):
+        _sync_one(path)
+    _sync_one(directory)
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Swap two directories in one step, where the system can: Linux, most file systems."""
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError):
+        return False
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    return bool(renameat2(here, os.fsencode(first), here, os.fsencode(second), exchange) == 0)
+
+
+def _sync_one(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

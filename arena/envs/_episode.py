@@ -1,0 +1,200 @@
+"""One running episode: the tools' side (`Episode`) and the labels' side (`Scoring`), kept apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from arena.errors import UnknownPaperError
+from arena.rewards import Progress, Reward
+from arena.tasks import Survey, Task, TaskSet, evaluate_answers
+from arena.tools import (
+    MAX_QUERY,
+    BudgetError,
+    Episode,
+    Search,
+    Shown,
+    Tool,
+    ToolError,
+    encode,
+    parse_action,
+)
+
+
+class StepResult(NamedTuple):
+    """What a step returns, in Gymnasium's order."""
+
+    observation: dict[str, Any]
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]
+
+
+class Scoring(NamedTuple):
+    """What an environment scores and pays its episodes by.
+
+    Attributes:
+        task_name: Name of the task.
+        task: The task.
+        tasks: Surveys with their labels.
+        rewards: Rewards whose terms a step pays.
+        encoder: Name of the encoder that compares headings.
+    """
+
+    task_name: str
+    task: Task
+    tasks: TaskSet
+    rewards: Sequence[Reward]
+    encoder: str
+
+    def final_info(self, survey_id: str, answers: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the info of the last step adds: answers, metrics and counts of gold."""
+        gold = self.tasks.gold(survey_id)
+        return {
+            "answers": {
+                stage: answer if isinstance(answer, list) else answer.to_json()
+                for stage, answer in answers.items()
+            },
+            "metrics": evaluate_answers(
+                self.task_name, answers, self.tasks, survey_id, self.encoder
+            ),
+            "gold": len(gold.gains),
+            "references": gold.references,
+            "references_total": gold.references_total,
+        }
+
+
+class ScoredEpisode:
+    """An episode with its score.
+
+    A step is `begin`; then, if that returned a search, the caller makes the search; then
+    `complete`. A vector environment makes the searches of many episodes in one batch.
+
+    Args:
+        survey: Survey that is played.
+        state: What the tools act on.
+        tools: Tools of the environment by name.
+        scoring: Labels, rewards and metrics.
+        references: Ids of the papers that the episode starts with; None if it lists none.
+    """
+
+    def __init__(
+        self,
+        survey: Survey,
+        state: Episode,
+        tools: Mapping[str, Tool],
+        scoring: Scoring,
+        references: list[str] | None,
+    ) -> None:
+        self.survey = survey
+        self.over = False
+        self._state = state
+        self._tools = tools
+        self._scoring = scoring
+        self._topic = survey.title.lower()[:MAX_QUERY]
+        self._gains = scoring.tasks.gold(survey.id).gains
+        self._gold_shown: set[str] = set()
+        self._shown: Shown | dict[str, Any] = {}
+        self._broke = False
+        self._before = dict(state.budget)
+        self.result = encode(self._first_result(references))
+
+    def _first_result(self, references: list[str] | None) -> dict[str, Any]:
+        result: dict[str, Any] = {"message": self._state.instructions[0]}
+        if references is not None:
+            result["references"] = self._state.listed(references)
+            self._gold_shown.update(ref for ref in references if ref in self._gains)
+        return result
+
+    def begin(self, action: Any) -> Search | None:
+        """Carry out an action up to its search; return the search if there is one."""
+        state = self._state
+        self._before = dict(state.budget)
+        state.budget["steps"] = max(0, state.budget["steps"] - 1)  # 0 if an engine failed
+        self._broke = False
+        call = parse_action(action, self._tools)
+        try:
+            if isinstance(call, str):
+                raise ToolError(call)
+            result = call.tool.function(state, **call.arguments)
+        except BudgetError as error:
+            self._shown, self._broke = {"error": str(error)}, True
+        except (ToolError, UnknownPaperError) as error:
+            self._shown = {"error": str(error)}
+        else:
+            if isinstance(result, Search):
+                return result
+            self._shown = result
+        return None
+
+    def complete(self, hits: Shown | None = None) -> StepResult:
+        """End the step that `begin` began.
+
+        Args:
+            hits: Result of the search that `begin` returned, if it returned one.
+        """
+        state, before = self._state, self._before
+        shown = self._shown if hits is None else hits
+        found_before = len(self._gold_shown)
+        if isinstance(shown, Shown):
+            self._show(shown)
+        else:
+            self.result = encode(shown)
+        budget = state.budget
+        terminated = state.over
+        truncated = not terminated and (self._broke or budget["steps"] <= 0)
+        self.over = terminated or truncated
+        info: dict[str, Any] = {"survey": self.survey.id}
+        score = None
+        if self.over:
+            info |= self._scoring.final_info(self.survey.id, state.answers)
+            score = info["metrics"].get(self._scoring.task.headline)
+        progress = Progress(
+            len(self._gold_shown),
+            found_before,
+            len(self._gains),
+            before["searches"] - budget["searches"],
+            before["reads"] - budget["reads"],
+            before["characters"] - budget["characters"],
+            self.over,
+            score,
+        )
+        terms: dict[str, float] = {}
+        for reward in self._scoring.rewards:
+            terms |= reward.terms(progress)
+        info["reward_terms"] = terms
+        paid = math.fsum(terms.values())
+        return StepResult(self.observation(), paid, terminated, truncated, info)
+
+    def observation(self) -> dict[str, Any]:
+        """Return the observation of the present state."""
+        return {
+            "topic": self._topic,
+            "cutoff": self.survey.date,
+            "stage": self._state.stage,
+            "result": self.result,
+            "budget": dict(self._state.budget),
+        }
+
+    def render(self) -> str:
+        """Return the state as text for a person to read."""
+        left = ", ".join(f"{name} left {n}" for name, n in self._state.budget.items())
+        shown = self.result if len(self.result) <= 2000 else self.result[:1997] + "..."
+        return f"{self._state.stage}: {self._topic} (before {self.survey.date})\n{left}\n{shown}\n"
+
+    def _show(self, shown: Shown) -> None:
+        text = shown.result if isinstance(shown.result, str) else encode(shown.result)
+        budget = self._state.budget
+        if len(text) > budget["characters"]:
+            error = (
+                f"the result has {len(text)} characters and {budget['characters']} may still be "
+                "shown, so the episode is over."
+            )
+            self.result, self._broke = encode({"error": error}), True
+            return
+        budget["characters"] -= len(text)
+        self.result = text
+        gains = self._gains
+        self._gold_shown.update([paper_id for paper_id in shown.papers if paper_id in gains])

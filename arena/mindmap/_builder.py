@@ -1,0 +1,148 @@
+"""The builder of all readers: it checks labels, merges siblings, holds limits, notes repairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from arena.errors import DataError, clip
+from arena.mindmap.tree import MindMap
+
+MAX_DEPTH = 64
+MAX_NODES = 10_000
+MAX_LABEL = 500
+# What is dropped, merged or lifted makes no node, but must not go on for ever either: objects of
+# Python that share parts can stand for more entries than there are atoms.
+MAX_ENTRIES = 100_000
+
+
+_SHOWN = 5  # cases of each kind of repair
+
+
+class Notes:
+    """Counts what was done, by kind, and keeps the first few cases of each."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self._cases: dict[str, list[str]] = {}
+
+    def add(self, what: str, case: object, under: str | None = None) -> None:
+        """Note one case of `what`, a noun phrase and a participle: ``"empty labels skipped"``."""
+        self._counts[what] = self._counts.get(what, 0) + 1
+        cases = self._cases.setdefault(what, [])
+        if len(cases) < _SHOWN:
+            cases.append(clip(case, 60) + (f" under {clip(under, 60)}" if under else ""))
+
+    def sentences(self) -> list[str]:
+        """Return one sentence a kind, in the order of their first cases."""
+        told = []
+        for what, count in self._counts.items():
+            more = f" and {count - _SHOWN} more" if count > _SHOWN else ""
+            told.append(f"{what} ({count}): {', '.join(self._cases[what])}{more}.")
+        return told
+
+
+@dataclass(slots=True)
+class Node:
+    """A node in the making; `level` is 0 for the root."""
+
+    label: str
+    level: int
+    children: dict[str, Node] = field(default_factory=dict)
+    papers: dict[str, None] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return clip(self.label) if self.label else "the root"
+
+
+class Builder:
+    """Adds nodes under nodes; tells what it repairs."""
+
+    def __init__(self, notes: Notes | None = None) -> None:
+        self.notes = notes or Notes()
+        self.root = Node("", 0)
+        self._made = [self.root]
+
+    def add(self, raw: str, parent: Node) -> Node:
+        """Return the node labelled `raw` under `parent`, or `parent` if the label is empty."""
+        label = self.label(raw)
+        if not label:
+            self.notes.add("empty labels left out, what is below lifted", raw, parent.label)
+            return parent
+        known = parent.children.get(label)
+        if known is not None:
+            self.notes.add("siblings of one label merged", label, parent.label)
+            return known
+        if parent.level >= MAX_DEPTH:
+            raise DataError(
+                f"{clip(label)} is {parent.level + 1} levels below the root: a mind-map has at "
+                f"most {MAX_DEPTH}."
+            )
+        if len(self._made) > MAX_NODES:
+            raise DataError(f"the mind-map has more than {MAX_NODES:,} nodes: give a smaller one.")
+        node = Node(label, parent.level + 1)
+        self._made.append(node)
+        parent.children[label] = node
+        return node
+
+    def file(self, paper: object, node: Node) -> None:
+        """File a paper under a node."""
+        if not isinstance(paper, str):
+            raise DataError(
+                f"a paper under {node} is {describe(paper)}: papers are ids, as strings."
+            )
+        paper = self._whole(str.__str__(paper))
+        if paper in node.papers:
+            self.notes.add("papers listed twice kept once", paper, node.label)
+        node.papers[paper] = None
+
+    def label(self, raw: str) -> str:
+        """Return a label with its whitespace collapsed."""
+        label = " ".join(raw.split())
+        if len(label) > MAX_LABEL:
+            raise too_long(raw)
+        if label != raw and label:
+            self.notes.add("whitespace in labels collapsed", raw)
+        return self._whole(label)
+
+    def _whole(self, text: str) -> str:
+        """Replace halves of surrogate pairs, which no file and no encoder takes."""
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            self.notes.add("halves of surrogate pairs replaced by U+FFFD", text)
+            return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return text
+
+    def finish(self) -> MindMap:
+        """Return the tree."""
+        if len(self._made) == 1 and not self.root.label:
+            raise DataError("the mind-map has no node: give it at least one label.")
+        done: dict[int, MindMap] = {}
+        for node in reversed(self._made):  # a node is made before those below it
+            children = tuple(done.pop(id(child)) for child in node.children.values())
+            done[id(node)] = MindMap(node.label, children, tuple(node.papers))
+        return done[id(self.root)]
+
+
+def describe(value: object) -> str:
+    """Describe any value for a message, without going into it: its parts may repeat for ever."""
+    if value is None or isinstance(value, str | int | float):
+        return clip(value)
+    if isinstance(value, dict):
+        keys = [key for key in list(value)[:5] if isinstance(key, str)]
+        return f"an object with keys such as {clip(keys)}" if keys else "an object without keys"
+    return "a list" if isinstance(value, list | tuple) else f"a {type(value).__name__}"
+
+
+def too_long(label: object) -> DataError:
+    """Return the error for a label that is no heading."""
+    return DataError(
+        f"the label {clip(label)} is longer than {MAX_LABEL} characters: a label is a heading."
+    )
+
+
+def too_many_entries() -> DataError:
+    """Return the error for what never ends."""
+    return DataError(
+        f"the mind-map has more than {MAX_ENTRIES:,} entries, papers included: give a smaller one."
+    )

@@ -1,0 +1,217 @@
+"""Trees of headings as a model may write them, and the limits of a mind-map."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from arena.llm import ParseError, as_json, tagged
+
+MAX_HEADINGS = 500
+"""As many as the tool ``organize`` takes."""
+MAX_LEVELS = 64
+"""As many as a mind-map may have."""
+MAX_LABEL = 500
+"""Characters of a label that a mind-map may have."""
+
+_LABELS = ("label", "name", "title", "topic", "heading", "category", "theme", "group", "cluster")
+_BELOW = frozenset(
+    {"children", "subtopics", "sub_topics", "subtopic", "subcategories", "subheadings", "headings"}
+)
+_PAPERS = frozenset({"papers", "paper", "paper_numbers", "paper_ids", "numbers", "ids"})
+_NOISE = frozenset({"example", "examples", "e.g."})
+_EXAMPLE = re.compile(r"<typology>(.*?)</typology>", re.DOTALL)
+
+PaperOf = Callable[[object, bool], list[int]]
+"""(item, whether it stands in a list of papers) -> the numbers that it gives; [] for none."""
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A heading; its children are kept by their case-folded labels, so siblings differ."""
+
+    label: str
+    level: int = 0
+    children: dict[str, Node] = field(default_factory=dict)
+    papers: list[int] = field(default_factory=list)
+
+    def child(self, label: str) -> Node:
+        """Return the child of this label, made if there is none.
+
+        It is the node itself where the label is empty, or no deeper level is allowed.
+        """
+        label = " ".join(label.split())[:MAX_LABEL].strip()
+        if not label or self.level >= MAX_LEVELS:
+            return self
+        return self.children.setdefault(label.casefold(), Node(label, self.level + 1))
+
+    def levels(self) -> list[Node]:
+        """Return this node and all below it, level by level."""
+        found = [self]
+        for node in found:
+            found.extend(node.children.values())
+        return found
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is below this node as an indented list, in preorder."""
+        waiting = list(reversed(self.children.values()))
+        while waiting:
+            node = waiting.pop()
+            yield "  " * (node.level - self.level - 1) + f"- {node.label}"
+            waiting.extend(reversed(node.children.values()))
+
+
+@dataclass(slots=True, eq=False)
+class Tree:
+    """What was read.
+
+    Attributes:
+        root: has an empty label.
+        label: of the root, as the answer had it; None if it had no root.
+        unknown: what stood among papers and is none.
+    """
+
+    root: Node = field(default_factory=lambda: Node(""))
+    label: str | None = None
+    unknown: list[str] = field(default_factory=list)
+
+
+def json_of(text: str, template: str = "") -> Any:
+    """Return the JSON in the tag ``<typology>``, or without that the JSON in the text.
+
+    Args:
+        text: an answer.
+        template: of the question; an example in it is no answer.
+
+    Raises:
+        ParseError: if there is none, or it is an example.
+    """
+    value = _json(text)
+    for example in _EXAMPLE.findall(template):
+        try:
+            copied = as_json(example) == value
+        except ParseError:
+            continue  # "<typology>...</typology>" in instructions
+        if copied:
+            raise ParseError("It is the example, not an answer about the topic.")
+    return value
+
+
+def read_tree(value: Any, paper_of: PaperOf | None = None) -> Tree:
+    """Return the tree that JSON stands for; any JSON stands for one, perhaps without a heading.
+
+    Forms: ``{"name": "A", "subtopics": [...], "papers": [1]}``, the same with ``label`` and
+    ``children``, a typology ``{"A": {"B": null, "C": ["D"]}}``, and lists of them. Siblings whose
+    labels differ in case alone are one; what is below an empty label, or deeper than 64 levels,
+    belongs to the heading above.
+
+    Args:
+        value: of JSON, nested at most a few hundred levels deep.
+        paper_of: tells papers; without it numbers and lists of papers are left out.
+    """
+    return _Reading(paper_of).read(value)
+
+
+def _json(text: str) -> Any:
+    try:
+        return as_json(tagged(text, "typology"))
+    except ParseError:
+        return as_json(text)
+
+
+class _Reading:
+    def __init__(self, paper_of: PaperOf | None) -> None:
+        self._paper_of = paper_of
+        self._tree = Tree()
+
+    def read(self, value: Any) -> Tree:
+        while isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        root = self._tree.root
+        if isinstance(value, dict) and (label := _own_label(value)) is not None:
+            self._tree.label = " ".join(label.split())
+            self._inside(value, root)
+        else:
+            self._below(value, root)
+        return self._tree
+
+    def _below(self, value: Any, node: Node) -> None:
+        """Read what stands below a heading."""
+        if isinstance(value, dict):
+            label = _own_label(value)
+            if label is not None:
+                self._inside(value, node.child(label))
+            else:
+                for key, item in value.items():
+                    self._entry(key, item, node)
+        elif isinstance(value, list):
+            for item in value:
+                self._below(item, node)
+        elif not self._filed(value, node, listed=False) and isinstance(value, str):
+            node.child(value)
+
+    def _inside(self, value: dict[str, Any], node: Node) -> None:
+        """Read an object with keys of its own; others than those known tell nothing."""
+        for key, item in value.items():
+            if _key(key) in _BELOW:
+                self._below(item, node)
+            elif _key(key) in _PAPERS:
+                self._papers(item, node)
+
+    def _entry(self, key: str, item: Any, node: Node) -> None:
+        """Read an entry of a typology."""
+        nested = isinstance(item, dict | list)
+        if _key(key) in _PAPERS:
+            self._papers(item, node)
+        elif _key(key) in _BELOW and nested:
+            self._below(item, node)
+        elif _key(key) in _NOISE and not isinstance(item, dict):
+            return
+        elif nested or not self._filed(key, node, listed=False, told=False):
+            self._below(item, node.child(key))
+
+    def _papers(self, value: Any, node: Node) -> None:
+        """Read a list of papers, which may hold objects that tell one each."""
+        if isinstance(value, list):
+            for item in value:
+                self._papers(item, node)
+        elif isinstance(value, dict):
+            if self._paper_of is not None and all(self._paper_of(key, True) for key in value):
+                for key in value:  # {"1": "a title", "2": "another"}
+                    self._filed(key, node, listed=True)
+                return
+            plain = [v for v in (*value.values(), *value) if not isinstance(v, dict | list)]
+            if not any(self._filed(item, node, listed=True, told=False) for item in plain):
+                self._unknown(value)
+        else:
+            self._filed(value, node, listed=True)
+
+    def _filed(self, item: object, node: Node, *, listed: bool, told: bool = True) -> bool:
+        """File what an item tells under a node; return whether it tells of papers."""
+        if self._paper_of is None or item is None or isinstance(item, bool):
+            return False
+        numbers = self._paper_of(item, listed)
+        node.papers += numbers
+        if not numbers and told and (listed or not isinstance(item, str)):
+            self._unknown(item)
+        return bool(numbers)
+
+    def _unknown(self, item: object) -> None:
+        self._tree.unknown.append(" ".join(str(item).split())[:100])
+
+
+def _key(key: str) -> str:
+    return key.strip().casefold()
+
+
+def _own_label(value: dict[str, Any]) -> str | None:
+    """Return the label of an object with keys of its own; None if it is a typology."""
+    keys = {_key(key): key for key in value}
+    if len(keys) > 1 and not any(key in _BELOW or key in _PAPERS for key in keys):
+        return None
+    for name in _LABELS:
+        if name in keys and isinstance(value[keys[name]], str):
+            return str(value[keys[name]])
+    return None

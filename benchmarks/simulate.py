@@ -1,0 +1,505 @@
+"""Literature worlds written as the files of a real release, so that importers are exercised."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import hashlib
+import io
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from arena._internal.files import write_json
+from arena._internal.progress import progress
+from arena._internal.workdir import whole_directory
+from arena.errors import CorpusError, DataError, clip, did_you_mean
+from benchmarks.release_records import (
+    Bad,
+    Record,
+    abstract_record,
+    corpus_id,
+    huge_text,
+    own_survey,
+    paper_record,
+    text_record,
+)
+from corpus_builder.executors import EXECUTORS, Executor
+from corpus_builder.world import BLOCK, World, WorldConfig
+
+MOST_SHARDS = 10_000
+VERSIONS = {"v1": "s2orc", "v2": "s2orc_v2"}
+"""Version of the full texts -> name of their dataset."""
+
+
+class Settings(NamedTuple):
+    """What a simulated release is like.
+
+    Attributes:
+        release: its name, a day: ``YYYY-MM-DD``.
+        shards: files of each dataset, 1 to 10,000.
+        full_text: share of the papers with full text, survey papers aside, 0 to 1.
+        survey_full_text: share of the survey papers with full text, 0 to 1.
+        text_version: of the full texts, ``v1`` or ``v2``.
+        bad: bad records for every good one, 0 to 0.5; see docs/simulated-releases.md.
+    """
+
+    release: str = "2024-02-06"
+    shards: int = 16
+    full_text: float = 0.15
+    survey_full_text: float = 1.0
+    text_version: str = "v1"
+    bad: float = 0.0
+
+    @property
+    def texts(self) -> str:
+        """The dataset of the full texts."""
+        return VERSIONS[self.text_version]
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The datasets of the release."""
+        return ("papers", "abstracts", "citations", self.texts)
+
+    def check(self, world: WorldConfig) -> None:
+        """Refuse what cannot be.
+
+        Raises:
+            DataError: naming the setting, its value and what it may be.
+        """
+        try:
+            day = datetime.date.fromisoformat(self.release).isoformat()
+        except (TypeError, ValueError):
+            day = ""
+        if day != self.release:
+            raise DataError(f"release={clip(self.release)}: give a day, YYYY-MM-DD.")
+        most = min(MOST_SHARDS, world.papers)
+        if not 1 <= self.shards <= most:
+            raise DataError(
+                f"shards={clip(self.shards)}: give 1 to {most:,}, for {world.papers:,} papers."
+            )
+        for name, high in (("full_text", 1.0), ("survey_full_text", 1.0), ("bad", 0.5)):
+            value = getattr(self, name)
+            if not 0 <= value <= high:
+                raise DataError(f"{name}={clip(value)}: give a number from 0 to {high:g}.")
+        if self.text_version not in VERSIONS:
+            raise DataError(
+                f"text_version={clip(self.text_version)} is unknown."
+                f"{did_you_mean(self.text_version, VERSIONS)}"
+            )
+
+
+_LEVEL = 1  # of compression; higher ones take longer than all the rest
+_CHUNK = 1 << 18
+
+
+class LineFile:
+    """A new file of gzip JSON lines, without name or time in its header."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._name = path.name
+        self._file = path.open("xb")
+        self._raw = _Hashing(self._file)
+        self._gzip = gzip.GzipFile("", "wb", _LEVEL, self._raw, mtime=0)
+        self._waiting: list[bytes] = []
+        self._size = 0
+        self.lines = 0
+
+    def write(self, line: bytes) -> None:
+        """Write a line, its end included."""
+        self._waiting.append(line)
+        self._size += len(line)
+        self.lines += 1
+        if self._size >= _CHUNK:
+            self._flush()
+
+    def entry(self) -> dict[str, Any]:
+        """Return what ``release.json`` says of the file; to be called once it is closed."""
+        return {
+            "name": self._name,
+            "bytes": self._raw.count,
+            "md5": self._raw.md5.hexdigest(),
+            "sha256": self._raw.sha256.hexdigest(),
+        }
+
+    def _flush(self) -> None:
+        self._gzip.write(b"".join(self._waiting))
+        self._waiting, self._size = [], 0
+
+    def __enter__(self) -> LineFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._file:
+            self._flush()
+            self._gzip.close()
+
+
+class _Hashing(io.RawIOBase):
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.md5, self.sha256 = hashlib.md5(usedforsecurity=False), hashlib.sha256()
+        self.count = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.md5.update(data)
+        self.sha256.update(data)
+        self.count += len(data)
+        return self._file.write(data)
+
+
+_PURPOSE = 20  # of random numbers; a world uses those below
+_MOST_UNMATCHED = 5  # references of a paper to papers that the release lacks
+_CONTEXTS = 0.37  # share of the citations that tell a sentence, as in the official sample
+
+
+class Part(NamedTuple):
+    """One part of a release: a shard of some of its datasets.
+
+    Attributes:
+        config: of the world.
+        settings: of the release.
+        number: of the shard.
+        files: what it writes, by dataset.
+    """
+
+    config: WorldConfig
+    settings: Settings
+    number: int
+    files: dict[str, Path]
+
+
+class Written(NamedTuple):
+    """What a part has written.
+
+    Attributes:
+        files: by dataset, what ``release.json`` says of its file, and the number of lines.
+        bad: lines by kind.
+    """
+
+    files: dict[str, tuple[dict[str, Any], int]]
+    bad: dict[str, int]
+
+
+def write_part(part: Part) -> Written:
+    """Write a part of a release."""
+    plan = _plan(part.config)
+    with ExitStack() as stack:
+        outputs = {
+            dataset: _Output(stack.enter_context(LineFile(path)), dataset, part)
+            for dataset, path in part.files.items()
+        }
+        write = _write_citations if "citations" in outputs else _write_papers
+        write(plan, part, outputs)
+    bad = {kind: n for output in outputs.values() for kind, n in output.bad.counts.items()}
+    files = {name: (output.file.entry(), output.file.lines) for name, output in outputs.items()}
+    return Written(files, bad)
+
+
+def forget() -> None:
+    """Let go of the world that the last parts written in this process were of."""
+    _plan.cache_clear()
+
+
+class _Output:
+    def __init__(self, file: LineFile, dataset: str, part: Part) -> None:
+        self.file = file
+        self.bad = Bad(dataset, part.number, part.settings.bad)
+
+    def write(self, line: bytes) -> None:
+        self.file.write(line)
+        for bad in self.bad.after(line):
+            self.file.write(bad)
+
+    def add(self, kind: str, line: bytes) -> None:
+        self.bad.count(kind)
+        self.file.write(line)
+
+
+class _Plan:
+    """A world, and what is known of its papers before their texts."""
+
+    def __init__(self, config: WorldConfig) -> None:
+        self.world = World(config)
+        self._config = config
+        self.totals = {s["id"]: s["n_references_total"] for s in self.world.surveys()}
+
+    @cached_property
+    def cited(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How often each paper is cited, and how often influentially."""
+        count = self._config.papers
+        all_, influential = np.zeros((2, count), dtype=np.int64)
+        for _, cited, marks in self.world.links():
+            np.add.at(all_, cited, 1)
+            np.add.at(influential, cited[marks], 1)
+        return all_, influential
+
+    @cached_property
+    def contexts(self) -> list[str]:
+        """Sentences, as JSON, in which papers may be cited."""
+        texts = (s["text"] for p in self.world.papers(range(1)) for s in p["sections"])
+        pairs = (pair for text in texts for pair in pairwise(text.split(". ")))
+        return [orjson.dumps(f"{a} [1]. {b.removesuffix('.')}.").decode() for a, b in pairs]
+
+    def draws(self, block: int) -> NDArray[np.uint32]:
+        """Return three random numbers for each paper of a block."""
+        rng = self._config.rng(_PURPOSE, block)
+        return rng.integers(0, 1 << 32, (BLOCK, 3), dtype=np.uint32)
+
+    def unmatched(self, paper: str, references: int, draw: int) -> int:
+        """Return how many references of a paper lead to papers that the release lacks."""
+        total = self.totals.get(paper)
+        return draw % (_MOST_UNMATCHED + 1) if total is None else total - references
+
+    def papers(self, start: int, stop: int) -> Iterator[tuple[int, Record, list[int]]]:
+        """Yield place, record and random numbers of the papers from `start` to `stop`."""
+        for block in range(start // BLOCK, -(-stop // BLOCK)):
+            draws = self.draws(block).tolist()
+            for row, paper in enumerate(self.world.papers(range(block, block + 1))):
+                if start <= block * BLOCK + row < stop:
+                    yield block * BLOCK + row, paper, draws[row]
+
+
+@lru_cache(maxsize=1)
+def _plan(config: WorldConfig) -> _Plan:
+    return _Plan(config)
+
+
+def _write_papers(plan: _Plan, part: Part, outputs: dict[str, _Output]) -> None:
+    settings, count = part.settings, part.config.papers
+    cited, influential = plan.cited
+    start, stop = (count * (part.number + k) // settings.shards for k in (0, 1))
+    for place, paper, draws in plan.papers(start, stop):
+        release, references = settings.release, len(paper["references"])
+        unmatched = plan.unmatched(paper["id"], references, draws[0])
+        record = paper_record(
+            paper,
+            references + unmatched,
+            int(cited[place]),
+            int(influential[place]),
+            draws[1],
+            release,
+        )
+        outputs["papers"].write(orjson.dumps(record) + b"\n")
+        outputs["abstracts"].write(orjson.dumps(abstract_record(paper, release)) + b"\n")
+        share = settings.survey_full_text if paper["is_survey"] else settings.full_text
+        has_text = draws[2] < share * (1 << 32)
+        special = settings.bad and place == 0
+        if has_text or special:
+            text = text_record(paper, unmatched, draws[1], settings.text_version, release)
+            if has_text:
+                outputs[settings.texts].write(orjson.dumps(text) + b"\n")
+            if special:
+                outputs[settings.texts].add("50 MB of text", huge_text(text))
+                outputs["papers"].add("a survey that cites itself", own_survey(record)[0])
+
+
+def _write_citations(plan: _Plan, part: Part, outputs: dict[str, _Output]) -> None:
+    output, shards = outputs["citations"], part.settings.shards
+    numbers, updated = plan.world.numbers + 1, f"{part.settings.release}T15:59:00.392Z"
+    contexts = plan.contexts
+    totals = {corpus_id(paper): total for paper, total in plan.totals.items()}
+    if part.settings.bad and part.number == 0:
+        output.add("a survey that cites itself", own_survey({})[1])
+    for block, (citing, cited, marks) in enumerate(plan.world.links()):
+        # Spread over the files, as in a real release: no file has all citations of a paper.
+        mix = _mix(citing, cited)
+        who = np.flatnonzero(mix % shards == part.number)
+        rows = zip(
+            numbers[citing[who]].tolist(),
+            map('"{}"'.format, numbers[cited[who]].tolist()),
+            marks[who].tolist(),
+            (mix[who] >> 20).tolist(),
+            strict=True,
+        )
+        for row in (*rows, *_lacking(plan, block, citing, numbers, totals, part)):
+            output.write(_citation(*row, contexts, updated))
+
+
+def _lacking(
+    plan: _Plan,
+    block: int,
+    citing: NDArray[np.int64],
+    numbers: NDArray[np.int64],
+    totals: dict[int, int],
+    part: Part,
+) -> Iterator[tuple[int, str, bool, int]]:
+    """Yield the citations to papers that the release lacks."""
+    listed = np.bincount(citing - block * BLOCK, minlength=BLOCK).tolist()
+    draws = plan.draws(block)[:, 0].tolist()
+    first = block * BLOCK
+    for row, number in enumerate(numbers[first : first + BLOCK].tolist()):
+        total = totals.get(number)
+        count = draws[row] % (_MOST_UNMATCHED + 1) if total is None else total - listed[row]
+        for k in range(count):
+            if (draws[row] // 7 + k) % part.settings.shards == part.number:
+                yield number, "null", False, draws[row] + k
+
+
+def _citation(
+    citing: int, cited: str, mark: bool, draw: int, contexts: list[str], updated: str
+) -> bytes:
+    told, intents = "null", "null"
+    if draw % 100 < 100 * _CONTEXTS and contexts:
+        wanted = 1 + draw // 100 % 3
+        first = draw // 300 % len(contexts)
+        told = f"[{','.join(contexts[first : first + wanted])}]"
+        intents = '["background","methodology"]' if mark else '["background"]'
+    return (
+        f'{{"citingcorpusid":"{citing}","citedcorpusid":{cited},'
+        f'"isinfluential":{"true" if mark else "false"},"contexts":{told},"intents":{intents},'
+        f'"updated":"{updated}"}}\n'
+    ).encode()
+
+
+def _mix(citing: NDArray[np.int64], cited: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a number below 2**62 for each pair, spread evenly."""
+    mixed = citing.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= cited.astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return ((mixed ^ (mixed >> np.uint64(32))) >> np.uint64(2)).astype(np.int64)
+
+
+RELEASE = "release.json"
+
+_PURPOSE = 21
+_LETTERS = "abcdefghijklmnopqrstuvwxyz23456789"
+
+
+def simulate(
+    config: WorldConfig,
+    output: str | Path,
+    settings: Settings | None = None,
+    *,
+    workers: int | None = None,
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Write a world in the format of Semantic Scholar's releases.
+
+    The same knobs and settings give the same bytes, whatever `workers`. Every process keeps the
+    world, some 550 bytes a paper, besides what it is writing.
+
+    Args:
+        config: of the world.
+        output: a directory that does not exist yet, or is empty; gets a folder a dataset, with gzip
+            JSON lines, and ``release.json``, as the downloader leaves them.
+        settings: of the release.
+        workers: processes; by default as many as this machine has processors.
+        overwrite: replace a release that `output` holds already.
+
+    Returns:
+        ``release``; ``datasets``: shards, lines and bytes of each; ``bad``: bad records by kind.
+
+    Raises:
+        DataError: if a setting is out of its range, or the world cannot be.
+        CorpusError: if `output` cannot be taken.
+        OSError: if the disk is full or not writable; nothing is left behind.
+    """
+    settings = settings or Settings()
+    settings.check(config)
+    if workers is None:
+        workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    if workers < 1:
+        raise DataError(f"workers={clip(workers)}: give at least 1.")
+    with whole_directory(
+        Path(output), lambda path: _check(path, overwrite), manifest=RELEASE, suffix=".simulating"
+    ) as directory:
+        parts = _parts(config, settings, directory)
+        executor: Executor = EXECUTORS.get("local")(min(workers, len(parts)))
+        try:
+            tasks = executor.run(write_part, parts)
+            bar = progress(tasks, total=len(parts), desc="simulate", unit="part")
+            report, entries = _report(settings, list(bar))
+        finally:
+            executor.close()
+            forget()
+        write_json(directory / RELEASE, {"release": settings.release, "datasets": entries})
+    return report
+
+
+def _parts(config: WorldConfig, settings: Settings, directory: Path) -> list[Part]:
+    """Return the parts: papers with their texts, and citations, apart."""
+    rng = config.rng(_PURPOSE)
+    second = int(rng.integers(0, 24 * 60 * 60))
+    clock = f"{second // 3600:02d}{second // 60 % 60:02d}{second % 60:02d}"
+    stamp = f"{settings.release.replace('-', '')}_{clock}"
+    parts: list[Part] = []
+    files: dict[str, list[Path]] = {}
+    for dataset in settings.datasets:
+        names = [
+            f"{stamp}_{number:05d}_{''.join(_LETTERS[k] for k in row)}.gz"
+            for number, row in enumerate(rng.integers(0, len(_LETTERS), (settings.shards, 5)))
+        ]
+        # No paper stands in files of the same number, as in a real release.
+        turned = np.roll(np.arange(settings.shards), len(files)).tolist()
+        files[dataset] = [directory / dataset / names[k] for k in turned]
+    citations = files.pop("citations")
+    for number in range(settings.shards):
+        mine = {dataset: paths[number] for dataset, paths in files.items()}
+        parts.append(Part(config, settings, number, mine))
+    for number in range(settings.shards):
+        parts.append(Part(config, settings, number, {"citations": citations[number]}))
+    return parts
+
+
+def _report(
+    settings: Settings, written: list[Written]
+) -> tuple[dict[str, Any], dict[str, list[dict[str, Any]]]]:
+    entries: dict[str, list[dict[str, Any]]] = {name: [] for name in settings.datasets}
+    lines = dict.fromkeys(settings.datasets, 0)
+    bad: dict[str, int] = {}
+    for part in written:
+        for dataset, (entry, count) in part.files.items():
+            entries[dataset].append(entry)
+            lines[dataset] += count
+        for kind, count in part.bad.items():
+            bad[kind] = bad.get(kind, 0) + count
+    for of in entries.values():
+        of.sort(key=lambda entry: str(entry["name"]))
+    datasets = {
+        name: {
+            "shards": len(of),
+            "lines": lines[name],
+            "bytes": sum(entry["bytes"] for entry in of),
+        }
+        for name, of in entries.items()
+    }
+    report = {"release": settings.release, "datasets": datasets, "bad": dict(sorted(bad.items()))}
+    return report, entries
+
+
+def _check(output: Path, overwrite: bool) -> None:
+    """Refuse an output that holds anything but, if it may be replaced, a release.
+
+    Raises:
+        CorpusError: saying what to do.
+    """
+    if not output.exists():
+        return
+    if not output.is_dir():
+        raise CorpusError(f"{str(output)!r} is a file. Name a new directory.")
+    names = {path.name for path in output.iterdir()}
+    is_release = RELEASE in names
+    known = {RELEASE, "papers", "abstracts", "citations", *VERSIONS.values()}
+    others = sorted(names - known if is_release else names)
+    if others:
+        raise CorpusError(
+            f"{str(output)!r} holds other files, {clip(others[0])} for one. "
+            "Name a new or empty directory."
+        )
+    if is_release and not overwrite:
+        raise CorpusError(
+            f"{str(output)!r} already holds a release. Pass --overwrite to replace it."
+        )
