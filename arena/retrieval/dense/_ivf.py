@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.encoders._packages import absent
+from arena._internal.lazy import absent
 from arena.errors import CorpusError, DataError, clip
 from arena.retrieval.dense._flat import FlatSearch, Found, Wanted, best
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.encoders._device import resolve
+from arena._internal.lazy import resolve_device
 from arena.errors import DataError, clip
 from arena.retrieval.dense._flat import FlatSearch, Found, Searcher, Wanted, best
 
@@ -18,12 +18,12 @@ _SCORES = 2**27  # of a group of queries, at most: 1 GiB
 
 
 def fastest(vectors: NDArray[np.float16], flat: FlatSearch, device: str) -> Searcher:
-    """Return `flat`, or a search on the device that `device` stands for (`resolve`).
+    """Return `flat`, or a search on the device that `device` stands for (`resolve_device`).
 
     Raises:
         DataError: if a device that was named is absent or too small; ``"auto"`` then is `flat`.
     """
-    resolved = resolve(device)
+    resolved = resolve_device(device)
     if resolved == "cpu":
         return flat
     try:

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from arena._internal.files import write_json
+from arena._internal.lazy import once
 from arena.encoders import make_encoder
-from arena.encoders._once import once
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope, Spread
 from arena.retrieval.dense import _ivf
