@@ -20,12 +20,9 @@ from arena.encoders import make_encoder
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope, Spread
 from arena.retrieval.dense import _ivf
-from arena.retrieval.dense._blocks import making
-from arena.retrieval.dense._build import finish, write_vectors
-from arena.retrieval.dense._flat import FlatSearch, Found, Searcher, Wanted
+from arena.retrieval.dense._build import finish, making, write_vectors
+from arena.retrieval.dense._flat import FlatSearch, Found, Searcher, Wanted, fastest
 from arena.retrieval.dense._queries import ENCODER, QueryVectors, read_description
-from arena.retrieval.dense._recall import build_lists
-from arena.retrieval.dense._torch import fastest
 from arena.retrieval.dense._vectors import load_vectors, place
 
 IVF_FROM = 1_000_000
@@ -156,7 +153,7 @@ class Dense(Retriever):
         write_json(directory / ENCODER, described)
         recall = None
         if parameters and rows > training:
-            recall = build_lists(directory, made.dimension, **parameters, progress=progress)
+            recall = _ivf.build_lists(directory, made.dimension, **parameters, progress=progress)
         finish(directory)
         return {
             "fields": list(fields),
