@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from arena.errors import DataError
 from arena.retrieval import RETRIEVERS, Request, Scope
-from arena.retrieval.bm25 import BM25Retriever, _build, _kernel, _values, retriever
+from arena.retrieval.bm25 import BM25Retriever, _build, _kernel, retriever
 from arena.text import analyze
 
 # Words that stem together, a stop word, other scripts.
@@ -312,7 +312,7 @@ def test_batches_and_single_searches_equal_plain_python(papers, statistics, room
     )
     requests = data.draw(st.lists(asked, min_size=1, max_size=8))
     with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_values, "_ROWS", room)
+        patch.setattr(retriever, "_TABLE_ROWS", room)
         patch.setattr(retriever, "_TERMS", terms)
         patch.setattr(retriever, "_SCOPES", room)
         engine = build(papers, Path(directory), statistics=statistics)
