@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import arena
+from arena.corpus.store import Store
 from arena.errors import CorpusError, DataError, UnknownNameError, UnknownPaperError
 from arena.retrieval import Ranking, Retriever, Scope
 from corpus_builder.build import build
@@ -244,6 +245,22 @@ def test_a_view_does_not_trust_an_engine(mini):
     corpus.engines.opened["careless"] = fine = Careless([0, 2])
     hits = corpus.at("2020-12-31", retriever=fine).search("x", 2)
     assert [hit.id for hit in hits] == ["p:old", "p:leap"]
+
+
+@pytest.mark.parametrize("day", [1, 400, 20_000])
+def test_a_wrong_end_of_the_scope_shows_no_paper_of_the_future(world, monkeypatch, day):
+    """As when the array of days is damaged: the date of every hit is compared with the cutoff."""
+    end = Store.end
+    view = arena.Corpus.open(world).at("2010-06-15")
+    right = {hit.id for hit in view.search("membrane", 1000)}
+    monkeypatch.setattr(Store, "end", lambda self, cutoff: end(self, cutoff + day))
+    wrong = arena.Corpus.open(world).at("2010-06-15")
+    for search in (wrong.search, lambda q, k: arena.search_batch([(wrong, q, k)])[0]):
+        if len(wrong) > len(view):
+            with pytest.raises(CorpusError, match="run `arena-corpus verify`"):
+                search("membrane", 1000)
+        else:
+            assert {hit.id for hit in search("membrane", 1000)} == right
 
 
 def test_an_engine_of_another_corpus_is_refused(mini, world):
