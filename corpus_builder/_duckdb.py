@@ -24,9 +24,9 @@ def connected(scratch: Path, memory: int, threads: int) -> Iterator[duckdb.DuckD
     """Open an empty database.
 
     Args:
-        scratch: for what does not fit into `memory`.
-        memory: bytes.
-        threads: that a query may use.
+        scratch: Directory for what does not fit into `memory`.
+        memory: Memory limit in bytes.
+        threads: Number of threads of a query.
     """
     config: dict[str, Any] = {
         "memory_limit": f"{memory // 1000}kB",
@@ -95,6 +95,17 @@ def count(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
     return int(row[0]) if row else 0
 
 
+def copy(connection: duckdb.DuckDBPyConnection, sql: str, path: Path, order: str) -> None:
+    """Write the rows of a query, in the order of these columns, into a file that appears whole."""
+    new = path.with_name(f".{path.name}")
+    execute(
+        connection,
+        f"COPY (SELECT * FROM ({sql}) ORDER BY {order}) TO {target(new)} "
+        "(FORMAT parquet, COMPRESSION zstd)",
+    )
+    new.rename(path)
+
+
 def literal(path: Path) -> str:
     """Return a path as an SQL string that stands for this file alone, not for a pattern."""
     return "'" + re.sub(r"([*?\[])", r"[\1]", str(path)).replace("'", "''") + "'"
@@ -118,13 +129,13 @@ def _aside(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) -> T:
     """
     if _threads(connection) == 1:
         return work()
-    found: list[T] = []
+    results: list[T] = []
     errors: list[BaseException] = []
     done = threading.Event()  # an interrupted `Thread.join` takes the thread for ended
 
     def run() -> None:
         try:
-            found.append(work())
+            results.append(work())
         except BaseException as error:
             errors.append(error)
         finally:
@@ -141,7 +152,7 @@ def _aside(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) -> T:
         raise
     if errors:
         raise errors[0]
-    return found[0]
+    return results[0]
 
 
 def _threads(connection: duckdb.DuckDBPyConnection) -> int:

@@ -25,13 +25,13 @@ def client_of(model: object, options: Mapping[str, Any]) -> Client:
     """Make a client of options as a configuration has them.
 
     Args:
-        model: as the server calls it.
-        options: of `Client`; None counts as absent but for `temperature` and `seed`, of which it
+        model: Name of the model on the server.
+        options: Options of `Client`; None means absent, but for `temperature` and `seed`, where it
             sends none.
 
     Raises:
-        DataError: if an option is of another kind or out of its range.
-        LLMError: if the store cannot be used.
+        DataError: If an option is of another kind or out of range.
+        LLMError: If the store cannot be used.
     """
     if not isinstance(model, str) or not model:
         raise DataError(
@@ -47,12 +47,12 @@ def client_of(model: object, options: Mapping[str, Any]) -> Client:
             raise DataError(f"{name}={clip(value)}: give a number, or null to send none.")
     if not isinstance(options.get("request"), Mapping | None):
         raise DataError(f"request={clip(options['request'])}: give names and values.")
-    given = {
+    sent = {
         name: value
         for name, value in options.items()
         if value is not None or name in ("temperature", "seed")
     }
-    return Client(model, **given)
+    return Client(model, **sent)
 
 
 def shaping(model: object, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def templates_of(
     """Return templates by name, each from the folder `own` or else from the package's.
 
     Raises:
-        DataError: if `own` is no folder with such templates, or a template is unusable.
+        DataError: If `own` is no folder with such templates, or a template is unusable.
     """
     if not isinstance(own, str | None):
         raise DataError(f"prompts={clip(own)}: give the path of a folder.")

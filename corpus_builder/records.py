@@ -55,7 +55,7 @@ def parse_paper(raw: object) -> PaperRecord:
     ignored, and null counts as absent.
 
     Raises:
-        DataError: naming the key, the value and what is expected.
+        DataError: If a value is unusable; the message names key, value and what is expected.
     """
     record = _object(raw, "a paper")
     return PaperRecord(
@@ -79,7 +79,7 @@ def parse_survey(raw: object) -> SurveyRecord:
     n_references_total?, mind_map? (or taxonomy)``; others are ignored.
 
     Raises:
-        DataError: naming the key, the value and what is expected.
+        DataError: If a value is unusable; the message names key, value and what is expected.
     """
     record = _object(raw, "a survey")
     if record.get("date") is None:

@@ -14,7 +14,7 @@ from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_
 from corpus_builder.download._http import (
     KEY_HEADER,
     FailedError,
-    Session,
+    HttpSession,
     TransientError,
     check_status,
     retry,
@@ -86,7 +86,7 @@ class Api:
 
     def __init__(
         self,
-        session: Session,
+        session: HttpSession,
         base_url: str,
         key_env: str,
         rate: float,

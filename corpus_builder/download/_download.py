@@ -17,9 +17,9 @@ from arena._internal.progress import progress
 from arena._internal.workdir import clear_leftovers, only_writer
 from arena.errors import DataError, clip
 from corpus_builder.download._api import Api, ApiKey, Links, unknown_dataset
-from corpus_builder.download._http import FailedError, Session, StoppedError
+from corpus_builder.download._http import FailedError, HttpSession, StoppedError
 from corpus_builder.download._record import RECORD, Entry, Record, safe_name
-from corpus_builder.download._transfer import PartFile, Source, fetch, look_up, verify
+from corpus_builder.download._transfer import PartFile, RemoteFile, fetch, look_up, verify
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -182,7 +182,7 @@ class _Download:
         self._directory, self._options, self._on_message = directory, options, on_message
         self._stop = threading.Event()
         self._sleep = self._wait if sleep is None else sleep
-        self._session = Session(options.patience, options.parallel, self._stop)
+        self._session = HttpSession(options.patience, options.parallel, self._stop)
         self._api = Api(
             self._session, options.base_url, options.key_env, options.rate, options.attempts,
             self._sleep,
@@ -329,9 +329,9 @@ class _Download:
             "command goes on from here."
         )
 
-    def _source(self, dataset: str, name: str) -> Source:
+    def _source(self, dataset: str, name: str) -> RemoteFile:
         label = f"{dataset}/{name}"
-        return Source(
+        return RemoteFile(
             self._session, self._links[dataset], name, label, self._options.attempts, self._sleep
         )
 

@@ -94,7 +94,7 @@ def retry(
         sleep(max(pause or 0.0, min(_LONGEST_BACKOFF, _FIRST_PAUSE * 2.0**number) * jitter))
 
 
-class Session(requests.Session):
+class HttpSession(requests.Session):
     """Connections for all threads of a download.
 
     Args:

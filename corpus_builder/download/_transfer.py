@@ -19,8 +19,8 @@ from corpus_builder.download._api import Links
 from corpus_builder.download._checks import Claims, Digest, claims
 from corpus_builder.download._http import (
     FailedError,
+    HttpSession,
     RestartError,
-    Session,
     StoppedError,
     TransientError,
     check_status,
@@ -99,7 +99,7 @@ class PartFile:
         return claims if isinstance(claims.bytes, int) else None
 
 
-class Source(NamedTuple):
+class RemoteFile(NamedTuple):
     """Where a file comes from.
 
     Attributes:
@@ -111,7 +111,7 @@ class Source(NamedTuple):
         sleep: Function that waits for a number of seconds.
     """
 
-    session: Session
+    session: HttpSession
     links: Links
     name: str
     label: str
@@ -161,7 +161,7 @@ class Source(NamedTuple):
         return code, message
 
 
-def look_up(source: Source) -> Entry:
+def look_up(source: RemoteFile) -> Entry:
     """Return size and MD5 of an object from a request for its first byte: HEAD is not allowed.
 
     Raises:
@@ -184,7 +184,7 @@ def look_up(source: Source) -> Entry:
     return source.retry(attempt, lambda: 0)
 
 
-def fetch(source: Source, entry: Entry, path: Path, received: Callable[[int], None]) -> Entry:
+def fetch(source: RemoteFile, entry: Entry, path: Path, received: Callable[[int], None]) -> Entry:
     """Fetch a file, or the rest of it; return its verified entry.
 
     Args:
@@ -211,7 +211,7 @@ def fetch(source: Source, entry: Entry, path: Path, received: Callable[[int], No
 
 class _Transfer:
     def __init__(
-        self, source: Source, entry: Entry, part: PartFile, received: Callable[[int], None]
+        self, source: RemoteFile, entry: Entry, part: PartFile, received: Callable[[int], None]
     ) -> None:
         self._source, self._entry, self._part, self._received = source, entry, part, received
         self._opened = False

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from corpus_builder.release._dates import Limits, resolve
-from corpus_builder.release._tables import TABLES, Sink
-from corpus_builder.release.base import RejectError, Release, Shard
+from corpus_builder.release._values import resolve
+from corpus_builder.release.base import TABLES, Limits, RejectError, Release, Shard, Sink
 from corpus_builder.release.parsing import ShardTask, parse_shard
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Reads one shard into tables: the same code on this machine and on any other."""
+"""Read one shard into tables; the same code runs on this machine and on any other."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena._internal.files import write_json
-from corpus_builder._appearing import appearing
-from corpus_builder.release._dates import Limits
-from corpus_builder.release._json import read_json
-from corpus_builder.release._lines import MAX_LINE, Lines
-from corpus_builder.release._tables import TABLES, Sink
-from corpus_builder.release.base import RejectError, Release, Shard
+from arena._internal.workdir import atomic_directory
+from corpus_builder._lines import MAX_LINE, Lines
+from corpus_builder.release._values import read_json
+from corpus_builder.release.base import TABLES, Limits, RejectError, Release, Shard, Sink
 
 if TYPE_CHECKING:
     from corpus_builder._parquet import RowWriter
@@ -31,10 +29,10 @@ class ShardTask(NamedTuple):
     """One shard to be read.
 
     Attributes:
-        release: that it belongs to.
-        shard: what to read.
-        limits: what is plausible.
-        directory: where the tables go; appears when they are complete.
+        release: Release to which the shard belongs.
+        shard: The shard.
+        limits: Limits of plausible values.
+        directory: Directory of the tables, which appears when they are complete.
     """
 
     release: Release
@@ -51,9 +49,9 @@ def parse_shard(task: ShardTask) -> dict[str, Any]:
         ``flaws`` and ``skipped`` by reason, ``damage`` (why the lines ended early, or None).
 
     Raises:
-        OSError: if a file cannot be read or written.
+        OSError: If a file cannot be read or written.
     """
-    with appearing(task.directory) as new:
+    with atomic_directory(task.directory) as new:
         with ExitStack() as stack:
             report = _Reader(task, new, stack).read()
         write_json(new / REPORT, report)

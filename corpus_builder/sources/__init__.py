@@ -1,4 +1,4 @@
-"""Where papers and surveys come from, one file a source, found by name."""
+"""Sources of papers and surveys; one file each, registered by name."""
 
 from corpus_builder.sources.base import SOURCES, Located, Source
 

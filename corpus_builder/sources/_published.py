@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import hashlib
+import json
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 from arena._internal.files import sha256_json
-from arena.errors import DataError
+from arena.dates import format_day, parse_date
+from arena.errors import DataError, clip
 from arena.mindmap import MindMap, read_mind_map
-from corpus_builder.sources._collection import Collection, Sought
-from corpus_builder.sources._joins import Joined, join
-from corpus_builder.sources._survey_dates import DatesFile, day_after
-from corpus_builder.sources._yields import Yields
+from corpus_builder.sources._matching import Collection, Held, Joined, Sought, join, normal_title
 from corpus_builder.sources.base import Located, Source
+from corpus_builder.sources.jsonl import JsonLinesFile
+from corpus_builder.sources.yields import Yields
 
 
 @dataclass(frozen=True)
@@ -24,14 +28,14 @@ class Published:
     """A survey as its data set publishes it, before the join.
 
     Attributes:
-        id: in the corpus that is built.
-        listed_id: in the data set, for ``--dates``.
-        itself: what the survey is found by in the collection.
-        references: as listed, repeats included.
-        mentions: for each reference how often the text cites it; None if that is not known.
-        date: of the data set, or None.
-        mind_map: in any form that `read_mind_map` takes; its papers are titles.
-        extra: what the record carries besides: ``abstract``, ``prompt``, ``outline``, ...
+        id: Id in the corpus.
+        listed_id: Id in the data set, for ``--dates``.
+        itself: Title and identifiers of the survey in the collection.
+        references: References as listed, repeats included.
+        mentions: For each reference, how often the text cites it; None if unknown.
+        date: Date in the data set, or None.
+        mind_map: Mind-map in any form that `read_mind_map` reads; its papers are titles.
+        extra: Other values of the record: ``abstract``, ``prompt``, ``outline``, ...
     """
 
     id: str
@@ -50,12 +54,12 @@ class PublishedSource(ABC):
     """A data set of surveys whose references are joined to a collection of papers.
 
     Args:
-        input: the data set, a folder or a file.
-        papers: the collection, in the format of ``jsonl``.
-        dates: dates of surveys, which go before all others; see `DatesFile`.
+        input: Folder or file of the data set.
+        papers: File of the collection, in the format of ``jsonl``.
+        dates: File of dates of surveys, which have precedence; see `DatesFile`.
 
     Raises:
-        DataError: if anything of the data set is missing or cannot be read; the collection is
+        DataError: If anything of the data set is missing or cannot be read; the collection is
             read later.
     """
 
@@ -104,13 +108,13 @@ class PublishedSource(ABC):
         return self._collection.papers()
 
     def surveys(self) -> Iterator[Located]:
-        """Yield the surveys that have a date, with the references that were found.
+        """Yield the surveys that have a date, with the references that the collection holds.
 
         A record also has what the builder does not read: ``abstract``, ``prompt``, ``outline``,
         where the data set has them.
 
         Raises:
-            DataError: if no survey has a date.
+            DataError: If no survey has a date.
         """
         self._yields = Yields()
         for survey in self._published:
@@ -190,8 +194,135 @@ class PublishedSource(ABC):
 
 
 def _with_ids(tree: MindMap, ids: Mapping[str, str]) -> MindMap:
-    """Put ids in the place of titles; a paper that was not found is left out."""
+    """Put ids in the place of titles; a paper that the collection lacks is left out."""
     papers = dict.fromkeys(ids[title] for title in tree.papers if title in ids)
     # A map has at most 64 levels, so this does not run out of stack.
     children = tuple(_with_ids(child, ids) for child in tree.children)
     return MindMap(tree.label, children, tuple(papers))
+
+
+class DatesFile:
+    """Dates by a survey's id or title, from JSON lines (plain or gzip) or CSV (by its name).
+
+    Raises:
+        DataError: If the file is missing or empty; if a record has neither id nor title, or no
+            date; or if one id or title has two dates.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._dates: dict[str, Any] = {}
+        path = Path(path)
+        for where, record in _csv(path) if path.suffix == ".csv" else _json_lines(path):
+            date = record.get("date")
+            names = _names(record.get("id"), record.get("title"))
+            if not names or date in (None, ""):
+                raise DataError(
+                    f"{where}: {clip(dict(record))}: give an id or a title, and a date."
+                )
+            try:
+                parse_date(date)
+            except DataError as error:
+                raise DataError(f"{where}: date: {error}") from None
+            for name in names:
+                if self._dates.setdefault(name, date) != date:
+                    raise DataError(f"{where}: {clip(name)} has two dates. Keep one.")
+
+    def find(self, ids: Iterable[str], title: str) -> Any:
+        """Return the date of the survey with one of these ids, or else this title, or None."""
+        names = [name for identifier in ids for name in _names(identifier, None)]
+        dates = (self._dates.get(name) for name in [*names, *_names(None, title)])
+        return next((date for date in dates if date is not None), None)
+
+
+def day_after(references: Iterable[Held]) -> str | None:
+    """Return the day after the latest dated one of a survey's references, or None."""
+    days = [paper.day for paper in references if paper.dated]
+    return format_day(max(days) + 1) if days else None
+
+
+def month_of(arxiv_id: str) -> str | None:
+    """Return the month of an arXiv identifier of either form, or None.
+
+    >>> month_of("2010.10563"), month_of("cs/9301111"), month_of("0907")
+    ('2020-10', '1993-01', None)
+    """
+    match = re.match(r"(?:[a-z-]+(?:\.[A-Z]{2})?/(?=\d{7}))?(\d\d)(0[1-9]|1[0-2])(?:\.\d{4}|\d{3})",
+                     arxiv_id)  # fmt: skip
+    if not match:
+        return None
+    return f"{19 if match[1] >= '91' else 20}{match[1]}-{match[2]}"
+
+
+def _names(identifier: object, title: object) -> list[str]:
+    names = [f"id:{identifier}"] if isinstance(identifier, str | int) and identifier != "" else []
+    key = normal_title(title) if isinstance(title, str) else ""
+    return [*names, f"title:{key}"] if key else names
+
+
+def _json_lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for record, file, line in JsonLinesFile(path, "dates"):
+        if not isinstance(record, Mapping):
+            raise DataError(f"{file} line {line}: {clip(record)} is no JSON object.")
+        yield f"{file} line {line}", record
+
+
+def _csv(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            if "date" not in (reader.fieldnames or ()):
+                raise DataError(f"{str(path)!r} has no column 'date'. Begin with `id,title,date`.")
+            for row in reader:
+                yield f"{path.name} line {reader.line_num}", row
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"{str(path)!r} cannot be read: {reason}. Name a CSV file.") from None
+
+
+def find_one(path: Path, pattern: str, data_set: str) -> Path:
+    """Return `path` if it is a file, or else the one file in it that fits a pattern.
+
+    Raises:
+        DataError: If there is no such file, or more than one.
+    """
+    if not path.is_dir():
+        if path.is_file():
+            return path
+        raise DataError(f"{str(path)!r} does not exist. Name {data_set}, which has {pattern}.")
+    paths = sorted(path.glob(pattern))
+    if len(paths) != 1:
+        what = "no" if not paths else f"{len(paths)} files"
+        raise DataError(f"{str(path)!r} holds {what} {pattern}. Name {data_set}, which has one.")
+    return paths[0]
+
+
+def read_json(path: Path, hashes: dict[str, str], name: str) -> Any:
+    """Read a JSON file, and put its sha256 into `hashes` under `name`.
+
+    Raises:
+        DataError: If it is missing, empty or no JSON.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
+    hashes[name] = hashlib.sha256(data).hexdigest()
+    try:
+        return json.loads(data.removeprefix(b"\xef\xbb\xbf"))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{str(path)!r} is no JSON ({clip(str(error))}). Get it again.") from None
+
+
+def check_record(record: object, where: str, keys: Mapping[str, type], data_set: str) -> Any:
+    """Return `record` if it is an object that has these keys with values of these types.
+
+    Raises:
+        DataError: If a key is missing or has another type; the message names data set and key.
+    """
+    if not isinstance(record, Mapping):
+        raise DataError(f"{where}: {clip(record)} is no JSON object: this is not {data_set}.")
+    for key, kind in keys.items():
+        if not isinstance(record.get(key), kind):
+            value = clip(record[key], 60) if key in record else "no such key"
+            raise DataError(f"{where}: {key!r} is {value}: this is not {data_set}.")
+    return record

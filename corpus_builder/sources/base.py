@@ -36,7 +36,7 @@ class Source(Protocol):
         """Make the source from the parsed options.
 
         Raises:
-            DataError: if an option is out of its range.
+            DataError: If an option is out of range.
         """
         ...
 

@@ -1,14 +1,108 @@
-"""JSON lines, plain or gzip: the source named ``jsonl``."""
+"""JSON lines, plain or gzip: the source named ``jsonl``, and the files that other sources read."""
 
 from __future__ import annotations
 
 import argparse
+import gzip
+import json
+import os
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
-from corpus_builder.sources._json_lines import JsonLinesFile
+from arena._internal.progress import progress
+from arena.errors import DataError, clip
+from corpus_builder._lines import MAX_LINE, Packed
 from corpus_builder.sources.base import SOURCES, Located, Source
+
+EXPECTED = "Write one JSON object a line."
+
+
+class JsonLinesFile:
+    """A file of JSON lines; gzip is recognised by the content, not the name.
+
+    Args:
+        path: Path of a regular file.
+        what: Plural noun for its records, for messages.
+
+    Attributes:
+        name: Name of the file, without the directory.
+        sha256: SHA-256 of the file, once all records have been read.
+
+    Raises:
+        DataError: If there is no such file.
+    """
+
+    def __init__(self, path: str | Path, what: str) -> None:
+        self._path, self._what = Path(path), what
+        if not self._path.is_file():
+            problem = "does not exist"
+            if self._path.exists():
+                problem = "is a directory" if self._path.is_dir() else "is no regular file"
+            raise DataError(f"{str(self._path)!r} {problem}. Name a file of JSON lines.")
+        self.name = os.fsencode(self._path.name).decode("utf-8", "replace")
+        self.sha256 = ""
+
+    def __iter__(self) -> Iterator[Located]:
+        """Yield the record of every line that is not blank.
+
+        Raises:
+            DataError: If a line is no JSON or too long; if the file is damaged or has no record.
+        """
+        any_record = False
+        for line, text in self._lines():
+            if text.strip():
+                any_record = True
+                yield Located(parse_line(text, self.name, line), self.name, line)
+        if not any_record:
+            raise DataError(f"{str(self._path)!r} is empty: it holds no {self._what}. {EXPECTED}")
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
+        line = 0
+        try:
+            with self._path.open("rb") as opened, _bar(self._path) as bar:
+                packed = Packed(opened)
+                while text := packed.lines.readline(MAX_LINE):
+                    line += 1
+                    if len(text) == MAX_LINE:
+                        raise DataError(
+                            f"{self.name} line {line} has {MAX_LINE >> 20} MiB or more. {EXPECTED}"
+                        )
+                    if line % 1000 == 0:
+                        bar.update(packed.count - bar.n)
+                    yield line, text.removeprefix(b"\xef\xbb\xbf") if line == 1 else text
+                self.sha256 = packed.sha256()
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise DataError(
+                f"{str(self._path)!r} is damaged after line {line}: {error}. Get the file again."
+            ) from None
+        except OSError as error:
+            raise DataError(
+                f"{str(self._path)!r} cannot be read after line {line}: {error.strerror or error}. "
+                "Name a file that can be read."
+            ) from None
+
+
+def parse_line(text: bytes, name: str, line: int) -> Any:
+    """Return the value that a line holds.
+
+    Raises:
+        DataError: If it is no JSON.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(
+            f"{name} line {line} is no JSON ({clip(str(error))}): "
+            f"{clip(text[:80].strip().decode('utf-8', 'replace'), 60)}. {EXPECTED}"
+        ) from None
+
+
+def _bar(path: Path) -> Any:
+    return progress(
+        total=path.stat().st_size, desc=path.name, unit="B", unit_scale=True, unit_divisor=1024
+    )
 
 
 @SOURCES.register("jsonl")

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from arena.errors import DataError, clip
-from corpus_builder.sources._collection import Sought
-from corpus_builder.sources._folders import check_record, find_one
-from corpus_builder.sources._identifiers import arxiv_key, arxiv_keys_in, doi_key
-from corpus_builder.sources._json_lines import JsonLinesFile
-from corpus_builder.sources._published import Published, PublishedSource
+from corpus_builder.sources._matching import Sought, arxiv_key, arxiv_keys_in, doi_key
+from corpus_builder.sources._published import Published, PublishedSource, check_record, find_one
 from corpus_builder.sources.base import SOURCES
+from corpus_builder.sources.jsonl import JsonLinesFile
 
 _WHAT = "ReportBench"
 _TRUTH = "_GT"
@@ -78,12 +76,12 @@ class ReportBench(PublishedSource):
 
 def _keys(more: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the identifiers of an entry: what it calls arXiv's, and its DOI."""
-    found = [arxiv_key(more.get("eprint"))]
+    keys = [arxiv_key(more.get("eprint"))]
     for field in _WITH_ARXIV:
         if isinstance(text := more.get(field), str):
-            found.extend(arxiv_keys_in(text))
-    found += [doi_key(more.get("doi")), doi_key(more.get("url"))]
-    return tuple(dict.fromkeys(key for key in found if key))
+            keys.extend(arxiv_keys_in(text))
+    keys += [doi_key(more.get("doi")), doi_key(more.get("url"))]
+    return tuple(dict.fromkeys(key for key in keys if key))
 
 
 def _year(more: Mapping[str, Any]) -> int | None:

@@ -8,12 +8,19 @@ from typing import Any, ClassVar
 
 from arena._internal.files import sha256_json
 from arena.errors import DataError, clip
-from corpus_builder.sources._arena_records import identifier, paper, survey, typology
-from corpus_builder.sources._data_sets import DataSet, Folder, Hub
-from corpus_builder.sources._joins import COUNTS
-from corpus_builder.sources._texts import with_texts
-from corpus_builder.sources._yields import Yields
+from corpus_builder.sources._matching import COUNTS
+from corpus_builder.sources._researcharena import (
+    DataFolder,
+    DataSet,
+    Hub,
+    identifier,
+    paper,
+    survey,
+    typology,
+    with_texts,
+)
 from corpus_builder.sources.base import SOURCES, Located, Source
+from corpus_builder.sources.yields import Yields
 
 
 @SOURCES.register("researcharena")
@@ -24,8 +31,8 @@ class ResearchArena:
     full text under the same ids (paper, section 3.4), ``survey.jsonl.gz`` the surveys.
 
     Args:
-        data: where the files are.
-        full_text: read ``corpus_*`` beside ``public_*``.
+        data: The files.
+        full_text: Read ``corpus_*`` besides ``public_*``.
     """
 
     example: ClassVar[str] = "--input researcharena"
@@ -77,7 +84,7 @@ class ResearchArena:
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> Source:
         """Make the source from the parsed options."""
-        data = Hub(arguments.hub) if arguments.hub else Folder(arguments.input)
+        data = Hub(arguments.hub) if arguments.hub else DataFolder(arguments.input)
         return cls(data, full_text=not arguments.no_full_text)
 
     def papers(self) -> Iterator[Located]:
@@ -124,13 +131,13 @@ class ResearchArena:
             return
         papers, texts = (_checked(self._data.read(role)) for role in self._roles)
         self._texts_alone = 0
-        for found in with_texts(papers, texts):
-            if found.paper is None and not found.text.get("title"):
+        for joined in with_texts(papers, texts):
+            if joined.paper is None and not joined.text.get("title"):
                 self._texts_alone += 1  # a text without a title is no paper that can be found
                 continue
-            record = found.text if found.paper is None else found.paper
-            place = Located(record, found.file, found.line)
-            yield _converted(place, lambda record, text=found.text: paper(record, text))
+            record = joined.text if joined.paper is None else joined.paper
+            place = Located(record, joined.file, joined.line)
+            yield _converted(place, lambda record, text=joined.text: paper(record, text))
 
     def _count(self, record: Mapping[str, Any]) -> None:
         ids = [entry["id"] for entry in record["references"]]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from arena.errors import DataError, did_you_mean
 from corpus_builder.release import Limits, Release, Shard, Sink
-from corpus_builder.release._folder import Folder, find_shards, folder_of, no_shards
+from corpus_builder.release.folder import ReleaseFolder, existing_folder, find_shards, no_shards
 from corpus_builder.release.s2orc import parse_abstract, parse_citation, parse_paper, parse_text
 from corpus_builder.sources.base import SOURCES
 
@@ -27,12 +27,12 @@ class S2orc(Release):
     """Semantic Scholar's dataset files: papers, abstracts, citations, full texts.
 
     Args:
-        directory: of the files, ``<dataset>/*.gz`` or ``<dataset>-*.jsonl``.
-        datasets: which to read; all that are there if None.
-        reviews: papers whose publication type is ``Review`` count as surveys.
+        directory: Folder of the files, ``<dataset>/*.gz`` or ``<dataset>-*.jsonl``.
+        datasets: Datasets to read; None for all in the folder.
+        reviews: Count papers of the publication type ``Review`` as surveys.
 
     Raises:
-        DataError: if the directory is none, or a dataset has no such name.
+        DataError: If the directory is none, or a dataset has no such name.
     """
 
     example: ClassVar[str] = "--input DIR --config configs/s2orc.yaml"
@@ -43,7 +43,7 @@ class S2orc(Release):
         datasets: tuple[str, ...] | None = None,
         reviews: bool = False,
     ) -> None:
-        self._path = folder_of(directory)
+        self._path = existing_folder(directory)
         self._datasets = DATASETS if datasets is None else datasets
         for name in self._datasets:
             if name not in DATASETS:
@@ -73,7 +73,7 @@ class S2orc(Release):
 
     @property
     def year(self) -> int | None:
-        """The year of the release, if ``release.json`` or the names of the files tell it."""
+        """The year of the release, if ``release.json`` or the file names give it."""
         release = self._find().release or ""
         return int(release[:4]) if release[:4].isascii() and release[:4].isdigit() else None
 
@@ -110,7 +110,7 @@ class S2orc(Release):
             "reviews": self._reviews,
         }
 
-    def _find(self) -> Folder:
+    def _find(self) -> ReleaseFolder:
         folder = find_shards(self._path, self._datasets, "s2orc")
         there = {shard.dataset for shard in folder.shards}
         wanted = [name for name in self._datasets if self._chosen or name == "papers"]

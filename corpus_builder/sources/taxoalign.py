@@ -7,13 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
-from corpus_builder.sources._collection import Sought
-from corpus_builder.sources._folders import check_record
-from corpus_builder.sources._identifiers import arxiv_key, doi_key
-from corpus_builder.sources._json_lines import JsonLinesFile
-from corpus_builder.sources._published import Published, PublishedSource
-from corpus_builder.sources._survey_dates import month_of
+from corpus_builder.sources._matching import Sought, arxiv_key, doi_key
+from corpus_builder.sources._published import Published, PublishedSource, check_record, month_of
 from corpus_builder.sources.base import SOURCES
+from corpus_builder.sources.jsonl import JsonLinesFile
 
 _WHAT = "TaxoAlign's taxonomies, one {id, title, arxiv_id, tree} a line"
 _ACM = "10.1145/"  # what ACM Computing Surveys has before the numbers that stand here

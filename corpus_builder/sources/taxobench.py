@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from arena.errors import DataError, clip
-from corpus_builder.sources._collection import Sought
-from corpus_builder.sources._folders import check_record, find_one
-from corpus_builder.sources._json_lines import JsonLinesFile
-from corpus_builder.sources._published import Published, PublishedSource
+from corpus_builder.sources._matching import Sought
+from corpus_builder.sources._published import Published, PublishedSource, check_record, find_one
 from corpus_builder.sources.base import SOURCES
+from corpus_builder.sources.jsonl import JsonLinesFile
 
 _WHAT = "TaxoBench's data.jsonl"
 

@@ -99,7 +99,7 @@ def read_config(
         changes: keys with dots between them, such as ``surveys.judge``, and their values.
 
     Raises:
-        DataError: if there is no such file, or a key is unknown or of another kind; the message
+        DataError: If there is no such file, or a key is unknown or of another kind; the message
             names file and line.
     """
     source = read_source({} if config is None else config, "build", "docs/building.md")

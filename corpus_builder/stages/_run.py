@@ -1,4 +1,4 @@
-"""Runs the stages one after the other, each once."""
+"""Run the stages of a build one after the other, each once."""
 
 from __future__ import annotations
 
@@ -12,17 +12,14 @@ from typing import Any
 import duckdb
 
 from arena import __version__
-from arena._internal.files import TEMPORARY_SUFFIX, sha256_json, write_json
-from arena._internal.workdir import only_writer
+from arena._internal.files import sha256_json, write_json
+from arena._internal.workdir import clear_leftovers, only_writer
 from arena.corpus import layout
 from arena.errors import CorpusError, DataError, did_you_mean
-from corpus_builder._appearing import clear_making
 from corpus_builder._duckdb import is_interruption
-from corpus_builder._output import check_output
-from corpus_builder.stages._plan import Plan
-from corpus_builder.stages._stage import Stage, Steps
-from corpus_builder.stages.corpus import INDEX
-from corpus_builder.stages.drawing import CARD
+from corpus_builder.build import check_output
+from corpus_builder.stages._plan import Plan, Stage, Steps
+from corpus_builder.stages.corpus import CARD, INDEX
 from corpus_builder.stages.mind_maps import MIND_MAPS
 from corpus_builder.stages.reading import PARSE
 from corpus_builder.stages.references import REFERENCES
@@ -39,36 +36,37 @@ _log = logging.getLogger(__name__)
 def run_stages(
     plan: Plan,
     only: str | None = None,
-    tell: Callable[[str, dict[str, Any], bool], None] | None = None,
-    begin: Callable[[str], None] | None = None,
+    on_report: Callable[[str, dict[str, Any], bool], None] | None = None,
+    on_start: Callable[[str], None] | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Run the stages of a build; what an earlier run has done is not done again.
+    """Run the stages of a build that no earlier run has completed.
 
-    The directory of the stages, beside the output, keeps the output and the report of each. A
-    build that fails, is interrupted or killed goes on with the same call; a stage is done again
-    only if its input or configuration has changed. No result depends on memory, workers, executor
-    or on how often the build was broken off.
+    The directory of the stages, beside the output, keeps the output and the report of each. The
+    same call continues a build that failed, was interrupted or killed; a stage runs again only if
+    its input or configuration has changed. No result depends on memory, workers, executor or
+    interruptions.
 
     Args:
-        plan: the build.
-        only: name of the only stage to run.
-        tell: called with name and report of each stage that is done, and whether that was now.
-        begin: called with the name of each stage that is to be done now.
+        plan: The build.
+        only: Name of the only stage to run.
+        on_report: Function called with the name and the report of each completed stage, and
+            whether this call has run it.
+        on_start: Function called with the name of each stage that this call runs.
 
     Returns:
-        The report of each stage that is done, by name, in order.
+        The report of each completed stage, by name, in order.
 
     Raises:
-        UnknownNameError, DataError: if the configuration or too many records are unusable, or a
-            stage before `only` is not done.
-        CorpusError: if the output cannot be taken.
-        OSError: if the disk is full or not writable; what is done is kept.
+        UnknownNameError, DataError: If the configuration or too many records are unusable, or a
+            stage before `only` is not complete.
+        CorpusError: If the output cannot be used.
+        OSError: If the disk is full or not writable; completed work is kept.
     """
     names = [stage.name for stage in STAGES]
     if only is not None and only not in names:
         raise DataError(f"no stage named {only!r}.{did_you_mean(only, names)}")
     check_work(plan)
-    inputs = {stage.name: stage.inputs(plan) for stage in STAGES}  # refused before any work
+    inputs = {stage.name: stage.inputs(plan) for stage in STAGES}  # bad ones fail before any work
     plan.work.mkdir(parents=True, exist_ok=True)
     reports: dict[str, dict[str, Any]] = {}
     try:
@@ -78,7 +76,7 @@ def run_stages(
                 key = sha256_json([key, stage.name, inputs[stage.name]])
                 report = None if again else _done(plan.stage(stage.name), key)
                 if report is not None and stage is INDEX and not INDEX.is_intact(plan, report):
-                    _clear(plan, stage)  # the output was taken away
+                    _clear(plan, stage)  # the output was moved away
                     report = None
                 now = report is None
                 if report is None:
@@ -89,12 +87,12 @@ def run_stages(
                             f"this input and configuration. Run it first, with --stage "
                             f"{stage.name}, or leave out --stage."
                         )
-                    if begin is not None:
-                        begin(stage.name)
+                    if on_start is not None:
+                        on_start(stage.name)
                     report = _run(plan, stage, key)
                 reports[stage.name] = report
-                if tell is not None:
-                    tell(stage.name, report, now)
+                if on_report is not None:
+                    on_report(stage.name, report, now)
                 if stage.name == only:
                     break
     except KeyboardInterrupt:
@@ -113,11 +111,7 @@ def run_stages(
 
 
 def check_work(plan: Plan) -> None:
-    """Refuse an output, or a directory of stages, that holds something else.
-
-    Raises:
-        CorpusError: saying what to do.
-    """
+    """Raise `CorpusError` if the output, or the directory of stages, holds other files."""
     check_output(plan.output, plan.overwrite or INDEX.is_ours(plan))
     if plan.work.exists():
         known = {stage.name for stage in STAGES}
@@ -130,11 +124,11 @@ def check_work(plan: Plan) -> None:
 
 
 def _done(directory: Path, key: str) -> dict[str, Any] | None:
-    """Return the report of a stage that is done with `key`."""
+    """Return the report of a stage that was completed with `key`, or None."""
     try:
-        told = json.loads((directory / _DONE).read_bytes())
-        report: dict[str, Any] = told["report"]
-        return report if key == told["key"] else None
+        done = json.loads((directory / _DONE).read_bytes())
+        report: dict[str, Any] = done["report"]
+        return report if key == done["key"] else None
     except (OSError, ValueError, LookupError, TypeError):
         return None
 
@@ -144,9 +138,7 @@ def _run(plan: Plan, stage: Stage, key: str) -> dict[str, Any]:
     if _begun(directory) != key:
         _clear(plan, stage)
     directory.mkdir(parents=True, exist_ok=True)
-    for leftover in directory.rglob(f".*{TEMPORARY_SUFFIX}"):
-        leftover.unlink()
-    clear_making(directory)
+    clear_leftovers(directory)
     write_json(directory / _BEGUN, {"key": key})
     steps = Steps(directory)
     _log.info("stage %s", stage.name)
@@ -157,15 +149,15 @@ def _run(plan: Plan, stage: Stage, key: str) -> dict[str, Any]:
         _log.warning("stage %s ran out of memory; once more with one thread", stage.name)
         report = stage.run(plan._replace(resources=plan.resources._replace(workers=1)), steps)
     shutil.rmtree(directory / ".scratch", ignore_errors=True)
-    clear_making(directory)  # of tasks that a lost machine had begun
+    clear_leftovers(directory)  # of tasks of a lost machine
     write_json(directory / _DONE, {"key": key, "report": report})
     return report
 
 
 def _clear(plan: Plan, stage: Stage) -> None:
-    """Remove what a stage has left, but not what it looks through itself."""
+    """Remove the files of a stage, except those in `Stage.keeps`."""
     directory = plan.stage(stage.name)
-    for name in (_DONE, _BEGUN):  # first: a stage half removed must not pass for done or begun
+    for name in (_DONE, _BEGUN):  # first: half of a stage must not pass for a complete one
         (directory / name).unlink(missing_ok=True)
     for path in directory.iterdir() if directory.is_dir() else ():
         if path.name in stage.keeps:
@@ -178,7 +170,7 @@ def _clear(plan: Plan, stage: Stage) -> None:
 
 def _begun(directory: Path) -> str | None:
     try:
-        if (directory / _DONE).exists():  # with another key, or it would not be run
+        if (directory / _DONE).exists():  # with another key, or the stage would not run
             return None
         return str(json.loads((directory / _BEGUN).read_bytes())["key"])
     except (OSError, ValueError, LookupError, TypeError):

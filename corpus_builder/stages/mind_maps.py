@@ -14,8 +14,7 @@ from arena._internal.progress import progress
 from corpus_builder._parquet import RowWriter
 from corpus_builder.figures import Extraction, Outcome, fingerprint
 from corpus_builder.figures.extraction import BATCH
-from corpus_builder.stages._plan import Plan
-from corpus_builder.stages._stage import Steps
+from corpus_builder.stages._plan import Plan, Steps
 from corpus_builder.stages.surveys import SURVEYS, surveys_of
 
 MAPS = "mind_maps.parquet"
@@ -27,7 +26,7 @@ REJECTS = "rejects.jsonl"
 _SCHEMA = pa.schema([("survey", pa.string()), ("mind_map", pa.string())])
 
 
-class MindMaps:
+class MindMapsStage:
     """Picks a figure of each survey, and has it read into a tree."""
 
     name = "mind-maps"
@@ -44,7 +43,7 @@ class MindMaps:
         """Write `MAPS` and `REJECTS`; both are empty without figures.
 
         Raises:
-            ArenaError: if a model could not be asked; its answers are kept in their store.
+            ArenaError: If a model could not be asked; its answers are kept in their store.
         """
         figures = plan.config.mind_maps.figures
         surveys = list(surveys_of(plan.stage(SURVEYS.name)))
@@ -60,7 +59,7 @@ class MindMaps:
         return {"figures": figures is not None, "surveys": len(surveys), **counts}
 
 
-MIND_MAPS = MindMaps()
+MIND_MAPS = MindMapsStage()
 
 
 def _extraction(plan: Plan, figures: Path) -> Extraction:

@@ -56,7 +56,7 @@ def test_disk_full_while_sorting(tmp_path: Path, mini_records: Any) -> None:
     code = """
 import corpus_builder.build as b
 import corpus_builder._content as c
-from corpus_builder import _order
+from corpus_builder import _staging
 _order._MEMORY_LIMIT = 20_000_000
 def write_links(connection, output):
     connection.execute(

@@ -56,7 +56,7 @@ import os, signal, sys
 from pathlib import Path
 import corpus_builder.build as b
 import corpus_builder._content as c
-from corpus_builder import _output, _place
+from arena._internal import workdir
 def die(*arguments, **options):
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -69,12 +69,12 @@ MOMENTS = {
     "tasks written": "b.write_index = die",
     "index written": "b.list_files = die",
     "before the manifest": "b.write_json = die",
-    "before the rename": "_output.put = die",
-    "after the rename": "_place._sync_one = lambda path: path.name == sys.argv[-1] and die()",
+    "before the rename": "workdir.put = die",
+    "after the rename": "workdir._sync_one = lambda path: path.name == sys.argv[-1] and die()",
     "while clearing": "rmtree = b.shutil.rmtree\nb.shutil.rmtree = lambda path, **options: "
-    "die() if Path(path).name == 'corpus' else rmtree(path, **options)",
-    "between two renames": "_place._exchange = lambda *a: False; rename = Path.rename\n"
-    "Path.rename = lambda self, to: die() if self.name == 'corpus' else rename(self, to)",
+    "die() if Path(path).name == 'new' else rmtree(path, **options)",
+    "between two renames": "workdir._exchange = lambda *a: False; rename = Path.rename\n"
+    "Path.rename = lambda self, to: die() if self.name == 'new' else rename(self, to)",
 }
 
 

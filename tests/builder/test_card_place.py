@@ -167,7 +167,8 @@ def test_the_command(copy: Path, capsys: Any) -> None:
 KILL = """
 import os, shutil, signal
 from pathlib import Path
-from corpus_builder import _place, _register
+from arena._internal import workdir
+from corpus_builder import _register
 def die(*arguments, **options):
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -176,9 +177,9 @@ MOMENTS = {
     "half written": "write = Path.write_bytes\n"
     "Path.write_bytes = lambda self, data: (write(self, data[:9]), die())",
     "before the rename": "_register.put = die",
-    "after the rename": "_place._sync_one = "
+    "after the rename": "workdir._sync_one = "
     "lambda path: path.name == 'corpus' and (path / 'card').exists() and die()",
-    "between two renames": "_place._exchange = lambda *a: False; rename = Path.rename\n"
+    "between two renames": "workdir._exchange = lambda *a: False; rename = Path.rename\n"
     "Path.rename = lambda self, to: die() if to.name == 'card' else rename(self, to)",
     "before the manifest": "_register.write_json = die",
     "manifest half written": "_register.write_json = lambda path, data: ("
@@ -243,7 +244,7 @@ def test_a_corpus_with_a_card_is_replaced_by_a_build(
 
 def test_no_module_of_the_arena_names_the_card() -> None:
     for path in sorted((ROOT / "arena").rglob("*.py")):
-        if path == ROOT / "arena/layout.py":
+        if path == ROOT / "arena/corpus/layout.py":
             continue
         names = {
             getattr(node, "attr", getattr(node, "id", ""))

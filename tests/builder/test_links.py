@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from corpus_builder._links import LINKS
-from corpus_builder._order import database
-from corpus_builder._stage import stage
+from corpus_builder._content import LINKS
+from corpus_builder._staging import database, stage
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
 

@@ -12,12 +12,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.errors import DataError
-from corpus_builder.sources._collection import Collection, Sought
-from corpus_builder.sources._identifiers import arxiv_key, arxiv_keys_in, doi_key, paper_keys
-from corpus_builder.sources._joins import join
-from corpus_builder.sources._mentions import count_mentions
-from corpus_builder.sources._survey_dates import DatesFile, month_of
-from corpus_builder.sources._titles import normal_title
+from corpus_builder.sources._matching import (
+    Collection,
+    Sought,
+    arxiv_key,
+    arxiv_keys_in,
+    doi_key,
+    join,
+    normal_title,
+    paper_keys,
+)
+from corpus_builder.sources._published import DatesFile, month_of
+from corpus_builder.sources.bloom_eval import count_mentions
 
 
 def write(path: Path, records: list[Any]) -> Path:

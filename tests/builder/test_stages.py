@@ -15,9 +15,9 @@ import pytest
 from helpers import Memory, contents, table
 from toy_release import ToyRelease, write_toy
 
+from arena._internal.workdir import put
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
-from corpus_builder._place import put
 from corpus_builder.build import build
 from corpus_builder.cli import _stages
 from corpus_builder.cli.info import print_card
@@ -86,7 +86,7 @@ DIE = """
 import os, signal, sys
 sys.path.insert(0, {tests!r})
 from toy_release import ToyRelease
-from corpus_builder.stages import _stage, plan, read_config, run_stages
+from corpus_builder.stages import _plan, plan, read_config, run_stages
 left, when = {number}, {when!r}
 def once(self, name, work, once=_stage.Steps.once):
     global left

@@ -9,7 +9,7 @@ import pytest
 from helpers import contents
 from toy_release import ToyRelease, write_toy
 
-from corpus_builder import _place
+from arena._internal import workdir
 from corpus_builder.stages import corpus, plan, read_config, run_stages
 from corpus_builder.world import WorldConfig
 
@@ -29,7 +29,7 @@ def test_moved_away_after_a_kill(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: bool
 ) -> None:
     toy = write_toy(tmp_path / "release", WorldConfig(seed=3, papers=300, surveys=4))
-    output, real = tmp_path / "c", _place.put
+    output, real = tmp_path / "c", workdir.put
     if again:
         run(toy, output, "abstract")
 

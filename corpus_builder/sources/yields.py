@@ -55,28 +55,28 @@ class Yields:
         }
 
 
-def yield_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return (name, text) rows that tell what `Yields.to_json` holds."""
-    total = found["total"]
+def yield_rows(counts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return (name, text) rows that describe what `Yields.to_json` returns."""
+    total = counts["total"]
     rows = []
     if total.get("listed"):
         text = (
-            f"{total['listed']:,} listed by {found['surveys']:,} surveys: {total['by_id']:,} found "
-            f"by id, {total['by_title']:,} by title, {total['not_found']:,} not found, "
+            f"{total['listed']:,} listed by {counts['surveys']:,} surveys: {total['by_id']:,} "
+            f"found by id, {total['by_title']:,} by title, {total['not_found']:,} not found, "
             f"{total['repeated']:,} repeats"
         )
-        for name, told in (("ambiguous", "of several candidates"),
+        for name, reason in (("ambiguous", "of several candidates"),
                            ("years_apart", "3 or more years from their listed year")):  # fmt: skip
             if total.get(name):
-                text += f"; {total[name]:,} {told}"
+                text += f"; {total[name]:,} {reason}"
         rows.append(("joined", text))
-    parts = [f"{count:,} from {whence}" for whence, count in found["dates_from"].items()]
-    if left_out := len(found["left_out_undated"]):
+    parts = [f"{count:,} from {whence}" for whence, count in counts["dates_from"].items()]
+    if left_out := len(counts["left_out_undated"]):
         parts.append(f"{left_out:,} left out: no date is known")
-    if found["unusable_mind_maps"]:
-        parts.append(f"{len(found['unusable_mind_maps']):,} mind-maps cannot be read")
+    if counts["unusable_mind_maps"]:
+        parts.append(f"{len(counts['unusable_mind_maps']):,} mind-maps cannot be read")
     if total.get("in_collection"):
         parts.append(f"{total['in_collection']:,} of their own papers in the collection, hidden")
     if parts:
-        rows.append(("survey dates" if found["dates_from"] else "surveys", "; ".join(parts)))
+        rows.append(("survey dates" if counts["dates_from"] else "surveys", "; ".join(parts)))
     return rows

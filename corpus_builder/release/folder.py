@@ -21,55 +21,56 @@ _SUFFIXES = (".gz", ".jsonl", ".json")
 _STAMP = re.compile(r"(\d{8})_\d{6}_")
 
 
-class Folder(NamedTuple):
+class ReleaseFolder(NamedTuple):
     """A release in a folder.
 
     Attributes:
-        release: its date, as the folder or the names of the files tell it; None if neither does.
-        shards: ordered by name.
+        release: Date of the release, from the folder or the file names; None if unknown.
+        shards: Its shards, ordered by name.
     """
 
     release: str | None
     shards: list[Shard]
 
 
-def folder_of(told: str | Path) -> Path:
-    """Return an existing folder.
+def existing_folder(name: str | Path) -> Path:
+    """Return the real path of an existing folder.
 
     Raises:
-        DataError: if it is none.
+        DataError: If it is not a folder.
     """
-    path = Path(os.path.realpath(told))
+    path = Path(os.path.realpath(name))
     if not path.is_dir():
         problem = "is a file" if path.exists() else "does not exist"
-        raise DataError(f"{str(told)!r} {problem}. Name the folder of a release.")
+        raise DataError(f"{str(name)!r} {problem}. Name the folder of a release.")
     return path
 
 
-def find_shards(path: Path, datasets: Sequence[str], kind: str) -> Folder:
+def find_shards(path: Path, datasets: Sequence[str], kind: str) -> ReleaseFolder:
     """Find the shards of some datasets, in ``<dataset>/`` or as ``<dataset>-*``.
 
     Args:
-        path: the folder.
-        datasets: names to look for; what has no shard is left out.
-        kind: name of the source, for the command that completes a download.
+        path: The folder.
+        datasets: Names of the datasets to look for; one without shards is left out.
+        kind: Name of the source, for the command that completes a download.
 
     Raises:
-        DataError: if a shard is missing or cut short, a file is of another release, or lies where
-            two layouts meet.
+        DataError: If a shard is missing or cut short, a file belongs to another release, or a
+            dataset lies there in both layouts.
     """
-    found = {dataset: _shards(path, dataset) for dataset in datasets}
-    told = _read(path)
-    if told is not None:
-        release: str | None = _check_listed(path, told, found, kind)
+    by_dataset = {dataset: _shards(path, dataset) for dataset in datasets}
+    record = _read_record(path)
+    if record is not None:
+        release: str | None = _check_listed(path, record, by_dataset, kind)
     else:
-        stamps = [_one_stamp(path, dataset, shards) for dataset, shards in found.items()]
+        stamps = [_one_stamp(path, dataset, shards) for dataset, shards in by_dataset.items()]
         release = max((stamp for stamp in stamps if stamp), default=None)
-    return Folder(release, sorted((s for shards in found.values() for s in shards), key=_name))
+    shards = [shard for listed in by_dataset.values() for shard in listed]
+    return ReleaseFolder(release, sorted(shards, key=_name))
 
 
 def is_shard(path: Path) -> bool:
-    """Return whether a file, by its name, holds records."""
+    """Return whether a file holds records, by its name."""
     return path.name.endswith(_SUFFIXES) and not path.name.startswith(".") and path.is_file()
 
 
@@ -77,7 +78,7 @@ def make_shard(dataset: str, name: str, path: Path) -> Shard:
     """Return a shard.
 
     Raises:
-        DataError: if the name is no text, so that no report could name it.
+        DataError: If the file name is not UTF-8, so that no report could name it.
     """
     try:
         name.encode()
@@ -103,10 +104,7 @@ def _shards(path: Path, dataset: str) -> list[Shard]:
 
 
 def _one_stamp(path: Path, dataset: str, shards: list[Shard]) -> str | None:
-    """Return the day in the names of a dataset's files.
-
-    The files of one dataset are exported at once and begin with that moment.
-    """
+    """Return the day in the names of a dataset's files; they all begin with one export time."""
     stamps: dict[str, str] = {}
     days: dict[str, str] = {}
     for shard in sorted(shards, key=_name):
@@ -122,24 +120,24 @@ def _one_stamp(path: Path, dataset: str, shards: list[Shard]) -> str | None:
     return next(iter(days.values()), None)
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def _read_record(path: Path) -> dict[str, Any] | None:
     try:
-        told = json.loads((path / RELEASE).read_bytes())
+        record = json.loads((path / RELEASE).read_bytes())
     except FileNotFoundError:
         return None
     except (ValueError, RecursionError):
-        told = None
+        record = None
     if (
-        isinstance(told, dict)
-        and isinstance(release := told.get("release"), str)
+        isinstance(record, dict)
+        and isinstance(release := record.get("release"), str)
         and release.isprintable()
-        and isinstance(datasets := told.get("datasets"), dict)
+        and isinstance(datasets := record.get("datasets"), dict)
         and all(
             isinstance(files, list) and all(_is_entry(entry) for entry in files)
             for files in datasets.values()
         )
     ):
-        return told
+        return record
     raise DataError(
         f"{str(path / RELEASE)!r} does not say what was downloaded. Download again, or remove it "
         "to take the files as they are."
@@ -154,14 +152,15 @@ def _is_entry(entry: object) -> bool:
 
 
 def _check_listed(
-    path: Path, told: dict[str, Any], found: dict[str, list[Shard]], kind: str
+    path: Path, record: dict[str, Any], by_dataset: dict[str, list[Shard]], kind: str
 ) -> str:
-    """Refuse a folder that holds less or more than its download; return the release."""
-    release: str = told["release"]
-    missing, listed_in_all = [], 0
-    for dataset, shards in found.items():
-        listed = {entry["name"]: entry.get("bytes") for entry in told["datasets"].get(dataset, [])}
-        listed_in_all += len(listed)
+    """Raise `DataError` if the folder holds less or more than its record; return the release."""
+    release: str = record["release"]
+    missing, total = [], 0
+    for dataset, shards in by_dataset.items():
+        entries = record["datasets"].get(dataset, [])
+        listed = {entry["name"]: entry.get("bytes") for entry in entries}
+        total += len(listed)
         there = {shard.path.name: shard.size for shard in shards}
         for name in sorted(there):
             if name not in listed:
@@ -175,9 +174,9 @@ def _check_listed(
             elif size is not None and there[name] != size:
                 missing.append(f"{dataset}/{name} ({there[name]:,} of {size:,} bytes)")
     if missing:
-        names = ",".join(sorted(told["datasets"]))
+        names = ",".join(sorted(record["datasets"]))
         raise DataError(
-            f"{len(missing)} of {listed_in_all} shards of release {release} are missing or not "
+            f"{len(missing)} of {total} shards of release {release} are missing or not "
             f"whole, {missing[0]} for one. Complete them: arena-corpus download {kind} --release "
             f"{release} --datasets {names} --output {shlex.quote(str(path))}"
         )
@@ -185,7 +184,7 @@ def _check_listed(
 
 
 def no_shards(path: Path, dataset: str, layouts: str) -> DataError:
-    """Return the error for a folder without a dataset that must be there."""
+    """Return the error for a folder that lacks a required dataset."""
     inside = sorted(entry.name for entry in path.iterdir() if entry.is_dir())
     hint = did_you_mean(dataset, inside) if inside else ""
     return DataError(f"{str(path)!r} holds no shard of {dataset!r}: {layouts}.{hint}")

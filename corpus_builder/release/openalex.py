@@ -7,19 +7,19 @@ from typing import Any
 
 from arena.errors import clip
 from corpus_builder.records import title_key
-from corpus_builder.release._dates import Limits, coarsen, resolve
-from corpus_builder.release._json import read_json
-from corpus_builder.release._tables import Sink
 from corpus_builder.release._values import (
     Flaws,
     clean,
+    coarsen,
     count_of,
     first_text,
     names_of,
+    read_json,
     record_of,
     required_title,
+    resolve,
 )
-from corpus_builder.release.base import RejectError
+from corpus_builder.release.base import Limits, RejectError, Sink
 
 NO_PAPERS = frozenset(
     ("dataset", "erratum", "grant", "libguides", "paratext", "peer-review", "retraction",
@@ -45,13 +45,13 @@ def parse_work(record: Any, sink: Sink, limits: Limits, reviews: bool) -> None:
     """Add a work: paper, abstract, and whom it cites.
 
     Args:
-        record: of the entity ``works``.
-        sink: takes the rows.
-        limits: dates that are plausible, and characters of an abstract.
-        reviews: a work of the type ``review`` is a survey.
+        record: Record of the entity ``works``.
+        sink: Collects the rows.
+        limits: Limits of plausible dates and of the characters of an abstract.
+        reviews: Count a work of the type ``review`` as a survey.
 
     Raises:
-        RejectError: if it is no work, or has no title.
+        RejectError: If it is no work, or has no title.
     """
     record = record_of(record, "id", "publication_year")
     work, kind = work_id(record["id"]), record.get("type")
@@ -96,9 +96,9 @@ def read_abstract(value: object, characters: int, sink: Flaws) -> str:
     Older snapshots wrap it, as a JSON string, into ``{"IndexLength", "InvertedIndex"}``.
 
     Args:
-        value: the index, or None.
-        characters: that a text may have.
-        sink: gets a flaw, and the text is empty, if this is no such index.
+        value: The inverted index, or None.
+        characters: Most characters of the text.
+        sink: Collects a flaw if this is no such index; the text is then empty.
     """
     if isinstance(value, str):
         try:
