@@ -22,6 +22,8 @@ from corpus_builder.sources.world import WorldSource
 from corpus_builder.verify import verify
 from corpus_builder.world import WorldConfig
 
+pytestmark = pytest.mark.slow  # Java
+
 LONGEST = "𐌰" * 300
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
 PAPERS = ["graph net, graph", None, "the", "深度 net", LONGEST]
