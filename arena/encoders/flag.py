@@ -160,7 +160,7 @@ def _integer(name: str, value: object, least: int) -> None:
 
 
 def is_local(model: str) -> bool:
-    """Say whether a model is given as a folder of this machine."""
+    """Return whether a model is given as a folder of this machine."""
     return Path(model).expanduser().is_dir()
 
 
@@ -168,32 +168,32 @@ def folder(model: str) -> Path:
     """Return the folder of a model: a local one, or one downloaded from the hub, once.
 
     Raises:
-        DataError: if it is neither here nor to be had, or its weights are pickles, which can run
-            any code when they are loaded.
+        DataError: if it is not here and cannot be downloaded, or its weights are pickles, which
+            can run any code when they are loaded.
     """
     if is_local(model):
-        found = Path(model).expanduser()
-        if any(found.glob("*.bin")) and not _has_safetensors(found):
+        path = Path(model).expanduser()
+        if any(path.glob("*.bin")) and not _has_safetensors(path):
             raise _pickled(model)
-        return found
+        return path
     if model.startswith(("/", "~", ".")) or model.count("/") > 1:
         raise DataError(f"model={clip(model)}: there is no such folder.")
     hub = load("huggingface_hub")
     wanted = [f"*{suffix}" for suffix in _SHAPING]
     try:
-        found = Path(hub.snapshot_download(model, allow_patterns=wanted))
+        path = Path(hub.snapshot_download(model, allow_patterns=wanted))
     except Exception as error:  # the hub's own, httpx's and the operating system's
         raise DataError(
             f"the model {clip(model)} is not on this machine and could not be downloaded "
             f"({clip(_first_line(error), 160)}). Connect once, or give the folder of a local model."
         ) from None
-    if not _has_safetensors(found):
+    if not _has_safetensors(path):
         raise _pickled(model)
-    return found
+    return path
 
 
 def _has_safetensors(path: Path) -> bool:
-    """Say whether transformers will find weights that are no pickles; it prefers them."""
+    """Return whether transformers will find weights that are no pickles; it prefers them."""
     return any((path / f"model.safetensors{end}").is_file() for end in ("", ".index.json"))
 
 
@@ -251,9 +251,9 @@ class FlagModelRunner:
         """
         with _lock, self._one_thread():
             flag = self._model()
-            found = np.empty((len(texts), flag.model.config.hidden_size), np.float32)
+            vectors = np.empty((len(texts), flag.model.config.hidden_size), np.float32)
             if not texts:
-                return found
+                return vectors
             inputs = flag.tokenizer(texts, truncation=True, max_length=self._max_length)
             lengths = np.array([len(ids) for ids in inputs["input_ids"]], np.int64)
             for length in np.unique(lengths):
@@ -261,8 +261,8 @@ class FlagModelRunner:
                 rows = _ROWS if length <= _SHORT else 1
                 for low in range(0, len(same), rows):
                     chosen = np.resize(same[low : low + rows], rows)
-                    found[chosen] = self._forward(flag, inputs, chosen)
-            return found
+                    vectors[chosen] = self._forward(flag, inputs, chosen)
+            return vectors
 
     @contextmanager
     def _one_thread(self) -> Iterator[None]:
@@ -285,11 +285,11 @@ class FlagModelRunner:
         inputs = flag.tokenizer(texts, truncation=True, max_length=self._max_length)
         lengths = np.array([len(ids) for ids in inputs["input_ids"]], np.int64)
         order = np.argsort(-lengths, kind="stable")
-        found = [
+        batches = [
             self._forward(flag, inputs, order[low : low + batch_size])
             for low in range(0, len(texts), batch_size)
         ]
-        return np.concatenate(found)[np.argsort(order)]
+        return np.concatenate(batches)[np.argsort(order)]
 
     def _forward(self, flag: Any, inputs: Any, chosen: NDArray[np.int64]) -> NDArray[np.float32]:
         torch = load("torch")

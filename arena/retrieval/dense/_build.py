@@ -41,7 +41,7 @@ _DIGEST = hashlib.sha256().digest_size
 
 
 class _Digest:
-    """Names the texts taken so far, to know them again after a restart."""
+    """Hash of the texts so far, to recognise them after a restart."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
@@ -67,14 +67,14 @@ def write_vectors(
     """Write a vector for each searchable paper; return how many are zero, being blank.
 
     Args:
-        source: the papers.
-        directory: as a killed build left it, or empty.
-        fields: what is encoded.
-        progress: see `Retriever.build`.
-        encoder: makes the vectors.
-        identity: all that the vectors depend on besides the papers; if the directory holds some
-            made otherwise, they are made again.
-        elsewhere: encode in other processes, to the same bytes.
+        source: Papers of the corpus.
+        directory: Directory of the index, empty or as a killed build left it.
+        fields: Fields to encode.
+        progress: As in `Retriever.build`.
+        encoder: Encoder of the papers.
+        identity: All that the vectors depend on besides the papers; vectors of another identity
+            that the directory holds are made again.
+        elsewhere: Runs the encoding in other processes, to the same bytes.
     """
     for leftover in directory.glob(f".*{TEMPORARY_SUFFIX}"):
         leftover.unlink()
@@ -86,14 +86,14 @@ def write_vectors(
     vectors = directory / VECTORS
     with RowWriter(vectors, (rows, dimension), done) as writer:
         shown = progress(texts, initial=done) if done else progress(texts)
-        batches = _taken(shown, done, blank, digest)
+        batches = _batches(shown, done, blank, digest)
         if elsewhere is None:
             encoded = _encoded(batches, encoder, dimension)
         else:
             spread, made = elsewhere
             encoded = encoded_elsewhere(batches, made, key, directory / _BLOCKS, spread)
-        for batch, count, found in encoded:
-            writer.append(found)
+        for batch, count, rows_of_batch in encoded:
+            writer.append(rows_of_batch)
             done, blank = batch.row + count, batch.blank
             state = {"key": key, "rows": done, "blank": blank, "texts": batch.seen}
             write_json(directory / _STATE, state)
@@ -141,7 +141,7 @@ def _resume(
     return texts, 0, 0, _Digest()
 
 
-def _taken(
+def _batches(
     texts: Iterable[tuple[int, str]], row: int, blank: int, digest: _Digest
 ) -> Iterator[Batch]:
     """Yield the texts from a row on in batches, with what is known of all up to there."""
@@ -158,11 +158,11 @@ class Batch(NamedTuple):
     """Papers that are encoded together.
 
     Attributes:
-        row: of the first of them.
-        first: its document number.
-        texts: of all of them, in order.
-        blank: how many texts are blank, of this batch and all before it.
-        seen: digest of the texts of this batch and all before it.
+        row: Row of the first paper.
+        first: Document number of the first paper.
+        texts: Texts of all papers, in order.
+        blank: Number of blank texts in this batch and all before it.
+        seen: Digest of the texts of this batch and all before it.
     """
 
     row: int
@@ -176,10 +176,10 @@ class Making(NamedTuple):
     """The encoder, as another process makes it.
 
     Attributes:
-        name: under which it is registered.
-        options: as JSON text.
-        dimension: of its vectors.
-        config: hash of what it says of itself.
+        name: Name under which it is registered.
+        options: Its options as JSON text.
+        dimension: Dimension of its vectors.
+        config: Hash of its `config`.
     """
 
     name: str
@@ -228,24 +228,24 @@ def encode(encoder: Encoder, texts: list[str], first: int, dimension: int) -> ND
     """Return the rows of a batch; those of blank texts are zero.
 
     Args:
-        encoder: makes the vectors.
-        texts: of a batch.
-        first: document number of the first, for a message.
-        dimension: of a vector.
+        encoder: Encoder of the papers.
+        texts: Texts of a batch.
+        first: Document number of the first text, for a message.
+        dimension: Dimension of a vector.
 
     Raises:
-        DataError: if the encoder returns what is no vector a text.
+        DataError: if the encoder does not return one vector a text.
     """
     vectors = np.zeros((len(texts), dimension), np.float32)
     filled = [i for i, text in enumerate(texts) if text.strip()]
     if filled:
-        found = np.asarray(encoder.documents([texts[i] for i in filled]), np.float32)
-        if found.shape != (len(filled), dimension):
+        encoded = np.asarray(encoder.documents([texts[i] for i in filled]), np.float32)
+        if encoded.shape != (len(filled), dimension):
             raise DataError(
-                f"the encoder returned an array of shape {found.shape} for {len(filled)} texts, "
+                f"the encoder returned an array of shape {encoded.shape} for {len(filled)} texts, "
                 f"not {(len(filled), dimension)}."
             )
-        vectors[filled] = found
+        vectors[filled] = encoded
     try:
         return normalised(vectors)
     except DataError as error:
@@ -261,11 +261,11 @@ def encoded_elsewhere(
     memory holds no more than the batches on their way.
 
     Args:
-        batches: in order.
-        made: the encoder.
-        key: of the build.
-        directory: of the files; it may hold some of a killed build.
-        spread: runs the tasks.
+        batches: Batches in order.
+        made: How a process makes the encoder.
+        key: Key of the build.
+        directory: Directory of the files; it may hold some of a killed build.
+        spread: Runs the tasks.
     """
     directory.mkdir(exist_ok=True)
     order: deque[tuple[Batch, int]] = deque()
@@ -279,9 +279,8 @@ def encoded_elsewhere(
 
     def tasks() -> Iterator[Block]:
         for batch in batches:
-            told = batch._replace(texts=[])
-            order.append((told, len(batch.texts)))
-            if _read(path(told), size(len(batch.texts))) is not None:
+            order.append((batch._replace(texts=[]), len(batch.texts)))
+            if _read(path(batch), size(len(batch.texts))) is not None:
                 ready[batch.row] = None
             else:
                 yield Block(batch, made)
