@@ -85,10 +85,9 @@ class FlatSearch:
         for low in range(0, len(order), _TOGETHER):
             some = order[low : low + _TOGETHER]
             with one_thread():
-                for i, result in zip(
-                    some, self._together([requests[i] for i in some]), strict=True
-                ):
-                    rankings[i] = result
+                together = list(self._together([requests[i] for i in some]))
+            for i, ranking in zip(some, together, strict=True):
+                rankings[i] = ranking
         return [ranking for ranking in rankings if ranking is not None]
 
     def exact(self, query: NDArray[np.float16], rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -100,8 +99,8 @@ class FlatSearch:
     def _single(self, request: RowRequest) -> RowRanking:
         scores, rows = np.empty(request.k), np.empty(request.k, np.int64)
         size = self._kernel.scan(
-            self._bits, request.end, request.query.astype(np.float32), request.query.astype(np.float64),
-            self._error, request.excluded, scores, rows,
+            self._bits, request.end, request.query.astype(np.float32),
+            request.query.astype(np.float64), self._error, request.excluded, scores, rows,
         )  # fmt: skip
         return best(rows[:size], scores[:size], size)
 

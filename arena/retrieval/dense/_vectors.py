@@ -94,7 +94,7 @@ def has_rows(path: Path, rows: int, columns: int) -> bool:
 
 
 def place(directory: Path) -> tuple[int, int, int, int] | None:
-    """Return what distinguishes an index from another one built in its place; None if none is there.
+    """Return what distinguishes an index from another one in its place; None if there is none.
 
     These are the inode numbers of the folder and of its vectors: while the vectors are mapped, the
     file system gives theirs to no other file.
