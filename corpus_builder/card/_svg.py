@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 
 from arena.mindmap._drawing.letters import FAMILY, shown, width
-from arena.results.comparison._marks import px
+from arena.results.plots import px
 
 WIDTH = 720
 SIZE = 13  # of the font

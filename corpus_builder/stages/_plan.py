@@ -125,10 +125,10 @@ def plan(
     # As many processes as fit into the memory of this machine, or as another has room for.
     executor = make_executor(engine, asked if is_remote(engine) else resources.processes)
     year = release.year
-    last = config.last_year
+    last = config.dates.last_year
     if last is None:
         last = Limits().last_year if year is None else year + 1
-    limits = Limits(config.first_year, last, config.characters)
+    limits = Limits(config.dates.first_year, last, config.characters)
     path = Path(os.path.realpath(output))
     return Plan(source, release, path, config, resources, executor, limits, overwrite)
 

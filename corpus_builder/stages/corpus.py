@@ -65,11 +65,11 @@ class IndexStage:
 
     def inputs(self, plan: Plan) -> Any:
         """Return engines and fields; check them, since much work comes before this stage."""
-        engines, fields = plan.config.indexing
-        check_fields(fields)
-        for engine in engines:
-            make_plan(engine, None, fields, None, "")
-        return [list(engines), list(fields)]
+        index = plan.config.index
+        check_fields(index.fields)
+        for engine in index.engines:
+            make_plan(engine, None, index.fields, None, "")
+        return [list(index.engines), list(index.fields)]
 
     def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
         """Write the corpus, index by index, and put it in its place."""
@@ -81,9 +81,9 @@ class IndexStage:
         (steps.directory / _PUT).unlink(missing_ok=True)
         new.mkdir(exist_ok=True)
         manifest = steps.once("content", lambda: self._content(plan, steps, new))
-        engines, fields = plan.config.indexing
+        engines = plan.config.index.engines
         manifest["source"] = _described(plan)
-        manifest["configuration"] = {"engines": list(engines), "fields": list(fields)}
+        manifest["configuration"] = plan.config.index.model_dump(mode="json")
         manifest["indexes"] = {}
         for engine in engines:
             work = partial(_index, plan, new, engine, manifest["content_sha256"])
@@ -192,7 +192,7 @@ def _described(plan: Plan) -> dict[str, Any]:
 
 
 def _index(build: Plan, corpus: Path, engine: str, content: str) -> str:
-    plan, kind = make_plan(engine, None, build.config.indexing.fields, None, content)
+    plan, kind = make_plan(engine, None, build.config.index.fields, None, content)
     index = layout.index_directory(corpus, engine)
     if not kind.resumes:
         shutil.rmtree(index, ignore_errors=True)

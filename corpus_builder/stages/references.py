@@ -126,7 +126,7 @@ class ReferencesStage:
 
     def inputs(self, plan: Plan) -> Any:
         """Return what the configuration says of references."""
-        return list(plan.config.references)
+        return list(plan.config.references.model_dump().values())
 
     def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
         """Write documents, links, surveys and their references."""

@@ -191,7 +191,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("answer", BAD.values(), ids=BAD)
-def test_without_a_readable_map_none_is_handed_in(answer, graphs, tmp_path):
+def test_without_a_readable_map_none_is_submitted(answer, graphs, tmp_path):
     with LLMServer(lambda body: answer) as server:
         summary = play(graphs, tmp_path / "run", server)
         assert len(server.requests) == (1 if isinstance(answer, Trouble) else 2)

@@ -189,7 +189,7 @@ def test_an_episode_by_hand(mini):
     assert agent.notes()["llm"]["failed"] == []
 
 
-def test_given_papers_are_what_is_searched(mini):
+def test_starting_papers_are_searched(mini):
     """The papers given are p:leap, p:day, 12345 and p:last; only p:day has an abstract."""
     script = [
         DRAFT,
@@ -385,7 +385,7 @@ def test_troubles_that_pass_change_nothing(mini, tmp_path):
     assert play("troubled", troubled) == (plain, sent + len(troubles))
 
 
-def test_nobody_is_asked_to_answer_from_nothing(mini):
+def test_a_question_without_papers_costs_no_request(mini):
     with LLMServer(but(queries="<Queries>- hafnium</Queries>")) as server:  # a survey's word
         agent = storm(server, **SMALL)
         played(make_env(mini, "arena/Survey-v0"), agent, "sv:1")
@@ -411,7 +411,7 @@ def survey(world):
 
 
 @pytest.mark.parametrize("most", range(CALLS + 1))
-def test_a_limit_at_any_call_hands_in_what_is_there(most, helper, world, survey):
+def test_a_limit_at_any_call_submits_the_ranking_so_far(most, helper, world, survey):
     """The calls: 1 for perspectives, twice 2 for each of questions, queries and answers, 2 more."""
     env = make_env(world, "arena/Survey-v0")
     agent, whole = Storm(limits={"max_calls": most}, **helper), Storm(**helper)
@@ -597,7 +597,7 @@ def test_outlines(said, expected):
 
 
 @pytest.mark.parametrize("said", ["", "No.", "# The topic", "<outline></outline>", "# ?\n#", "{}"])
-def test_what_is_no_outline(said):
+def test_texts_without_an_outline(said):
     with pytest.raises(ParseError):
         outline(said, "the topic")
 
@@ -627,7 +627,7 @@ LINES = st.lists(
 
 @settings(max_examples=150, deadline=None)
 @given(lines=LINES, topic=st.text(max_size=40) | st.sampled_from(["<typology>", "{a}", "- x"]))
-def test_what_is_read_as_an_outline_is_a_mind_map(lines, topic):
+def test_every_outline_is_a_mind_map(lines, topic):
     """The tool takes it: at most 500 headings, no label too long, no more than 64 levels."""
     said = "\n".join(lines).encode("utf-8", "replace").decode()
     topic = topic.encode("utf-8", "replace").decode()
@@ -698,12 +698,12 @@ def test_the_closest_titles_by_hand():
     assert closest([], "deep", 3) == []
 
 
-def test_thoughts_are_no_outline():
+def test_thoughts_are_not_an_outline():
     thoughts = "<think>\n- First the kinds\n## then uses\n</think>\n"
     assert outline(thoughts + "# T\n## Kinds\n## Uses", "sorting") == "# sorting\n## Kinds\n## Uses"
 
 
-def test_a_form_that_is_given_back_is_no_answer():
+def test_a_copied_form_is_not_an_answer():
     """A weak model repeats the end of its prompt."""
     folder = Path(baselines.__path__[0]) / "prompts" / "storm"
     readers = {

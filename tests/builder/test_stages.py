@@ -252,7 +252,7 @@ def test_arguments_out_of_range(toy: ToyRelease, tmp_path: Path) -> None:
         ({"index.engines": ["bm52"]}, "bm25"),
         ({"index.fields": ["titel"]}, "title"),
         ({"surveys.title": "("}, "surveys.title"),
-        ({"max_rejected": 2}, "from 0 to 1"),
+        ({"max_rejected": 2}, "max_rejected: expected a number <= 1, not 2"),
         ({"references.min_listd": 2}, "min_listed"),
         ({"full_text_only": "yes"}, "true or false"),
     ):
