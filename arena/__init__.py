@@ -71,8 +71,8 @@ TASKS.register_environments()  # so that gymnasium.make() knows the ids after `i
 
 
 _MODULES = (
-    "agents", "audit", "check", "envs", "errors", "llm", "metrics", "mindmap", "results",
-    "retrieval", "rewards", "runs", "tasks", "tools", "trec",
+    "agents", "envs", "errors", "llm", "metrics", "mindmap", "results",
+    "retrieval", "rewards", "runs", "tasks", "testing", "tools", "trec",
 )  # fmt: skip
 
 

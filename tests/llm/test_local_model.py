@@ -19,9 +19,9 @@ from local_model import EXAMPLE, LocalModel, missing
 
 import arena
 from arena.agents import actions_from, tool_message
-from arena.check._json_schema import violation
 from arena.llm import Client, RequestRefusedError, Session, as_json
 from arena.llm.agent import _client
+from arena.testing.checks.spaces import violation
 
 pytestmark = pytest.mark.skipif(
     bool(missing()), reason=f"not installed: {', '.join(missing())} (docs/local-model.md)"
