@@ -13,11 +13,10 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from arena._internal.arrays import ArrayWriter
+from arena._internal.arrays import ArrayWriter, StringTableWriter
 from arena._internal.progress import progress
 from arena.corpus import layout
 from arena.corpus.store import hash_id
-from arena.corpus.strings import StringTableWriter
 from corpus_builder._duckdb import count, literal, sorted_rows, tables
 from corpus_builder._parquet import RowWriter
 

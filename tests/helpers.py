@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 import arena
-from arena.corpus.strings import StringTable
+from arena._internal.arrays import StringTable
 from corpus_builder.sources import LocatedRecord
 from corpus_builder.world import sentences
 

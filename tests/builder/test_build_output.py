@@ -232,4 +232,4 @@ def test_a_corpus_that_comes_before_the_lock_is_kept(tmp_path: Path, monkeypatch
     other = Memory([{"id": "z", "title": "Z", "date": "2000"}], [SURVEY])
     with pytest.raises(CorpusError, match="already holds a corpus"):
         build(other, output)
-    assert Corpus.open(output)._document_number("a") == 0
+    assert Corpus.open(output).document_number("a") == 0
