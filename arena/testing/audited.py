@@ -19,9 +19,10 @@ from arena.testing.oracles import (
     Papers,
     check_end_info,
     check_step_info,
-    keys,
+    compare,
     listing,
     only_error,
+    with_keys,
 )
 from arena.testing.report import CheckError, Report, Reporter, brief
 from arena.testing.walk import label_type, parsed, strings, walk
@@ -142,15 +143,14 @@ class Episode:
         if dict(info) != {"survey": self.survey.id}:
             report("info", f"info={brief(info)}")
         self._check_instruction(result, report)
-        keys(result, {"message", "references"} if self._kind.given else {"message"},
-             "the first result", report)  # fmt: skip
+        names = ("message", "references") if self._kind.given else ("message",)
+        compare(result, with_keys(*names), report, "the first result")
         if not self._kind.given:
             self._expose(result, report)
             return
         papers = [self._reach.paper(reference.id) for reference in self.survey.references]
         in_reach = sorted({paper.number: paper for paper in papers if paper}.items())[:1_000]
-        for item in result.get("references") or ():
-            self._papers.shown(item.get("id"), item.get("title"), item.get("date"), report)
+        self._papers.listed(result.get("references"), report)
         if result.get("references") != listing([paper for _, paper in in_reach]):
             report("list", "the references are not those in reach in the order of their dates")
 
