@@ -39,14 +39,14 @@ class Kind(NamedTuple):
         id: Gymnasium id.
         stages: (name, ``ranking`` or ``mind_map``) of the stages in order.
         arguments: Arguments of the environment besides those of every audit.
-        given: Whether an episode begins with the references of the survey.
+        starts_with_references: Whether an episode starts with the references of the survey.
         vector: Number of environments in a vector; 0 for a scalar one.
     """
 
     id: str
     stages: tuple[tuple[str, str], ...]
     arguments: Mapping[str, Any] = {}
-    given: bool = False
+    starts_with_references: bool = False
     vector: int = 0
 
     @property
@@ -143,10 +143,10 @@ class Episode:
         if dict(info) != {"survey": self.survey.id}:
             report("info", f"info={brief(info)}")
         self._check_instruction(result, report)
-        names = ("message", "references") if self._kind.given else ("message",)
+        names = ("message", "references") if self._kind.starts_with_references else ("message",)
         compare(result, with_keys(*names), report, "the first result")
-        if not self._kind.given:
-            self._expose(result, report)
+        if not self._kind.starts_with_references:
+            self._expose(result, report, texts=False)
             return
         papers = [self._reach.paper(reference.id) for reference in self.survey.references]
         in_reach = sorted({paper.number: paper for paper in papers if paper}.items())[:1_000]
