@@ -160,7 +160,7 @@ class Episode:
             self._probe, self._answers = self._attacker.probe(), []
             self._waiting = list(self._probe.calls)
         self._call = self._waiting.pop(0)
-        self._sent.update(text for _, text in strings(self._call.arguments, keys=True))
+        self._sent.update(text for _, text in strings(self._call.arguments))
         return self._call.action
 
     def take(self, step: Step) -> None:

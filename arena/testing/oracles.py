@@ -473,7 +473,7 @@ def _check_answer(stage: str, answer: Any, submitted: Any, report: Reporter) -> 
 
 def _normal(value: Any) -> set[str]:
     """Return every string in a value of JSON, keys as well, with white space collapsed."""
-    return {" ".join(text.split()) for _, text in strings(value, keys=True)}
+    return {" ".join(text.split()) for _, text in strings(value)}
 
 
 def _in_range(name: str, value: float) -> bool:
