@@ -3,13 +3,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo
+JOBS ?= 2
 
-.PHONY: help demo test lint bench install clean
+.PHONY: help demo test test-slow lint bench install clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo     install the core, build a made-up world, run the baselines, print tables"
-	@echo "make test     install everything, run all tests"
+	@echo "make test     install everything, run the tests (JOBS=2 files at once)"
+	@echo "make test-slow  run the slow tests: kills, full disks, Java, Ray, a local model, the demo"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    time engines side by side, environment steps and runs"
 	@echo "make install  install the core into $(VENV)"
@@ -40,8 +42,13 @@ install: $(VENV)/.core
 demo: install
 	@$(BIN)/python examples/demo.py --output $(DEMO)
 
+# Files of tests run side by side, JOBS at once. What is slow by nature (kills, full disks, Java,
+# Ray, a local model, the demo) is in `make test-slow`, one after another.
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -m "not slow" -n $(JOBS) --dist loadfile
+
+test-slow: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -m slow
 
 lint: $(VENV)/.dev
 	$(BIN)/python -m ruff check .

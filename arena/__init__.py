@@ -18,8 +18,8 @@ from arena.tasks.base import TASKS
 if TYPE_CHECKING:
     from arena.agents import Agent, Desk, Researcher, actions_from, tool_message
     from arena.corpus import Corpus
-    from arena.corpus.papers import Hit, Paper, Section
     from arena.corpus.view import CorpusView, search_batch
+    from arena.papers import Hit, Paper, Section
     from arena.results.comparison import compare
     from arena.results.experiments import run_experiment
     from arena.runs import replay, rescore, run, score
@@ -52,10 +52,10 @@ _HOMES = {
     "Corpus": "arena.corpus",
     "CorpusView": "arena.corpus.view",
     "Desk": "arena.agents",
-    "Hit": "arena.corpus.papers",
-    "Paper": "arena.corpus.papers",
+    "Hit": "arena.papers",
+    "Paper": "arena.papers",
     "Researcher": "arena.agents",
-    "Section": "arena.corpus.papers",
+    "Section": "arena.papers",
     "actions_from": "arena.agents",
     "compare": "arena.results.comparison",
     "replay": "arena.runs",

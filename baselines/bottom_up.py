@@ -8,9 +8,9 @@ from typing import Any
 from arena.agents import AGENTS, Desk, Known, Steps
 from arena.errors import DataError, clip, did_you_mean
 from arena.llm import Fields, LLMAgent
-from baselines._filing import Filing, batches
-from baselines._ranges import whole
-from baselines._trees import json_of
+from baselines.parts.filing import Filing, batches
+from baselines.parts.options import whole
+from baselines.parts.trees import json_of
 
 __all__ = ["SHOWN", "BottomUp"]
 

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from arena.agents import AGENTS, Desk, Researcher, Steps
-from arena.encoders import ENCODERS, Encoder, make_encoder
+from arena.encoders import ENCODERS, Encoder
 from arena.errors import DataError, clip, did_you_mean
 from arena.mindmap.tree import MindMap
-from baselines._dendrogram import Dendrogram
-from baselines._groups import Group, binary, by_children, by_inconsistency, groups
-from baselines._labels import Labels
-from baselines._papers import Paper
-from baselines._ranges import flag
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from baselines.parts.dendrogram import (
+    Dendrogram,
+    Group,
+    binary,
+    by_children,
+    by_inconsistency,
+    encode,
+    groups,
+    shared_encoder,
+    whole_characters,
+)
+from baselines.parts.options import flag
+from baselines.parts.phrases import Labels, Paper
+from baselines.parts.trees import MAX_HEADINGS, MAX_LABEL, MAX_LEVELS
 
 __all__ = ["MERGES", "Clustering", "Paper", "cluster"]
 
 MERGES = ("children", "inconsistency", "none")
-MAX_HEADINGS = 500
-"""As many as the tool ``organize`` takes."""
-MAX_LEVELS = 64
-"""As many as a mind-map may have."""
-
-_LONGEST = 500  # characters of a label that a mind-map may have
 
 
 class PaperLike(Protocol):
@@ -82,11 +80,11 @@ def cluster(
     _check(merge, max_children, threshold)
     known = {paper.id: _clean(paper) for paper in reversed(papers)}
     order = list(dict.fromkeys(paper.id for paper in papers))
-    topic = " ".join(_whole(topic).split())[:_LONGEST]
+    topic = " ".join(whole_characters(topic).split())[:MAX_LABEL]
     if not order:
         return MindMap(topic)
     chosen = sorted(known.values())
-    tree = Dendrogram(_vectors(chosen, encoder))
+    tree = Dendrogram(encode([_text(paper) for paper in chosen], encoder))
     if merge == "none":
         split = binary(tree)
     elif merge == "children":
@@ -156,7 +154,7 @@ class Clustering(Researcher):
 
     def notes(self) -> dict[str, Any]:
         """Return the encoder's configuration and how many abstracts were read."""
-        config = _encoder(self._options["encoder"]).config
+        config = shared_encoder(self._options["encoder"]).config
         return {
             "encoder": {name: value for name, value in config.items() if name != "runtime"},
             "abstracts": self._read,
@@ -174,35 +172,9 @@ def _check(merge: str, max_children: int, threshold: float) -> None:
 
 
 def _clean(paper: PaperLike) -> Paper:
-    return Paper(paper.id, _whole(paper.title or ""), _whole(paper.abstract or ""))
+    title, abstract = paper.title or "", paper.abstract or ""
+    return Paper(paper.id, whole_characters(title), whole_characters(abstract))
 
 
-def _whole(text: str) -> str:
-    """Replace halves of surrogate pairs, which no encoder takes."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-@functools.cache
-def _encoder(name: str) -> Encoder:
-    """Return the one encoder of this name of this process: a model is loaded once."""
-    return make_encoder(name, {})
-
-
-def _vectors(papers: Sequence[Paper], encoder: str | Encoder) -> NDArray[np.float64]:
-    import numpy as np
-
-    model = _encoder(encoder) if isinstance(encoder, str) else encoder
-    texts = [
-        "\n".join(part for part in (paper.title, paper.abstract) if part.strip())
-        for paper in papers
-    ]
-    # Each text once, so that papers that are alike have the same vector to the last digit.
-    distinct = list(dict.fromkeys(filter(None, texts)))
-    row = {text: number for number, text in enumerate(distinct)}
-    vectors = np.zeros((len(papers), model.dimension))
-    if distinct:
-        found = np.asarray(model.documents(distinct), np.float64)
-        for vector, text in zip(vectors, texts, strict=True):
-            if text:
-                vector[:] = found[row[text]]
-    return vectors
+def _text(paper: Paper) -> str:
+    return "\n".join(part for part in (paper.title, paper.abstract) if part.strip())

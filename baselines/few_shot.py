@@ -7,7 +7,7 @@ from typing import Any
 from arena.agents import AGENTS, Desk, Steps
 from arena.llm import Fields, LLMAgent, ParseError
 from arena.mindmap.tree import MindMap
-from baselines._trees import MAX_HEADINGS, Node, json_of, read_tree
+from baselines.parts.trees import MAX_HEADINGS, Node, json_of, read_tree
 
 
 @AGENTS.register("few-shot")

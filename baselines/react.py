@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.agents import AGENTS, Action, Desk, Observation, actions_from, tool_message
 from arena.llm import Fields, LLMAgent
-from baselines._ranges import whole
+from baselines.parts.options import whole
 
 LEFT_OUT = "(left out, the conversation is long)"
 CUT = " ... (cut, the rest is too long)"

@@ -9,11 +9,17 @@ import numpy as np
 
 from arena.agents import AGENTS, Desk, Known, Researcher, Steps
 from arena.encoders import ENCODERS
-from baselines._ranges import flag, real, whole
-from baselines._scout_subtopics import subtopics
-from baselines._scout_titles import regressed, similarity, standard
-from baselines._scout_votes import Scores, Votes, best_first
 from baselines.clustering import cluster
+from baselines.parts.options import flag, real, whole
+from baselines.parts.votes import (
+    Scores,
+    Votes,
+    best_first,
+    regressed,
+    similarity,
+    standard,
+    subtopics,
+)
 
 _POOL = 300  # papers whose titles are compared
 _NAMING = 50  # papers in whose titles sub-topics are looked for

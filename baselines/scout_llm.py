@@ -7,10 +7,8 @@ from typing import Any
 
 from arena.agents import AGENTS, Desk, Steps
 from arena.llm import Fields, LLMAgent
-from baselines._judging import judgements
-from baselines._queries import queries
-from baselines._ranges import real, whole
-from baselines._shown import listed
+from baselines.parts.asking import judgements, listed, queries
+from baselines.parts.options import real, whole
 from baselines.scout import Scout
 
 _SHOWN = 30  # titles that sub-topics are proposed from

@@ -7,10 +7,8 @@ from typing import Any
 
 from arena.agents import AGENTS, Desk, Steps
 from arena.llm import Fields, LLMAgent
-from baselines._judging import judgements
-from baselines._ranges import flag, whole
-from baselines._reflection import first_query, next_query
-from baselines._shown import listed
+from baselines.parts.asking import first_query, judgements, listed, next_query
+from baselines.parts.options import flag, whole
 
 
 @AGENTS.register("self-rag")

@@ -9,11 +9,9 @@ from typing import Any, TypeVar
 
 from arena.agents import AGENTS, Desk, Steps
 from arena.llm import Failed, Fields, LLMAgent
-from baselines._queries import queries as read_queries
-from baselines._ranges import whole
-from baselines._shown import listed
-from baselines._storm_outline import outline
-from baselines._storm_talk import (
+from baselines.parts.asking import listed
+from baselines.parts.asking import queries as read_queries
+from baselines.parts.conversations import (
     GENERAL,
     NO_ANSWER,
     NOTHING_FOUND,
@@ -23,9 +21,11 @@ from baselines._storm_talk import (
     all_of,
     answer,
     closest,
+    outline,
     question,
 )
-from baselines._storm_talk import perspectives as read_perspectives
+from baselines.parts.conversations import perspectives as read_perspectives
+from baselines.parts.options import whole
 
 T = TypeVar("T")
 

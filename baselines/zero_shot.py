@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from arena.agents import AGENTS, Desk, Steps
 from arena.llm import Fields, LLMAgent
-from baselines._queries import one_query
+from baselines.parts.asking import one_query
 
 
 @AGENTS.register("zero-shot")

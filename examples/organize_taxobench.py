@@ -29,7 +29,7 @@ from arena.agents import AGENTS, Agent
 from arena.command_line import parse_options, print_table
 from arena.errors import ArenaError, DataError
 from arena.mindmap import MindMap, beside, read_mind_map, score_pairs
-from arena.runs.pictures import file_name
+from arena.runs.results import file_name
 from baselines.clustering import MERGES, Paper, cluster
 from baselines.random import random_tree
 

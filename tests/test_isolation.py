@@ -45,7 +45,7 @@ THINKING = {
 }  # fmt: skip
 # Arithmetic. These could open files that they are told the path of, which no observation tells;
 # and the attributes that do so are named below.
-ARITHMETIC = {"numpy", "numpy.typing", "scipy.cluster.hierarchy"}
+ARITHMETIC = {"numpy", "numpy.typing", "scipy.cluster.hierarchy", "threadpoolctl"}
 # Of `arena` what knows texts and vectors: an encoder opens its own model by its name, and
 # `arena.mindmap.tree` is the type of a mind-map alone (`arena.mindmap` reads files).
 KNOWS_NO_LABEL = {
@@ -70,6 +70,8 @@ def test_a_baseline_reaches_nothing_that_knows_labels(path):
         assert known or name.split(".")[0] in THINKING, name
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "threadpoolctl":
+            assert [alias.name for alias in node.names] == ["threadpool_limits"]
         if isinstance(node, ast.ImportFrom) and node.module == "arena.llm":
             # Its modules open files; the public names open templates, prices and answers alone.
             assert {alias.name for alias in node.names} <= set(arena.llm.__all__)

@@ -2,51 +2,90 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 import hashlib
 import inspect
+import sys
 from pathlib import Path
 from types import CodeType
 from typing import Any
+
+_ROOT = Path(__file__).parents[1]
+_SCHEMAS = _ROOT / "tools"
+"""The one package whose docstrings agents see: they become the schemas of the tools."""
 
 
 def code_sha256(*extra: Any) -> str:
     """Return the hash of the packages `arena` and `baselines`, and of the modules of `extra`.
 
+    What cannot change a result is left out: comments, layout, and docstrings other than those of
+    tools. Of files that are not Python, such as templates of prompts, every byte counts.
+
     Args:
-        extra: classes and functions, of which some may come from elsewhere, such as a user's own
-            agent or retriever.
+        extra: Classes and functions, some of which may be defined elsewhere, such as a user's own
+            agent or retriever. Docstrings of their modules count.
     """
-    root = Path(__file__).parents[1]
-    files = {}
-    for package in (root, root.parent / "baselines"):
+    digests = {}
+    for package in (_ROOT, _ROOT.parent / "baselines"):
         for path in package.rglob("*"):
-            if path.is_file() and "__pycache__" not in path.parts:
-                files[path.relative_to(root.parent).as_posix()] = path.read_bytes()
+            if "__pycache__" not in path.parts and path.is_file():
+                name = path.relative_to(_ROOT.parent).as_posix()
+                digests[name] = _digest(path.read_bytes(), path.suffix, _SCHEMAS in path.parents)
     for item in extra:
         if item.__module__.partition(".")[0] not in ("arena", "baselines"):
-            files[f"{item.__module__}:{item.__qualname__}"] = _source(item)
-    digest = hashlib.sha256()
-    for name, content in sorted(files.items()):
-        digest.update(f"{name}\0{hashlib.sha256(content).hexdigest()}\n".encode())
-    return digest.hexdigest()
+            digests[f"{item.__module__}:{item.__qualname__}"] = _digest_of(item)
+    lines = [f"{name}\0{digest}\n" for name, digest in sorted(digests.items())]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def _source(item: Any) -> bytes:
-    """Return the module that defines `item`, or, for one typed into a session, its bytecode."""
+@functools.lru_cache(maxsize=2048)
+def _digest(content: bytes, suffix: str, docstrings: bool) -> str:
+    """Return the hash of a file; of Python code, the hash of its syntax tree."""
+    if suffix == ".py":
+        tree = ast.parse(content)
+        if not docstrings:
+            _remove_docstrings(tree)
+        content = _dump(tree).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(content).hexdigest()
+
+
+def _remove_docstrings(tree: ast.Module) -> None:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [
+                statement
+                for statement in node.body
+                if not (
+                    isinstance(statement, ast.Expr)
+                    and isinstance(statement.value, ast.Constant)
+                    and isinstance(statement.value.value, str)
+                )
+            ]
+
+
+def _dump(tree: ast.Module) -> str:
+    """Return a tree as text that is the same in all versions of Python from 3.11."""
+    if sys.version_info >= (3, 13):
+        return ast.dump(tree, show_empty=True).replace(", type_params=[]", "")
+    return ast.dump(tree).replace(", type_params=[]", "")
+
+
+def _digest_of(item: Any) -> str:
+    """Return the hash of the module that defines `item`; of its bytecode if it has no file."""
     try:
         path = inspect.getsourcefile(item)
-    except (OSError, TypeError):  # a class of a notebook, for one
+    except (OSError, TypeError):  # a class of a notebook, for example
         path = None
     if path and Path(path).is_file():
-        return Path(path).read_bytes()
+        return _digest(Path(path).read_bytes(), Path(path).suffix, True)
     functions = vars(item) if inspect.isclass(item) else {item.__name__: item}
-    return repr(
-        [
-            (name, _bytecode(function.__code__))
-            for name, function in sorted(functions.items())
-            if inspect.isfunction(function)
-        ]
-    ).encode()
+    code = [
+        (name, _bytecode(function.__code__))
+        for name, function in sorted(functions.items())
+        if inspect.isfunction(function)
+    ]
+    return hashlib.sha256(repr(code).encode()).hexdigest()
 
 
 def _bytecode(code: CodeType) -> list[str]:

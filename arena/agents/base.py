@@ -1,4 +1,4 @@
-"""What an agent is: it sees observations and returns actions, and that is all it ever touches."""
+"""What an agent is: it receives observations, returns actions, and has access to nothing else."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Action = dict[str, Any] | str
 class Agent:
     """One agent for one episode; subclass it and write `act`.
 
-    A subclass registers itself with ``@AGENTS.register("name")``. It must act on observations
-    alone: it is given no environment, no corpus and no labels. `Researcher` is the base for one
-    that is easier told from top to bottom.
+    A subclass registers itself with ``@AGENTS.register("name")``. It acts on observations alone:
+    it receives no environment, no corpus and no labels. You can also write the whole episode as
+    one generator: see `Researcher`.
 
     Args:
-        seed: for an agent that draws numbers; the same seed gives the same actions.
+        seed: Seed of an agent that draws numbers; the same seed gives the same actions.
 
     Attributes:
-        unrecorded: names of options that shape no action, such as where a server is; they stay out
-            of a run's manifest, so that it is the same run without them.
-        tools: the environment's tools as `arena.tool_schemas` gives them, which a run sets before
-            the first observation; empty if nobody did.
+        unrecorded: Names of options that shape no action, such as the address of a server. They
+            stay out of a run's manifest, so a run with other values is the same run.
+        tools: The environment's tools as `arena.tool_schemas` returns them. A run sets them before
+            the first observation; they are empty otherwise.
     """
 
     unrecorded: ClassVar[frozenset[str]] = frozenset()
@@ -39,29 +39,29 @@ class Agent:
         """Return the next action, ``{"tool": name, "arguments": {...}}`` or the same as JSON.
 
         Args:
-            observation: ``topic``, ``cutoff``, ``stage``, ``result`` (JSON text) and ``budget``;
-                see docs/environments.md.
+            observation: Mapping with ``topic``, ``cutoff``, ``stage``, ``result`` (JSON text) and
+                ``budget``; see docs/environments.md.
         """
         raise NotImplementedError(f"{type(self).__name__} does not define act(observation)")
 
     def prepare(self) -> None:
-        """Raise what would keep the agent from playing, such as a missing key.
+        """Raise an error if the agent cannot play, for example without a key.
 
-        It is called once, before the first episode of a run.
+        A run calls it once, before the first episode.
         """
 
     def notes(self) -> dict[str, Any]:
-        """Return what shall be kept of an episode, such as calls of a model and their tokens.
+        """Return a JSON object to keep with an episode, such as calls of a model and their tokens.
 
-        It is asked for at the end of an episode and goes into ``trajectories.jsonl``: a JSON
-        object. Leave out times, or two runs differ.
+        A run calls it at the end of an episode and writes it into ``trajectories.jsonl``. Leave
+        out times, or two runs differ.
         """
         return {}
 
     def prompts(self) -> dict[str, str]:
-        """Return the prompt templates in use, by name; their hash goes into the run.
+        """Return the prompt templates in use, by name; a run records their hash.
 
-        It is asked for before the first episode.
+        A run calls it before the first episode.
         """
         return {}
 

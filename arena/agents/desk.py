@@ -1,4 +1,4 @@
-"""What lies before a researcher: papers met, budgets left, and moves that never overspend them."""
+"""An episode as a researcher sees it: its papers, its budget, and moves that stay within it."""
 
 from __future__ import annotations
 
@@ -6,47 +6,34 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from arena.agents.base import Action, Observation, result_of
+from arena.papers import (
+    MAX_QUERY,
+    MAX_TITLE,
+    PAGE,
+    PER_PAGE,
+    SECTION_NAME,
+    SECTIONS,
+    Hit,
+)
 
 T = TypeVar("T")
 Steps = Generator[Action, Observation, T]
 """Yields actions, is sent the observations after them, and returns a value."""
 
-MAX_SUBMITTED = 1_000
-"""Most ids that a ranking may have."""
-
-_MAX_QUERY = 10_000
-# More characters than a hit shows (a title of 500, where a character may take six in JSON), and
-# than a `read` does (a page of 8,000, headings of 100 sections, 100 each). An action that shows
-# more than is left would end the episode with nothing handed in.
-_LARGEST_HIT = 4_000
-_LARGEST_READ = 120_000
-_LISTED = 100  # papers on a page of `references` and `citations`
-
-
-class Hit(NamedTuple):
-    """A paper in a list that a tool showed.
-
-    Attributes:
-        id: of the paper.
-        title: cut at 500 characters.
-        date: ``YYYY-MM-DD``.
-        score: of the search engine; 0 in other lists.
-    """
-
-    id: str
-    title: str
-    date: str
-    score: float = 0.0
+# Bounds of what a result shows, in characters; one character may take six in JSON. A result that
+# is longer than the characters that are left would end the episode before anything is submitted.
+_LARGEST_HIT = 6 * MAX_TITLE + 1_000
+_LARGEST_READ = 6 * (PAGE + 2 * MAX_TITLE + SECTIONS * SECTION_NAME) + 6_000
 
 
 class Known(NamedTuple):
-    """A paper as far as it is known.
+    """What an agent knows of a paper.
 
     Attributes:
-        id: of the paper.
-        title: cut at 500 characters.
-        date: ``YYYY-MM-DD``.
-        abstract: empty until it was read, or if there is none.
+        id: Id of the paper.
+        title: Title, cut at 500 characters.
+        date: Date, ``YYYY-MM-DD``.
+        abstract: Abstract; empty if it was not read, or if there is none.
     """
 
     id: str
@@ -59,23 +46,22 @@ class Desk:
     """An episode as its researcher sees it.
 
     The moves are generators that yield the actions to take: ``hits = yield from
-    desk.search("graphs")``. Where a budget does not allow a move, or what must be left to hand in
-    would be spent, it returns empty and takes no action.
+    desk.search("graphs")``. A move that the budget does not allow, or that would spend the steps
+    needed to submit, takes no action and returns an empty value.
 
     Args:
-        observation: the first one.
-        tools: the environment's tools, see `Agent.tools`.
+        observation: The first observation.
+        tools: The environment's tools, see `Agent.tools`.
 
     Attributes:
-        observation: the last one.
-        result: what the last action gave.
-        papers: every paper met, by id, in order of discovery.
-        given: ids of the papers that the episode began with.
-        ranking: ids to hand in where a ranking is due, best first; those of papers that were never
-            met are left out.
-        mind_map: what to hand in where a mind-map is due: a `MindMap` or anything else that the
-            tool ``organize`` takes; None for nothing.
-        retrievers: the engines that a search may name, the default one first; empty if unknown.
+        observation: The last observation.
+        result: Result of the last action.
+        papers: Every paper shown so far, by id, in order of discovery.
+        given: Ids of the papers that the episode began with.
+        ranking: Ids to submit, best first; ids that are not in `papers` are left out.
+        mind_map: The mind-map to submit: a `MindMap` or anything else that the tool ``organize``
+            takes; None for none.
+        retrievers: Engines that a search may name, the default one first; empty if unknown.
     """
 
     def __init__(self, observation: Observation, tools: Sequence[Mapping[str, Any]] = ()) -> None:
@@ -91,7 +77,7 @@ class Desk:
         self.given = [hit.id for hit in self._listed("references")]
 
     def look(self, observation: Observation) -> None:
-        """Take in an observation and the papers that it lists."""
+        """Store an observation and the papers that it lists."""
         self.observation = observation
         self.result = result_of(observation)
         for name in ("references", "hits", "citations"):
@@ -105,7 +91,7 @@ class Desk:
 
     @property
     def cutoff(self) -> str:
-        """The first day out of reach."""
+        """The cutoff: papers from this day on are not visible."""
         return self.observation["cutoff"]  # type: ignore[no-any-return]
 
     @property
@@ -120,45 +106,45 @@ class Desk:
 
     @property
     def read_count(self) -> int:
-        """Of how many papers the abstract was asked for."""
+        """Number of papers whose abstract was requested."""
         return len(self._read)
 
     @property
     def steps_left(self) -> int:
-        """How many steps may still be taken before those that handing in takes, one a stage."""
+        """Number of steps that are left besides those needed to submit, one per stage."""
         ahead = 1
-        if {"submit", "organize"} <= set(self._functions):  # a survey, three stages
+        if {"submit", "organize"} <= set(self._functions):  # the task survey has three stages
             ahead = {"discovery": 3, "selection": 2}.get(self.stage, 1)
         return max(0, self.budget["steps"] - ahead)
 
     @property
     def searches_left(self) -> int:
-        """How many searches may still be made."""
+        """Number of searches that are left."""
         return min(self.budget["searches"], self.steps_left) if self.largest_k else 0
 
     @property
     def largest_k(self) -> int:
-        """How many hits a search may ask for, each as long as it may be."""
+        """Largest `k` that a search may ask for, if every hit is as long as possible."""
         hits = self.budget["characters"] // _LARGEST_HIT
         return hits if self._max_k is None else min(hits, self._max_k)
 
     @property
     def reads_left(self) -> int:
-        """How many abstracts may still be read, each as long as it may be."""
+        """Number of reads that are left, if every result is as long as possible."""
         pages = self.budget["characters"] // _LARGEST_READ
         return min(self.budget["reads"], self.steps_left, pages)
 
     @property
     def lists_left(self) -> int:
-        """How many lists of references or citations may still be seen, each as long as may be."""
-        lists = self.budget["characters"] // (_LISTED * _LARGEST_HIT)
+        """Number of lists of references or citations that are left, if all are of full length."""
+        lists = self.budget["characters"] // (PER_PAGE * _LARGEST_HIT)
         return min(self.budget["reads"], self.steps_left, lists)
 
     def search(
         self, query: str, k: int = 100, offset: int = 0, retriever: str | None = None
     ) -> Steps[list[Hit]]:
-        """Search; fewer than `k` hits are asked for where the environment allows no more."""
-        query = " ".join(query.split())[:_MAX_QUERY]
+        """Search; ask for fewer than `k` hits where the environment allows no more."""
+        query = " ".join(query.split())[:MAX_QUERY]
         k = min(k, self.largest_k)
         if not query or not self.searches_left or k < 1:
             return []
@@ -169,7 +155,7 @@ class Desk:
             arguments["retriever"] = retriever
         yield {"tool": "search", "arguments": arguments}
         if "error" in self.result and self._max_k is None and k > 1 and self.searches_left:
-            # Too large, perhaps; it cost a step and no search.
+            # k may be too large; the refused call cost a step and no search.
             fewer = {name: value for name, value in arguments.items() if name != "k"}
             yield {"tool": "search", "arguments": fewer}
         return self._listed("hits")
@@ -177,14 +163,14 @@ class Desk:
     def search_many(
         self, queries: Iterable[str], k: int = 100, retriever: str | None = None
     ) -> Steps[list[list[Hit]]]:
-        """Search for each query; what the budget does not reach stays empty."""
-        found = []
+        """Search for each query; return an empty list for each that the budget does not allow."""
+        lists = []
         for query in queries:
-            found.append((yield from self.search(query, k, retriever=retriever)))
-        return found
+            lists.append((yield from self.search(query, k, retriever=retriever)))
+        return lists
 
     def read(self, paper_id: str) -> Steps[str]:
-        """Return a paper's abstract; one that was read before costs nothing."""
+        """Return a paper's abstract; reading it again costs nothing."""
         if paper_id not in self._read and self.reads_left:
             self._read.add(paper_id)
             yield {"tool": "read", "arguments": {"paper_id": paper_id}}
@@ -196,11 +182,11 @@ class Desk:
         return self.papers[paper_id].abstract if paper_id in self.papers else ""
 
     def references(self, paper_id: str) -> Steps[list[Hit]]:
-        """Return the first papers that it cites, as far as they are within reach."""
+        """Return the first visible papers that `paper_id` cites."""
         return (yield from self._linked("references", paper_id))
 
     def citations(self, paper_id: str) -> Steps[list[Hit]]:
-        """Return the first papers within reach that cite it."""
+        """Return the first visible papers that cite `paper_id`."""
         return (yield from self._linked("citations", paper_id))
 
     def _linked(self, tool: str, paper_id: str) -> Steps[list[Hit]]:

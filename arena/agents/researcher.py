@@ -1,4 +1,4 @@
-"""Agents that are told from top to bottom."""
+"""Agents whose whole episode is one generator."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Generator
 from typing import Any
 
 from arena.agents.base import Action, Agent, Observation
-from arena.agents.desk import MAX_SUBMITTED, Desk, Steps
+from arena.agents.desk import Desk, Steps
 from arena.errors import DataError, clip
+from arena.papers import MAX_SUBMITTED
 
 
 class Researcher(Agent):
-    """An agent whose steps stand in the order in which it takes them.
+    """An agent that is written as one generator per episode, in the order of its steps.
 
-    A subclass writes `discover`, `organize` or both, as generators that act by means of the desk.
-    When one ends, what lies on the desk is handed in::
+    A subclass defines `discover`, `organize` or both, as generators that act through the desk.
+    When one ends, the ranking or the mind-map on the desk is submitted::
 
         class Twice(Researcher):
             def discover(self, desk):
@@ -27,7 +28,7 @@ class Researcher(Agent):
     `organize`, on one desk.
 
     Args:
-        seed: of the episode.
+        seed: Seed of the episode.
     """
 
     def __init__(self, seed: int = 0) -> None:
@@ -35,7 +36,7 @@ class Researcher(Agent):
         self._desk: Desk | None = None
         self._stage = ""
         self._work: Steps[None] | None = None
-        self._handed_in = ""
+        self._submitted = ""
 
     def discover(self, desk: Desk) -> Steps[None]:
         """Find papers and rank them; here by searching for the topic."""
@@ -43,7 +44,7 @@ class Researcher(Agent):
         desk.ranking = [hit.id for hit in hits]
 
     def select(self, desk: Desk) -> Steps[None]:
-        """Rank again, after a ranking was handed in; here nothing is changed."""
+        """Rank again, after a ranking was submitted; here nothing is changed."""
         yield from ()
 
     def organize(self, desk: Desk) -> Steps[None]:
@@ -51,7 +52,7 @@ class Researcher(Agent):
         yield from ()
 
     def act(self, observation: Observation) -> Action:
-        """Go on until the next action; at the end of a stage hand in."""
+        """Continue until the next action; submit at the end of a stage."""
         if self._desk is None:
             self._desk = Desk(observation, self.tools)
         else:
@@ -65,7 +66,7 @@ class Researcher(Agent):
             self._work = stage_work(self._desk)
             if not isinstance(self._work, Generator):
                 raise DataError(
-                    f"{type(self).__name__}.{stage_work.__name__} is no generator. Act with "
+                    f"{type(self).__name__}.{stage_work.__name__} is not a generator. Act with "
                     "`hits = yield from desk.search(...)`, or write `yield from ()`."
                 )
         assert self._work is not None
@@ -80,19 +81,19 @@ class Researcher(Agent):
         return action
 
     def conclude(self, observation: Observation) -> Action:
-        """Hand in what lies on the desk; `finish` if that was refused before."""
+        """Submit what is on the desk; `finish` if that was refused before."""
         desk, stage = self._desk, observation["stage"]
-        again, self._handed_in = self._handed_in == stage, stage
+        again, self._submitted = self._submitted == stage, stage
         if stage != "organization":
             if again:
                 return {"tool": "finish", "arguments": {}}
             wrong = [i for i in desk.ranking if not isinstance(i, str)] if desk else []
             if wrong:
                 raise DataError(
-                    f"desk.ranking holds {clip(wrong[0])}, which is no id. Write desk.ranking = "
-                    "[hit.id for hit in hits]."
+                    f"desk.ranking holds {clip(wrong[0])}, which is not an id. Write "
+                    "desk.ranking = [hit.id for hit in hits]."
                 )
-            # Of papers that were never met an id may not exist, and then nothing would be taken.
+            # An id that was never shown may not exist, and then the whole ranking would be refused.
             known = [i for i in dict.fromkeys(desk.ranking) if i in desk.papers] if desk else []
             return {"tool": "submit", "arguments": {"paper_ids": known[:MAX_SUBMITTED]}}
         if desk is None or desk.mind_map is None or again:

@@ -50,8 +50,7 @@ def _registered() -> dict[str, dict[str, str]]:
     from arena.mindmap import FORMATS, MIND_MAP_METRICS
     from arena.retrieval import RETRIEVERS
     from arena.rewards import REWARDS
-    from arena.runs.oracle import Oracle
-    from arena.runs.players import ORACLE
+    from arena.runs.players import ORACLE, Oracle
     from arena.tasks import TASKS, environment_id
     from arena.tools import TOOLS
 

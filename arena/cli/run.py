@@ -8,7 +8,7 @@ from typing import Any
 
 from arena import command_line
 from arena.errors import DataError, clip
-from arena.runs.agent_file import load_agent
+from arena.runs.players import load_agent
 from arena.tasks import DEFAULT_BUDGET, ENCODER, stages_of
 
 SUMMARY = "Let an agent play every survey of a corpus; the same command goes on after a break."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena.corpus.corpus import Corpus
-from arena.corpus.papers import Hit, Paper, Section
 from arena.corpus.view import CorpusView, search_batch
+from arena.papers import Hit, Paper, Section
 
 __all__ = ["Corpus", "CorpusView", "Hit", "Paper", "Section", "search_batch"]

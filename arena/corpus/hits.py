@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.corpus.papers import Hit
 from arena.dates import format_day
+from arena.papers import Hit
 
 if TYPE_CHECKING:
     from arena.corpus.store import Store

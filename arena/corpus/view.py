@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.corpus.hits import hits_of, rankings_of, read_hits
-from arena.corpus.papers import Brief, Hit, Paper, Section
 from arena.dates import format_day
 from arena.errors import CorpusError, DataError, UnknownPaperError, clip
+from arena.papers import Brief, Hit, Paper, Section
 from arena.retrieval import Request, Scope
 
 if TYPE_CHECKING:

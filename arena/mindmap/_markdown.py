@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from arena.errors import DataError, clip
-from arena.mindmap._blocks import Block, Document, blocks
-from arena.mindmap._building import MAX_ENTRIES, Builder, shown, too_many_entries
-from arena.mindmap._inline import plain
+from arena.mindmap._builder import (
+    MAX_DEPTH,
+    MAX_ENTRIES,
+    Builder,
+    describe,
+    too_long,
+    too_many_entries,
+)
 from arena.mindmap._outline import Entry, grow
 from arena.mindmap.tree import MindMap
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
 
 MAX_ITEM = 120
 """Longer list items are text: of 5,675 labels in 333 taxonomies of surveys, 4 are longer."""
 
 _REPORT = 5_000
-_LONGEST_READ = 2_000  # more of a list item can neither be its label nor hold the end of one
+_LONGEST_READ = 1_000  # more of a list item can neither be its label nor hold the end of one
+_MAX_UNDERLINED = 200  # a longer line above a rule is a paragraph
+_NESTING = 100  # of lists and items in one line, quotations, links
+
+_FRONT_MATTER = re.compile(r"---[ \t]*\n.*:.*\n(?:.*\n)*?---[ \t]*(?:\n|\Z)")
+_INDENT = re.compile(r"^[ \t\u00a0\u3000]+", re.MULTILINE)
+_WIDE = str.maketrans({"\u00a0": " ", "\u3000": "  "})  # the blank of Chinese has two columns
+_BULLET = re.compile(r"^[•◦▪‣](?=\s)", re.MULTILINE)
+_SUBITEM = re.compile(r"(\d{1,2}(?:\.\d{1,2})+)[.)]?\s+(.*)", re.DOTALL)
+
+_KEPT = re.compile(r"\$[^$]+\$|(?<=[^\W_])\*(?=[^\W_])")
+_TAG = re.compile(r"</?(?:a|b|br|code|em|i|mark|small|span|strong|sub|sup|u)\b[^<>]*>", re.I)
+
 _TASK = re.compile(r"\[[ xX]\]\s+")
 _LEAD = re.compile(r"(\*\*|__)((?:[^*_\\]|\\.|\*(?!\*)|_(?!_))+)\1(.*)", re.DOTALL)
 _AFTER_LEAD = re.compile(r"\s*(?:$|:|\.(?=\s|$)|[–—]|-\s)")
@@ -39,40 +66,40 @@ def read_markdown(text: str, lists: bool | None = None) -> tuple[MindMap, list[s
     end, stays where its first, or last, character is written as an entity (``&#49;``).
 
     Args:
-        text: The text.
+        text: Markdown text.
         lists: Whether list items count. By default they do, but not in a report: a text with two
             headings and more, and more than 5,000 characters of paragraphs.
 
     Returns:
         The tree, and one sentence for each kind of thing that was dropped or repaired: paragraphs
         (tables and quotations are some), code blocks, front matter, list items of a report or too
-        long for a label, explanations after labels, marks of Markdown in labels, and what
-        `read_outline` tells.
+        long for a label, explanations after labels, marks of Markdown in labels, and the repairs of
+        `read_outline`.
 
     Raises:
         DataError: It has neither headings nor list items, or `read_outline` refuses them.
 
     Example:
-        >>> tree, told = read_markdown("# Search\n- **Sparse**: by words\n  1. BM25\n- Dense")
+        >>> tree, notes = read_markdown("# Search\n- **Sparse**: by words\n  1. BM25\n- Dense")
         >>> [(node.label, len(node.children)) for node in tree.nodes()]
         [('Search', 2), ('Sparse', 1), ('BM25', 0), ('Dense', 0)]
-        >>> for sentence in told:
+        >>> for sentence in notes:
         ...     print(sentence)
         marks of Markdown in labels removed (1): '**Sparse**:'.
         explanations after labels dropped (1): 'by words' under 'Sparse'.
     """
     if not isinstance(text, str):
-        raise DataError(f"a Markdown text is a string, not {shown(text)}.")
-    return read_document(blocks(text.removeprefix("\ufeff")), Builder(), lists)
+        raise DataError(f"a Markdown text is a string, not {describe(text)}.")
+    return read_document(parse_document(text.removeprefix("\ufeff")), Builder(), lists)
 
 
 def read_document(
     document: Document, tree: Builder, lists: bool | None = None
 ) -> tuple[MindMap, list[str]]:
-    """Read what `blocks` found; what is dropped is told with the builder's other notes."""
+    """Make a mind-map of a parsed document; the builder notes what is dropped."""
     if not document.blocks and len(document.fences) == 1:
-        tell_dropped(Document(paragraphs=document.paragraphs), tree)
-        document = blocks("\n".join(document.fences[0][1]))
+        note_dropped(Document(paragraphs=document.paragraphs), tree)
+        document = parse_document(document.fences[0][1])
     if not document.blocks:
         raise DataError(
             "the text has neither Markdown headings (# ...) nor list items (- ...): give at least "
@@ -80,9 +107,10 @@ def read_document(
         )
     if len(document.blocks) > MAX_ENTRIES:
         raise too_many_entries()
-    tell_dropped(document, tree)
+    note_dropped(document, tree)
     if lists is None:
-        lists = document.headings < 2 or _characters(document) <= _REPORT
+        characters = sum(len(line) for lines in document.paragraphs for line in lines)
+        lists = document.headings < 2 or characters <= _REPORT
     entries = []
     for block in document.blocks:
         if not block.is_item:
@@ -94,22 +122,233 @@ def read_document(
     return grow(entries, tree)
 
 
-def tell_dropped(document: Document, tree: Builder) -> None:
-    """Note what makes no node."""
+def note_dropped(document: Document, tree: Builder) -> None:
+    """Note the parts of a document that make no node."""
     for lines in document.paragraphs:
         tree.notes.add("paragraphs dropped", " ".join(" ".join(lines)[:200].split()))
-    for language, lines in document.fences:
-        tree.notes.add("code blocks dropped", language or "".join(lines[:1]))
+    for language, content in document.fences:
+        tree.notes.add("code blocks dropped", language or content.partition("\n")[0])
     if document.front_matter:
         tree.notes.add("front matter dropped", "---")
 
 
-def _characters(document: Document) -> int:
-    return sum(len(line) for lines in document.paragraphs for line in lines)
+# Blocks
+
+
+@dataclass(slots=True)
+class Block:
+    """A heading or a list item: `level` is 0 for ``#``."""
+
+    level: int
+    lines: list[str]
+    is_item: bool
+
+    @property
+    def text(self) -> str:
+        """The text, with its white space collapsed."""
+        return " ".join(" ".join(self.lines).split())
+
+
+@dataclass(slots=True)
+class Document:
+    """The blocks of a Markdown text, each kind in order.
+
+    Attributes:
+        blocks: Headings and list items.
+        paragraphs: Lines of each other text.
+        fences: Language and content of each fenced block.
+        front_matter: Whether the text begins with some.
+    """
+
+    blocks: list[Block] = field(default_factory=list)
+    paragraphs: list[list[str]] = field(default_factory=list)
+    fences: list[tuple[str, str]] = field(default_factory=list)
+    front_matter: bool = False
+
+    @property
+    def headings(self) -> int:
+        """The number of headings."""
+        return sum(not block.is_item for block in self.blocks)
+
+
+def parse_document(text: str) -> Document:
+    """Return the blocks of a text.
+
+    They are those of CommonMark without indentation. The columns of list items alone tell which is
+    below which: two columns more than the item above make a deeper item, whatever the marker.
+    ``•◦▪‣`` are markers, and so is ``2.1`` below an item 2, wherever it begins, and ``2.2`` after
+    that; a rule under a paragraph of several lines makes no heading of it.
+
+    Raises:
+        DataError: A line nests 50 list items.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n") + "\n"
+    front_matter = _FRONT_MATTER.match(text)
+    text = text[front_matter.end() :] if front_matter else text
+    blocks = _Blocks(text.split("\n"))
+    blocks.take(_parser().parse(_BULLET.sub("-", _INDENT.sub("", text))))
+    blocks.document.front_matter = front_matter is not None
+    return blocks.document
+
+
+class _Blocks:
+    """Collects a document from the tokens of markdown-it.
+
+    Args:
+        source: Lines of the text, with their indentation.
+    """
+
+    def __init__(self, source: list[str]) -> None:
+        self.document = Document()
+        self._source = source
+        self._heading = 0  # level of what stands under the last heading, less that of the text
+        self._columns: list[int] = []  # of the open list items, outermost first
+        self._numbers: list[str] = []  # of the same items, "" for a bullet
+
+    def take(self, tokens: Sequence[Token]) -> None:
+        quotations = 0
+        label: list[str] | None = None  # lines of an item whose label comes next
+        for before, token in pairwise([*tokens[:1], *tokens]):
+            if token.type in ("blockquote_open", "blockquote_close"):
+                quotations += token.nesting
+            elif token.type == "fence" and token.map:
+                first = token.map[0] + 1
+                lines = self._source[first : first + token.content.count("\n")]
+                self.document.fences.append((token.info.strip().lower(), "\n".join(lines)))
+            elif quotations:
+                if token.type == "inline":
+                    self.document.paragraphs.append(token.content.split("\n"))
+            elif token.type == "list_item_open" and token.map:
+                if token.level >= _NESTING - 1:
+                    raise DataError(f"a line nests {_NESTING // 2} list items: give one a line.")
+                label = self._add_item(self._column(token.map[0]), token.info)
+            elif token.type == "list_item_close":
+                label = None
+            elif token.type == "inline" and token.map:
+                if before.type == "heading_open" and label is None and not _is_rule(before, token):
+                    self._add_heading(int(before.tag[1]) - 1, token.content)
+                else:
+                    self._add_lines(token, label)
+                label = None
+
+    def _add_heading(self, level: int, text: str) -> None:
+        self.document.blocks.append(Block(level, [text], False))
+        self._heading = level
+        self._close(0)
+
+    def _add_item(self, column: int, number: str) -> list[str]:
+        """Add a list item; return its lines, none yet."""
+        above = number.rpartition(".")[0]
+        if above and above in self._numbers[:MAX_DEPTH]:
+            self._close(len(self._numbers) - self._numbers[::-1].index(above))
+            column = max(column, self._columns[-1])  # many do not indent what is numbered
+        else:
+            while self._columns and column < self._columns[-1] + 2:
+                self._close(len(self._columns) - 1)
+        self._columns.append(column)
+        self._numbers.append(number)
+        lines: list[str] = []
+        level = self._heading + len(self._columns)
+        self.document.blocks.append(Block(level, lines, True))
+        return lines
+
+    def _add_lines(self, token: Token, label: list[str] | None) -> None:
+        """Add lines of a paragraph to an item's label, or as a paragraph; some are items."""
+        assert token.map is not None
+        lines = label
+        for place, line in enumerate(token.content.split("\n")):
+            number = _SUBITEM.fullmatch(line)
+            row = token.map[0] + place
+            if number and (place or label is None) and self._continues(number[1], row):
+                lines, line = self._add_item(self._column(row), number[1]), number[2]
+            elif lines is None:
+                lines = []
+                self.document.paragraphs.append(lines)
+                if token.level == 1 and not self._column(row):
+                    self._close(0)
+            lines.append(line)
+
+    def _continues(self, number: str, row: int) -> bool:
+        """Return whether 2.1 stands below an item 2, or 2.2 after an item 2.1."""
+        if self._numbers and not self._numbers[-1] and self._column(row) >= self._columns[-1] + 2:
+            return False  # it is the next line of a bullet's text
+        above, _, last = number.rpartition(".")
+        among = self._numbers[:MAX_DEPTH]  # a deeper map is refused, and long lists take time
+        return f"{above}.{int(last) - 1}" in among or (last == "1" and above in among)
+
+    def _close(self, depth: int) -> None:
+        """Close all items but the outermost `depth`."""
+        del self._columns[depth:], self._numbers[depth:]
+
+    def _column(self, row: int) -> int:
+        blanks = _INDENT.match(self._source[row])
+        return len(blanks[0].translate(_WIDE).expandtabs(4)) if blanks else 0
+
+
+def _is_rule(opening: Token, title: Token) -> bool:
+    """Return whether a line of - or = ends a paragraph rather than underlining a heading."""
+    underlined = opening.markup in ("-", "=")
+    return underlined and ("\n" in title.content or len(title.content) > _MAX_UNDERLINED)
+
+
+@functools.cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"maxNesting": _NESTING})
+    # What stands within a line is parsed for labels alone.
+    parser.disable(["code", "html_block", "reference", "inline"]).enable("strikethrough")
+    parser.inline.ruler.after("text", "kept", _keep)
+    return parser
+
+
+# Labels
+
+
+def plain(text: str) -> str:
+    r"""Return `text` without emphasis, links, code marks, escapes, entities and a few HTML tags.
+
+    As CommonMark, but that a star between two letters or digits is left alone, and so is what
+    stands between two dollar signs.
+
+    >>> plain(r"**Dense** [retrieval](http://x.y), `f_1` \*, $a_i b_j$ and 2*3*4 &amp; A*")
+    'Dense retrieval, f_1 *, $a_i b_j$ and 2*3*4 & A*'
+    """
+    tokens: list[Token] = []
+    try:
+        _parser().inline.parse(text, _parser(), {}, tokens)
+        return "".join(_texts(tokens))
+    except RecursionError:
+        raise DataError(f"the label {clip(text)} nests too many links or images.") from None
+
+
+def _keep(state: StateInline, silent: bool) -> bool:
+    """Take mathematics, and a star within a word, as they are: a rule of markdown-it."""
+    match = _KEPT.match(state.src, state.pos, state.posMax)
+    if match is None:
+        return False
+    if not silent:
+        state.pending += match[0]
+    state.pos = match.end()
+    return True
+
+
+def _texts(tokens: Sequence[Token]) -> Iterator[str]:
+    for token in tokens:
+        if token.type == "image":
+            yield from _texts(token.children or [])
+        elif token.type in ("softbreak", "hardbreak"):
+            yield " "
+        elif token.type == "html_inline" and _TAG.fullmatch(token.content):
+            yield " " if token.content[:3].lower() == "<br" else ""
+        else:
+            yield token.content
 
 
 def _heading(block: Block, tree: Builder) -> Entry:
     raw = block.text
+    if len(raw) > _LONGEST_READ:
+        raise too_long(raw)
     return _entry(block, raw, raw, tree)
 
 
@@ -122,7 +361,7 @@ def _item(block: Block, tree: Builder) -> Entry:
             'such as {"label": "...", "children": []}, or as plain headings and lists.'
         )
     label, rest = _parted(raw)
-    if len(plain(label)) > MAX_ITEM and _lead(raw) is None:
+    if _is_long(label) and _lead(raw) is None:
         tree.notes.add("list items too long for a label dropped", whole[:100])
         return Entry(block.level, None)
     entry = _entry(block, label, raw[: len(raw) - len(rest)].rstrip(), tree)
@@ -133,19 +372,23 @@ def _item(block: Block, tree: Builder) -> Entry:
 
 def _lead(raw: str) -> tuple[str, str] | None:
     """Return the bold beginning of an item and what follows it, if that is a label."""
-    found = _LEAD.match(raw)
-    if found is None or not (_AFTER_LEAD.match(found[3]) or found[2].rstrip().endswith(":")):
+    bold = _LEAD.match(raw)
+    if bold is None or not (_AFTER_LEAD.match(bold[3]) or bold[2].rstrip().endswith(":")):
         return None
-    return found[2], found[3]
+    return bold[2], bold[3]
 
 
 def _parted(raw: str) -> tuple[str, str]:
     """Return the part of an item that is its label, with marks, and the explanation after it."""
     if lead := _lead(raw):
         return lead[0].strip().removesuffix(":"), lead[1].lstrip(" :.–—-")
-    if len(plain(raw)) > MAX_ITEM and (mark := _PARTED.search(raw)):
+    if _is_long(raw) and (mark := _PARTED.search(raw)):
         return raw[: mark.start()], raw[mark.end() :].strip()
     return raw.rstrip().removesuffix(":"), ""
+
+
+def _is_long(raw: str) -> bool:
+    return len(raw) > MAX_ITEM and len(plain(raw)) > MAX_ITEM
 
 
 def _entry(block: Block, label: str, raw: str, tree: Builder) -> Entry:

@@ -1,4 +1,4 @@
-"""Read a mind-map from any of the forms that are out there, and tell what was repaired."""
+"""Read a mind-map from any of its forms, and note what was repaired."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from arena.errors import DataError
-from arena.mindmap._blocks import Document, blocks
-from arena.mindmap._building import Builder, shown
-from arena.mindmap._json import parse
-from arena.mindmap._markdown import read_document, tell_dropped
-from arena.mindmap._notes import Notes
-from arena.mindmap._objects import ObjectReader, is_node
+from arena.mindmap._builder import Builder, Notes, describe
+from arena.mindmap._markdown import Document, note_dropped, parse_document, read_document
+from arena.mindmap._objects import is_node, parse_json, read_object
 from arena.mindmap._outline import is_pair, read_pairs
 from arena.mindmap.tree import MindMap
 
@@ -60,10 +57,10 @@ def read_mind_map(value: object) -> tuple[MindMap, list[str]]:
             paper is no string.
 
     Example:
-        >>> tree, told = read_mind_map('{"A": {"example": "x", "B": null}, "C ": ["D", "D"]}')
+        >>> tree, notes = read_mind_map('{"A": {"example": "x", "B": null}, "C ": ["D", "D"]}')
         >>> [(node.label, len(node.children)) for node in tree.nodes()]
         [('', 2), ('A', 1), ('B', 0), ('C', 1), ('D', 0)]
-        >>> for sentence in told:
+        >>> for sentence in notes:
         ...     print(sentence)
         noise keys dropped (1): 'example' under 'A'.
         whitespace in labels collapsed (1): 'C '.
@@ -77,21 +74,21 @@ def read_mind_map(value: object) -> tuple[MindMap, list[str]]:
 def _read_value(value: object, notes: Notes) -> tuple[MindMap, list[str]]:
     if not isinstance(value, dict | list | tuple):
         raise DataError(
-            f"a mind-map is a JSON object, not {shown(value)}; give one such as "
+            f"a mind-map is a JSON object, not {describe(value)}; give one such as "
             '{"label": "...", "children": [], "papers": []}.'
         )
     if not isinstance(value, dict) and value and is_pair(value[0]):
         return read_pairs(value, Builder(notes))
     tree = value if isinstance(value, dict) else _forest(value, notes)
-    return ObjectReader(Builder(notes)).read(tree), notes.sentences()
+    return read_object(tree, Builder(notes)), notes.sentences()
 
 
 def _forest(value: Sequence[Any], notes: Notes) -> Any:
     for place, element in enumerate(value, 1):
         if not isinstance(element, dict | str):
             raise DataError(
-                f"element {place} of the list is {shown(element)}: a mind-map is an object, a list "
-                "of objects and labels, or a list of [level, heading] pairs."
+                f"element {place} of the list is {describe(element)}: a mind-map is an object, a "
+                "list of objects and labels, or a list of [level, heading] pairs."
             )
     if len(value) == 1 and isinstance(value[0], dict) and is_node(value[0]):
         notes.add("a list around the only tree dropped", "[...]")
@@ -104,21 +101,21 @@ def _forest(value: Sequence[Any], notes: Notes) -> Any:
 def _read_text(text: str, notes: Notes) -> tuple[MindMap, list[str]]:
     text = text.removeprefix("\ufeff")
     if begins_like_json(text):
-        return _read_value(parse(text), notes)
+        return _read_value(parse_json(text), notes)
     if text.count(_OPEN) and text.count(_CLOSE):
         return _read_tagged(text, notes)
-    document = blocks(text)
+    document = parse_document(text)
     if not document.headings:
         if json := _json_fence(document):
-            tell_dropped(Document(paragraphs=document.paragraphs), Builder(notes))
+            note_dropped(Document(paragraphs=document.paragraphs), Builder(notes))
             for block in document.blocks:
                 notes.add("list items beside the JSON dropped", block.text[:100])
-            return _read_value(parse(json), notes)
+            return _read_value(parse_json(json), notes)
         _refuse_bare_json(document)
     if document.blocks or len(document.fences) == 1:
         return read_document(document, Builder(notes))
     try:
-        value = parse(text)
+        value = parse_json(text)
     except DataError as error:
         raise DataError(
             f"{str(error).removesuffix('.')}. Give an object; a text may also be a list of "
@@ -132,8 +129,8 @@ def _read_tagged(text: str, notes: Notes) -> tuple[MindMap, list[str]]:
         raise DataError(f"the text has {text.count(_CLOSE)} {_CLOSE} tags: give one mind-map.")
     before, _, after = text.partition(_CLOSE)
     # A model may name the tag before it uses it.
-    before, found, inside = before.rpartition(_OPEN)
-    if not found:
+    before, opening, inside = before.rpartition(_OPEN)
+    if not opening:
         raise DataError(f"the text has {_CLOSE} before {_OPEN}: put the mind-map between them.")
     for part in (before, after):
         if part.strip():
@@ -142,14 +139,14 @@ def _read_tagged(text: str, notes: Notes) -> tuple[MindMap, list[str]]:
 
 
 def _json_fence(document: Document) -> str | None:
-    found = [
-        "\n".join(lines)
-        for language, lines in document.fences
-        if language.startswith("json") or begins_like_json("".join(lines[:1]))
+    contents = [
+        content
+        for language, content in document.fences
+        if language.startswith("json") or begins_like_json(content)
     ]
-    if len(found) > 1:
-        raise DataError(f"the text has {len(found)} blocks of JSON: give one mind-map.")
-    return found[0] if found else None
+    if len(contents) > 1:
+        raise DataError(f"the text has {len(contents)} blocks of JSON: give one mind-map.")
+    return contents[0] if contents else None
 
 
 def _refuse_bare_json(document: Document) -> None:
@@ -157,7 +154,7 @@ def _refuse_bare_json(document: Document) -> None:
     for line in lines:
         if line.startswith("{"):
             raise DataError(
-                f"the text has JSON ({shown(line)}) after other text: give the JSON alone, in a "
+                f"the text has JSON ({describe(line)}) after other text: give the JSON alone, in a "
                 f"fenced block, or in {_OPEN}...{_CLOSE}."
             )
 

@@ -1,101 +1,216 @@
-"""The directory of a run: whose it is, and whether this run may go on in it."""
+"""The directory of a run: begin a run in it, continue one, or read what it holds."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import TEMPORARY_SUFFIX, sha256_file, write_json
-from arena._internal.workdir import only_writer
-from arena.errors import CorpusError
-from arena.runs.pictures import PICTURES
-from arena.runs.trajectories import TRAJECTORIES, is_cut_off
+from arena._internal.files import sha256_file, sha256_json, write_json
+from arena._internal.workdir import OutputKind, output_directory, read_manifest_of
+from arena.errors import CorpusError, DataError, clip
+from arena.runs.environment import recorded_types
+from arena.runs.results import RESULTS
+from arena.runs.trajectories import TRAJECTORIES, is_cut_off, read_episodes
+from arena.tasks import DEFAULT_BUDGET, TASKS
 
 MANIFEST = "manifest.json"
 MANIFEST_VERSION = 2
 FOUND_FILE = "found.json"
-_OURS = ("run.trec", "run.*.trec", "qrels.trec", "mind_maps.jsonl", f"{PICTURES}/*.svg", FOUND_FILE,
-         "metrics.json", TRAJECTORIES)  # fmt: skip
-_LOCK = ".lock"
+RUN = OutputKind(
+    "run",
+    MANIFEST,
+    {"agent": str, "sha256": dict},
+    (*RESULTS, FOUND_FILE, TRAJECTORIES),
+)
+_TYPES: dict[str, type] = {
+    "arena": str, "task": str, "agent": str, "environment": dict, "budget": dict, "seed": int,
+    "surveys": list, "sha256": dict,
+}  # fmt: skip
 
 
 @contextmanager
 def run_directory(output: Path, manifest: dict[str, Any], overwrite: bool) -> Iterator[None]:
-    """Hold `output` for the run that `manifest` describes: new, or begun before.
+    """Hold `output` for the run that `manifest` describes: a new one, or one to continue.
 
     Raises:
-        CorpusError: if `output` holds anything else, or another run and `overwrite` is false.
-        ArenaError: if another process writes it.
+        CorpusError: `output` holds anything else, or another run and `overwrite` is false.
+        ArenaError: Another process writes it.
     """
-    if output.exists() and not output.is_dir():
-        raise CorpusError(f"{str(output)!r} is a file. Name a new directory.")
-    output.mkdir(parents=True, exist_ok=True)
-    with only_writer(output / _LOCK, output):
-        before = _run_before(output)
-        if before and overwrite:
-            for path in [path for name in _OURS for path in output.glob(name)]:
-                path.unlink()
-            with suppress(OSError):  # a file of the user's keeps it
-                (output / PICTURES).rmdir()
-            (output / MANIFEST).unlink()  # last the one that tells whose files these are
-            before = None
-        if before:
+    with output_directory(output, RUN, overwrite=overwrite) as before:
+        if before is None:
+            write_json(output / MANIFEST, manifest)
+        else:
             _check_same(output, before, manifest)
             _check_finished(output, before)
-        else:
-            write_json(output / MANIFEST, manifest)
         yield
 
 
-def _run_before(output: Path) -> dict[str, Any] | None:
-    """Return the manifest of the run in `output`, if any; refuse a directory of something else."""
-    for folder in (output, output / PICTURES):
-        for path in folder.glob(f".*{TEMPORARY_SUFFIX}"):
-            path.unlink()  # what a kill left of an atomic write
-    if not {path.name for path in output.iterdir()} - {_LOCK}:
-        return None
-    try:
-        manifest = json.loads((output / MANIFEST).read_bytes())
-        if isinstance(manifest["sha256"], dict) and "agent" in manifest:
-            return manifest  # type: ignore[no-any-return]
-    except (OSError, ValueError, LookupError, TypeError):
-        pass
-    # Never write among, or delete, what is not ours, be it a corpus.
-    raise CorpusError(f"{str(output)!r} holds other files, no run. Name a new or empty directory.")
-
-
 def _check_same(output: Path, before: dict[str, Any], manifest: dict[str, Any]) -> None:
-    hashes = before["sha256"]
     differing = []
     for key, value in manifest.items():
         if key in ("environment", "budget") and isinstance(before.get(key), dict):
             differing += [part for part in value if before[key].get(part) != value[part]]
         elif key != "sha256" and before.get(key) != value:
             differing.append(key)
-    differing += [f"sha256 of {k}" for k, v in manifest["sha256"].items() if hashes.get(k) != v]
+    hashes = {name: (before["sha256"].get(name), now) for name, now in manifest["sha256"].items()}
+    differing += [f"sha256 of {name}" for name, (then, now) in hashes.items() if then != now]
     if not differing:
         return
-    hint = ": a file of arena or baselines was changed or added"
+    hint = ""
     if "sha256 of environment" in differing and "sha256 of code" in differing:
         differing.remove("sha256 of environment")  # the same files
+    if differing == ["sha256 of code"]:
+        then, now = hashes["code"]
+        hint = (
+            f": code of arena, baselines or the agent has changed, from {str(then)[:12]} to "
+            f"{now[:12]}"
+        )
     raise CorpusError(
-        f"{str(output)!r} holds another run (it differs in {', '.join(differing)}"
-        f"{hint if differing == ['sha256 of code'] else ''}). Name another directory or pass "
-        "--overwrite."
+        f"{str(output)!r} holds another run (it differs in {', '.join(differing)}{hint}). Name "
+        "another directory or pass --overwrite."
     )
 
 
 def _check_finished(output: Path, before: dict[str, Any]) -> None:
-    """Refuse to write results anew from episodes that were changed since the run was finished."""
+    """Refuse to write results again from episodes that were changed after the run finished."""
     files = before.get("files")
     expected = files.get(TRAJECTORIES) if isinstance(files, dict) else None
     path = output / TRAJECTORIES
     if expected is None or not path.is_file() or is_cut_off(path):
-        return  # it goes on from there
+        return  # the run continues from there
     if sha256_file(path) != expected:
         raise CorpusError(
             f"{str(path)!r} is not as the run left it. Name another directory or pass --overwrite."
         )
+
+
+class OpenedRun:
+    """The manifest and the episodes of a run, opened for reading.
+
+    Args:
+        directory: Directory of the run.
+
+    Attributes:
+        directory: The same.
+        manifest: Content of ``manifest.json``.
+        task: Name of the task.
+        path: Path of the trajectories.
+
+    Raises:
+        CorpusError: The directory holds no run, one of another release, or a damaged manifest.
+        UnknownNameError: The task of the run is unknown here.
+    """
+
+    def __init__(self, directory: str | Path) -> None:
+        self.directory = Path(directory)
+        self.manifest = self._read_manifest()
+        self._check("", self.manifest, _TYPES)
+        self.task = str(self.manifest["task"])
+        TASKS.get(self.task)
+        self._check("environment.", self.manifest["environment"], recorded_types(self.task))
+        self._check("budget.", self.manifest["budget"], dict.fromkeys(DEFAULT_BUDGET, int))
+        self.path = self.directory / TRAJECTORIES
+        if not self.path.is_file() or not self.path.stat().st_size:
+            raise CorpusError(f"{str(self.path)!r} holds no episode. Play one with `arena run`.")
+
+    def _read_manifest(self) -> dict[str, Any]:
+        path = self.directory / MANIFEST
+        manifest = read_manifest_of(self.directory, RUN._replace(keys={"agent": str}))
+        if manifest is None:
+            raise CorpusError(
+                f"{str(self.directory)!r} holds no run (no readable {MANIFEST} of one). Name the "
+                "--output of an `arena run`."
+            )
+        version = manifest.get("version")
+        if version != MANIFEST_VERSION:
+            raise CorpusError(
+                f"{str(path)!r} has version {clip(version)}, this release reads "
+                f"{MANIFEST_VERSION}. Run it again, or use the release that wrote it."
+            )
+        return manifest
+
+    def _check(self, part: str, values: dict[str, Any], types: dict[str, type]) -> None:
+        for name, kind in types.items():
+            if not isinstance(values.get(name), kind):
+                problem = f"={clip(values[name])}" if name in values else " is missing"
+                raise CorpusError(
+                    f"{str(self.directory / MANIFEST)!r} is damaged: {part}{name}{problem}. Run "
+                    "it again."
+                )
+
+    def refuse_other(self, hashes: dict[str, Any]) -> None:
+        """Raise CorpusError if a corpus, index or task set is not the run's.
+
+        Args:
+            hashes: Hashes of today, by the names that they have in the run.
+        """
+        recorded = self.manifest["sha256"]
+        what = {"corpus": "corpus", "tasks": "task set", "index": "index"}
+        for name, value in hashes.items():
+            if recorded.get(name) != value:
+                raise CorpusError(
+                    f"{str(self.directory)!r} was run with another "
+                    f"{what.get(name, f'index among its {name}')} ({clip(recorded.get(name))}, "
+                    f"here it is {clip(value)}). Name the --corpus that it was run with."
+                )
+
+    def episodes(self) -> Iterator[dict[str, Any]]:
+        """Yield the complete episodes in order.
+
+        Raises:
+            DataError: A line is not an episode, or is one of another run.
+        """
+        played: set[str] = set()
+        for number, record in enumerate(read_episodes(self.path), 1):
+            same = ("arena", "task", "sha256")
+            foreign = [key for key in same if self.manifest[key] != record[key]]
+            if record["survey"] in played or record["survey"] not in self.manifest["surveys"]:
+                foreign = ["survey"]
+            if foreign:
+                raise DataError(
+                    f"{str(self.path)!r} line {number} is not of this run: it differs from "
+                    f"{MANIFEST} in {', '.join(foreign)}."
+                )
+            played.add(record["survey"])
+            yield record
+        if not played:
+            raise CorpusError(
+                f"{str(self.path)!r} holds no complete episode. Give the command that began the "
+                "run again to continue it."
+            )
+
+    def remarks(self, played: int) -> list[str]:
+        """Return sentences on what differs from a finished run; `played` episodes are complete."""
+        remarks = []
+        total = len(self.manifest["surveys"])
+        if is_cut_off(self.path):
+            remarks.append("The last line is incomplete and was skipped.")
+        if played < total:
+            remarks.append(f"The run has {played} of its {total} episodes.")
+        else:
+            files = self.manifest.get("files")
+            expected = files.get(TRAJECTORIES) if isinstance(files, dict) else None
+            if expected != sha256_file(self.path):
+                remarks.append(f"{TRAJECTORIES} is not as the run left it.")
+        return remarks
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of the run's environment, except corpus and surveys.
+
+        Raises:
+            CorpusError: The papers that the episodes began with are not as the run left them.
+        """
+        arguments: dict[str, Any] = self.manifest["environment"] | self.manifest["budget"]
+        recorded = arguments.get("found")
+        if isinstance(recorded, dict) and set(recorded) == {"sha256"}:
+            path = self.directory / FOUND_FILE
+            try:
+                arguments["found"] = json.loads(path.read_bytes())
+            except (OSError, ValueError, RecursionError):
+                arguments["found"] = None
+            if sha256_json(arguments["found"]) != recorded["sha256"]:
+                raise CorpusError(f"{str(path)!r} is not as the run left it.")
+        return arguments

@@ -1,4 +1,4 @@
-"""The environment of a run: made from arguments, recorded, and made again from the record."""
+"""The environment of a run: make it from arguments, record these, and make it again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from arena.tasks import (
 from arena.tools import TOOLS
 
 FOUND = "found"
-"""The one argument of an environment that may name a file; its content goes into the run."""
+"""The one argument of an environment that may name a file; the run keeps its content."""
 
 _ELSEWHERE = ("corpus", "task", "surveys", "render_mode")
 _GYMNASIUM = tuple(inspect.signature(gymnasium.make).parameters)  # its own, such as time limits
@@ -41,12 +41,12 @@ _TYPES: dict[str, type] = {
 
 
 def has_mind_maps(task: str) -> bool:
-    """Return whether a mind-map is handed in at some stage of a task."""
+    """Return whether a stage of a task is answered by a mind-map."""
     return any(stage.answer == "mind_map" for _, stage in stages_of(task))
 
 
 def recorded_types(task: str) -> dict[str, type]:
-    """Return the arguments that every run of a task records, and their types."""
+    """Return the arguments that every run of a task records, with their types."""
     return _TYPES | ({"encoder": str} if has_mind_maps(task) else {})
 
 
@@ -64,11 +64,17 @@ def takes_found(task: str) -> bool:
 def make_environment(
     task: str, corpus: Corpus, surveys: Sequence[str], arguments: Mapping[str, Any]
 ) -> gymnasium.Env[Any, Any]:
-    """Return the environment of a task; `arguments` are what `recorded_arguments` returns.
+    """Return the environment of a task.
+
+    Args:
+        task: A registered task.
+        corpus: Corpus to play on.
+        surveys: Ids of the surveys to play.
+        arguments: Further arguments, as `arguments_of` returns them.
 
     Raises:
-        DataError: if the environment takes no such argument.
-        CorpusError, UnknownNameError: if one is unusable.
+        DataError: The environment does not take an argument.
+        CorpusError, UnknownNameError: An argument is unusable.
     """
     kind = environment_id(task)
     for name in arguments:
@@ -95,11 +101,11 @@ def arguments_of(
     options: Mapping[str, Any] | None,
     budget: Mapping[str, int] | None,
 ) -> dict[str, Any]:
-    """Return all arguments of an environment but corpus and surveys, defaults included.
+    """Return all arguments of an environment except corpus and surveys, defaults included.
 
     Raises:
-        UnknownNameError: if the encoder is unknown.
-        DataError: if a limit or an option is unknown, or no JSON value.
+        UnknownNameError: The encoder is unknown.
+        DataError: A limit or an option is unknown, or is not a JSON value.
     """
     ENCODERS.get(encoder)
     for name in budget or {}:
@@ -127,17 +133,19 @@ def arguments_of(
         arguments["encoder"] = encoder
     for name in options or {}:
         if name in arguments or name in _ELSEWHERE or name == "encoder":
-            raise DataError(f"{clip(name)} is no further option of an environment: give it itself.")
+            raise DataError(
+                f"{clip(name)} is no further option: give it as an argument of its own."
+            )
     return arguments | dict(options or {})
 
 
 def papers_of_run(
     arguments: Mapping[str, Any], corpus: Corpus, tasks: TaskSet, surveys: Sequence[str]
 ) -> dict[str, list[str]]:
-    """Return the papers that each episode begins with, where the arguments name a run of them.
+    """Return survey id -> the papers that its episode begins with, from the run in `arguments`.
 
     Raises:
-        DataError: if they name none, or one that has no survey of this corpus.
+        DataError: The arguments name no such run, or one without a survey of this corpus.
     """
     source = starting_papers(arguments.get("references", "oracle"), arguments[FOUND], corpus)
     assert source is not None
@@ -151,7 +159,7 @@ def papers_of_run(
 
 
 def recorded(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments for the manifest: a hash in place of what was found."""
+    """Return the arguments for the manifest: a hash in place of the starting papers."""
     kept = dict(arguments)
     if kept.get(FOUND) is not None:
         kept[FOUND] = {"sha256": sha256_json(kept[FOUND])}
@@ -166,15 +174,17 @@ def hashes(
     env: gymnasium.Env[Any, Any], corpus: Corpus, tasks: TaskSet, arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the hashes of all that shapes an observation, a reward or a metric."""
-    found: dict[str, Any] = {
+    digests: dict[str, Any] = {
         "corpus": corpus.sha256,
         "tasks": tasks.sha256,
         "index": corpus.index_sha256(arguments["retriever"]),
         "environment": code_sha256(*code_of(env, corpus, arguments)),
     }
     if arguments["retrievers"]:
-        found["retrievers"] = {name: corpus.index_sha256(name) for name in arguments["retrievers"]}
-    return found
+        digests["retrievers"] = {
+            name: corpus.index_sha256(name) for name in arguments["retrievers"]
+        }
+    return digests
 
 
 def engine_of(corpus: Corpus, arguments: Mapping[str, Any]) -> Retriever:
@@ -183,7 +193,7 @@ def engine_of(corpus: Corpus, arguments: Mapping[str, Any]) -> Retriever:
 
 
 def encoder_of(arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return what shapes the scores of mind-maps; None where there are none."""
+    """Return the identity of the encoder that scores mind-maps; None if the task has none."""
     if "encoder" not in arguments:
         return None
     from arena.mindmap import identity
@@ -194,7 +204,7 @@ def encoder_of(arguments: Mapping[str, Any]) -> dict[str, Any] | None:
 def code_of(
     env: gymnasium.Env[Any, Any], corpus: Corpus, arguments: Mapping[str, Any]
 ) -> list[Any]:
-    """Return the classes and functions that an environment is made of, as `code_sha256` takes."""
+    """Return the classes and functions that an environment consists of, for `code_sha256`."""
     engines = [engine_of(corpus, arguments)]
     engines += [corpus.retriever(name) for name in arguments["retrievers"]]
     rewards = make_rewards(arguments["reward"], arguments["reward_options"])

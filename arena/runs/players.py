@@ -1,29 +1,68 @@
-"""Make the agent of each episode."""
+"""Make the agent of each episode: a registered one, a class, one of a file, or the oracle."""
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
-from collections.abc import Callable
-from typing import Any, NamedTuple
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena.agents import AGENTS, Agent
+from arena.agents import AGENTS, Action, Agent, Observation
 from arena.errors import DataError, clip, did_you_mean
-from arena.runs.oracle import Oracle
+from arena.registry import check_options
 from arena.tasks import TaskSet, ideal_answers
 
+if TYPE_CHECKING:
+    from arena.mindmap import MindMap
+
 ORACLE = "oracle"
-"""The one name that is no registered agent: it is given the labels."""
+"""Name of the one agent that is not registered, since it receives the labels."""
 
 
-class Players(NamedTuple):
-    """The agents of one run.
+class Oracle(Agent):
+    """Hand in the labels: the reachable references, the influential ones first, and the mind-map.
+
+    Args:
+        answers: Stage -> the best answer; a stage without one is skipped with ``finish``.
+        seed: Not used.
+    """
+
+    def __init__(self, answers: Mapping[str, list[str] | MindMap], seed: int = 0) -> None:
+        super().__init__(seed)
+        self._answers = answers
+
+    def act(self, observation: Observation) -> Action:
+        """Submit at once, stage by stage."""
+        answer = self._answers.get(observation["stage"])
+        if answer is None:
+            return {"tool": "finish", "arguments": {}}
+        if isinstance(answer, list):
+            return {"tool": "submit", "arguments": {"paper_ids": answer}}
+        return {"tool": "organize", "arguments": {"mind_map": _labels_alone(answer)}}
+
+
+def _labels_alone(mind_map: MindMap) -> dict[str, object]:
+    """Return the map without its papers: some may not be visible, and none is scored."""
+    plain = mind_map.to_json()
+    nodes = [plain]
+    while nodes:
+        node = nodes.pop()
+        node["papers"] = []
+        nodes.extend(node["children"])
+    return plain
+
+
+class AgentFactory(NamedTuple):
+    """Makes the agents of one run.
 
     Attributes:
-        name: for the records of the run.
-        kind: their class.
-        prompts: their prompt templates.
-        prepare: raises what would keep them from playing, such as a missing key.
-        make: (survey id, seed of the episode) -> a fresh agent.
+        name: Name of the agent in the files of the run.
+        kind: Class of the agents.
+        prompts: Their prompt templates.
+        prepare: Function that raises what would keep them from playing, such as a missing key.
+        make: Function (survey id, seed of the episode) -> a fresh agent.
     """
 
     name: str
@@ -33,73 +72,99 @@ class Players(NamedTuple):
     make: Callable[[str, int], Agent]
 
 
-def players(
+def agent_factory(
     agent: str | type[Agent], options: dict[str, Any], task: str, tasks: TaskSet
-) -> Players:
-    """Return what makes the agents of a run.
+) -> AgentFactory:
+    """Return the factory of a run's agents.
 
     Args:
-        agent: a registered name, ``"oracle"``, or a subclass of `Agent`.
-        options: keyword arguments for the agent, besides its seed.
-        task: what is played.
-        tasks: where the oracle, and nobody else, gets its labels.
+        agent: A registered name, ``"oracle"``, or a subclass of `Agent`.
+        options: Keyword arguments for the agent, besides its seed.
+        task: Task to play.
+        tasks: Task set; the oracle, and no other agent, receives its labels.
 
     Raises:
-        UnknownNameError: if no agent has that name.
-        DataError: if `agent` is neither, or takes no such options.
+        UnknownNameError: No agent has that name.
+        DataError: `agent` is neither, or does not take these options.
     """
     if agent == ORACLE:
         if options:
             raise DataError(f"the oracle takes no options, but got {clip(options)}.")
-        return Players(
-            ORACLE,
-            Oracle,
-            {},
-            lambda: None,
-            lambda survey_id, seed: Oracle(ideal_answers(task, tasks, survey_id), seed=seed),
-        )
+
+        def oracle(survey_id: str, seed: int) -> Oracle:
+            return Oracle(ideal_answers(task, tasks, survey_id), seed=seed)
+
+        return AgentFactory(ORACLE, Oracle, {}, lambda: None, oracle)
     kind = AGENTS.get(agent) if isinstance(agent, str) else agent
     if not (isinstance(kind, type) and issubclass(kind, Agent)):
         raise DataError(f"agent={clip(agent)}: give a registered name or a subclass of Agent.")
     name = agent if isinstance(agent, str) else kind.__qualname__
-    if (known := _named(kind)) is not None:
-        _check(name, known, options)
+    known, complete = _option_names(kind)
+    if complete:
+        check_options(f"agent {name!r}", options, known)
     try:
         first = kind(seed=0, **options)
     except TypeError as error:
-        _check(name, _handed_on(kind), options)
+        check_options(f"agent {name!r}", options, known)
         raise DataError(
             f"agent {name!r} does not take seed=0 and the options {clip(options)}: {error}."
         ) from None
-    return Players(
+    return AgentFactory(
         name, kind, first.prompts(), first.prepare, lambda _, seed: kind(seed=seed, **options)
     )
 
 
-def _named(kind: type) -> list[str] | None:
-    """Return the options that a class names; None if it takes others, too."""
-    parameters = inspect.signature(kind).parameters.values()
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        return None
-    return [parameter.name for parameter in parameters if parameter.name != "seed"]
+def load_agent(text: str) -> str | type[Agent]:
+    """Return the class that ``FILE.py:CLASS`` names; return any other text as it is, a name.
+
+    Raises:
+        DataError: There is no such file or class, or the file does not import.
+    """
+    if text.endswith(".py"):
+        raise DataError(f"--agent {text!r}: name the class in it, too: {text}:CLASS.")
+    file, _, name = text.rpartition(":")
+    if not file.endswith(".py"):
+        return text
+    path = Path(file)
+    if not path.is_file():
+        raise DataError(f"--agent {text!r}: there is no file {file!r}.")
+    # A name of its own: a file json.py must not take the place of the library.
+    specification = importlib.util.spec_from_file_location(f"agent_file_{path.stem}", path)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[specification.name] = module  # so that the source of its classes is found
+    try:
+        specification.loader.exec_module(module)
+    except Exception as error:
+        raise DataError(
+            f"--agent {text!r}: {file!r} does not import: {type(error).__name__}: {error}."
+        ) from error
+    agents = {
+        key: value
+        for key, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, Agent) and value is not Agent
+    }
+    if name not in agents:
+        raise DataError(
+            f"--agent {text!r}: no agent {name!r} in {file!r}.{did_you_mean(name, agents)}"
+        )
+    return agents[name]
 
 
-def _handed_on(kind: type[Agent]) -> list[str]:
-    """Return the options that the class names and those that it builds on do."""
-    found: set[str] = set()
-    for base in kind.__mro__[:-1]:
-        if "__init__" in vars(base):
-            found |= {
-                parameter.name
-                for parameter in inspect.signature(base).parameters.values()
-                if parameter.kind is not parameter.VAR_KEYWORD
-            }
-    return sorted(found - {"seed"})
-
-
-def _check(name: str, known: list[str], options: dict[str, Any]) -> None:
-    """Refuse an option that the agent does not have."""
-    for option in options:
-        if option not in known:
-            hint = did_you_mean(option, known) if known else " It has none."
-            raise DataError(f"the agent {name!r} has no option {clip(option)}.{hint}")
+def _option_names(kind: type[Agent]) -> tuple[list[str], bool]:
+    """Return the options that a class and its bases name, and whether it takes no others."""
+    own = inspect.signature(kind).parameters.values()
+    complete = all(parameter.kind is not parameter.VAR_KEYWORD for parameter in own)
+    signatures = [
+        inspect.signature(base).parameters.values()
+        for base in kind.__mro__[:-1]
+        if "__init__" in vars(base)
+    ]
+    names = {
+        parameter.name: None
+        for parameters in ([own] if complete else signatures)
+        for parameter in parameters
+        if parameter.kind is not parameter.VAR_KEYWORD and parameter.name != "seed"
+    }
+    return (list(names) if complete else sorted(names)), complete

@@ -1,31 +1,46 @@
-"""The result files of a run, made from its trajectories."""
+"""The result files of a run, written from its trajectories."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arena import trec
 from arena._internal.files import atomic_write, write_json
 from arena.errors import DataError, clip
-from arena.mindmap import read_mind_map
-from arena.runs.pictures import write_pictures
-from arena.runs.summary import Answers, summarize
+from arena.runs.scoring import Answers, summarize
 from arena.runs.trajectories import TRAJECTORIES, read_episodes
 from arena.tasks import ENCODER, TASKS, TaskSet, evaluate_answers, stages_of
+
+if TYPE_CHECKING:
+    from arena.mindmap import MindMap
+
+PICTURES = "pictures"
+RESULTS = (
+    "run.trec", "run.*.trec", "qrels.trec", "mind_maps.jsonl", f"{PICTURES}/*.svg", "metrics.json",
+)  # fmt: skip
+"""Patterns of the files that `write_results` writes."""
+
+_LONGEST = 120
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_DIGITS = 16
+_HASHED = re.compile(rf"(?:.*-)?[0-9a-f]{{{_DIGITS}}}")  # what a name with a hash looks like
 
 
 def write_results(
     output: Path, manifest: dict[str, Any], tasks: TaskSet
 ) -> tuple[dict[str, Any], list[str]]:
-    """Write what was handed in and ``metrics.json``; return that and the names of all files."""
+    """Write the answers and ``metrics.json``; return the metrics and the names of all files."""
     answers: dict[str, Answers] = {}
-    told = {}
+    costs = {}
     for record in read_episodes(output / TRAJECTORIES):
         answers[record["survey"]] = answers_of(record)
-        told[record["survey"]] = record["spent"] | {
+        costs[record["survey"]] = record["spent"] | {
             "return": math.fsum(step["reward"] for step in record["steps"]),
             "truncated": record["truncated"],
         }
@@ -36,9 +51,9 @@ def write_results(
         TASKS.get(task).metrics,
         tasks,
         answers,
-        lambda found, survey_id: evaluate_answers(task, found, tasks, survey_id, encoder),
+        lambda submitted, survey_id: evaluate_answers(task, submitted, tasks, survey_id, encoder),
     )
-    for survey_id, entry in told.items():
+    for survey_id, entry in costs.items():
         summary["per_survey"][survey_id] |= entry
     summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}
     names = [*_write_answers(output, task, manifest["agent"], answers, tasks)]
@@ -48,17 +63,19 @@ def write_results(
 
 
 def answers_of(record: dict[str, Any]) -> dict[str, Any]:
-    """Return what an episode handed in: stage -> a ranking or a `MindMap`.
+    """Return the answers of an episode: stage -> a ranking or a `MindMap`.
 
     Raises:
-        DataError: if an answer is none that the task takes.
+        DataError: The task does not take such an answer.
     """
-    wanted = {stage: specification.answer for stage, specification in stages_of(record["task"])}
+    from arena.mindmap import read_mind_map
+
+    expected = {stage: specification.answer for stage, specification in stages_of(record["task"])}
     for stage, answer in record["answers"].items():
-        if wanted.get(stage) != ("ranking" if isinstance(answer, list) else "mind_map"):
+        if expected.get(stage) != ("ranking" if isinstance(answer, list) else "mind_map"):
             raise DataError(
-                f"survey {record['survey']!r}: the answer to {clip(stage)} is none that the task "
-                f"{record['task']!r} takes. Run it again."
+                f"survey {record['survey']!r}: the task {record['task']!r} does not take its "
+                f"answer to {clip(stage)}. Run it again."
             )
     try:
         return {
@@ -72,20 +89,20 @@ def answers_of(record: dict[str, Any]) -> dict[str, Any]:
 def _write_answers(
     output: Path, task: str, tag: str, answers: dict[str, Answers], tasks: TaskSet
 ) -> list[str]:
-    """Write a TREC run for each stage that wants a ranking, and the mind-maps with pictures."""
+    """Write a TREC run for each stage that takes a ranking, and the mind-maps with pictures."""
     stages = stages_of(task)
     names = []
     for stage, specification in stages:
-        handed_in = {s: found[stage] for s, found in answers.items() if stage in found}
+        submitted = {s: of_survey[stage] for s, of_survey in answers.items() if stage in of_survey}
         if specification.answer == "ranking":
             names.append("run.trec" if len(stages) == 1 else f"run.{stage}.trec")
-            trec.write_run(output / names[-1], handed_in, tag)
+            trec.write_run(output / names[-1], submitted, tag)
         else:
             names.append("mind_maps.jsonl")
-            rows = [{"survey": s, "mind_map": m.to_json()} for s, m in handed_in.items()]
+            rows = [{"survey": s, "mind_map": m.to_json()} for s, m in submitted.items()]
             atomic_write(output / names[-1], "".join(json.dumps(row) + "\n" for row in rows))
-            gold = {survey_id: tasks.mind_map(survey_id) for survey_id in handed_in}
-            names += write_pictures(output, handed_in, gold)
+            gold = {survey_id: tasks.mind_map(survey_id) for survey_id in submitted}
+            names += write_pictures(output, submitted, gold)
     return names
 
 
@@ -95,6 +112,51 @@ def _write_qrels(output: Path, task: str, tasks: TaskSet, answers: dict[str, Ans
     qrels = {s: gains for s in answers if (gains := tasks.gold(s).gains)}
     if qrels:
         trec.write_qrels(output / "qrels.trec", qrels)
-    else:  # no survey can be scored; the file is there all the same
+    else:  # no survey can be scored; the file exists all the same
         atomic_write(output / "qrels.trec", b"")
     return ["qrels.trec"]
+
+
+def write_pictures(
+    output: Path, submitted: Mapping[str, MindMap], gold: Mapping[str, MindMap | None]
+) -> list[str]:
+    """Write ``pictures/SURVEY.svg``: the submitted map, beside the survey's own if it has one.
+
+    Args:
+        output: Directory of the run.
+        submitted: Survey id -> mind-map.
+        gold: Survey id -> the survey's own mind-map, None where it has none.
+
+    Returns:
+        The names of the files, relative to `output`.
+    """
+    from arena.mindmap import beside, render
+
+    names = []
+    for survey_id, tree in submitted.items():
+        names.append(f"{PICTURES}/{file_name(survey_id)}.svg")
+        own = gold[survey_id]
+        if own is None:
+            picture = render(tree, "svg")
+        else:
+            picture = beside(tree, own, captions=("handed in", "the survey's own"))
+        (output / PICTURES).mkdir(exist_ok=True)
+        atomic_write(output / names[-1], picture)
+    return names
+
+
+def file_name(survey_id: str) -> str:
+    """Return a name that every file system takes, a different one for every survey.
+
+    >>> file_name("2101.01507")
+    '2101.01507'
+    >>> file_name("../doi:10.1/x")
+    'doi-10.1-x-482f66e24c040c43'
+    """
+    name = _UNSAFE.sub("-", survey_id).strip(".-")[:_LONGEST]
+    # A name with capitals gets a hash, since some file systems take A.svg and a.svg for one file;
+    # so does an id that looks like a name with a hash.
+    if name == survey_id and name == name.lower() and not _HASHED.fullmatch(name):
+        return name
+    digest = hashlib.sha256(survey_id.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+    return f"{name}-{digest}" if name else digest

@@ -1,4 +1,4 @@
-"""Run an agent over the surveys of a corpus; stop and go on at any time, same files."""
+"""Run an agent over the surveys of a corpus; it can stop and continue at any time."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from arena.corpus import Corpus
 from arena.errors import ArenaError, CorpusError, DataError, NoLabelsError, clip
 from arena.runs import environment
 from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION, run_directory
-from arena.runs.episodes import episode_seed, play
-from arena.runs.players import players
+from arena.runs.episodes import episode_seed, record_episode
+from arena.runs.players import agent_factory
 from arena.runs.results import write_results
 from arena.runs.trajectories import TRAJECTORIES, VERSION, Trajectories, plain
 from arena.tasks import (
@@ -52,41 +52,41 @@ def run(
 ) -> dict[str, Any]:
     """Play one episode of `task` for each survey and write a scored run.
 
-    Writes ``trajectories.jsonl``, ``metrics.json``, ``manifest.json`` and what was handed in into
+    Writes ``trajectories.jsonl``, ``metrics.json``, ``manifest.json`` and the answers into
     `output`; docs/runs.md describes them. The same arguments give the same bytes. A run that was
-    interrupted goes on after its last complete episode.
+    interrupted continues after its last complete episode.
 
     Args:
-        corpus: a built corpus, or its directory.
-        task: a registered task.
-        agent: a registered agent, a subclass of `arena.Agent`, or ``"oracle"``, which knows the
+        corpus: A built corpus, or its directory.
+        task: A registered task.
+        agent: A registered agent, a subclass of `arena.Agent`, or ``"oracle"``, which knows the
             labels.
-        output: a new directory, or one with the same run begun.
-        retriever: the engine behind ``search``: an index of the corpus, or a combination such as
+        output: A new directory, or one in which the same run was begun.
+        retriever: Engine behind ``search``: an index of the corpus, or a combination such as
             ``"hybrid(bm25,dense)"``.
-        retriever_options: options of that engine; see `Corpus.retriever`.
-        retrievers: further engines that a ``search`` may name.
-        reward: a registered reward, or a sum such as ``"gain+cost"``; by default the task's.
-        reward_options: name of a reward -> its options.
-        encoder: the encoder by which headings of mind-maps are compared.
-        env_options: further arguments of the environment, such as ``references`` and ``found`` of
+        retriever_options: Options of that engine; see `Corpus.retriever`.
+        retrievers: Further engines that a ``search`` may name.
+        reward: A registered reward, or a sum such as ``"gain+cost"``; by default the task's.
+        reward_options: Name of a reward -> its options.
+        encoder: Encoder by which headings of mind-maps are compared.
+        env_options: Further arguments of the environment, such as ``references`` and ``found`` of
             organization.
-        agent_options: keyword arguments for the agent.
-        budget: any of ``max_steps``, ``max_searches``, ``max_reads``, ``max_characters`` and
+        agent_options: Keyword arguments for the agent.
+        budget: Any of ``max_steps``, ``max_searches``, ``max_reads``, ``max_characters`` and
             ``max_k`` of the environment.
-        surveys: ids, or how many of the corpus' surveys in order; by default all. A task with a
-            mind-map counts the surveys that have one.
-        seed: makes each episode's own seed, together with the survey's id.
-        overwrite: begin anew if `output` holds a run.
+        surveys: Ids of surveys, or how many of the corpus' surveys in order; by default all. For a
+            task with a mind-map, a number and the default count only surveys that have one.
+        seed: Makes each episode's own seed, together with the survey's id.
+        overwrite: Begin anew if `output` holds a run.
 
     Returns:
         The content of ``metrics.json``.
 
     Raises:
-        UnknownNameError: if a name is unknown.
-        DataError: if an option or a number is out of its range.
-        CorpusError: if `output` holds something else, or the corpus is damaged.
-        ArenaError: if another process writes `output`, or the agent fails; the episodes played so
+        UnknownNameError: A name is unknown.
+        DataError: An option or a number is out of its range.
+        CorpusError: `output` holds something else, or the corpus is damaged.
+        ArenaError: Another process writes `output`, or the agent fails; the episodes played so
             far are kept.
     """
     corpus = Corpus.of(corpus)
@@ -94,8 +94,8 @@ def run(
     tasks = TaskSet(corpus.directory)
     chosen = _choose(task, tasks, surveys)
     agent_options = agent_options or {}
-    team = players(agent, agent_options, task, tasks)
-    team.prepare()
+    factory = agent_factory(agent, agent_options, task, tasks)
+    factory.prepare()
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise DataError(f"seed={clip(seed)}: give an integer >= 0.")
     arguments = environment.arguments_of(
@@ -109,10 +109,10 @@ def run(
         options=env_options,
         budget=budget,
     )
-    found = None
+    starting_papers = None
     if arguments.get(environment.FOUND) is not None and environment.takes_found(task):
-        found = environment.papers_of_run(arguments, corpus, tasks, chosen)
-        arguments[environment.FOUND] = found
+        starting_papers = environment.papers_of_run(arguments, corpus, tasks, chosen)
+        arguments[environment.FOUND] = starting_papers
     env = environment.make_environment(task, corpus, chosen, arguments)
     manifest = plain(
         {
@@ -120,11 +120,11 @@ def run(
             "arena": __version__,
             "task": task,
             "definition": environment.definition_of(task),
-            "agent": team.name,
+            "agent": factory.name,
             "agent_options": {
                 name: value
                 for name, value in _checked(agent_options).items()
-                if name not in team.kind.unrecorded
+                if name not in factory.kind.unrecorded
             },
             "environment": environment.recorded(
                 {key: arguments[key] for key in arguments if key not in DEFAULT_BUDGET}
@@ -137,31 +137,32 @@ def run(
             "surveys": chosen,
             "sha256": environment.hashes(env, corpus, tasks, arguments)
             | {
-                "prompts": sha256_json(team.prompts) if team.prompts else None,
-                "code": code_sha256(team.kind, *environment.code_of(env, corpus, arguments)),
+                "prompts": sha256_json(factory.prompts) if factory.prompts else None,
+                "code": code_sha256(factory.kind, *environment.code_of(env, corpus, arguments)),
             },
         }
     )
     output = Path(output)
     with run_directory(output, manifest, overwrite), closing(env):
-        if found is not None:
-            write_json(output / FOUND_FILE, found)
+        if starting_papers is not None:
+            write_json(output / FOUND_FILE, starting_papers)
         same = {"version": VERSION, **{key: manifest[key] for key in ("arena", "task", "sha256")}}
         trajectories = Trajectories(output / TRAJECTORIES, same)
         trajectories.keep(chosen)
         rest = [survey_id for survey_id in chosen if survey_id not in trajectories.done]
         with trajectories:
-            for survey_id in progress(rest, desc=f"{task} {team.name}", unit="survey"):
+            for survey_id in progress(rest, desc=f"{task} {factory.name}", unit="survey"):
                 own_seed = episode_seed(seed, survey_id)
                 try:
-                    player = team.make(survey_id, own_seed)
-                    episode = play(env, player, survey_id, own_seed)
+                    player = factory.make(survey_id, own_seed)
+                    episode = record_episode(env, player, survey_id, own_seed)
                 except CorpusError:
                     raise
                 except Exception as error:
                     raise ArenaError(
-                        f"agent {team.name!r} failed on survey {survey_id!r}: {_told(error)} The "
-                        "episodes before it are kept; the same command goes on from here."
+                        f"agent {factory.name!r} failed on survey {survey_id!r}: "
+                        f"{_described(error)} The episodes before it are kept; the same command "
+                        "continues from here."
                     ) from error
                 trajectories.append(same | episode)
         summary, names = write_results(output, manifest, tasks)
@@ -171,7 +172,7 @@ def run(
 
 
 def _choose(task: str, tasks: TaskSet, surveys: Sequence[str] | int | None) -> list[str]:
-    """Return ids; episodes that are played for a mind-map nobody has are not worth an agent."""
+    """Return ids of surveys; by default those that have the mind-map that the task needs."""
     if not environment.has_mind_maps(task) or not (surveys is None or isinstance(surveys, int)):
         return choose_surveys(tasks, surveys)
     counted = [survey_id for survey_id in tasks.surveys if can_score(task, tasks, survey_id)]
@@ -190,8 +191,8 @@ def _checked(agent_options: dict[str, Any]) -> dict[str, Any]:
         raise DataError(f"the agent's options must be what JSON can hold: {error}.") from None
 
 
-def _told(error: Exception) -> str:
-    """Return what went wrong; an error of ours says itself what to do."""
+def _described(error: Exception) -> str:
+    """Return what went wrong; our own errors also say what to do."""
     if isinstance(error, ArenaError):
         return str(error)
     frame = traceback.extract_tb(error.__traceback__)[-1]

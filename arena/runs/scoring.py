@@ -1,9 +1,9 @@
-"""Score a TREC run that any system wrote."""
+"""Score submitted answers: the numbers of ``metrics.json``, and of TREC runs of any system."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,89 @@ from arena._internal.code import code_sha256
 from arena._internal.files import sha256_json
 from arena.corpus import Corpus
 from arena.errors import CorpusError, DataError, clip, did_you_mean
-from arena.metrics import evaluate, parse
-from arena.runs.summary import Answers, summarize
-from arena.tasks import TASKS, TaskSet, choose_surveys
+from arena.metrics import evaluate, mean, parse
+from arena.tasks import TASKS, TaskSet, choose_surveys, ideal_answers
 from arena.tools import MAX_SUBMITTED
+
+Answers = Mapping[str, Any]
+"""Stage -> a ranking (list of ids) or a `MindMap`."""
+
+Scores = Mapping[str, float | None]
+"""Metric -> value; None where the labels have nothing that the metric counts."""
+
+_RunFile = dict[str, list[tuple[str, float]]]
+
+
+def summarize(
+    task: str,
+    names: Sequence[str],
+    tasks: TaskSet,
+    answers: Mapping[str, Answers],
+    evaluate: Callable[[Answers, str], Scores],
+) -> dict[str, Any]:
+    """Score the answers to surveys and report what was reachable at all.
+
+    Args:
+        task: A registered task.
+        names: Names of the metrics that `evaluate` returns.
+        tasks: Task set with the labels.
+        answers: Survey id -> submitted answers; every survey in it is reported.
+        evaluate: Function (answers, survey id) -> scores; a metric without labels is absent.
+
+    Returns:
+        ``mean`` and ``ceiling`` (metric -> value over the scored surveys, those with all metrics;
+        the ceiling is the score of the best possible answers; None for no survey), ``per_survey``
+        (the metrics, None without labels, with ``gold``, ``references``, ``references_total``
+        counts and ``submitted``: stage -> number of papers or of headings) and ``counts``. If a
+        metric is None for a survey, its mean is over the others, and ``counts["scored_by"]`` says
+        over how many.
+    """
+    per_survey: dict[str, dict[str, Any]] = {}
+    scored: list[Scores] = []
+    ceilings: list[Scores] = []
+    for survey_id in sorted(answers):
+        gold = tasks.gold(survey_id)
+        scores = evaluate(answers[survey_id], survey_id)
+        if len(scores) == len(names):
+            scored.append(scores)
+            ceilings.append(evaluate(ideal_answers(task, tasks, survey_id), survey_id))
+        per_survey[survey_id] = dict.fromkeys(names) | {
+            **scores,
+            "gold": len(gold.gains),
+            "references": gold.references,
+            "references_total": gold.references_total,
+            "submitted": {
+                stage: len(answer) if isinstance(answer, list) else answer.size
+                for stage, answer in answers[survey_id].items()
+            },
+        }
+    totals = {
+        key: sum(entry[key] for entry in per_survey.values())
+        for key in ("gold", "references", "references_total")
+    }
+    scored_by = {name: sum(scores[name] is not None for scores in scored) for name in names}
+    return {
+        "mean": _means(names, scored),
+        "ceiling": _means(names, ceilings),
+        "per_survey": per_survey,
+        "counts": {
+            "surveys": len(per_survey),
+            "scored": len(scored),
+            "not_scored": len(per_survey) - len(scored),
+            **({"scored_by": scored_by} if min(scored_by.values()) < len(scored) else {}),
+            **totals,
+        },
+    }
+
+
+def _means(names: Sequence[str], scored: Sequence[Scores]) -> dict[str, float | None]:
+    """Return the mean of each metric over the surveys that it scored."""
+    means: dict[str, float | None] = {}
+    for name in names:
+        values = [value for scores in scored if (value := scores[name]) is not None]
+        of_name = {str(number): {name: value} for number, value in enumerate(values)}
+        means[name] = mean(of_name)[name] if of_name else None
+    return means
 
 
 def score(
@@ -27,83 +106,95 @@ def score(
 ) -> dict[str, Any]:
     """Score a run file (``survey Q0 paper rank score tag``) on a task.
 
-    Papers are ranked by score, ties by document order; the rank column does not count, nor does
-    what lies below the first `MAX_SUBMITTED`. A survey that the run leaves out scores 0, it does
-    not leave the mean. A paper that is not visible at the survey's cutoff keeps its place and is
-    not relevant.
+    Papers are ranked by score, ties by document order; the rank column is ignored, and so is what
+    is ranked below the first `MAX_SUBMITTED`. A survey that the run leaves out scores 0 and counts
+    in the mean. A paper that is not visible at the survey's cutoff keeps its rank and is not
+    relevant.
 
     Args:
-        corpus: a built corpus, or its directory.
-        task: a registered task that is answered by a ranking, such as ``selection``.
-        run_file: the run, or a directory that `run` wrote.
-        surveys: ids to score, or how many in order; by default those that a run of ours over
-            this corpus played, or all of the corpus.
-        metrics: names of metrics; by default those of the task.
+        corpus: A built corpus, or its directory.
+        task: A registered task that is answered by a ranking, such as ``selection``.
+        run_file: The run, or a directory that `run` wrote.
+        surveys: Ids of surveys to score, or how many in order; by default those that a run by
+            `run` over this corpus played, else all of the corpus.
+        metrics: Names of metrics; by default those of the task.
 
     Returns:
-        What `arena.runs.summary.summarize` returns, with ``missing`` (surveys not in the run)
-        and ``not_visible`` (papers in the run that are out of reach) among the counts, ``task``,
-        and ``sha256`` of corpus, tasks, run and code.
+        What `summarize` returns, with ``missing`` (surveys not in the run) and ``not_visible``
+        (papers in the run that are not visible) among the counts, ``task``, and ``sha256`` of
+        corpus, tasks, run and code.
 
     Raises:
-        DataError: if the file is no run or names an unknown survey, or the task wants no ranking.
-        CorpusError: if it is a directory with a run over another corpus.
-        UnknownNameError: if the task or a survey is unknown.
+        DataError: The file is not a run or names an unknown survey, or the task does not take a
+            ranking.
+        CorpusError: The directory holds a run over another corpus.
+        UnknownNameError: The task or a survey is unknown.
     """
     corpus = Corpus.of(corpus)
     specification = TASKS.get(task)
     if specification.stages or specification.answer != "ranking":
         raise DataError(
-            f"the task {task!r} is not answered by one ranking, so no TREC run can be scored on "
-            "it. `arena rescore` scores what a run handed in."
+            f"the task {task!r} is not answered by one ranking, so a TREC run cannot be scored on "
+            "it. `arena rescore` scores the answers of a run."
         )
     if metrics is not None:
-        if not metrics or isinstance(metrics, str):
-            raise DataError(f"metrics={clip(metrics)}: give a list of names such as 'recall@10'.")
-        for name in metrics:
+        for name in metric_names(metrics):
             parse(name)
         specification = specification._replace(metrics=tuple(dict.fromkeys(metrics)))
     tasks = TaskSet(corpus.directory)
     path = Path(run_file)
-    found, played = _read(path, corpus)
-    surveys = played if surveys is None else surveys
-    for survey_id in found:
+    run, played = _read(path, corpus)
+    for survey_id in run:
         if survey_id not in tasks.surveys:
             raise DataError(
                 f"{str(path)!r} ranks papers for survey {clip(survey_id)}, which this corpus "
                 f"does not have.{did_you_mean(survey_id, tasks.surveys)}"
             )
-    chosen = choose_surveys(tasks, surveys)
-    rankings, not_visible = {}, 0
-    for survey_id in chosen:
-        ranking = trec.order(found.get(survey_id, []), corpus._document_number)[:MAX_SUBMITTED]
-        view = corpus.at(tasks.survey(survey_id).date, exclude=[survey_id])
-        not_visible += sum(paper_id not in view for paper_id in ranking)
-        rankings[survey_id] = ranking
+    chosen = choose_surveys(tasks, played if surveys is None else surveys)
+    answers = {
+        survey_id: {
+            task: trec.order(run.get(survey_id, []), corpus._document_number)[:MAX_SUBMITTED]
+        }
+        for survey_id in chosen
+    }
 
-    def scores(answers: Answers, survey_id: str) -> dict[str, float]:
+    def scores(submitted: Answers, survey_id: str) -> dict[str, float]:
         gains = tasks.gold(survey_id).gains
-        return evaluate(answers[task], gains, specification.metrics) if gains else {}
+        return evaluate(submitted[task], gains, specification.metrics) if gains else {}
 
-    handed_in = {survey_id: {task: ranking} for survey_id, ranking in rankings.items()}
-    summary = summarize(task, specification.metrics, tasks, handed_in, scores)
+    summary = summarize(task, specification.metrics, tasks, answers, scores)
     summary["task"] = task
     summary["sha256"] = {
         "corpus": corpus.sha256,
         "tasks": tasks.sha256,
-        "run": sha256_json(rankings),  # as they were scored: the file may be a pipe
+        # as they were scored: the file may be a pipe
+        "run": sha256_json({survey_id: found[task] for survey_id, found in answers.items()}),
         "code": code_sha256(*(parse(name)[0] for name in specification.metrics)),
     }
-    summary["counts"]["missing"] = sum(survey_id not in found for survey_id in chosen)
-    summary["counts"]["not_visible"] = not_visible
+    summary["counts"]["missing"] = sum(survey_id not in run for survey_id in chosen)
+    summary["counts"]["not_visible"] = not_visible(corpus, tasks, answers)
     return summary
 
 
-_Found = dict[str, list[tuple[str, float]]]
+def metric_names(metrics: Sequence[str]) -> Sequence[str]:
+    """Return `metrics`; raise DataError if it is empty or one string."""
+    if not metrics or isinstance(metrics, str):
+        raise DataError(f"metrics={clip(metrics)}: give a list of names such as 'recall@10'.")
+    return metrics
 
 
-def _read(path: Path, corpus: Corpus) -> tuple[_Found, list[str] | None]:
-    """Return what a run file holds and, for a run of ours, the surveys that it played."""
+def not_visible(corpus: Corpus, tasks: TaskSet, answers: Mapping[str, Answers]) -> int:
+    """Return the number of papers in rankings that are not visible at their survey's cutoff."""
+    count = 0
+    for survey_id, submitted in answers.items():
+        view = corpus.at(tasks.survey(survey_id).date, exclude=[survey_id])
+        rankings = [answer for answer in submitted.values() if isinstance(answer, list)]
+        count += sum(paper_id not in view for ranking in rankings for paper_id in ranking)
+    return count
+
+
+def _read(path: Path, corpus: Corpus) -> tuple[_RunFile, list[str] | None]:
+    """Return what a run file holds and, for a run by `arena run`, the surveys that it played."""
     directory = path if path.is_dir() else path.parent
     try:
         manifest = json.loads((directory / "manifest.json").read_bytes())
@@ -120,7 +211,7 @@ def _read(path: Path, corpus: Corpus) -> tuple[_Found, list[str] | None]:
     if made_on != corpus.sha256:
         raise CorpusError(
             f"{str(path)!r} is a run over corpus {clip(made_on)}, this is {corpus.sha256!r}. "
-            "Score its run.trec if that is meant."
+            "To score it all the same, name its run.trec."
         )
     path = path / "run.trec"
     if path.is_file() and not path.stat().st_size:

@@ -1,4 +1,4 @@
-"""``trajectories.jsonl``: one line an episode, complete or not there; docs/trajectories.md."""
+"""``trajectories.jsonl``: one line per episode, whole or absent; docs/trajectories.md."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ class Trajectories:
     """Append episodes to a file that survives being cut off anywhere.
 
     Args:
-        path: of the file.
-        same: what every episode of this run says of itself: key -> value.
+        path: Path of the file.
+        same: Keys and values that every episode of this run has.
+
+    Attributes:
+        done: Ids of the surveys whose episodes are in the file.
     """
 
     def __init__(self, path: Path, same: Mapping[str, Any]) -> None:
@@ -32,11 +35,11 @@ class Trajectories:
         """Keep the complete episodes, and cut off a last one that a kill left incomplete.
 
         Args:
-            surveys: the order in which the run plays; episodes must stand in it.
+            surveys: Ids in the order in which the run plays them, and their lines stand.
 
         Raises:
-            CorpusError: if a line before the last is no episode of this run: what comes after it
-                may have cost a lot, and is not thrown away.
+            CorpusError: A line before the last is not an episode of this run. The episodes after
+                it may have cost a lot, so they are not removed.
         """
         self.done = set()
         if not self._path.exists():
@@ -48,7 +51,7 @@ class Trajectories:
                     if file.read(1):
                         raise CorpusError(
                             f"{str(self._path)!r} line {number + 1} is not as the run wrote it. "
-                            "Mend it, name another directory, or pass --overwrite."
+                            "Repair it, name another directory, or pass --overwrite."
                         )
                     break
                 kept += len(line)
@@ -67,7 +70,7 @@ class Trajectories:
         return self
 
     def append(self, record: dict[str, Any]) -> None:
-        """Write one episode in one piece and see it to the disk."""
+        """Write one episode in one piece and sync it to the disk."""
         # Not sorted: the order of keys in an action is part of it.
         line = json.dumps(record, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
         while line:  # more than one piece only where the disk is full or a signal comes
@@ -82,10 +85,10 @@ class Trajectories:
 
 
 def read_episodes(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the complete episodes of a file; a last line that was cut off is passed over.
+    """Yield the complete episodes of a file; a last line that was cut off is skipped.
 
     Raises:
-        DataError: if another line is no episode; the message names it.
+        DataError: Another line is not an episode; the message names it.
     """
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
@@ -94,7 +97,7 @@ def read_episodes(path: Path) -> Iterator[dict[str, Any]]:
             record = parse_line(line)
             if record is None:
                 raise DataError(
-                    f"{str(path)!r} line {number} is no episode of version {VERSION}. It was "
+                    f"{str(path)!r} line {number} is not an episode of version {VERSION}. It was "
                     "changed, or another release wrote it; run it again."
                 )
             yield record
@@ -110,10 +113,10 @@ def is_cut_off(path: Path) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """Return `value` as a reader of its JSON text has it, to be compared with one.
+    """Return `value` as it is read back from its JSON text.
 
     Raises:
-        TypeError, ValueError: if JSON cannot hold it.
+        TypeError, ValueError: JSON cannot hold it.
     """
     return json.loads(json.dumps(value))
 
@@ -127,7 +130,7 @@ _STEP: dict[str, Any] = {"observation_sha256": str, "reward": int | float, "rewa
 
 
 def parse_line(line: bytes) -> dict[str, Any] | None:
-    """Return the episode that a line holds, or None if it holds none that can be used."""
+    """Return the episode that a line holds, or None if it holds no valid one."""
     try:
         record = json.loads(line) if line.endswith(b"\n") else None
     except (ValueError, RecursionError):
@@ -150,7 +153,7 @@ def _has(record: Any, types: Mapping[str, Any]) -> bool:
 
 
 def _is_answer(answer: Any) -> bool:
-    """Return whether this is a mind-map, or a ranking: distinct ids."""
+    """Return whether `answer` is a mind-map or a ranking of distinct ids."""
     if not isinstance(answer, list):
         return isinstance(answer, dict)
     return all(isinstance(i, str) for i in answer) and len(set(answer)) == len(answer)

@@ -6,10 +6,11 @@ To add a tool, add a module to this package that registers it and names the task
     TOOLS.register("venue")(Tool.of(venue, tasks=["discovery"]))
 """
 
-from arena.tools._parse import Call, parse_action, refusal
+from arena.papers import MAX_QUERY, MAX_SUBMITTED
+from arena.tools._parse import Call, json_action, parse_action, refusal
 from arena.tools._searching import encode, make_searches
 from arena.tools.base import TOOLS, BudgetError, Parameter, Search, Shown, Tool, ToolError
-from arena.tools.episode import MAX_QUERY, MAX_SUBMITTED, SUBMIT_TOOLS, Episode
+from arena.tools.episode import SUBMIT_TOOLS, Episode
 from arena.tools.openai import tool_schemas
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Tool",
     "ToolError",
     "encode",
+    "json_action",
     "make_searches",
     "parse_action",
     "refusal",

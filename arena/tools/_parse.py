@@ -23,6 +23,7 @@ _MISSING = object()
 _TEXT = (str, bytes)
 _MAPPING = (dict, Mapping)
 _NUMBER = (int, np.integer)
+_CONTAINER = (dict, list, tuple, Mapping)
 _MAX_NESTING = 200
 _MAX_PARTS = 1_000_000
 _TOO_DEEP = "key that is no string, or too much nesting"
@@ -62,18 +63,37 @@ def refusal(action: object) -> str:
     return f"the action holds a {kind or type(action).__name__}, which JSON cannot hold. {_FORM}"
 
 
+def json_action(action: object) -> Any:
+    """Return `action` as a JSON value, which is what a run plays and records.
+
+    Tuples become lists, mappings objects, NumPy's numbers numbers, and bytes text. An action that
+    JSON cannot hold becomes a text that names what it holds, such as ``"(holds a set)"``; an
+    environment refuses it as any other text that is not JSON.
+    """
+    try:
+        if isinstance(action, bytes):
+            action = action.decode(json.detect_encoding(action), "surrogatepass")
+        problem = not_json(action)
+        if problem is None:
+            return json.loads(json.dumps(action, default=_to_json))
+    except Exception:  # an object of Python may do anything when it is looked at
+        problem = type(action).__name__
+    return f"(holds a {problem})"
+
+
 def not_json(value: object) -> str | None:
     """Return the type of the first thing in `value` that JSON cannot hold, or None.
 
-    NumPy's numbers count as numbers, bytes at the top as text.
+    NumPy's numbers count as numbers, mappings as objects, bytes at the top as text.
     """
     odd: list[str] = []
 
     def refuse(item: object) -> object:
-        if isinstance(item, np.bool_ | np.integer | np.floating):
-            return item.item()
-        odd.append(type(item).__name__)
-        raise TypeError
+        try:
+            return _to_json(item)
+        except TypeError:
+            odd.append(type(item).__name__)
+            raise
 
     if isinstance(value, bytes):
         return None
@@ -88,6 +108,14 @@ def not_json(value: object) -> str | None:
     return None
 
 
+def _to_json(item: object) -> object:
+    if isinstance(item, np.bool_ | np.integer | np.floating):
+        return item.item()
+    if isinstance(item, Mapping):
+        return dict(item)
+    raise TypeError(type(item).__name__)
+
+
 def _nests_too_deep(value: object) -> bool:
     """Return whether lists and mappings nest more than `_MAX_NESTING` levels.
 
@@ -97,9 +125,9 @@ def _nests_too_deep(value: object) -> bool:
     for _ in range(_MAX_NESTING + 1):
         inside: dict[int, Any] = {}  # shared parts once: they may be shared on every level
         for item in level:
-            parts: Any = item.values() if isinstance(item, dict) else item
-            if isinstance(item, dict | list | tuple):
-                inside.update((id(p), p) for p in parts if isinstance(p, dict | list | tuple))
+            parts: Any = item.values() if isinstance(item, Mapping) else item
+            if isinstance(item, _CONTAINER):
+                inside.update((id(p), p) for p in parts if isinstance(p, _CONTAINER))
         level = list(inside.values())
         if not level:
             return False

@@ -16,8 +16,8 @@ import orjson
 
 from arena.corpus.hits import rankings_of
 from arena.dates import format_day
+from arena.papers import MAX_TITLE
 from arena.tools.base import Search, Shown
-from arena.tools.episode import MAX_TITLE
 
 if TYPE_CHECKING:
     from arena.corpus.store import Store

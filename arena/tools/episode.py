@@ -8,19 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from arena.corpus.view import CorpusView
 from arena.errors import clip
+from arena.papers import MAX_SUBMITTED, MAX_TITLE
 from arena.tools.base import TOOLS, BudgetError, ToolError
 
 if TYPE_CHECKING:
     from arena.mindmap import MindMap
-
-MAX_SUBMITTED = 1_000
-"""Most ids in a ranking, the usual depth of a TREC run; what lies deeper does not count."""
-
-MAX_QUERY = 10_000
-"""Longest query in characters."""
-
-MAX_TITLE = 500
-"""Characters of a title that are shown."""
 
 SUBMIT_TOOLS = {"ranking": "submit", "mind_map": "organize"}
 """Kind of answer -> name of the tool that submits it."""

@@ -6,13 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 from arena.errors import clip
+from arena.papers import PER_PAGE
 from arena.tools.base import TOOLS, Shown, Tool, ToolError
 
 if TYPE_CHECKING:
     from arena.tools.episode import Episode
-
-PER_PAGE = 100
-"""Papers in one page."""
 
 
 def references(episode: Episode, paper_id: str, page: int = 1) -> Shown:

@@ -6,16 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 from arena.errors import clip
+from arena.papers import MAX_TITLE, PAGE, SECTION_NAME, SECTIONS
 from arena.tools.base import TOOLS, Shown, Tool, ToolError
-from arena.tools.episode import MAX_TITLE
 
 if TYPE_CHECKING:
     from arena.tools.episode import Episode
-
-PAGE = 8_000
-"""Characters of text in one page."""
-
-_MAX_HEADINGS = 100
 
 
 def read(episode: Episode, paper_id: str, section: int = 0, page: int = 1) -> Shown:
@@ -47,7 +42,7 @@ def read(episode: Episode, paper_id: str, section: int = 0, page: int = 1) -> Sh
         "title": paper.title[:MAX_TITLE],
         "date": paper.date,
         "citations": view.citation_count(paper_id),
-        "sections": [name[:100] for name, _ in sections[:_MAX_HEADINGS]],
+        "sections": [name[:SECTION_NAME] for name, _ in sections[:SECTIONS]],
         "section": section,
         "heading": heading[:MAX_TITLE],
         "characters": len(text),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from arena.papers import MAX_QUERY
 from arena.tools.base import TOOLS, Search, Tool, ToolError
-from arena.tools.episode import MAX_QUERY
 
 if TYPE_CHECKING:
     from arena.tools.episode import Episode

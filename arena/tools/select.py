@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from arena.papers import MAX_SUBMITTED
 from arena.tools.base import TOOLS, Tool, ToolError
-from arena.tools.episode import MAX_SUBMITTED
 
 if TYPE_CHECKING:
     from arena.tools.episode import Episode

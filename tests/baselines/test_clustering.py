@@ -18,13 +18,12 @@ from sklearn.cluster import AgglomerativeClustering
 import arena
 from arena.errors import DataError, UnknownNameError
 from arena.mindmap import MindMap, read_mind_map
-from arena.mindmap._building import MAX_DEPTH
+from arena.mindmap._builder import MAX_DEPTH
 from arena.tools.organize import MAX_HEADINGS
 from baselines import clustering
-from baselines._dendrogram import Dendrogram
-from baselines._groups import binary, by_children, by_inconsistency, groups
-from baselines._phrases import phrases
 from baselines.clustering import MERGES, Paper, cluster
+from baselines.parts.dendrogram import Dendrogram, binary, by_children, by_inconsistency, groups
+from baselines.parts.phrases import phrases
 from baselines.random import random_tree
 
 # Encoders

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from arena.llm import ParseError
 from arena.mindmap import MindMap, read_mind_map
-from baselines._filing import Filing, batches
-from baselines._trees import json_of, read_tree
+from baselines.parts.filing import Filing, batches
+from baselines.parts.trees import json_of, read_tree
 
 TITLES = ["Alpha Waves", "Beta: Decay", "Gamma rays", "3 D", "", "Alpha waves"]
 IDS = ["id/1", "id/2", "id/3", "id/4", "id/5", "id/6"]

@@ -185,8 +185,8 @@ class Half(Researcher):
 @pytest.mark.parametrize(
     ("agent", "told"),
     [
-        (Hits, "which is no id. Write desk.ranking = [hit.id for hit in hits]."),
-        (Plain, "Plain.discover is no generator. Act with `hits = yield from desk.search(...)`"),
+        (Hits, "which is not an id. Write desk.ranking = [hit.id for hit in hits]."),
+        (Plain, "Plain.discover is not a generator. Act with `hits = yield from desk.search(...)`"),
         (Half, "Half yielded a move. Write `yield from`, not `yield`, before it."),
     ],
 )
@@ -194,4 +194,4 @@ def test_a_slip_of_who_writes_an_agent_is_told(agent, told, world, tmp_path):
     with pytest.raises(ArenaError) as error:
         arena.run(world, "discovery", agent, tmp_path / "run", surveys=1)
     assert told in str(error.value)
-    assert str(error.value).endswith("the same command goes on from here.")
+    assert str(error.value).endswith("the same command continues from here.")

@@ -11,9 +11,15 @@ from sklearn.kernel_ridge import KernelRidge
 
 from arena.agents import Hit
 from arena.text import analyze
-from baselines._scout_subtopics import subtopics
-from baselines._scout_titles import PENALTY, regressed, similarity, standard
-from baselines._scout_votes import Votes, best_first
+from baselines.parts.votes import (
+    PENALTY,
+    Votes,
+    best_first,
+    regressed,
+    similarity,
+    standard,
+    subtopics,
+)
 
 
 def hits(**scores):

@@ -21,7 +21,7 @@ from scripted_agents import (
 from arena.agents import AGENTS
 from arena.errors import DataError
 from arena.llm import ParseError
-from baselines._reflection import first_query, next_query, verdicts
+from baselines.parts.asking import first_query, next_query, verdicts
 
 pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
 pytestmark = pytest.mark.usefixtures(alone.__name__)

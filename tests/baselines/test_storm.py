@@ -20,10 +20,10 @@ from arena.errors import DataError
 from arena.llm import ParseError
 from arena.llm.agent import _client
 from arena.mindmap import read_mind_map
-from baselines._queries import queries
-from baselines._storm_outline import MAX_HEADINGS, outline
-from baselines._storm_talk import (
+from baselines.parts.asking import queries
+from baselines.parts.conversations import (
     GENERAL,
+    MAX_HEADINGS,
     NO_ANSWER,
     NOTHING_FOUND,
     Talk,
@@ -31,6 +31,7 @@ from baselines._storm_talk import (
     all_of,
     answer,
     closest,
+    outline,
     perspectives,
     question,
 )

@@ -7,7 +7,7 @@ from llm_server import LLMServer, last_text
 from scripted_agents import C2, LETTERS, alone, bullets, corpus_of, episodes, play, queries_of
 
 from arena.llm import ParseError
-from baselines._queries import one_query
+from baselines.parts.asking import one_query
 
 pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
 pytestmark = pytest.mark.usefixtures(alone.__name__)

@@ -15,7 +15,7 @@ import arena.llm
 from arena.cli import main
 from arena.errors import ArenaError, DataError
 from arena.llm.agent import _client
-from arena.runs.agent_file import load_agent
+from arena.runs.players import load_agent
 
 pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
 

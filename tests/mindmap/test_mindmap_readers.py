@@ -215,7 +215,9 @@ def test_any_outline_is_read_or_refused(entries):
         ("\ufeff# T\n- a", ["T", "a"]),
         ("# T ##\n## a #b\n## c\\#", ["T", "a #b", "c#"]),
         ("#T\n#### \n- a", ["", "a"]),
-        ("####### T\n- a", ["T", "a"]),
+        ("####### T\n- a", ["", "a"]),  # seven are no heading
+        ("# T\n- a\n  ```\n  - no\n  ```\n  - b", ["T", ["a", "b"]]),
+        ("# T\n> # no\n> - no\n\n- a", ["T", "a"]),
         ("- a\n  went on\n  here\n- b\nlazily", ["", "a went on here", "b lazily"]),
         ("- a\n\n  a paragraph\n- b", ["", "a", "b"]),
         ("- a\n\nText\n\n    - b", ["", "a", "b"]),
@@ -299,7 +301,7 @@ def test_marks_within_labels(text, label):
         )
         assert label in [node.label for node in tree.nodes()]
         marked = any(sentence.startswith("marks of Markdown in labels") for sentence in told)
-        assert marked == (text != label)
+        assert marked == (text.replace("\0", "\ufffd") != label)
 
 
 def test_what_is_dropped_is_told():
@@ -310,7 +312,7 @@ def test_what_is_dropped_is_told():
     tree, told = read_mind_map(text)
     assert shape(tree) == ["T", "A"]
     assert told == [
-        "paragraphs dropped (2): 'Some words and more.', '> quoted'.",
+        "paragraphs dropped (2): 'Some words and more.', 'quoted'.",
         "code blocks dropped (1): 'python'.",
         "front matter dropped (1): '---'.",
         "marks of Markdown in labels removed (2): '*T*', '**A**:'.",
@@ -349,12 +351,15 @@ def test_lists_in_a_report_are_text():
         ("\n".join("  " * n + f"- x{n}" for n in range(67)), "65 levels|66 levels"),
         ("\n".join(f"- x{n}" for n in range(10_001)), "more than 10,000 nodes"),
         ("-\n" * 100_001, "more than 100,000 entries"),
+        ("- " * 60 + "x", "a line nests 50 list items"),
+        ("# " + "![" * 600 + "x" + "](u)" * 600, "longer than 500|nests too many"),
+        ("- " + "![" * 330 + "x" + "](u)" * 330, "nests too many|no node"),
         ("label: x\nchildren:\n  - label: a\n  - label: b", "looks like YAML"),
         ('- "name": "a"', "looks like YAML"),
         (None, "a Markdown text is a string, not None"),
         (b"# a", "not a bytes"),
     ],
-    ids=range(14),
+    ids=range(17),
 )
 def test_markdown_refused(text, told):
     with pytest.raises(DataError, match=told) as error:

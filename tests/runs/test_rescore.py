@@ -197,9 +197,9 @@ def test_a_paper_out_of_reach_is_not_relevant(mini, tmp_path):
 @pytest.mark.parametrize(
     ("answers", "message"),
     [
-        ({"discovery": {"label": "a", "children": []}}, "the answer to 'discovery' is none that"),
-        ({"organization": ["p"]}, "the answer to 'organization' is none that the task 'survey'"),
-        ({"selektion": ["p"]}, "the answer to 'selektion' is none that the task 'survey' takes"),
+        ({"discovery": {"label": "a", "children": []}}, "does not take its answer to 'discovery'"),
+        ({"organization": ["p"]}, "the task 'survey' does not take its answer to 'organization'"),
+        ({"selektion": ["p"]}, "the task 'survey' does not take its answer to 'selektion'"),
         ({"organization": {"label": "a", "children": 7}}, "the children of 'a' are 7"),
     ],
 )
@@ -228,7 +228,7 @@ def test_a_run_that_was_cut_off(world, title_run, tmp_path):
     again = rescore(tmp_path / "run", world, ["recall@5"])
     assert again["counts"]["surveys"] == 7
     assert again["remarks"] == [
-        "The last line is incomplete and was passed over.",
+        "The last line is incomplete and was skipped.",
         "The run has 7 of its 8 episodes.",
     ]
 

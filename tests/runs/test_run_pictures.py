@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import arena
 from arena.mindmap import MindMap, beside, render
-from arena.runs.pictures import file_name, write_pictures
+from arena.runs.results import file_name, write_pictures
 
 
 def test_what_is_drawn(tmp_path):

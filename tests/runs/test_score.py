@@ -119,7 +119,7 @@ def test_a_score_names_what_made_it(world, title_run, tmp_path):
 
 @pytest.mark.parametrize("task", ["organization", "survey"])
 def test_a_task_that_is_no_ranking_names_the_other_command(world, title_run, task):
-    with pytest.raises(DataError, match=r"`arena rescore` scores what a run handed in"):
+    with pytest.raises(DataError, match=r"`arena rescore` scores the answers of a run"):
         arena.score(world, task, title_run / "run.trec")
 
 

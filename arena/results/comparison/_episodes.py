@@ -6,9 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from arena.errors import DataError
 from arena.results.comparison.model import Effort, Episode, ModelUse, Query
-from arena.runs import restore_action
 from arena.tasks import tools_of
 from arena.tools import TOOLS, parse_action
 
@@ -53,10 +51,7 @@ class Reader:
         )
 
     def _query(self, action: Any, gain: float | None, error: str | None) -> Query | None:
-        try:
-            call = parse_action(restore_action(action), self._tools)
-        except DataError:
-            return None
+        call = parse_action(action, self._tools)
         if isinstance(call, str) or "query" not in call.arguments:
             return None
         given = call.arguments

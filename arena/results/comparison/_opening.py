@@ -13,9 +13,8 @@ from arena._internal.files import sha256_file
 from arena.errors import CorpusError, DataError, clip
 from arena.results.comparison._episodes import Reader
 from arena.results.comparison.model import Episode
-from arena.runs._opening import OpenedRun
-from arena.runs.directory import MANIFEST
-from arena.runs.pictures import PICTURES, file_name
+from arena.runs.directory import MANIFEST, OpenedRun
+from arena.runs.results import PICTURES, file_name
 from arena.runs.trajectories import TRAJECTORIES
 
 _QRELS = "qrels.trec"

@@ -16,8 +16,8 @@ from arena.results.experiments._cells import Cell
 from arena.results.experiments.config import Experiment
 from arena.retrieval._names import parse_name
 from arena.runs import rescore
-from arena.runs._opening import OpenedRun
-from arena.runs._rescoring import _is_of_maps
+from arena.runs.directory import OpenedRun
+from arena.runs.rescoring import is_of_mind_maps
 from arena.runs.results import answers_of
 from arena.tasks import stages_of
 
@@ -69,7 +69,7 @@ def without(metrics: Iterable[str], extractor: str) -> tuple[list[str], str | No
     kept, reason = [], None
     for name in metrics:
         base = name.rpartition(".")[2]
-        if _is_of_maps(base) and "extractor" in needs(base):
+        if is_of_mind_maps(base) and "extractor" in needs(base):
             try:
                 named_extractor(extractor)
             except DataError as error:

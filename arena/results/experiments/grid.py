@@ -21,9 +21,9 @@ from arena.errors import (
 )
 from arena.results.experiments._cells import RUNS, Cell
 from arena.results.experiments.config import FINDS, Experiment, Row, Table, slug, told_where
-from arena.runs._rescoring import _asked
 from arena.runs.environment import has_mind_maps, takes_found
-from arena.runs.players import ORACLE, players
+from arena.runs.players import ORACLE, agent_factory
+from arena.runs.rescoring import scored_stages
 from arena.tasks import TASKS, TaskSet, can_score, choose_surveys
 
 
@@ -161,11 +161,13 @@ class _Maker:
                     raise DataError(f"llm.{name}: no such option.{did_you_mean(name, known)}")
             if "model" not in options:
                 raise DataError("it asks a language model: name one as `model` under `llm`.")
-        team = players(agent, options, task, self._tasks)
+        factory = agent_factory(agent, options, task, self._tasks)
         if self._prepare:
-            team.prepare()
-        recorded = {key: value for key, value in options.items() if key not in team.kind.unrecorded}
-        return agent, team.name, options, recorded, asks
+            factory.prepare()
+        recorded = {
+            key: value for key, value in options.items() if key not in factory.kind.unrecorded
+        }
+        return agent, factory.name, options, recorded, asks
 
     def _refuse(self, row: Row, key: str, error: ArenaError) -> None:
         raise told_where(self._experiment, (*row.place, key), error) from None
@@ -173,7 +175,7 @@ class _Maker:
 
 def _loaded(agent: str, folder: Path) -> str | type[Agent]:
     """Return the class that ``FILE.py:CLASS`` means, beside the configuration, or the name."""
-    from arena.runs.agent_file import load_agent
+    from arena.runs.players import load_agent
 
     file, _, name = agent.rpartition(":")
     return load_agent(f"{folder / file}:{name}" if file.endswith(".py") else agent)
@@ -187,7 +189,7 @@ def _report_name(experiment: Experiment, table: Table, heading: str, metric: str
         raise told_where(experiment, (*place, "task"), error) from None
     stage, _, name = metric.partition(".")
     try:
-        known = _asked(table.task, {name if stage in stages else metric: None})
+        known = scored_stages(table.task, [name if stage in stages else metric])
     except ArenaError as error:
         raise told_where(experiment, (*place, "metrics", heading), error) from None
     if metric in known:

@@ -1,11 +1,10 @@
-"""A tree in the making: labels checked, siblings merged, limits held."""
+"""The builder of all readers: it checks labels, merges siblings, holds limits, notes repairs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from arena.errors import DataError, clip
-from arena.mindmap._notes import Notes
 from arena.mindmap.tree import MindMap
 
 MAX_DEPTH = 64
@@ -14,6 +13,32 @@ MAX_LABEL = 500
 # What is dropped, merged or lifted makes no node, but must not go on for ever either: objects of
 # Python that share parts can stand for more entries than there are atoms.
 MAX_ENTRIES = 100_000
+
+
+_SHOWN = 5  # cases of each kind of repair
+
+
+class Notes:
+    """Counts what was done, by kind, and keeps the first few cases of each."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self._cases: dict[str, list[str]] = {}
+
+    def add(self, what: str, case: object, under: str | None = None) -> None:
+        """Note one case of `what`, a noun phrase and a participle: ``"empty labels skipped"``."""
+        self._counts[what] = self._counts.get(what, 0) + 1
+        cases = self._cases.setdefault(what, [])
+        if len(cases) < _SHOWN:
+            cases.append(clip(case, 60) + (f" under {clip(under, 60)}" if under else ""))
+
+    def sentences(self) -> list[str]:
+        """Return one sentence a kind, in the order of their first cases."""
+        told = []
+        for what, count in self._counts.items():
+            more = f" and {count - _SHOWN} more" if count > _SHOWN else ""
+            told.append(f"{what} ({count}): {', '.join(self._cases[what])}{more}.")
+        return told
 
 
 @dataclass(slots=True)
@@ -62,7 +87,9 @@ class Builder:
     def file(self, paper: object, node: Node) -> None:
         """File a paper under a node."""
         if not isinstance(paper, str):
-            raise DataError(f"a paper under {node} is {shown(paper)}: papers are ids, as strings.")
+            raise DataError(
+                f"a paper under {node} is {describe(paper)}: papers are ids, as strings."
+            )
         paper = self._whole(str.__str__(paper))
         if paper in node.papers:
             self.notes.add("papers listed twice kept once", paper, node.label)
@@ -97,7 +124,7 @@ class Builder:
         return done[id(self.root)]
 
 
-def shown(value: object) -> str:
+def describe(value: object) -> str:
     """Describe any value for a message, without going into it: its parts may repeat for ever."""
     if value is None or isinstance(value, str | int | float):
         return clip(value)

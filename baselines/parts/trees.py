@@ -1,4 +1,4 @@
-"""A tree of headings as a model may write it."""
+"""Trees of headings as a model may write them, and the limits of a mind-map."""
 
 from __future__ import annotations
 

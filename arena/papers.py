@@ -1,21 +1,46 @@
-"""What a view returns of papers."""
+"""The types in which papers are returned, and how much of them an agent may see or submit.
+
+Nothing here knows a corpus, so agents and tools share it.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+MAX_SUBMITTED = 1_000
+"""Most ids in a ranking, the usual depth of a TREC run; deeper ranks do not count."""
+
+MAX_QUERY = 10_000
+"""Longest query in characters."""
+
+MAX_TITLE = 500
+"""Characters of a title that are shown."""
+
+PER_PAGE = 100
+"""References or citations on one page."""
+
+PAGE = 8_000
+"""Characters of text on one page of a paper."""
+
+SECTIONS = 100
+"""Most sections of a paper that are listed."""
+
+SECTION_NAME = 100
+"""Characters of a section's name that are listed."""
+
 
 class Hit(NamedTuple):
-    """One search result.
+    """One paper of a list: a search result, a reference or a citation.
 
     `date` is the resolved day, ``YYYY-MM-DD``. `score` is the engine's own, a float64; for
-    ``bm25`` it is above 0, and comparable within one search only.
+    ``bm25`` it is above 0, and comparable within one search only; it is 0 in lists of references
+    and citations.
     """
 
     id: str
     title: str
     date: str
-    score: float
+    score: float = 0.0
 
 
 class Paper(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any
 
 from arena.llm import ParseError
 from arena.mindmap.tree import MindMap
-from baselines._trees import MAX_HEADINGS, Node, Tree, read_tree
+from baselines.parts.trees import MAX_HEADINGS, Node, Tree, read_tree
 
 OTHER = "Other"
 """The leaf of papers that the model filed nowhere."""

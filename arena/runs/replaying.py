@@ -1,0 +1,191 @@
+"""Play the recorded actions of a run again, and stop where anything differs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import gymnasium
+
+from arena import __version__
+from arena._internal.files import sha256_json
+from arena._internal.progress import progress
+from arena.corpus import Corpus
+from arena.runs import environment
+from arena.runs.directory import OpenedRun
+from arena.runs.episodes import Step, episode_seed, error_in, play, spent
+from arena.runs.trajectories import plain
+from arena.tasks import TaskSet
+
+_SHOWN = 300
+_OBSERVATION = "the observation"
+
+
+class Difference(NamedTuple):
+    """Where a replay first differs from its run.
+
+    Attributes:
+        survey: Survey of the episode.
+        step: Number of the step, from 1; 0 is the reset.
+        action: Recorded action that was played; None for the reset.
+        what: The first thing that differs.
+        expected: Recorded value; for an observation its SHA-256, or the error in it.
+        found: Value of the replay.
+    """
+
+    survey: str
+    step: int
+    action: Any
+    what: str
+    expected: Any
+    found: Any
+
+    def __str__(self) -> str:
+        at = "reset" if self.step == 0 else f"action {_text(self.action)}"
+        digest = isinstance(self.expected, str) and self.what == _OBSERVATION
+        expected = f"one with SHA-256 {self.expected[:12]}" if digest else _text(self.expected)
+        return (
+            f"survey {self.survey!r}, step {self.step} ({at}): {self.what} differs: expected "
+            f"{expected}, found {_text(self.found)}"
+        )
+
+
+class Replay(NamedTuple):
+    """Report of a replay.
+
+    Attributes:
+        episodes: Number of episodes replayed, including the one with the difference.
+        steps: Number of steps replayed, including the one with the difference.
+        difference: The first difference, or None if everything is equal.
+        remarks: Sentences on what has changed without being a difference.
+    """
+
+    episodes: int
+    steps: int
+    difference: Difference | None
+    remarks: list[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as JSON values."""
+        difference = self.difference
+        return {
+            "equal": difference is None,
+            "episodes": self.episodes,
+            "steps": self.steps,
+            "difference": None if difference is None else difference._asdict(),
+            "remarks": self.remarks,
+        }
+
+
+def replay(run: str | Path, corpus: Corpus | str | Path) -> Replay:
+    """Play the actions of a run again in a fresh environment, and compare everything.
+
+    Compares the seed and the observation after the reset; for every step the observation, its
+    error, the reward, its terms, and whether and how the episode ended; and at the end what was
+    spent, the metrics and the answers. Stops at the first difference.
+
+    Args:
+        run: Directory of a run, finished or not; an incomplete last line is skipped.
+        corpus: The corpus of the run, or its directory.
+
+    Returns:
+        The report. Different code or another release is a remark, not a difference.
+
+    Raises:
+        CorpusError: `run` holds no run or a damaged one, or the corpus, an index or the task set
+            is not the run's.
+        DataError: A line of the trajectories is not an episode of the run.
+    """
+    recorded = OpenedRun(run)
+    corpus = Corpus.of(corpus)
+    tasks = TaskSet(corpus.directory)
+    recorded.refuse_other({"corpus": corpus.sha256, "tasks": tasks.sha256})
+    arguments, surveys = recorded.arguments(), recorded.manifest["surveys"]
+    env = environment.make_environment(recorded.task, corpus, surveys, arguments)
+    with closing(env):
+        hashes = environment.hashes(env, corpus, tasks, arguments)
+        code = hashes.pop("environment")
+        recorded.refuse_other(hashes)
+        episodes = steps = 0
+        difference = None
+        bar = progress(recorded.episodes(), total=len(surveys), desc="replay", unit="survey")
+        for record in bar:
+            difference, played = _replay_episode(env, record, recorded.manifest["seed"])
+            episodes, steps = episodes + 1, steps + played
+            if difference is not None:
+                break
+    remarks = [] if difference else recorded.remarks(episodes)
+    remarks += _code_remarks(recorded.manifest, code)
+    if recorded.manifest.get("encoder") != plain(environment.encoder_of(arguments)):
+        remarks.append("The encoder of headings, or a library that it uses, has changed.")
+    return Replay(episodes, steps, difference, remarks)
+
+
+def _replay_episode(
+    env: gymnasium.Env[Any, Any], record: dict[str, Any], seed: int
+) -> tuple[Difference | None, int]:
+    """Return the first difference in an episode, if any, and the number of steps played."""
+    survey_id, steps = record["survey"], record["steps"]
+    own_seed = episode_seed(seed, survey_id)
+    if record["seed"] != own_seed:
+        return Difference(survey_id, 0, None, "the seed", record["seed"], own_seed), 0
+    actions = iter([step["action"] for step in steps])
+    episode = play(env, lambda _: next(actions), survey_id, own_seed)
+    # The records come first: when they end, no further action is asked for.
+    for number, (before, now) in enumerate(zip([record, *steps], episode, strict=False)):
+        if number == 0:
+            budget = now.observation["budget"]
+        last = record if number == len(steps) else None
+        for what, expected, found in _compared(before, now, last, budget):
+            if expected != found:
+                return Difference(survey_id, number, now.action, what, expected, found), number
+    return None, len(steps)
+
+
+def _compared(
+    before: dict[str, Any], now: Step, record: dict[str, Any] | None, budget: dict[str, int]
+) -> Iterator[tuple[str, Any, Any]]:
+    """Yield (what is compared, recorded value, value now) for a step.
+
+    Args:
+        before: Record of the step, or of the episode for its reset.
+        now: The step as it was replayed.
+        record: Record of the episode if this is its last step.
+        budget: Budget after the reset.
+    """
+    expected = before["observation_sha256"]
+    if sha256_json(now.observation) != expected:
+        yield (
+            _OBSERVATION,
+            {"error": before["error"]} if "error" in before else expected,
+            now.observation,
+        )
+    if "steps" in before:
+        return
+    truncated = record is not None and record["truncated"]
+    yield "the error", before.get("error"), error_in(now.observation)
+    yield "the reward", before["reward"], plain(now.reward)
+    yield "the reward terms", before["reward_terms"], plain(now.info["reward_terms"])
+    yield "terminated", record is not None and not truncated, now.terminated
+    yield "truncated", truncated, now.truncated
+    if record is not None:
+        yield "what was spent", record["spent"], plain(spent(budget, now.observation))
+        for what in ("metrics", "answers"):
+            yield what, record[what], plain(now.info.get(what))
+
+
+def _code_remarks(manifest: dict[str, Any], code: str) -> list[str]:
+    remarks = []
+    if manifest["arena"] != __version__:
+        remarks.append(f"The run was made by release {manifest['arena']}, this is {__version__}.")
+    if manifest["sha256"].get("environment") != code:
+        remarks.append("The code of the environment has changed since the run.")
+    return remarks
+
+
+def _text(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=True)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."

@@ -1,0 +1,213 @@
+"""Show papers to a model, and read queries and judgements in its answers.
+
+A judgement is a token: ``[Retrieve]`` or ``[No Retrieve]``, ``[Relevant]`` or ``[Irrelevant]``,
+``[Enough]`` or ``[Continue]``. Models drop the brackets, use others or bold type, and explain
+themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from arena.agents import Desk, Known
+from arena.llm import LLMAgent, ParseError, as_list, tagged, unfenced, without_thoughts
+
+_TITLE = 200  # characters; few titles are longer
+_ABSTRACT = 1_500
+
+
+def listed(papers: Sequence[Known], abstracts: bool = True, years: bool = False) -> str:
+    """Return papers as numbered lines; a line below has the abstract, where it was read.
+
+    Args:
+        papers: from number 1.
+        abstracts: whether to show them.
+        years: whether the title is followed by the year.
+    """
+    lines = []
+    for number, paper in enumerate(papers, start=1):
+        year = f" ({paper.date[:4]})" if years else ""
+        lines.append(f"{number}. {line(paper.title, _TITLE)}{year}")
+        if abstracts and paper.abstract:
+            lines.append(f"   {line(paper.abstract, _ABSTRACT)}")
+    return "\n".join(lines)
+
+
+def line(text: str, longest: int) -> str:
+    """Return a text on one line, cut."""
+    return " ".join(text.split())[:longest]
+
+
+LONGEST = 300
+"""Characters of a query; the longest title of a survey is shorter."""
+
+_SAID = re.compile(r"^\W*(?:search\s+)?quer(?:y|ies)\W*:", re.IGNORECASE)
+_TAG = re.compile(r"</?\s{0,5}queries[^<>\n]{0,100}>", re.IGNORECASE)
+# Two sentences, a question or a shout: the model talks. A query may hold "vs." and "et al.".
+_TALK = re.compile(r"[a-z]{3}[.!?]\s+[A-Z]|[?!]$")
+_QUOTES = "\"'`“”‘’«»"
+
+
+def queries(text: str) -> list[str]:
+    """Return the queries in the tag ``<Queries>``, each once, in order.
+
+    Raises:
+        ParseError: if there is none.
+    """
+    found = [_cleaned(line) for line in as_list(tagged(text, "Queries"))]
+    found = list(dict.fromkeys(filter(None, found)))
+    if not found:
+        raise ParseError("there is no query in <Queries>...</Queries>.")
+    return found
+
+
+def one_query(text: str) -> str:
+    """Return the query in ``<Queries>``, or without that tag the first line of the answer.
+
+    The paper's own prompt for zero-shot asks for no tag, so an answer may be the bare query.
+
+    Raises:
+        ParseError: if there is none.
+    """
+    try:
+        return queries(text)[0]
+    except ParseError:
+        pass
+    plain = unfenced(_TAG.sub("\n", without_thoughts(text)))
+    lines = [line for line in map(_cleaned, plain.splitlines()) if line]
+    # "Here is a query:" announces what stands in the next line.
+    line = next((line for line in lines if not line.endswith(":")), "")
+    if not line or _TALK.search(line):
+        raise ParseError("there is no query in the answer.")
+    return line
+
+
+def _cleaned(line: str) -> str:
+    query = " ".join(_SAID.sub("", line.strip()).split()).strip(_QUOTES + " *")[:LONGEST]
+    return query if re.search(r"\w", query) else ""
+
+
+_IRRELEVANT = r"irrelevant|(?:not|non|un)[ -]?(?:relevant|related)"
+_VERDICT = rf"(?:{_IRRELEVANT}|relevant)(?!\w)"
+_IS_IRRELEVANT = re.compile(_IRRELEVANT, re.IGNORECASE)
+# "3. [Relevant]", "Paper 3 is not relevant", "3": "relevant", several in a line
+_AFTER_NUMBER = re.compile(
+    rf"(?<![\w.-])(\d{{1,3}})(?:\W{{0,8}}|\W{{0,4}}is\W{{1,4}})({_VERDICT})", re.IGNORECASE
+)
+# "3. Some Title - [Relevant]"
+_BEGINS = re.compile(r"[^\w\n]{0,8}(?:paper\s{1,3})?(\d{1,3})(?!\w)", re.IGNORECASE)
+_BRACKETED = re.compile(rf"[\[(<*]\s?({_VERDICT})", re.IGNORECASE)
+_BARE = re.compile(rf"(?<!\w)({_VERDICT})", re.IGNORECASE)
+# "[Relevant]: 1, 3 and 5"
+_BEFORE_NUMBERS = re.compile(
+    rf"\W{{0,8}}({_VERDICT})(?:\s(?:papers|numbers|ones))?\W{{0,8}}"
+    r"(\d{1,3}(?:(?:\W|and){1,6}\d{1,3})*)\W*\Z",
+    re.IGNORECASE,
+)
+_ALONE = re.compile(rf"\W*({_VERDICT})\W*\Z", re.IGNORECASE)
+
+# In brackets anywhere, or a line of its own.
+_NO = r"no[\s_-]?retriev(?:e|al)"
+_RETRIEVE = re.compile(
+    rf"[\[(<*]{{1,3}}\s?(?:({_NO})|retriev(?:e|al))\s?[\])>*]{{1,3}}"
+    rf"|^[^\w\n]{{0,5}}(?:({_NO})|retrieve)(?=[^\w\n]*$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_STOP = re.compile(
+    r"[\[(<*]{1,3}\s?(enough|continue)\s?[\])>*]{1,3}"
+    r"|^[^\w\n]{0,5}(enough|continue)(?=[^\w\n]*$|:)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def first_query(text: str) -> tuple[str, bool]:
+    """Return a query, and whether the model wants to see what it finds.
+
+    Without a token it does: the paper's own prompt asks for a query alone.
+
+    Raises:
+        ParseError: if there is no query.
+    """
+    text = without_thoughts(text)
+    tokens = list(_RETRIEVE.finditer(text))
+    wanted = not (tokens and (tokens[-1][1] or tokens[-1][2]))
+    return one_query(_RETRIEVE.sub("\n", text)), wanted
+
+
+def next_query(text: str) -> str:
+    """Return a better query, or nothing if the last one was enough.
+
+    Raises:
+        ParseError: if neither is said.
+    """
+    text = without_thoughts(text)
+    tokens = list(_STOP.finditer(text))
+    if not tokens:
+        return queries(text)[0]
+    last = tokens[-1]
+    if (last[1] or last[2]).lower() == "enough":
+        return ""
+    try:
+        return queries(text)[0]
+    except ParseError:
+        return one_query(text[last.end() :].lstrip(": "))
+
+
+def verdicts(text: str) -> dict[int, bool]:
+    """Return by its number whether a paper is relevant; where one is judged twice, the last time.
+
+    Tokens alone, a line each, are numbered from 1.
+
+    Raises:
+        ParseError: if none is judged.
+    """
+    found: dict[int, bool] = {}
+    alone: list[bool] = []
+    for line in without_thoughts(text).splitlines():
+        if match := _ALONE.match(line):
+            alone.append(_relevant(match[1]))
+            continue
+        if match := _BEFORE_NUMBERS.match(line):
+            for number in re.findall(r"\d+", match[2]):
+                found[int(number)] = _relevant(match[1])
+            continue
+        begins, bracketed = _BEGINS.match(line), _BRACKETED.findall(line)
+        if begins and len(bracketed) == 1:
+            found[int(begins[1])] = _relevant(bracketed[0])
+        elif pairs := _AFTER_NUMBER.findall(line):
+            found |= {int(number): _relevant(verdict) for number, verdict in pairs}
+        elif begins and (bare := _BARE.findall(line)):
+            found[int(begins[1])] = _relevant(bare[-1])
+    found = found or dict(enumerate(alone, start=1))
+    if not found:
+        raise ParseError("no number with [Relevant] or [Irrelevant] is in it.")
+    return found
+
+
+def _relevant(verdict: str) -> bool:
+    return not _IS_IRRELEVANT.match(verdict)
+
+
+def judgements(
+    agent: LLMAgent, desk: Desk, papers: Sequence[str], batch: int, abstracts: bool, **about: str
+) -> dict[str, bool]:
+    """Return which papers the model calls relevant, as far as an answer says so.
+
+    Args:
+        agent: has the template ``judge``.
+        desk: knows the papers.
+        papers: ids; a model sees numbers in their place.
+        batch: papers in one request, >= 1; the requests are made side by side.
+        abstracts: whether it sees those that were read.
+        about: further fields of the template.
+    """
+    batches = [papers[at : at + batch] for at in range(0, len(papers), batch)]
+    known = {"topic": desk.topic, "cutoff": desk.cutoff} | about
+    many = [known | {"papers": listed([desk.papers[i] for i in b], abstracts)} for b in batches]
+    found = {}
+    for ids, answer in zip(batches, agent.ask_many("judge", verdicts, many), strict=True):
+        for number, relevant in (answer or {}).items():
+            if 1 <= number <= len(ids):
+                found[ids[number - 1]] = relevant
+    return found

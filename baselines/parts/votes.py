@@ -1,0 +1,231 @@
+"""Evidence about papers that `scout` has seen: votes of searches, titles, and sub-topics."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from arena.agents import Hit
+from arena.text import analyze
+from baselines.parts.dendrogram import encode, whole_characters
+from baselines.parts.phrases import Phrase, phrases, stems_of
+
+Scores = NDArray[np.float64]
+
+TOPIC = ""
+"""The source of a list that no paper stands for: the topic itself, or a sub-topic."""
+
+_TURNS = 3
+_DIGITS = 9  # what lies below may hang on the order of additions in a library
+
+
+@dataclass(frozen=True, slots=True)
+class _Vote:
+    source: str
+    weight: float
+    papers: NDArray[np.int64]
+    shares: Scores
+
+
+class Votes:
+    """Papers by number, in order of discovery, and what every query says of them.
+
+    Attributes:
+        ids: of all papers found, in order of discovery.
+    """
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self._number: dict[str, int] = {}
+        self._votes: list[_Vote] = []
+
+    def search(self, hits: Sequence[Hit], weight: float = 1.0, source: str = TOPIC) -> None:
+        """Count the hits of one query.
+
+        A hit's share is its score, scaled to 1 for the best hit and 0 for the last. Where the
+        paper that the query was made of comes first, the next one is the best, since a paper is
+        always much nearer to itself.
+
+        Args:
+            hits: best first.
+            weight: of the list, if no paper stands for it; else that paper's, see `scores`.
+            source: the id of the paper that the query was made of.
+        """
+        if not hits:
+            return
+        best = hits[1 if len(hits) > 1 and hits[0].id == source else 0].score
+        span = best - hits[-1].score
+        scaled = [min((hit.score - hits[-1].score) / span, 1.0) if span else 1.0 for hit in hits]
+        self._add([hit.id for hit in hits], scaled, weight, source)
+
+    def links(self, papers: Sequence[str], weight: float, source: str) -> None:
+        """Count the papers that one cites, or that cite it: each has the same share.
+
+        The shares of a list add up to no more than 10, so that a paper which cites everything
+        says less of each.
+        """
+        if papers:
+            self._add(papers, [min(1.0, 10 / len(papers))] * len(papers), weight, source)
+
+    def scores(self, trust: float, judged: Mapping[str, float]) -> Scores:
+        """Return the sum of shares of every paper found, by number.
+
+        A list made of a paper weighs as much as that paper itself is worth, its score to the
+        power `trust`; scores and weights are found in turns. The mean weight of those papers is 1.
+
+        Args:
+            trust: >= 0; with 0 all weigh the same.
+            judged: paper -> factor of its weight, 1 where it is missing.
+        """
+        sources = list(dict.fromkeys(vote.source for vote in self._votes if vote.source))
+        factors = np.array([judged.get(source, 1.0) for source in sources])
+        numbers = [self._number[source] for source in sources]
+        weights = _mean_one(factors)
+        scores = self._sum(dict(zip(sources, weights.tolist(), strict=True)))
+        for _ in range(_TURNS if trust and sources else 0):
+            weights = _mean_one(factors * (scores[numbers] / (scores.max() or 1.0)) ** trust)
+            scores = self._sum(dict(zip(sources, weights.tolist(), strict=True)))
+        return scores
+
+    def _sum(self, weights: Mapping[str, float]) -> Scores:
+        total = np.zeros(len(self.ids))
+        for vote in self._votes:
+            total[vote.papers] += vote.weight * weights.get(vote.source, 1.0) * vote.shares
+        return total
+
+    def _add(
+        self, papers: Iterable[str], shares: Sequence[float], weight: float, source: str
+    ) -> None:
+        share = dict(zip(papers, shares, strict=True))
+        for paper_id in [*share, *([source] if source else [])]:
+            if paper_id not in self._number:
+                self._number[paper_id] = len(self.ids)
+                self.ids.append(paper_id)
+        numbers = np.array([self._number[paper_id] for paper_id in share], np.int64)
+        self._votes.append(_Vote(source, weight, numbers, np.array(list(share.values()))))
+
+
+def best_first(scores: Scores) -> list[int]:
+    """Return places, the highest score first; equals, to nine digits, in order."""
+    return np.argsort(-np.round(scores, _DIGITS), kind="stable").tolist()  # type: ignore[no-any-return]
+
+
+def _mean_one(weights: Scores) -> Scores:
+    total = weights.sum() if len(weights) else 0.0
+    return weights * (len(weights) / total) if total > 0 else weights
+
+
+PENALTY = 10.0
+"""Of ridge regression: the greater, the more alike are the scores of papers with similar titles."""
+
+
+def regressed(scores: Scores, titles: Sequence[str], encoder: str | None) -> Scores:
+    """Return what the titles let one expect of each score: kernel ridge regression.
+
+    With the kernel K of the titles, rows and columns centred, and centred scores s the
+    expectation is ``K (K + PENALTY I)^-1 s`` (Saunders, Gammerman and Vovk, ICML 1998). The
+    kernel of two titles is the cosine of their words' TF-IDF vectors, and that of their
+    embeddings added to it.
+
+    Args:
+        scores: of each paper, shape (n,).
+        titles: of each paper.
+        encoder: the name of a registered encoder; None for words alone.
+
+    Returns:
+        Shape (n,), with a mean of 0.
+    """
+    kernel = _words(titles)
+    if encoder is not None:
+        vectors = _vectors(titles, encoder)
+        kernel = kernel + vectors @ vectors.T
+    kernel = kernel - kernel.mean(0) - kernel.mean(1)[:, None] + kernel.mean()
+    # By eigenvectors, since LAPACK's LU takes so much of the stack that a process in which Java
+    # runs, for the engine lucene, dies of it. On one thread, since more of them only wait for
+    # each other on a busy machine.
+    with threadpool_limits(limits=1, user_api="blas"):
+        values, vectors = np.linalg.eigh(kernel)
+    shares = vectors.T @ (scores - scores.mean())
+    return vectors @ (values / (values + PENALTY) * shares)  # type: ignore[no-any-return]
+
+
+def standard(values: Scores) -> Scores:
+    """Return values with a mean of 0 and a standard deviation of 1; zeros if all are equal."""
+    spread = values.std()
+    return (values - values.mean()) / spread if spread > 1e-12 else np.zeros_like(values)
+
+
+def similarity(titles: Sequence[str], encoder: str | None) -> Scores:
+    """Return the similarity of titles, from 0 to 1, shape (n, n)."""
+    if encoder is None:
+        return _words(titles)
+    vectors = _vectors(titles, encoder)
+    return np.clip(vectors @ vectors.T, 0.0, 1.0)
+
+
+def _words(titles: Sequence[str]) -> Scores:
+    """Return the cosines of TF-IDF vectors of the titles' stems, of those in at least two."""
+    stems = [sorted(set(analyze(title))) for title in titles]
+    count = Counter(stem for title in stems for stem in title)
+    known = {stem: column for column, stem in enumerate(s for s in count if count[s] > 1)}
+    vectors = np.zeros((len(titles), len(known)))
+    for row, title in enumerate(stems):
+        for stem in title:
+            if stem in known:
+                vectors[row, known[stem]] = np.log(len(titles) / count[stem])
+    vectors = _unit(vectors)
+    return vectors @ vectors.T
+
+
+def _vectors(titles: Sequence[str], encoder: str) -> Scores:
+    return _unit(encode([whole_characters(title) for title in titles], encoder))
+
+
+def _unit(vectors: Scores) -> Scores:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(lengths > 0, lengths, 1.0)
+
+
+def subtopics(titles: Sequence[str], weights: Sequence[float], topic: str, most: int) -> list[str]:
+    """Return phrases of two or three words that name parts of the topic.
+
+    Greedily: the phrase with the greatest weight (the sum over the titles that hold it, times the
+    root of its number of words) of those that are in at least two titles, at least half of which
+    no earlier phrase is in. A phrase of the topic's own words names no part of it.
+
+    Args:
+        titles: of the best papers.
+        weights: of each title, >= 0.
+        topic: the survey's title.
+        most: how many phrases at most.
+
+    Returns:
+        Phrases as they stand in the first title that holds them; equals in order of appearance.
+    """
+    own = stems_of(topic)
+    holding: dict[tuple[str, ...], set[int]] = {}
+    surface: dict[tuple[str, ...], Phrase] = {}
+    for number, title in enumerate(titles):
+        for phrase in phrases(title):
+            if len(phrase.stems) > 1 and not own.issuperset(phrase.stems):
+                holding.setdefault(phrase.stems, set()).add(number)
+                surface.setdefault(phrase.stems, phrase)
+
+    def value(stems: tuple[str, ...]) -> float:
+        total = sum(weights[number] for number in sorted(holding[stems]))
+        return round(total * math.sqrt(len(stems)), 9)
+
+    found: list[str] = []
+    covered: set[int] = set()
+    for stems in sorted(holding, key=value, reverse=True):
+        fresh = len(holding[stems] - covered)
+        if len(found) < most and len(holding[stems]) > 1 and 2 * fresh >= len(holding[stems]):
+            found.append(surface[stems].surface)
+            covered |= holding[stems]
+    return found

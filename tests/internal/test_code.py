@@ -1,0 +1,112 @@
+"""The hash of code: it changes with what can change a result, and with nothing else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import arena
+import arena.cli
+from arena._internal.code import code_sha256
+
+MINE = '''
+import arena
+
+class Mine(arena.Agent):
+    """Submit nothing."""
+
+    def act(self, observation):
+        return {"tool": "submit", "arguments": {"paper_ids": []}}
+'''
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A copy of the packages whose code is hashed."""
+    folder = tmp_path_factory.mktemp("copy")
+    source = Path(arena.__file__).parents[1]
+    for package in ("arena", "baselines"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(source / package, folder / package, ignore=ignored)
+    return folder
+
+
+def hash_in(folder: Path, setup: str = "", extra: str = "") -> str:
+    """Return the hash that a new process computes of the packages in a folder."""
+    code = f"{setup}\nfrom arena._internal.code import code_sha256\nprint(code_sha256({extra}))"
+    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment,
+        cwd=folder,
+    )  # fmt: skip
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "same"),
+    [
+        ("arena/metrics/ndcg.py", "from __future__", "# A comment.\n\n\nfrom __future__", True),
+        ("arena/metrics/ndcg.py", '"""', '"""Another docstring. ', True),
+        ("arena/metrics/ndcg.py", "from __future__", "ADDED = 1\nfrom __future__", False),
+        ("arena/tools/search.py", "from __future__", "# A comment.\nfrom __future__", True),
+        ("arena/tools/search.py", '"""', '"""Another docstring. ', False),  # it describes a tool
+        ("baselines/title.py", "100", "99", False),
+        ("baselines/prompts/zero-shot/query.txt", "$topic", "$topic ", False),
+    ],
+)
+def test_what_changes_the_hash(copy, file, before, after, same):
+    path = copy / file
+    text = path.read_text(encoding="utf-8")
+    assert before in text
+    try:
+        path.write_text(text.replace(before, after, 1), encoding="utf-8")
+        assert (hash_in(copy) == code_sha256()) is same
+    finally:
+        path.write_text(text, encoding="utf-8")
+
+
+def test_a_new_file_changes_the_hash(copy):
+    path = copy / "baselines/new.py"
+    path.write_text("")
+    try:
+        assert hash_in(copy) != code_sha256()
+    finally:
+        path.unlink()
+    assert hash_in(copy) == code_sha256()
+
+
+def test_the_hash_covers_an_agent_from_elsewhere(tmp_path):
+    module, source = tmp_path / "mine.py", str(Path(arena.__file__).parents[1])
+    setup = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import mine"
+    hashes = []
+    for text in ("class Mine: pass\n", "class Mine: pass  # here\n", "class Mine: x = 1\n"):
+        module.write_text(text)
+        hashes.append(hash_in(Path(source), setup, "mine.Mine"))
+    assert hashes[0] == hashes[1]
+    assert len({*hashes, code_sha256()}) == 3
+
+
+def test_a_comment_does_not_stop_a_run_from_being_continued(world, tmp_path, capsys):
+    agent, output = tmp_path / "mine.py", tmp_path / "run"
+    command = ["run", "--corpus", str(world), "--task", "discovery", "--surveys", "2"]
+    command += ["--agent", f"{agent}:Mine", "--output", str(output)]
+    agent.write_text(MINE)
+    assert arena.cli.main(command) == 0
+    manifest = (output / "manifest.json").read_bytes()
+    agent.write_text(
+        MINE.replace("        return", "        # Nothing is good enough.\n        return")
+    )
+    assert arena.cli.main(command) == 0
+    assert (output / "manifest.json").read_bytes() == manifest
+    agent.write_text(MINE.replace('"submit"', '"finish"'))
+    capsys.readouterr()
+    assert arena.cli.main(command) == 2
+    error = capsys.readouterr().err
+    assert (
+        "it differs in sha256 of code: code of arena, baselines or the agent has changed" in error
+    )
