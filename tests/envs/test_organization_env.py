@@ -20,7 +20,7 @@ from helpers import (
     result,
     within_reach,
 )
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import arena
@@ -328,7 +328,6 @@ trees = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(tree=trees, as_text=st.booleans())
 def test_every_tree_is_scored_or_answered(mini, tree, as_text):
     """Labels of any script, of none, and of half characters."""
