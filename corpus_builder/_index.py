@@ -1,11 +1,15 @@
-"""What shall be indexed and how, and writing it into an empty directory."""
+"""The plan of an index, and writing the index into a directory."""
 
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from arena import __version__
 from arena._internal.arrays import load_array
@@ -13,26 +17,24 @@ from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.progress import progress
 from arena.corpus import layout
 from arena.errors import CorpusError, DataError, clip, did_you_mean
-from arena.retrieval import RETRIEVERS, Retriever
-from arena.retrieval._names import Combiner, parse_name, refuse_alone
-from corpus_builder._texts import PaperTexts
+from arena.retrieval import RETRIEVERS, Combiner, Retriever, parse_name
 from corpus_builder.executors import Executor
 
 FIELDS = ("title", "abstract", "fulltext")
 
-# What `Retriever.build` is given besides its options.
+# Arguments of `Retriever.build` besides the engine's options.
 _TAKEN = ("source", "directory", "fields", "progress", "spread")
 
 
-class Plan(NamedTuple):
+class IndexPlan(NamedTuple):
     """An index to be built.
 
     Attributes:
-        engine: the registered engine that builds it.
-        name: what it is called.
-        fields: what is indexed.
-        options: of the engine.
-        corpus: content hash of the corpus.
+        engine: Name of the registered engine that builds it.
+        name: Name of the index.
+        fields: Indexed fields.
+        options: Options of the engine.
+        corpus: Content hash of the corpus.
     """
 
     engine: str
@@ -42,21 +44,17 @@ class Plan(NamedTuple):
     corpus: str
 
     def description(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return the plan as JSON values."""
         return self._asdict() | {"fields": list(self.fields)}
 
     @property
     def key(self) -> str:
-        """Tells whether a build that was begun is this one: 16 hexadecimal digits."""
+        """Hash of the plan, 16 hexadecimal digits, which names its unfinished build."""
         return sha256_json([__version__, self.description()])[:16]
 
 
 def check_fields(fields: tuple[str, ...]) -> None:
-    """Refuse unknown, repeated or no fields.
-
-    Raises:
-        DataError: naming the field and the known ones.
-    """
+    """Raise `DataError` if fields are unknown, repeated or missing."""
     for field in fields:
         if field not in FIELDS:
             raise DataError(f"no field {field!r} to index.{did_you_mean(field, FIELDS)}")
@@ -70,21 +68,21 @@ def check_engine(engine: str) -> type[Retriever]:
     """Return the class of an engine that builds an index.
 
     Raises:
-        UnknownNameError: if there is none of that name.
-        DataError: if it only combines others.
+        UnknownNameError: If no engine has that name.
+        DataError: If the engine only combines others.
     """
     parts = isinstance(engine, str) and parse_name(engine).parts
     kind = RETRIEVERS.get(parse_name(engine).name if parts else engine)
     if issubclass(kind, Combiner):
-        refuse_alone(kind)
+        kind.refuse_alone()
     return RETRIEVERS.get(engine)
 
 
 def check_name(name: object, engine: str) -> str:
-    """Return the name of an index, if it can be one.
+    """Return a valid name of an index.
 
     Raises:
-        DataError: if it is malformed, or the name of another engine.
+        DataError: If it is malformed, or the name of another engine.
     """
     if not isinstance(name, str) or not layout.INDEX_NAME.fullmatch(name):
         raise DataError(
@@ -105,11 +103,11 @@ def make_plan(
     fields: Sequence[str],
     options: Mapping[str, Any] | None,
     corpus: str,
-) -> tuple[Plan, type[Retriever]]:
-    """Check what can be checked before any work; return the plan and the class of its engine.
+) -> tuple[IndexPlan, type[Retriever]]:
+    """Return the plan and the class of its engine, checked before any work.
 
     Raises:
-        UnknownNameError, DataError: if an argument is unusable. The engine checks its options.
+        UnknownNameError, DataError: If an argument is unusable. The engine checks its options.
     """
     kind = check_engine(engine)
     if isinstance(fields, str):
@@ -121,7 +119,7 @@ def make_plan(
             hint = " Use --fields." if option == "fields" else ""
             raise DataError(f"{engine} has no option {clip(option)} to build with.{hint}")
     name = check_name(engine if name is None else name, engine)
-    plan = Plan(engine, name, tuple(fields), options, corpus)
+    plan = IndexPlan(engine, name, tuple(fields), options, corpus)
     try:
         sha256_json(options)
     except TypeError as error:
@@ -130,19 +128,19 @@ def make_plan(
 
 
 def write_index(
-    corpus: Path, directory: Path, plan: Plan, executor: Executor | None = None
+    corpus: Path, directory: Path, plan: IndexPlan, executor: Executor | None = None
 ) -> dict[str, Any]:
     """Build an index of the corpus in `corpus` into `directory`; return its manifest.
 
     Args:
-        corpus: complete but for its indexes and its manifest.
-        directory: exists; empty, or, if the engine resumes, as a killed build left it.
-        plan: what to build.
-        executor: runs what the engine can spread over processes; no file depends on it.
+        corpus: Directory of the corpus; indexes and manifest may be missing.
+        directory: Existing directory: empty or, if the engine resumes, as a killed build left it.
+        plan: Plan of the index.
+        executor: Executor for what the engine can do in parallel; no file depends on it.
 
     Raises:
-        DataError: if the engine does not take an option.
-        OSError: if a file was cut off, as `numpy.save` does in silence on a full disk.
+        DataError: If the engine has no such option.
+        OSError: If a file is cut off: `numpy.save` ignores a full disk.
     """
     papers = PaperTexts(corpus)
     settings = {
@@ -157,7 +155,7 @@ def write_index(
     kind, options = RETRIEVERS.get(plan.engine), dict(plan.options)
     if executor is not None and kind.spreads and (executor.remote or executor.workers > 1):
         options["spread"] = executor.run
-    told = kind.build(papers, directory, plan.fields, bar, **options)
+    description = kind.build(papers, directory, plan.fields, bar, **options)
     try:
         for path in directory.rglob("*.npy"):
             load_array(path)
@@ -167,7 +165,7 @@ def write_index(
         ) from None
     manifest = {
         "fields": list(plan.fields),
-        **told,
+        **description,
         "format_version": layout.FORMAT_VERSION,
         "engine": plan.engine,
         "name": plan.name,
@@ -180,7 +178,7 @@ def write_index(
 
 
 def list_files(directory: Path, but: str | None = None) -> dict[str, dict[str, Any]]:
-    """Return name -> {bytes, sha256} for every file below `directory`, the folder `but` apart."""
+    """Return name -> {bytes, sha256} for every file below `directory` but the folder `but`."""
     return {
         path.relative_to(directory).as_posix(): {
             "bytes": path.stat().st_size,
@@ -189,3 +187,37 @@ def list_files(directory: Path, but: str | None = None) -> dict[str, dict[str, A
         for path in sorted(directory.rglob("*"))
         if path.is_file() and path.relative_to(directory).parts[0] != but
     }
+
+
+class PaperTexts:
+    """The searchable papers of a corpus directory, as an index is built from them."""
+
+    def __init__(self, corpus: Path) -> None:
+        self._corpus = corpus
+        self.searchable_before: NDArray[np.int64] = load_array(corpus / layout.SEARCHABLE_BEFORE)
+        self._section_starts = load_array(corpus / layout.SECTION_STARTS)
+
+    def texts(self, fields: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+        """Yield (document number, the fields' texts joined by line breaks)."""
+        columns = [field for field in fields if field != "fulltext"]
+        papers = _rows(self._corpus / layout.PAPERS, ["searchable", *columns])
+        bodies = self._bodies() if "fulltext" in fields else None
+        for document, (searchable, *values) in enumerate(papers):
+            parts = dict(zip(columns, values, strict=True))
+            if bodies is not None:
+                parts["fulltext"] = next(bodies)
+            if searchable:
+                yield document, "\n".join(parts[field] for field in fields)
+
+    def _bodies(self) -> Iterator[str]:
+        sections = _rows(self._corpus / layout.SECTIONS, ["heading", "text"])
+        for count in np.diff(self._section_starts).tolist():
+            body = [next(sections) for _ in range(count)]
+            yield "\n".join(text for section in body for text in section)
+
+
+def _rows(path: Path, columns: list[str]) -> Iterator[tuple[Any, ...]]:
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=4096, columns=columns):
+            # iter_batches keeps the file's order of columns, not the one asked for
+            yield from zip(*(batch.column(name).to_pylist() for name in columns), strict=True)

@@ -1,4 +1,4 @@
-"""A language model for a stage: options checked, and a client made of them."""
+"""The language model of a stage: its checked options, client and templates."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def client_options() -> dict[str, Any]:
 
 
 def client_of(model: object, options: Mapping[str, Any]) -> Client:
-    """Make a client of options as a configuration has them.
+    """Return a client for options of a configuration.
 
     Args:
-        model: as the server calls it.
-        options: of `Client`; None counts as absent but for `temperature` and `seed`, of which it
+        model: Name of the model on the server.
+        options: Options of `Client`; None means absent, but for `temperature` and `seed`, where it
             sends none.
 
     Raises:
-        DataError: if an option is of another kind or out of its range.
-        LLMError: if the store cannot be used.
+        DataError: If an option is of another kind or out of range.
+        LLMError: If the store cannot be used.
     """
     if not isinstance(model, str) or not model:
         raise DataError(
@@ -47,16 +47,16 @@ def client_of(model: object, options: Mapping[str, Any]) -> Client:
             raise DataError(f"{name}={clip(value)}: give a number, or null to send none.")
     if not isinstance(options.get("request"), Mapping | None):
         raise DataError(f"request={clip(options['request'])}: give names and values.")
-    given = {
+    sent = {
         name: value
         for name, value in options.items()
         if value is not None or name in ("temperature", "seed")
     }
-    return Client(model, **given)
+    return Client(model, **sent)
 
 
 def shaping(model: object, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of the options shapes answers, and so belongs to what a stage depends on."""
+    """Return the options that shape answers, on which a stage's result depends."""
     return {"model": model} | {name: options.get(name) for name in _SHAPING}
 
 
@@ -66,7 +66,7 @@ def templates_of(
     """Return templates by name, each from the folder `own` or else from the package's.
 
     Raises:
-        DataError: if `own` is no folder with such templates, or a template is unusable.
+        DataError: If `own` is no folder with such templates, or a template is unusable.
     """
     if not isinstance(own, str | None):
         raise DataError(f"prompts={clip(own)}: give the path of a folder.")

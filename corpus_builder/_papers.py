@@ -1,4 +1,4 @@
-"""Write the papers in document order, with the look-up tables that every step needs."""
+"""Write the papers in document order, with look-up tables."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from arena._internal.arrays import ArrayWriter
+from arena._internal.arrays import ArrayWriter, StringTableWriter
 from arena._internal.progress import progress
 from arena.corpus import layout
 from arena.corpus.store import hash_id
-from arena.corpus.strings import StringTableWriter
 from corpus_builder._duckdb import count, literal, sorted_rows, tables
 from corpus_builder._parquet import RowWriter
 
@@ -69,9 +68,9 @@ def write_papers(
     """Write papers.parquet, sections.parquet and the look-up tables.
 
     Args:
-        connection: with ``documents`` and ``staged_papers``, ``_abstracts``, ``_texts``.
-        output: directory of the corpus.
-        scratch: directory for what is removed again.
+        connection: Connection with ``documents`` and ``staged_papers``, ``_abstracts``, ``_texts``.
+        output: Directory of the corpus.
+        scratch: Directory for temporary files.
 
     Returns:
         The content hash, and the number of sections.
@@ -92,12 +91,12 @@ def write_papers(
         reachable = section = 0
         searchable_before.add(reachable)
         section_starts.add(section)
-        bodies = _Beside(sorted_rows(connection, _TEXTS, scratch / "sorted-texts.parquet"))
-        abstracts = _Beside(
+        bodies = _RowsByDocument(sorted_rows(connection, _TEXTS, scratch / "sorted-texts.parquet"))
+        abstracts = _RowsByDocument(
             sorted_rows(connection, _ABSTRACTS, scratch / "sorted-abstracts.parquet")
         )
-        found = sorted_rows(connection, _ROWS, scratch / "sorted-papers.parquet")
-        for row in progress(found, total=n, desc="papers", unit="paper"):
+        rows = sorted_rows(connection, _ROWS, scratch / "sorted-papers.parquet")
+        for row in progress(rows, total=n, desc="papers", unit="paper"):
             document, id_, title, day, precision, survey, searchable, venue, authors, fields = row
             abstract, texts = abstracts.of(document, ""), bodies.of(document, [])
             date = None if day is None else _EPOCH + dt.timedelta(days=day)
@@ -131,12 +130,12 @@ def _write_hashes(connection: duckdb.DuckDBPyConnection, output: Path, unsorted:
     unsorted.unlink()
 
 
-class _Beside:
-    """Rows (document, value) in document order, to be asked for one document after the other."""
+class _RowsByDocument:
+    """Rows (document, value) in document order, read one document after the other."""
 
-    def __init__(self, found: Iterator[tuple[Any, ...]]) -> None:
-        self._found = found
-        self._next: tuple[Any, ...] | None = next(found, None)
+    def __init__(self, rows: Iterator[tuple[Any, ...]]) -> None:
+        self._rows = rows
+        self._next: tuple[Any, ...] | None = next(rows, None)
 
     def of(self, document: int, default: Any) -> Any:
         """Return the first value of a document."""
@@ -144,12 +143,12 @@ class _Beside:
         while self._next is not None and self._next[0] <= document:
             if self._next[0] == document and not known:
                 value, known = self._next[1], True
-            self._next = next(self._found, None)
+            self._next = next(self._rows, None)
         return value
 
 
 class _Column:
-    """Numbers written as they come."""
+    """A column of numbers, written in blocks."""
 
     def __init__(self, path: Path, dtype: Any) -> None:
         self._writer = ArrayWriter(path, dtype)

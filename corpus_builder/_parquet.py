@@ -17,10 +17,10 @@ class RowWriter:
     """Write tuples as rows; a row group ends at a fixed number of rows or characters.
 
     Args:
-        path: of the file.
-        schema: of its columns.
-        rows: of a group; a table that is only read as a whole is better off with more.
-        characters: of a group.
+        path: Path of the file.
+        schema: Schema of its columns.
+        rows: Most rows of a group; more suit a table that is only read as a whole.
+        characters: Most characters of a group.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class RowWriter:
             self._flush()
 
     def add_batch(self, batch: pa.RecordBatch) -> None:
-        """Add rows given as columns, none of them a text, in groups as `add` makes them."""
+        """Add rows as columns without texts, in groups as `add` makes them."""
         start, self.count = 0, self.count + batch.num_rows
         if self._tail is not None:
             start = _ROWS - self._tail.num_rows
@@ -76,7 +76,7 @@ class RowWriter:
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is not None:
-            with suppress(Exception):  # the file is lost anyway; tell the first error
+            with suppress(Exception):  # the file is lost anyway; report the first error
                 self._writer.close()
             return
         if self._rows:

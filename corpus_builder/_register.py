@@ -1,4 +1,4 @@
-"""What is added to a built corpus, indexes and its card, enters the manifest: one at a time."""
+"""Register indexes and the card of a built corpus in its manifest, one writer at a time."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.files import TEMPORARY_SUFFIX, sha256_file, sha256_json, write_json
-from arena._internal.workdir import only_writer
+from arena._internal.workdir import REPLACED, only_writer, put, sync, take_back
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, clip
-from corpus_builder._index import Plan
-from corpus_builder._place import REPLACED, put, sync, take_back
+from corpus_builder._index import IndexPlan
 
 LOCK = ".manifest.lock"
 _PATIENCE = 60.0  # seconds; a turn takes some milliseconds
 
 
 def read_intact(root: Path) -> dict[str, Any]:
-    """Read the manifest of a corpus, and check that it is as it was written.
+    """Return the manifest of a corpus whose content matches its own hash.
 
     Raises:
-        CorpusError: if not; rewriting it would hide that.
+        CorpusError: If it does not match; rewriting it would hide the damage.
     """
     manifest = layout.read_manifest(root, check_files=False)
     content = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
@@ -36,17 +35,17 @@ def read_intact(root: Path) -> dict[str, Any]:
     return manifest
 
 
-def register(root: Path, plan: Plan, new: Path | None = None) -> None:
-    """Put an index in its place and into the manifest of its corpus.
+def register(root: Path, plan: IndexPlan, new: Path | None = None) -> None:
+    """Move an index to its place, and add it to the manifest of its corpus.
 
     Args:
-        root: the corpus.
-        plan: of the index.
-        new: the complete index; None if it is in its place already.
+        root: Directory of the corpus.
+        plan: Plan of the index.
+        new: Directory of the complete index; None if it is in its place already.
 
     Raises:
-        CorpusError: if `root` holds another corpus by now.
-        OSError: if the manifest cannot be written; then all is as before.
+        CorpusError: If `root` now holds another corpus.
+        OSError: If the manifest cannot be written; then the corpus is as before.
     """
     index = layout.index_directory(root, plan.name)
     with _manifest(root, plan.corpus, "index") as manifest:
@@ -61,25 +60,25 @@ def register(root: Path, plan: Plan, new: Path | None = None) -> None:
 
 
 def register_card(root: Path, corpus: str, files: Mapping[str, str]) -> dict[str, Any]:
-    """Put a card in its place and into the manifest of its corpus, instead of an older one.
+    """Write a card in place of an older one, and add it to the manifest of its corpus.
 
     Args:
-        root: the corpus.
-        corpus: the content hash that the card tells of.
-        files: name -> content.
+        root: Directory of the corpus.
+        corpus: Content hash of the corpus that the card describes.
+        files: Name -> content of the card's files.
 
     Returns:
-        What the manifest says of it: name in the corpus -> ``bytes``, ``sha256``.
+        The card's files in the manifest: name in the corpus -> ``bytes``, ``sha256``.
 
     Raises:
-        CorpusError: if `root` holds another corpus by now, or something else in the card's place.
-        OSError: if it cannot be written; then all is as before.
+        CorpusError: If `root` now holds another corpus, or the card's directory other files.
+        OSError: If it cannot be written; then the corpus is as before.
     """
     card, building = root / layout.CARD, root / layout.CARD_BUILDING
     (root / layout.INDEXES).mkdir(exist_ok=True)  # the lock lies there
     with _manifest(root, corpus, "card") as manifest:
         if (building / REPLACED).is_dir() and not card.exists():
-            (building / REPLACED).rename(card)  # a killed one had just moved it away
+            (building / REPLACED).rename(card)  # a killed process moved it away
         _check_card(card, {*files, *(Path(name).name for name in manifest.get("card", ()))})
         shutil.rmtree(building, ignore_errors=True)
         try:
@@ -107,11 +106,7 @@ def register_card(root: Path, corpus: str, files: Mapping[str, str]) -> dict[str
 
 
 def _check_card(card: Path, ours: Set[str]) -> None:
-    """Refuse a place that holds anything but a card.
-
-    Raises:
-        CorpusError: naming what is there.
-    """
+    """Raise `CorpusError` if the card's directory is no directory, or holds other files."""
     if card.is_symlink() or (card.exists() and not card.is_dir()):
         raise CorpusError(f"{str(card)!r} is no folder; the card needs that name. Move it away.")
     others = sorted({path.name for path in card.glob("*")} - ours) if card.exists() else []
@@ -123,10 +118,10 @@ def _check_card(card: Path, ours: Set[str]) -> None:
 
 @contextmanager
 def _manifest(root: Path, corpus: str, what: str) -> Iterator[dict[str, Any]]:
-    """Lend the manifest of a corpus, which nobody else changes meanwhile, to be rewritten."""
+    """Yield the manifest of a corpus to be rewritten, while no other process can change it."""
     with _turn(root):
         for path in root.glob(f".*{TEMPORARY_SUFFIX}"):
-            path.unlink()  # what a kill left of an atomic write
+            path.unlink()  # left by a killed atomic write
         manifest = read_intact(root)
         if manifest["content_sha256"] != corpus:
             raise CorpusError(

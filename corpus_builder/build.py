@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
-from pathlib import Path
+from functools import partial
+from glob import escape
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import duckdb
 
 from arena._internal.files import sha256_file, sha256_json, write_json
+from arena._internal.workdir import other_files, whole_directory
 from arena.corpus import layout
-from arena.errors import DataError
-from corpus_builder._content import write_content
+from arena.errors import CorpusError, DataError, clip
 from corpus_builder._duckdb import is_interruption
 from corpus_builder._index import check_fields, list_files, make_plan, write_index
-from corpus_builder._order import database
-from corpus_builder._output import check_output, whole_directory
-from corpus_builder._stage import stage
+from corpus_builder.content import write_content
 from corpus_builder.sources import Source
+from corpus_builder.staging import database, stage
 
 
 def build(
@@ -31,35 +34,35 @@ def build(
     """Build a corpus from `source` into the directory `output`, with its indexes.
 
     The directory appears whole or not at all. The same records in any order give the same files
-    and hashes; only ``source`` in the manifest says in which files they came. Memory stays
+    and hashes; only ``source`` in the manifest names the files they come from. Memory stays
     bounded: texts pass through DuckDB's external sort.
 
     Args:
-        source: where the records come from.
-        output: a directory that does not exist yet, or is empty.
-        engines: the retrievers to build an index for, by name; more can be added later, see
-            `corpus_builder.index.build_index`.
-        fields: what is indexed, of ``title``, ``abstract``, ``fulltext``.
-        overwrite: replace a corpus that `output` holds already; it stays until the new one is
-            complete.
+        source: Source of the records.
+        output: Directory that does not exist yet, or is empty.
+        engines: Names of the retrievers to build an index for; `corpus_builder.index.build_index`
+            adds more later.
+        fields: Indexed fields: ``title``, ``abstract``, ``fulltext``.
+        overwrite: Replace a corpus in `output`; it stays until the new one is complete.
 
     Returns:
         The manifest.
 
     Raises:
-        DataError: at the first unusable record.
-        UnknownNameError: if no retriever has one of the names in `engines`.
-        CorpusError: if `output` cannot be taken.
-        OSError: if the disk is full or not writable; nothing is left behind.
+        DataError: If a record is unusable.
+        UnknownNameError: If an engine does not exist.
+        CorpusError: If `output` cannot be used.
+        OSError: If the disk is full or not writable; no file is left behind.
     """
     output = Path(output)
     engines = tuple(dict.fromkeys(engines))
     check_fields(fields)
     for engine in engines:
-        make_plan(engine, None, fields, None, "")  # what can be refused is, before any work
+        make_plan(engine, None, fields, None, "")  # refuse bad arguments before any work
     check_output(output, overwrite)
     try:
-        with whole_directory(output, overwrite) as directory:
+        check = partial(check_output, overwrite=overwrite)
+        with whole_directory(output, check, manifest=layout.MANIFEST) as directory:
             return _build(source, directory, engines, fields)
     except (duckdb.Error, RuntimeError) as error:
         if is_interruption(error):
@@ -91,7 +94,7 @@ def _build(
         manifest["indexes"][engine] = sha256_file(index / layout.MANIFEST)
     manifest["files"] = list_files(directory, layout.INDEXES)
     manifest["manifest_sha256"] = sha256_json(manifest)
-    # Last of all: a directory without it does not open.
+    # The last file: a directory without a manifest does not open.
     write_json(directory / layout.MANIFEST, manifest)
     return manifest
 
@@ -104,8 +107,67 @@ def _not_written(output: Path, reason: str) -> OSError:
 
 
 def _from_duckdb(error: duckdb.Error, output: Path) -> Exception:
-    """Return an error of ours for what a user can mend; DuckDB reports a full disk as its own."""
+    """Return the error for a user; DuckDB reports a full disk as an error of its own."""
     text = str(error).splitlines()[0]
     if isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException):
         return _not_written(output, text)
     return DataError(text)
+
+
+def check_output(output: Path, overwrite: bool) -> None:
+    """Check that a build may write `output`.
+
+    Args:
+        output: The output directory.
+        overwrite: Accept a directory that holds a corpus.
+
+    Raises:
+        CorpusError: If `output` is a file, holds a corpus and `overwrite` is false, holds
+            anything else, or has a name that DuckDB does not accept.
+    """
+    path = os.path.realpath(output)
+    if "\\" in path or not _is_unicode(path):
+        raise CorpusError(
+            f"{path!a}: a corpus cannot be built below a name with a backslash or with bytes "
+            "that are no UTF-8. Name another directory."
+        )
+    if not output.exists():
+        return
+    if not output.is_dir():
+        raise CorpusError(f"{str(output)!r} is a file. Name a new directory.")
+    corpus = _corpus_names(output)
+    if corpus and not overwrite:
+        raise CorpusError(
+            f"{str(output)!r} already holds a corpus. Pass --overwrite to replace it."
+        )
+    others = other_files(output, map(escape, corpus))
+    if others:  # never delete what is not ours
+        raise CorpusError(
+            f"{str(output)!r} holds other files, {clip(others[0])} for one. "
+            "Name a new or empty directory."
+        )
+
+
+def _corpus_names(directory: Path) -> set[str]:
+    """Return the top-level names of the corpus in `directory`, or an empty set."""
+    try:
+        manifest = json.loads((directory / layout.MANIFEST).read_bytes())
+        if "content_sha256" not in manifest:
+            return set()
+        return {
+            layout.MANIFEST,
+            layout.INDEXES,
+            layout.CARD,
+            layout.CARD_BUILDING,
+            *(PurePosixPath(name).parts[0] for name in manifest["files"]),
+        }
+    except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):
+        return set()
+
+
+def _is_unicode(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

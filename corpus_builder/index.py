@@ -1,21 +1,23 @@
-"""Add an index to a corpus that is built."""
+"""Add an index to a corpus that is built; continue one whose build was begun."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
+import re
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from arena._internal.workdir import only_writer
+from arena._internal.files import TEMPORARY_SUFFIX, sha256_file, write_json
+from arena._internal.workdir import REPLACED, only_writer, restore, sync
 from arena.corpus import indexes, layout
-from arena.errors import CorpusError
-from corpus_builder._index import Plan, make_plan, write_index
-from corpus_builder._place import restore, sync
-from corpus_builder._register import read_intact, register
-from corpus_builder._resume import begun, clear, finished
+from arena.errors import ArenaError, CorpusError
+from corpus_builder._index import IndexPlan, make_plan, write_index
+from corpus_builder._register import LOCK, read_intact, register
 from corpus_builder.executors import Executor
 
 _NOT_WRITABLE = {
@@ -35,31 +37,31 @@ def build_index(
 ) -> dict[str, Any]:
     """Build an index and add it to the corpus in `directory`.
 
-    The index appears whole or not at all, and nothing else of the corpus changes but the list of
-    indexes in its manifest, so that whoever has the corpus open goes on. Any number of indexes of
-    different names may be built at the same time. The build of an engine that resumes is kept
-    when it fails, is interrupted or killed; the same call goes on with it.
+    The index appears whole or not at all. Of the other files only the manifest changes, so
+    programs that have the corpus open are not disturbed. Indexes of different names can be built
+    at the same time. If the engine can resume, an unfinished build is kept when it fails, is
+    interrupted or killed, and the same call continues it.
 
     Args:
-        directory: of the corpus.
-        engine: a registered retriever.
-        name: what the index is called, `layout.INDEX_NAME`; by default like its engine.
-        fields: what is indexed, of ``title``, ``abstract``, ``fulltext``; by default what the
+        directory: Directory of the corpus.
+        engine: Name of a registered retriever.
+        name: Name of the index, see `layout.INDEX_NAME`; the engine's name by default.
+        fields: Indexed fields: ``title``, ``abstract``, ``fulltext``; by default those that the
             corpus was configured with.
-        options: of the engine, such as ``{"encoder": "minilm"}``.
-        overwrite: replace an index of that name; it stays until the new one is complete.
-        executor: runs the encoding of vectors in its processes, to the same bytes; engines that
-            have nothing to spread do without. It stays open.
+        options: Options of the engine, such as ``{"encoder": "minilm"}``.
+        overwrite: Replace an index of that name; it stays until the new one is complete.
+        executor: Executor that encodes vectors in parallel, to the same bytes; other engines do
+            not use it. It stays open.
 
     Returns:
         The manifest of the index.
 
     Raises:
-        UnknownNameError: if no engine has that name.
-        DataError: if a name, a field or an option is unusable.
-        CorpusError: if `directory` holds no corpus, or has the index already.
-        ArenaError: if another process writes this index.
-        OSError: if the disk is full or not writable.
+        UnknownNameError: If no engine has that name.
+        DataError: If a name, a field or an option is unusable.
+        CorpusError: If `directory` holds no corpus, or has the index already.
+        ArenaError: If another process writes this index.
+        OSError: If the disk is full or not writable.
     """
     root = Path(os.path.realpath(directory))
     corpus = layout.read_manifest(root)
@@ -70,25 +72,25 @@ def build_index(
     read_intact(root)
     index = layout.index_directory(root, plan.name)
     building = layout.building_directory(root, plan.name)
-    with _told(root, plan, kind.resumes):
+    with _reporting(root, plan, kind.resumes):
         index.parent.mkdir(exist_ok=True)
         with only_writer(building.with_name(f"{building.name}.lock"), index):
-            restore(building, index)
-            found = None if overwrite else _left(root, plan)
-            if found is not None:
+            restore(building, index, layout.MANIFEST)
+            manifest = None if overwrite else _unregistered(root, plan)
+            if manifest is not None:
                 register(root, plan)
                 clear(building)
-                return found
+                return manifest
             _check_free(root, plan, overwrite)
-            with begun(building, plan, kind.resumes) as new:
-                manifest = finished(new, plan) or write_index(root, new, plan, executor)
+            with building_in(building, plan, kind.resumes) as new:
+                manifest = complete_manifest(new, plan) or write_index(root, new, plan, executor)
                 sync(new)
                 register(root, plan, new)
     return manifest
 
 
-def _left(root: Path, plan: Plan) -> dict[str, Any] | None:
-    """Return the manifest of this very index if a kill left it in its place, but not registered."""
+def _unregistered(root: Path, plan: IndexPlan) -> dict[str, Any] | None:
+    """Return the manifest of this index if a killed build moved it but did not register it."""
     if plan.name in read_intact(root)["indexes"]:
         return None
     try:
@@ -99,12 +101,8 @@ def _left(root: Path, plan: Plan) -> dict[str, Any] | None:
     return manifest if same else None
 
 
-def _check_free(root: Path, plan: Plan, overwrite: bool) -> None:
-    """Refuse a place that is taken.
-
-    Raises:
-        CorpusError: if there is an index and `overwrite` is false, or anything else.
-    """
+def _check_free(root: Path, plan: IndexPlan, overwrite: bool) -> None:
+    """Raise `CorpusError` if the index exists and `overwrite` is false, or its path is taken."""
     index = layout.index_directory(root, plan.name)
     if not index.exists():
         return
@@ -120,8 +118,8 @@ def _check_free(root: Path, plan: Plan, overwrite: bool) -> None:
 
 
 @contextmanager
-def _told(root: Path, plan: Plan, resumes: bool) -> Iterator[None]:
-    """Say of a failed write and of an interruption what became of the work."""
+def _reporting(root: Path, plan: IndexPlan, resumes: bool) -> Iterator[None]:
+    """Add to a failed write and to Ctrl-C whether the unfinished index is kept."""
     try:
         yield
     except KeyboardInterrupt:
@@ -141,3 +139,101 @@ def _told(root: Path, plan: Plan, resumes: bool) -> Iterator[None]:
             f"{(error.strerror or str(error)).rstrip('.')}. {kept}; free some disk space, or mend "
             "the permissions."
         ) from error
+
+
+_KEY = "[0-9a-f]{16}"
+_GOING = ".going"
+_OURS = re.compile(
+    rf"({_KEY}|{REPLACED})({re.escape(_GOING)})?|{_KEY}\.json|\..*{re.escape(TEMPORARY_SUFFIX)}",
+    re.DOTALL,
+)
+_FOLDER = re.compile(r"\.(.+)\.building")
+
+
+@contextmanager
+def building_in(building: Path, plan: IndexPlan, resumes: bool) -> Iterator[Path]:
+    """Yield the directory below `building` in which the index of `plan` is built.
+
+    A failed build removes it, unless its engine can resume and the directory is not empty. An
+    unfinished build with other settings stays until a build succeeds: the new settings may be a
+    mistake.
+    """
+    new, description = building / plan.key, building / f"{plan.key}.json"
+    try:
+        if not resumes or ((new / layout.MANIFEST).exists() and not complete_manifest(new, plan)):
+            _remove(new)
+        new.mkdir(parents=True, exist_ok=True)
+        write_json(description, plan.description())
+        yield new
+    except BaseException:
+        if not resumes or not (new.is_dir() and any(new.iterdir())):
+            _remove(new, description)
+        raise
+    else:
+        clear(building)
+    finally:
+        with suppress(OSError):
+            building.rmdir()
+
+
+def complete_manifest(new: Path, plan: IndexPlan) -> dict[str, Any] | None:
+    """Return the manifest of a complete index that was not yet moved to its place, or None."""
+    try:
+        manifest = layout.read_manifest(new, "finished index")
+        if any(manifest.get(key) != value for key, value in plan.description().items()):
+            return None
+        intact = all(sha256_file(new / f) == e["sha256"] for f, e in manifest["files"].items())
+    except (ArenaError, LookupError):
+        return None
+    return manifest if intact else None
+
+
+def clear(building: Path) -> None:
+    """Remove what builds left in `building`, and no other files."""
+    _remove(*(path for path in building.glob("*") if _OURS.fullmatch(path.name)))
+    with suppress(OSError):  # other files are there, or the directory is missing
+        building.rmdir()
+
+
+def _remove(*paths: Path) -> None:
+    for path in paths:
+        if path.is_dir():
+            # Rename it first: a kill must not leave half of it under its own name.
+            going = path if path.name.endswith(_GOING) else path.with_name(path.name + _GOING)
+            shutil.rmtree(going, ignore_errors=True)
+            if going != path:
+                path.rename(going)
+                shutil.rmtree(going, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def unfinished_builds(corpus: Path) -> dict[str, str]:
+    """Return, for each index with an unfinished build, its name and the command to continue."""
+    commands = {}
+    for building in sorted((corpus / layout.INDEXES).glob(".*.building")):
+        name = _FOLDER.fullmatch(building.name)
+        if name is None or not building.is_dir():
+            continue
+        commands[name[1]] = indexes.build_command(corpus, "ENGINE", name[1])
+        for path in sorted(building.glob("*.json")):
+            with suppress(OSError, ValueError, LookupError, TypeError):
+                plan = json.loads(path.read_bytes())
+                commands[name[1]] = indexes.build_command(
+                    corpus, plan["engine"], plan["name"], plan["fields"], plan["options"]
+                )
+    return commands
+
+
+def is_unfinished(file: Path) -> bool:
+    """Return whether a file, relative to its corpus, belongs to an unfinished build, or is a lock.
+
+    Args:
+        file: Path relative to the corpus.
+    """
+    if len(file.parts) < 2 or file.parts[0] != layout.INDEXES:
+        return False
+    name = file.parts[1]
+    if len(file.parts) == 2:
+        return name == LOCK or _FOLDER.fullmatch(name.removesuffix(".lock")) is not None
+    return _FOLDER.fullmatch(name) is not None

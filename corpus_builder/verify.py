@@ -9,19 +9,19 @@ from typing import Any
 from arena._internal.files import sha256_file, sha256_json
 from arena._internal.progress import progress
 from arena.corpus import indexes, layout
-from corpus_builder._resume import is_begun, list_begun
+from corpus_builder.index import is_unfinished, unfinished_builds
 
 
 def verify(directory: str | Path) -> dict[str, Any]:
-    """Hash every file of a corpus, its indexes and its card again.
+    """Hash every file of a corpus, its indexes and its card.
 
     Returns:
-        ``files``: how many were compared; ``problems``: file name -> what differs, empty if the
-        corpus is as it was built; ``begun``: the name of an index whose build goes on or was
-        broken off -> the command that goes on with it.
+        ``files``: number of compared files; ``problems``: file name -> what differs, empty if the
+        corpus is as it was built; ``begun``: name of an index whose build is unfinished -> the
+        command that continues it.
 
     Raises:
-        CorpusError: if there is no readable manifest.
+        CorpusError: If there is no readable manifest.
     """
     root = Path(directory)
     manifest = layout.read_manifest(root, check_files=False)
@@ -47,16 +47,16 @@ def verify(directory: str | Path) -> dict[str, Any]:
             problems[name] = "is missing"
         elif sha256_file(path) != expected[name]:
             problems[name] = "has other content"
-    for file in _found(root):
+    for file in _files(root):
         name = file.as_posix()
-        if is_begun(file) or file.parts[0] == layout.CARD_BUILDING:
+        if is_unfinished(file) or file.parts[0] == layout.CARD_BUILDING:
             continue
         if name not in expected and not any(file.is_relative_to(folder) for folder in unknown):
             problems[name] = "is not in the manifest"
     return {
         "files": len(expected) + 1,
         "problems": dict(sorted(problems.items())),
-        "begun": list_begun(root),
+        "begun": unfinished_builds(root),
     }
 
 
@@ -64,8 +64,8 @@ def _expected(files: dict[str, Any]) -> dict[str, str]:
     return {name: entry["sha256"] for name, entry in files.items()}
 
 
-def _found(root: Path) -> Iterator[Path]:
-    """Yield every file, link or other thing below `root` but its manifest."""
+def _files(root: Path) -> Iterator[Path]:
+    """Yield every file, link or other entry below `root` except its manifest and folders."""
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root)
         if (path.is_symlink() or not path.is_dir()) and name != Path(layout.MANIFEST):

@@ -60,8 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> None:
     """Run, and print the tables."""
     from arena.corpus import Corpus
-    from arena.results.experiments import preview, run_experiment
-    from arena.results.experiments._output import printed
+    from arena.results.experiments import preview, printed, run_experiment
     from arena.tasks import TaskSet
 
     corpus = Corpus.open(arguments.corpus)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.results.comparison._marks import dash, mark, px
+from arena.results.plots import dash, mark, px
 from corpus_builder.card._facts import PERCENTS, Covered
 from corpus_builder.card._svg import WIDTH, line, picture, text, write
 from corpus_builder.card._words import ALL_SURVEYS, number

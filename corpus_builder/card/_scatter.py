@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from arena.results.comparison._marks import px
+from arena.results.plots import px
 from corpus_builder.card._complexity import Complexity, Line
 from corpus_builder.card._svg import WIDTH, line, picture, text, ticks, write
 from corpus_builder.card._words import number

@@ -1,4 +1,4 @@
-"""Where the tasks of a build run, one file each, found by name."""
+"""Executors, which run the tasks of a build; one file each, registered by name."""
 
 from corpus_builder.executors.base import EXECUTORS, Executor, is_remote, make_executor
 

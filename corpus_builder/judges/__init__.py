@@ -1,4 +1,4 @@
-"""Who says which candidates are surveys, one file each, found by name."""
+"""Judges, which decide which candidates are surveys; one file each, registered by name."""
 
 from corpus_builder.judges.base import (
     JUDGES,

@@ -1,4 +1,4 @@
-"""What every judge provides."""
+"""The interface of judges, and their registry."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Candidate(NamedTuple):
     """A paper that may be a survey.
 
     Attributes:
-        id: of the paper.
-        title: as the release has it.
-        abstract: its beginning; empty if the release has none.
-        flagged: the release itself calls it a survey.
+        id: Id of the paper.
+        title: Title in the release.
+        abstract: Beginning of the abstract; empty if the release has none.
+        flagged: Whether the release calls it a survey.
     """
 
     id: str
@@ -33,8 +33,8 @@ class Verdict(NamedTuple):
     """A judgement.
 
     Attributes:
-        verdict: one of `VERDICTS`.
-        reason: in one line, the same for the same judgement: a rule's name, or why there is none.
+        verdict: One of `VERDICTS`.
+        reason: One line, the same for the same judgement: a rule's name, or why there is none.
     """
 
     verdict: str
@@ -42,10 +42,10 @@ class Verdict(NamedTuple):
 
 
 class Judge(Protocol):
-    """Says which candidates are surveys; made by its registered factory from keyword options."""
+    """Decides which candidates are surveys; made by its registered factory from keyword options."""
 
     batch: int
-    """How many candidates it likes to be given at once."""
+    """Number of candidates to judge in one call."""
 
     @property
     def config(self) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class Judge(Protocol):
         """Return the verdict on each candidate; it must not depend on the others.
 
         Raises:
-            ArenaError: if the judge cannot work; what it has asked of a model is kept.
+            ArenaError: If the judge cannot work; what it has asked of a model is kept.
         """
         ...
 
@@ -67,14 +67,14 @@ JUDGES: Registry[Callable[..., Judge]] = Registry(
 
 
 def make_judge(name: str, options: Mapping[str, Any]) -> Judge:
-    """Make the judge registered as `name`.
+    """Return the judge registered as `name`.
 
     Args:
-        name: a registered judge.
-        options: the judge's own, by name.
+        name: Name of a registered judge.
+        options: Options of the judge.
 
     Raises:
-        UnknownNameError: if no judge has that name.
-        DataError: if it has no such option, or an option is out of its range.
+        UnknownNameError: If no judge has that name.
+        DataError: If it has no such option, or an option is out of range.
     """
     return make(JUDGES, name, options)

@@ -1,4 +1,4 @@
-"""LLM: a language model says True or False of title and abstract."""
+"""LLM: a language model answers True or False to title and abstract."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _ANSWER = re.compile(r"\W*(?:(?:final )?answer\W*)?(true|false)\b", re.IGNORECAS
 
 
 @JUDGES.register("llm")
-class Asked:
+class LLMJudge:
     """A language model answers True or False (paper, section 3.1, with settings of appendix A).
 
     An answer that is neither is asked for once more; after a second one, or where the server
     refuses the request, the verdict is ``unread``.
 
     Args:
-        model: as the server calls it; it must be given.
-        prompts: a folder with a template ``judge.txt`` of your own, with $title and $abstract.
+        model: Name of the model on the server; required.
+        prompts: Folder with your own template ``judge.txt``, which uses $title and $abstract.
         base_url, mode, store, temperature, seed, max_tokens, request, timeout, max_retries,
-            max_parallel, max_per_minute, prices, limits, api_key_env: see `arena.llm.Client`.
+            max_parallel, max_per_minute, prices, limits, api_key_env: See `arena.llm.Client`.
 
     Raises:
-        ArenaError: if an option, the template or the store cannot be used.
+        ArenaError: If an option, the template or the store cannot be used.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class Asked:
         limits: Mapping[str, Any] | None = None,
         api_key_env: str = "OPENAI_API_KEY",
     ) -> None:
-        given = {k: v for k, v in locals().items() if k not in ("self", "model", "prompts")}
+        options = {k: v for k, v in locals().items() if k not in ("self", "model", "prompts")}
         self._template = templates_of(TEMPLATES, PROMPTS, prompts)["judge"]
-        self._config = shaping(model, given) | {"prompt": self._template.text}
-        self._client: Client = client_of(model, given)
+        self._config = shaping(model, options) | {"prompt": self._template.text}
+        self._client: Client = client_of(model, options)
         self.batch = 64 * max_parallel  # what a kill can lose is only what is under way
 
     @property
@@ -65,10 +65,10 @@ class Asked:
         return self._config
 
     def judge(self, candidates: Sequence[Candidate]) -> list[Verdict]:
-        """Ask for each candidate, side by side.
+        """Ask about each candidate, in parallel.
 
         Raises:
-            LLMError: if the model could not be asked; the answers that came are kept.
+            LLMError: If the model could not be asked; the answers that came are kept.
         """
         self._client.check()
         messages = [
@@ -85,17 +85,17 @@ class Asked:
 
 
 def true_or_false(text: str) -> bool:
-    """Read an answer: it begins with one of the words, and the other does not stand in it.
+    """Return the verdict of an answer that begins with one of the words and lacks the other.
 
     Raises:
-        ParseError: if it is neither, or both.
+        ParseError: If it is neither, or both.
 
     >>> true_or_false("**True**"), true_or_false("Answer: false. It is a census.")
     (True, False)
     """
     plain = without_thoughts(text)
-    found = {match[1].lower() for match in _WORD.finditer(plain)}
+    answers = {match[1].lower() for match in _WORD.finditer(plain)}
     begins = _ANSWER.match(plain)
-    if begins is None or len(found) != 1:
+    if begins is None or len(answers) != 1:
         raise ParseError("It does not begin with one of the words True and False.")
-    return found == {"true"}
+    return answers == {"true"}

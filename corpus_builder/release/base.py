@@ -1,22 +1,110 @@
-"""What a release provides: its shards, and how a record of each becomes rows."""
+"""A release: its shards, and how a record of each becomes rows of tables."""
 
 from __future__ import annotations
 
-import argparse
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from corpus_builder.release._dates import Limits
-from corpus_builder.release._tables import Sink
+import pyarrow as pa
+
+from corpus_builder._options import ConstructorOptions
+
+_WHERE = [("file", pa.string()), ("line", pa.int64())]
+
+TABLES = {
+    "papers": pa.schema(
+        [
+            ("id", pa.string()),
+            ("title", pa.string()),
+            ("title_key", pa.string()),  # records.title_key
+            ("day", pa.int32()),  # resolved; null if undated
+            ("precision", pa.string()),
+            ("is_survey", pa.bool_()),  # the release itself says so
+            ("n_references", pa.int32()),  # as the release counts them; null if it does not
+            ("venue", pa.string()),
+            ("authors", pa.list_(pa.string())),
+            ("fields", pa.list_(pa.string())),
+            *_WHERE,
+        ]
+    ),
+    "abstracts": pa.schema([("id", pa.string()), ("abstract", pa.string()), *_WHERE]),
+    "texts": pa.schema(
+        [
+            ("id", pa.string()),
+            ("abstract", pa.string()),  # null if the full text has none
+            ("sections", pa.list_(pa.struct([("heading", pa.string()), ("text", pa.string())]))),
+            ("n_references", pa.int32()),  # entries of the bibliography, matched or not
+            *_WHERE,
+        ]
+    ),
+    "citations": pa.schema(
+        [("citing", pa.string()), ("cited", pa.string()), ("influential", pa.bool_())]
+    ),
+    # Entries of bibliographies that were matched to a paper.
+    "bibliography": pa.schema(
+        [("citing", pa.string()), ("cited", pa.string()), ("mentions", pa.int32())]
+    ),
+}
+"""Table -> columns. ``file`` and ``line`` are filled in by the reader and not part of a row."""
+
+
+class Sink:
+    """Collects the rows and the flaws of one record."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[str, tuple[Any, ...]]] = []
+        self.flaws: list[tuple[str, str]] = []
+        self.skipped: list[str] = []
+
+    def add(self, table: str, row: tuple[Any, ...]) -> None:
+        """Add a row of a table of `TABLES`, without ``file`` and ``line``."""
+        self.rows.append((table, row))
+
+    def flaw(self, reason: str, detail: str = "") -> None:
+        """Report that a part of the record is left out; the rest counts.
+
+        Args:
+            reason: A reason, one of few, that is counted.
+            detail: The offending value, clipped.
+        """
+        self.flaws.append((reason, detail))
+
+    def skip(self, reason: str) -> None:
+        """Count a record, or a part of it, that is valid but of no use to a corpus.
+
+        Args:
+            reason: A reason, one of few, that is counted.
+        """
+        self.skipped.append(reason)
+
+    def clear(self) -> None:
+        """Remove everything before the next record."""
+        self.rows.clear()
+        self.flaws.clear()
+        self.skipped.clear()
+
+
+class Limits(NamedTuple):
+    """Limits of plausible values.
+
+    Attributes:
+        first_year: First year of a publication.
+        last_year: Last year of a publication.
+        characters: Most characters of a full text; a longer one is left out.
+    """
+
+    first_year: int = 1600
+    last_year: int = 2050
+    characters: int = 5_000_000
 
 
 class RejectError(Exception):
-    """A record that cannot be used.
+    """A record is unusable.
 
     Args:
-        reason: one of few, in words, for counting: ``"no title"``.
-        detail: the offending value, clipped.
+        reason: A reason, one of few, that is counted: ``"no title"``.
+        detail: The offending value, clipped.
     """
 
     def __init__(self, reason: str, detail: str = "") -> None:
@@ -28,11 +116,11 @@ class Shard(NamedTuple):
     """One file of a release.
 
     Attributes:
-        dataset: which of the release's parts it belongs to.
-        name: ``dataset/file name``; unique, names the shard in reports, rejects and the work
+        dataset: Dataset of the release to which the shard belongs.
+        name: Unique ``dataset/file name``; names the shard in reports, rejects and the work
             directory, and orders the shards.
-        path: where it lies.
-        size: bytes.
+        path: Path of the file.
+        size: Size of the file in bytes.
     """
 
     dataset: str
@@ -41,7 +129,7 @@ class Shard(NamedTuple):
     size: int
 
 
-class Release(ABC):
+class Release(ConstructorOptions, ABC):
     """Papers in many files of JSON lines, each read on its own, in any process of any machine.
 
     A release can be pickled, and `parse` depends on nothing but its arguments.
@@ -51,33 +139,19 @@ class Release(ABC):
     """Options for the example in the help text."""
 
     repeats: ClassVar[bool] = False
-    """Whether one record stands in several shards by design; else a share of such stops a build."""
-
-    @classmethod
-    @abstractmethod
-    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add this source's own options to ``arena-corpus build <name>``."""
-
-    @classmethod
-    @abstractmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> Release:
-        """Make the source from the parsed options.
-
-        Raises:
-            DataError: if an option is out of its range.
-        """
+    """Whether shards repeat records by design; otherwise too many repeats stop a build."""
 
     @property
     @abstractmethod
     def year(self) -> int | None:
-        """The year of the release, if the files tell."""
+        """The year of the release, or None if the files do not name it."""
 
     @abstractmethod
     def shards(self) -> list[Shard]:
         """Return all shards, ordered by name.
 
         Raises:
-            DataError: if a part or a shard is missing, or a file belongs to another release.
+            DataError: If a part or a shard is missing, or a file belongs to another release.
         """
 
     @abstractmethod
@@ -85,16 +159,16 @@ class Release(ABC):
         """Turn one record into rows of `sink`.
 
         Args:
-            dataset: that it stands in.
-            record: any JSON value.
-            sink: takes rows of tables (``sink.add``) and parts that had to be left out
+            dataset: Dataset of the record.
+            record: Any JSON value.
+            sink: Collects rows (``sink.add``) and reasons for parts that are left out
                 (``sink.flaw``). Rows added before a `RejectError` do not count.
-            limits: dates and lengths that are plausible.
+            limits: Limits of plausible dates and lengths.
 
         Raises:
-            RejectError: if the record cannot be used.
+            RejectError: If the record is unusable.
         """
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """Return what the manifest shall say of the source besides the hashes of its shards."""
+        """Return the manifest's description of the source, besides the hashes of its shards."""

@@ -1,19 +1,18 @@
-"""Reads one shard into tables: the same code on this machine and on any other."""
+"""Read one shard into tables; the same code runs on this machine and on any other."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena._internal.files import write_json
-from corpus_builder._appearing import appearing
-from corpus_builder.release._dates import Limits
-from corpus_builder.release._json import read_json
-from corpus_builder.release._lines import MAX_LINE, Lines
-from corpus_builder.release._tables import TABLES, Sink
-from corpus_builder.release.base import RejectError, Release, Shard
+from arena._internal.workdir import atomic_directory
+from corpus_builder._lines import MAX_LINE, Lines
+from corpus_builder.release.base import TABLES, Limits, RejectError, Release, Shard, Sink
+from corpus_builder.release.values import read_json
 
 if TYPE_CHECKING:
     from corpus_builder._parquet import RowWriter
@@ -31,10 +30,10 @@ class ShardTask(NamedTuple):
     """One shard to be read.
 
     Attributes:
-        release: that it belongs to.
-        shard: what to read.
-        limits: what is plausible.
-        directory: where the tables go; appears when they are complete.
+        release: Release to which the shard belongs.
+        shard: The shard.
+        limits: Limits of plausible values.
+        directory: Directory of the tables, which appears when they are complete.
     """
 
     release: Release
@@ -51,9 +50,9 @@ def parse_shard(task: ShardTask) -> dict[str, Any]:
         ``flaws`` and ``skipped`` by reason, ``damage`` (why the lines ended early, or None).
 
     Raises:
-        OSError: if a file cannot be read or written.
+        OSError: If a file cannot be read or written.
     """
-    with appearing(task.directory) as new:
+    with atomic_directory(task.directory) as new:
         with ExitStack() as stack:
             report = _Reader(task, new, stack).read()
         write_json(new / REPORT, report)
@@ -64,7 +63,7 @@ class _Reader:
     def __init__(self, task: ShardTask, directory: Path, stack: ExitStack) -> None:
         self._task, self._directory, self._stack = task, directory, stack
         self._writers: dict[str, RowWriter] = {}
-        self._counts: dict[str, dict[str, int]] = {"rejected": {}, "flaws": {}, "skipped": {}}
+        self._counts = {kind: Counter[str]() for kind in ("rejected", "flaws", "skipped")}
         self._rejects = stack.enter_context((directory / REJECTS).open("w", encoding="ascii"))
 
     def read(self) -> dict[str, Any]:
@@ -78,12 +77,11 @@ class _Reader:
                     raise RejectError("line too long", f"{MAX_LINE >> 20} MiB or more")
                 parse(shard.dataset, read_json(line), sink, limits)
             except RejectError as reject:
-                self._tell("rejected", number, reject.reason, reject.detail)
+                self._report("rejected", number, reject.reason, reject.detail)
                 continue
             for reason, detail in sink.flaws:
-                self._tell("flaws", number, reason, detail)
-            for reason in sink.skipped:
-                self._count("skipped", reason)
+                self._report("flaws", number, reason, detail)
+            self._counts["skipped"].update(sink.skipped)
             for table, row in sink.rows:
                 self._add(table, row, number)
         return {
@@ -108,13 +106,9 @@ class _Reader:
             row = (*row, self._task.shard.name, number)
         writer.add(row)
 
-    def _count(self, kind: str, reason: str) -> int:
-        counts = self._counts[kind]
-        counts[reason] = counts.get(reason, 0) + 1
-        return counts[reason]
-
-    def _tell(self, kind: str, number: int, reason: str, detail: str) -> None:
-        if self._count(kind, reason) <= LISTED:
+    def _report(self, kind: str, number: int, reason: str, detail: str) -> None:
+        self._counts[kind][reason] += 1
+        if self._counts[kind][reason] <= LISTED:
             entry = {
                 "shard": self._task.shard.name,
                 "line": number,

@@ -1,5 +1,5 @@
-"""Where papers and surveys come from, one file a source, found by name."""
+"""Sources of papers and surveys; one file each, registered by name."""
 
-from corpus_builder.sources.base import SOURCES, Located, Source
+from corpus_builder.sources.base import SOURCES, LocatedRecord, Source
 
-__all__ = ["SOURCES", "Located", "Source"]
+__all__ = ["SOURCES", "LocatedRecord", "Source"]

@@ -1,19 +1,110 @@
-"""JSON lines, plain or gzip: the source named ``jsonl``."""
+"""JSON lines, plain or gzip: the source named ``jsonl``, and the files that other sources read."""
 
 from __future__ import annotations
 
-import argparse
+import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
-from corpus_builder.sources._json_lines import JsonLinesFile
-from corpus_builder.sources.base import SOURCES, Located, Source
+from arena._internal.progress import progress
+from arena.errors import DataError, clip
+from corpus_builder._lines import MAX_LINE, Lines
+from corpus_builder._options import ConstructorOptions
+from corpus_builder.sources.base import SOURCES, LocatedRecord
+
+EXPECTED = "Write one JSON object a line."
+
+
+class JsonLinesFile:
+    """A file of JSON lines; gzip is recognised by the content, not the name.
+
+    Args:
+        path: Path of a regular file.
+        what: Plural noun for its records, for messages.
+
+    Attributes:
+        name: Name of the file, without the directory.
+        sha256: SHA-256 of the file, once all records have been read.
+
+    Raises:
+        DataError: If there is no such file.
+    """
+
+    def __init__(self, path: str | Path, what: str) -> None:
+        self._path, self._what = Path(path), what
+        if not self._path.is_file():
+            problem = "does not exist"
+            if self._path.exists():
+                problem = "is a directory" if self._path.is_dir() else "is no regular file"
+            raise DataError(f"{str(self._path)!r} {problem}. Name a file of JSON lines.")
+        self.name = os.fsencode(self._path.name).decode("utf-8", "replace")
+        self.sha256 = ""
+
+    def __iter__(self) -> Iterator[LocatedRecord]:
+        """Yield the record of every line that is not blank.
+
+        Raises:
+            DataError: If a line is no JSON or too long; if the file is damaged or has no record.
+        """
+        lines, any_record = Lines(self._path), False
+        try:
+            with _bar(self._path) as bar:
+                for number, text in lines:
+                    if text is None:
+                        raise DataError(
+                            f"{self.name} line {number} has {MAX_LINE >> 20} MiB or more. "
+                            f"{EXPECTED}"
+                        )
+                    if number % 1000 == 0:
+                        bar.update(lines.bytes - bar.n)
+                    any_record = True
+                    yield LocatedRecord(parse_line(text, self.name, number), self.name, number)
+        except OSError as error:
+            raise DataError(
+                f"{str(self._path)!r} cannot be read after line {lines.number}: "
+                f"{error.strerror or error}. Name a file that can be read."
+            ) from None
+        if lines.damage and lines.bytes:
+            raise DataError(
+                f"{str(self._path)!r} is damaged after line {lines.number}: {lines.damage}. "
+                "Get the file again."
+            )
+        if not any_record:
+            raise DataError(f"{str(self._path)!r} is empty: it holds no {self._what}. {EXPECTED}")
+        self.sha256 = lines.sha256
+
+
+def parse_line(text: bytes, name: str, line: int) -> Any:
+    """Return the value that a line holds.
+
+    Raises:
+        DataError: If it is no JSON.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(
+            f"{name} line {line} is no JSON ({clip(str(error))}): "
+            f"{clip(text[:80].strip().decode('utf-8', 'replace'), 60)}. {EXPECTED}"
+        ) from None
+
+
+def _bar(path: Path) -> Any:
+    return progress(
+        total=path.stat().st_size, desc=path.name, unit="B", unit_scale=True, unit_divisor=1024
+    )
 
 
 @SOURCES.register("jsonl")
-class JsonLines:
-    """Papers and surveys from two files of JSON lines (plain or gzip)."""
+class JsonLines(ConstructorOptions):
+    """Papers and surveys from two files of JSON lines (plain or gzip).
+
+    Args:
+        papers: File of papers, one a line.
+        surveys: File of surveys, one a line.
+    """
 
     example: ClassVar[str] = "--papers papers.jsonl.gz --surveys surveys.jsonl"
 
@@ -21,22 +112,11 @@ class JsonLines:
         self._papers = JsonLinesFile(papers, "papers")
         self._surveys = JsonLinesFile(surveys, "surveys")
 
-    @classmethod
-    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add ``--papers`` and ``--surveys``."""
-        parser.add_argument("--papers", required=True, metavar="FILE", help="papers, one a line")
-        parser.add_argument("--surveys", required=True, metavar="FILE", help="surveys, one a line")
-
-    @classmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> Source:
-        """Make the source from the parsed options."""
-        return cls(arguments.papers, arguments.surveys)
-
-    def papers(self) -> Iterator[Located]:
+    def papers(self) -> Iterator[LocatedRecord]:
         """Yield every paper with its line."""
         return iter(self._papers)
 
-    def surveys(self) -> Iterator[Located]:
+    def surveys(self) -> Iterator[LocatedRecord]:
         """Yield every survey with its line."""
         return iter(self._surveys)
 

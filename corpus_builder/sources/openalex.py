@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shlex
 from pathlib import Path
@@ -10,8 +9,8 @@ from typing import Any, ClassVar
 
 from arena.errors import DataError, clip
 from corpus_builder.release import Limits, Release, Shard, Sink
-from corpus_builder.release._folder import folder_of, is_shard, make_shard, no_shards
-from corpus_builder.release._works import parse_work
+from corpus_builder.release.folder import existing_folder, is_shard, make_shard, no_shards
+from corpus_builder.release.openalex import parse_work
 from corpus_builder.sources.base import SOURCES
 
 _PLACES = ("works", "data/works", "data/jsonl/works", "jsonl/works")
@@ -23,32 +22,19 @@ class OpenAlex(Release):
     """OpenAlex's works, as JSON lines: papers, abstracts, citations, no full texts.
 
     Args:
-        directory: of the snapshot, or of files of works.
-        reviews: works of the type ``review`` count as surveys.
+        input: Folder of the snapshot, or of files of works.
+        reviews: Count works of the type ``review`` as surveys.
 
     Raises:
-        DataError: if the directory is none.
+        DataError: If the directory is none.
     """
 
     example: ClassVar[str] = "--input DIR --config configs/openalex.yaml"
     repeats: ClassVar[bool] = True  # a work that was updated stands in two folders
 
-    def __init__(self, directory: str | Path, reviews: bool = False) -> None:
-        self._path = folder_of(directory)
+    def __init__(self, input: str | Path, reviews: bool = False) -> None:
+        self._path = existing_folder(input)
         self._reviews = reviews
-
-    @classmethod
-    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add ``--input`` and ``--reviews``."""
-        parser.add_argument("--input", required=True, metavar="DIR", help="folder of the snapshot")
-        parser.add_argument(
-            "--reviews", action="store_true", help="works of the type review are surveys, too"
-        )
-
-    @classmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> OpenAlex:
-        """Make the source from the parsed options."""
-        return cls(arguments.input, arguments.reviews)
 
     @property
     def year(self) -> int | None:
@@ -65,20 +51,20 @@ class OpenAlex(Release):
             files = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
         else:
             files = list(works.rglob("*"))
-        found = {
+        by_name = {
             file.relative_to(works).as_posix(): file
             for file in files
             if is_shard(file) and file.name != "manifest.json"
         }
-        if not found:
+        if not by_name:
             raise no_shards(
                 self._path,
                 "works",
                 "no file *.gz, works/*.gz or works/updated_date=*/*.gz. Of the snapshot's two "
                 "formats take the JSON lines",
             )
-        _check_manifest(works, found)
-        shards = [make_shard("works", name, path) for name, path in found.items()]
+        _check_manifest(works, by_name)
+        shards = [make_shard("works", name, path) for name, path in by_name.items()]
         return sorted(shards, key=lambda shard: shard.name)
 
     def parse(self, dataset: str, record: Any, sink: Sink, limits: Limits) -> None:
@@ -110,8 +96,8 @@ class OpenAlex(Release):
         return max(days, default=None)
 
 
-def _check_manifest(works: Path, found: dict[str, Path]) -> None:
-    """Refuse a folder that is not what the snapshot's own list says, if it has come along.
+def _check_manifest(works: Path, by_name: dict[str, Path]) -> None:
+    """Raise `DataError` if the folder differs from the snapshot's own list of files, if it has one.
 
     A work moves to another partition when it changes: a folder into which a newer snapshot was
     laid without removing the old one holds works twice.
@@ -134,14 +120,14 @@ def _check_manifest(works: Path, found: dict[str, Path]) -> None:
     missing = [
         name
         for name, size in sorted(sizes.items())
-        if name not in found or found[name].stat().st_size != size
+        if name not in by_name or by_name[name].stat().st_size != size
     ]
     if missing:
         raise DataError(
             f"{len(missing)} of {len(sizes)} files of this snapshot are missing or not whole, "
             f"{missing[0]} for one. Complete them: {command}"
         )
-    for name in sorted(found):
+    for name in sorted(by_name):
         if name not in sizes:
             raise DataError(
                 f"{str(works)!r} holds {clip(name)}, which is of another snapshot. Remove what is "

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
+from collections import Counter
 from pathlib import Path
 from typing import Any, ClassVar
 
 from arena.errors import DataError, did_you_mean
 from corpus_builder.release import Limits, Release, Shard, Sink
-from corpus_builder.release._folder import Folder, find_shards, folder_of, no_shards
+from corpus_builder.release.folder import ReleaseFolder, existing_folder, find_shards, no_shards
 from corpus_builder.release.s2orc import parse_abstract, parse_citation, parse_paper, parse_text
 from corpus_builder.sources.base import SOURCES
 
@@ -27,23 +27,23 @@ class S2orc(Release):
     """Semantic Scholar's dataset files: papers, abstracts, citations, full texts.
 
     Args:
-        directory: of the files, ``<dataset>/*.gz`` or ``<dataset>-*.jsonl``.
-        datasets: which to read; all that are there if None.
-        reviews: papers whose publication type is ``Review`` count as surveys.
+        input: Folder of the files, ``<dataset>/*.gz`` or ``<dataset>-*.jsonl``.
+        datasets: Datasets to read; None for all in the folder.
+        reviews: Count papers of the publication type ``Review`` as surveys.
 
     Raises:
-        DataError: if the directory is none, or a dataset has no such name.
+        DataError: If the directory is none, or a dataset has no such name.
     """
 
     example: ClassVar[str] = "--input DIR --config configs/s2orc.yaml"
 
     def __init__(
         self,
-        directory: str | Path,
+        input: str | Path,
         datasets: tuple[str, ...] | None = None,
         reviews: bool = False,
     ) -> None:
-        self._path = folder_of(directory)
+        self._path = existing_folder(input)
         self._datasets = DATASETS if datasets is None else datasets
         for name in self._datasets:
             if name not in DATASETS:
@@ -51,29 +51,9 @@ class S2orc(Release):
         self._chosen = datasets is not None
         self._reviews = reviews
 
-    @classmethod
-    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add ``--input``, ``--datasets`` and ``--reviews``."""
-        parser.add_argument("--input", required=True, metavar="DIR", help="folder of the release")
-        parser.add_argument(
-            "--datasets", metavar="NAMES", help="which to read (default: all that are there)"
-        )
-        parser.add_argument(
-            "--reviews",
-            action="store_true",
-            help="papers of the publication type Review are surveys, too",
-        )
-
-    @classmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> S2orc:
-        """Make the source from the parsed options."""
-        from arena.command_line import parse_names
-
-        return cls(arguments.input, parse_names(arguments.datasets), arguments.reviews)
-
     @property
     def year(self) -> int | None:
-        """The year of the release, if ``release.json`` or the names of the files tell it."""
+        """The year of the release, if ``release.json`` or the file names give it."""
         release = self._find().release or ""
         return int(release[:4]) if release[:4].isascii() and release[:4].isdigit() else None
 
@@ -95,9 +75,7 @@ class S2orc(Release):
     def describe(self) -> dict[str, Any]:
         """Return the release, the number of shards of each dataset, and what is missing."""
         folder = self._find()
-        counts: dict[str, int] = {}
-        for shard in folder.shards:
-            counts[shard.dataset] = counts.get(shard.dataset, 0) + 1
+        counts = Counter(shard.dataset for shard in folder.shards)
         if "s2orc_v2" in counts:
             missing = {name: why for name, why in _WITHOUT.items() if name != "s2orc"}
         else:
@@ -105,12 +83,12 @@ class S2orc(Release):
         return {
             "source": "s2orc",
             "release": folder.release,
-            "shards": counts,
+            "shards": dict(counts),
             "missing": {name: why for name, why in missing.items() if name not in counts},
             "reviews": self._reviews,
         }
 
-    def _find(self) -> Folder:
+    def _find(self) -> ReleaseFolder:
         folder = find_shards(self._path, self._datasets, "s2orc")
         there = {shard.dataset for shard in folder.shards}
         wanted = [name for name in self._datasets if self._chosen or name == "papers"]

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from arena._internal.progress import progress
-from arena.errors import DataError, clip, did_you_mean
-from corpus_builder.sources.base import SOURCES, Located, Source
+from arena.errors import DataError, did_you_mean
+from corpus_builder.sources.base import SOURCES, LocatedRecord, Source
 from corpus_builder.world import PAPERS_PER_SURVEY, World, WorldConfig
 
 _HELP = {
@@ -66,18 +66,18 @@ class WorldSource:
             knobs["surveys"] = min(WorldConfig.surveys, knobs["papers"] // PAPERS_PER_SURVEY)
         return cls(WorldConfig(**knobs))
 
-    def papers(self) -> Iterator[Located]:
+    def papers(self) -> Iterator[LocatedRecord]:
         """Yield every paper with its number."""
         papers = progress(
             self._world.papers(), total=self._config.papers, desc="world", unit="paper"
         )
         for number, paper in enumerate(papers, 1):
-            yield Located(paper, "world papers", number)
+            yield LocatedRecord(paper, "world papers", number)
 
-    def surveys(self) -> Iterator[Located]:
+    def surveys(self) -> Iterator[LocatedRecord]:
         """Yield every survey with its number."""
         for number, survey in enumerate(self._world.surveys(), 1):
-            yield Located(survey, "world surveys", number)
+            yield LocatedRecord(survey, "world surveys", number)
 
     def describe(self) -> dict[str, Any]:
         """Return the knobs."""
@@ -89,18 +89,11 @@ class WorldSource:
 
 
 def _read_config(path: Path) -> dict[str, Any]:
-    import yaml
+    from arena._internal.settings import read_source
 
-    try:
-        knobs = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError(f"{str(path)!r} does not exist. Name a YAML file of knobs.") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise DataError(f"{str(path)!r} is no YAML: {clip(' '.join(str(error).split()))}") from None
-    if not isinstance(knobs, dict):
-        raise DataError(f"{str(path)!r} holds no knobs. Write `name: value`, one a line.")
+    source = read_source(path, "knobs", "docs/literature-worlds.md")
     known = [field.name for field in dataclasses.fields(WorldConfig)]
-    for name in knobs:
+    for name in source.data:
         if name not in known:
-            raise DataError(f"{str(path)!r}: no knob {clip(name)}.{did_you_mean(name, known)}")
-    return knobs
+            raise DataError(f"{source.where((name,))}: no such knob.{did_you_mean(name, known)}")
+    return source.data

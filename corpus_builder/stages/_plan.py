@@ -1,11 +1,15 @@
-"""A build: its source, configuration, resources, and where its stages keep their output."""
+"""A build and its stages: source, configuration, resources, directories, resumable steps."""
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from arena._internal.files import write_json
 from arena.errors import DataError, clip
 from corpus_builder.executors import Executor, is_remote, make_executor
 from corpus_builder.release import Limits, Release
@@ -18,11 +22,11 @@ _WORKER = 500 << 20  # bytes that a process may need for one shard
 
 
 class Resources(NamedTuple):
-    """What a build may use.
+    """Resources of a build.
 
     Attributes:
-        memory: bytes, over all its processes on this machine.
-        workers: processes and threads.
+        memory: Bytes for all its processes on this machine.
+        workers: Number of processes and threads.
     """
 
     memory: int
@@ -30,22 +34,22 @@ class Resources(NamedTuple):
 
     @property
     def processes(self) -> int:
-        """How many processes that read shards fit into the memory beside this one."""
+        """Number of processes that read shards and fit into the memory beside this one."""
         return max(1, min(self.workers, (self.memory - _OWN) // _WORKER))
 
     @property
     def threads(self) -> int:
-        """How many threads of DuckDB fit into its memory: each pins blocks of its own."""
+        """Number of DuckDB threads that fit into its memory: each pins blocks of its own."""
         return max(1, min(self.workers, self.database // _THREAD))
 
     @property
     def each(self) -> int:
-        """Bytes that DuckDB may manage in each of these processes."""
+        """Bytes that DuckDB manages in each of these processes."""
         return int((self.memory - _OWN) / self.processes * 0.5)
 
     @property
     def database(self) -> int:
-        """Bytes that DuckDB may manage; what it takes besides is left out of this."""
+        """Bytes that DuckDB manages; it needs some memory besides."""
         return int((self.memory - _OWN) * 0.7)
 
 
@@ -53,14 +57,14 @@ class Plan(NamedTuple):
     """A build.
 
     Attributes:
-        source: registered name of the release's kind.
-        release: where the papers come from.
-        output: the corpus to be.
-        config: of the stages.
-        resources: for this run; no output depends on them.
-        executor: runs what is done shard by shard.
-        limits: dates and lengths that are plausible.
-        overwrite: replace another corpus in `output`.
+        source: Registered name of the source.
+        release: The release that holds the papers.
+        output: Directory of the corpus.
+        config: Configuration of the stages.
+        resources: Resources of this run; no output depends on them.
+        executor: Executor of the tasks that handle one shard each.
+        limits: Limits of plausible dates and lengths.
+        overwrite: Replace another corpus in `output`.
     """
 
     source: str
@@ -93,21 +97,21 @@ def plan(
     engine: str = "local",
     overwrite: bool = False,
 ) -> Plan:
-    """Return a build, checked as far as it can be without reading.
+    """Return a build, checked as far as possible without reading the release.
 
     Args:
-        source: registered name of the release's kind.
-        release: where the papers come from.
-        output: directory of the corpus.
-        config: of the stages; the defaults if None.
-        memory: bytes that all processes of this machine together may use, at least 1 GB.
-        workers: processes and threads; by default as many as this machine has processors.
-        engine: registered name of what runs the tasks, see `corpus_builder.executors`.
-        overwrite: replace another corpus in `output`.
+        source: Registered name of the source.
+        release: The release that holds the papers.
+        output: Directory of the corpus.
+        config: Configuration of the stages; None for the defaults.
+        memory: Bytes for all processes on this machine together, at least 1 GB.
+        workers: Number of processes and threads; the number of processors by default.
+        engine: Registered name of the executor, see `corpus_builder.executors`.
+        overwrite: Replace another corpus in `output`.
 
     Raises:
-        UnknownNameError: if no executor has that name.
-        DataError: if a number is out of its range.
+        UnknownNameError: If no executor has that name.
+        DataError: If a number is out of range.
     """
     config = config or Config()
     if memory < LEAST_MEMORY:
@@ -121,9 +125,71 @@ def plan(
     # As many processes as fit into the memory of this machine, or as another has room for.
     executor = make_executor(engine, asked if is_remote(engine) else resources.processes)
     year = release.year
-    last = config.last_year
+    last = config.dates.last_year
     if last is None:
         last = Limits().last_year if year is None else year + 1
-    limits = Limits(config.first_year, last, config.characters)
+    limits = Limits(config.dates.first_year, last, config.characters)
     path = Path(os.path.realpath(output))
     return Plan(source, release, path, config, resources, executor, limits, overwrite)
+
+
+class Stage(Protocol):
+    """One stage.
+
+    Attributes:
+        name: Name of the stage and of its directory.
+        keeps: Files and directories that stay when the stage runs again with other inputs; `run`
+            removes those of them that are outdated.
+    """
+
+    name: str
+    keeps: tuple[str, ...]
+
+    def inputs(self, plan: Plan) -> Any:
+        """Return, as JSON values, what the result depends on besides the earlier stages.
+
+        A stage that was done with other inputs runs again, and so do all later stages.
+        """
+        ...
+
+    def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
+        """Write the stage's output; continue where a killed run stopped.
+
+        Returns:
+            The report: counts, by name, that depend on the input alone.
+        """
+        ...
+
+
+class Steps:
+    """The directory of a stage, and the completed steps in it."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._done = directory / ".steps"
+
+    def once(self, name: str, work: Callable[[], Any]) -> Any:
+        """Return the value of a step; call `work` only if no earlier run completed the step.
+
+        Args:
+            name: Name of the step.
+            work: Function that writes files, replaces those of a killed run, and returns JSON.
+        """
+        result = self._done / f"{name}.json"
+        if result.exists():
+            return json.loads(result.read_bytes())
+        value = work()
+        self._done.mkdir(parents=True, exist_ok=True)
+        write_json(result, value)
+        return value
+
+    def forget(self) -> None:
+        """Forget which steps are completed."""
+        shutil.rmtree(self._done, ignore_errors=True)
+
+    def scratch(self) -> Path:
+        """Return an empty directory for temporary files; it is removed after the stage."""
+        path = self.directory / ".scratch"
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir(parents=True)
+        return path

@@ -1,4 +1,4 @@
-"""The stage ``index``: the corpus in its own format, with its indexes."""
+"""The stages ``index`` and ``card``: the corpus in its own format, with indexes and card."""
 
 from __future__ import annotations
 
@@ -11,20 +11,24 @@ from typing import Any
 import duckdb
 
 from arena._internal.files import sha256_file, sha256_json, write_json
+from arena._internal.workdir import put, sync
 from arena.corpus import layout
 from arena.errors import ArenaError
-from corpus_builder._content import write_content
+from corpus_builder._duckdb import connected, literal
 from corpus_builder._index import check_fields, list_files, make_plan, write_index
-from corpus_builder._links import write_sorted_links
-from corpus_builder._output import check_output
-from corpus_builder._place import put, sync
-from corpus_builder.stages._database import connected, literal, view_tables
-from corpus_builder.stages._plan import Plan
-from corpus_builder.stages._stage import Steps
-from corpus_builder.stages.linking import LINKED, LISTED
+from corpus_builder.build import check_output
+from corpus_builder.content import write_content, write_sorted_links
+from corpus_builder.stages._plan import Plan, Steps
 from corpus_builder.stages.mind_maps import MAPS, MIND_MAPS
-from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS
-from corpus_builder.stages.references import DOCUMENTS, REFERENCES, TASKS, view_papers
+from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS, view_tables
+from corpus_builder.stages.references import (
+    DOCUMENTS,
+    LINKED,
+    LISTED,
+    REFERENCES,
+    TASKS,
+    view_papers,
+)
 from corpus_builder.stages.surveys import SURVEYS
 
 OURS = "ours.json"
@@ -34,7 +38,7 @@ No other is replaced; it outlives the stage's other files."""
 _NEW = "corpus"
 _PUT = "put.json"  # there from before the corpus is moved to the output
 
-# Of a paper told twice, the record and the date that the stage `parse` took.
+# Of several records of one paper, the record and the date that the stage `parse` took.
 _VIEWS = """
 CREATE VIEW documents AS SELECT * FROM read_parquet({documents});
 CREATE VIEW links AS SELECT * FROM read_parquet({links});
@@ -53,7 +57,7 @@ SELECT * FROM read_parquet({listed}) WHERE citing IN (SELECT id FROM staged_surv
 """
 
 
-class Corpus:
+class IndexStage:
     """Writes the corpus into the output."""
 
     name = "index"
@@ -61,14 +65,14 @@ class Corpus:
 
     def inputs(self, plan: Plan) -> Any:
         """Return engines and fields; check them, since much work comes before this stage."""
-        engines, fields = plan.config.indexing
-        check_fields(fields)
-        for engine in engines:
-            make_plan(engine, None, fields, None, "")
-        return [list(engines), list(fields)]
+        index = plan.config.index
+        check_fields(index.fields)
+        for engine in index.engines:
+            make_plan(engine, None, index.fields, None, "")
+        return [list(index.engines), list(index.fields)]
 
     def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Write the corpus, index by index, and put it in its place."""
+        """Write the corpus and its indexes, and move it to the output."""
         new = steps.directory / _NEW
         if (steps.directory / _PUT).exists() and not self._is_there(plan, steps, new):
             # What a killed run had made was put into the output, and is no longer there.
@@ -77,9 +81,9 @@ class Corpus:
         (steps.directory / _PUT).unlink(missing_ok=True)
         new.mkdir(exist_ok=True)
         manifest = steps.once("content", lambda: self._content(plan, steps, new))
-        engines, fields = plan.config.indexing
+        engines = plan.config.index.engines
         manifest["source"] = _described(plan)
-        manifest["configuration"] = {"engines": list(engines), "fields": list(fields)}
+        manifest["configuration"] = plan.config.index.model_dump(mode="json")
         manifest["indexes"] = {}
         for engine in engines:
             work = partial(_index, plan, new, engine, manifest["content_sha256"])
@@ -91,7 +95,7 @@ class Corpus:
             sync(new)
             # Another may have come there in the hours since the build began.
             check_output(plan.output, plan.overwrite or self.is_ours(plan))
-            known = [told for told in _ours(steps.directory) if told != _identity(manifest)]
+            known = [entry for entry in _ours(steps.directory) if entry != _identity(manifest)]
             write_json(steps.directory / OURS, [*known, _identity(manifest)])
             write_json(steps.directory / _PUT, {"manifest_sha256": manifest["manifest_sha256"]})
             put(new, plan.output)
@@ -104,7 +108,7 @@ class Corpus:
         }
 
     def is_ours(self, plan: Plan) -> bool:
-        """Return whether the output is a corpus that this build has put there."""
+        """Return whether the output is a corpus that this build has written."""
         try:
             return _identity(layout.read_manifest(plan.output)) in _ours(plan.stage(self.name))
         except ArenaError:
@@ -140,7 +144,7 @@ class Corpus:
             return write_content(connection, new, scratch, steps.once, links)
 
 
-INDEX = Corpus()
+INDEX = IndexStage()
 
 
 def _identity(manifest: dict[str, Any]) -> list[str]:
@@ -170,16 +174,16 @@ def _view(plan: Plan, connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _is_in_place(output: Path, manifest: dict[str, Any]) -> bool:
-    """Return whether a killed run has put the corpus into its place already."""
+    """Return whether a killed run has already moved the corpus to its place."""
     try:
-        found = layout.read_manifest(output)
+        current = layout.read_manifest(output)
     except ArenaError:
         return False
-    return bool(found["manifest_sha256"] == manifest["manifest_sha256"])
+    return bool(current["manifest_sha256"] == manifest["manifest_sha256"])
 
 
 def _described(plan: Plan) -> dict[str, Any]:
-    """Return what the manifest says of the source: the reports of all stages before."""
+    """Return the manifest's description of the source: the reports of all earlier stages."""
     stages = {
         name: json.loads((plan.stage(name) / "stage.json").read_bytes())["report"]
         for name in (PARSE.name, SURVEYS.name, REFERENCES.name, MIND_MAPS.name)
@@ -188,10 +192,38 @@ def _described(plan: Plan) -> dict[str, Any]:
 
 
 def _index(build: Plan, corpus: Path, engine: str, content: str) -> str:
-    plan, kind = make_plan(engine, None, build.config.indexing.fields, None, content)
+    plan, kind = make_plan(engine, None, build.config.index.fields, None, content)
     index = layout.index_directory(corpus, engine)
     if not kind.resumes:
         shutil.rmtree(index, ignore_errors=True)
     index.mkdir(parents=True, exist_ok=True)
     write_index(corpus, index, plan, build.executor)
     return sha256_file(index / layout.MANIFEST)
+
+
+class CardStage:
+    """Writes the card into the corpus."""
+
+    name = "card"
+    keeps: tuple[str, ...] = ()
+
+    def inputs(self, plan: Plan) -> Any:
+        """Return None: the card depends on the corpus alone."""
+        return None
+
+    def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
+        """Write the card; return its counts."""
+        from corpus_builder.card import write_card
+
+        resources = plan.resources
+        card = write_card(
+            plan.output,
+            memory=resources.database,
+            threads=resources.threads,
+            scratch=steps.scratch(),
+        )
+        counts: dict[str, Any] = card["counts"]
+        return counts
+
+
+CARD = CardStage()

@@ -1,8 +1,9 @@
-"""The stage ``mind-maps``: trees made of the figures of surveys (paper, section 3.3)."""
+"""The stage ``mind-maps``: trees read from the figures of surveys (paper, section 3.3)."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,7 @@ from arena._internal.progress import progress
 from corpus_builder._parquet import RowWriter
 from corpus_builder.figures import Extraction, Outcome, fingerprint
 from corpus_builder.figures.extraction import BATCH
-from corpus_builder.stages._plan import Plan
-from corpus_builder.stages._stage import Steps
+from corpus_builder.stages._plan import Plan, Steps
 from corpus_builder.stages.surveys import SURVEYS, surveys_of
 
 MAPS = "mind_maps.parquet"
@@ -27,8 +27,8 @@ REJECTS = "rejects.jsonl"
 _SCHEMA = pa.schema([("survey", pa.string()), ("mind_map", pa.string())])
 
 
-class MindMaps:
-    """Picks a figure of each survey, and has it read into a tree."""
+class MindMapsStage:
+    """Selects a figure of each survey, and reads it into a tree."""
 
     name = "mind-maps"
     keeps: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class MindMaps:
         """Write `MAPS` and `REJECTS`; both are empty without figures.
 
         Raises:
-            ArenaError: if a model could not be asked; its answers are kept in their store.
+            ArenaError: If a model could not be asked; its answers are kept in their store.
         """
         figures = plan.config.mind_maps.figures
         surveys = list(surveys_of(plan.stage(SURVEYS.name)))
@@ -60,7 +60,7 @@ class MindMaps:
         return {"figures": figures is not None, "surveys": len(surveys), **counts}
 
 
-MIND_MAPS = MindMaps()
+MIND_MAPS = MindMapsStage()
 
 
 def _extraction(plan: Plan, figures: Path) -> Extraction:
@@ -69,7 +69,7 @@ def _extraction(plan: Plan, figures: Path) -> Extraction:
 
 def _write(outcomes: Iterator[Outcome], directory: Path, total: int) -> dict[str, Any]:
     with_figures = picked = made = 0
-    reasons: dict[str, int] = {}
+    reasons: Counter[str] = Counter()
     maps = directory / f".{MAPS}{TEMPORARY_SUFFIX}"
     rejects = directory / f".{REJECTS}{TEMPORARY_SUFFIX}"
     with (
@@ -84,8 +84,7 @@ def _write(outcomes: Iterator[Outcome], directory: Path, total: int) -> dict[str
                 made += 1
                 rows.add((outcome.survey, outcome.mind_map))
             for flaw in outcome.flaws:
-                name = f"{flaw.step}: {flaw.reason}"
-                reasons[name] = reasons.get(name, 0) + 1
+                reasons[f"{flaw.step}: {flaw.reason}"] += 1
                 lines.write(json.dumps({"survey": outcome.survey, **flaw._asdict()}) + "\n")
             bar.update()
     rejects.rename(directory / REJECTS)

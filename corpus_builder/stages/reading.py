@@ -1,45 +1,47 @@
-"""The stage ``parse``: every shard read into tables, and one narrow table of the corpus' papers."""
+"""The stage ``parse``: read every shard into tables, and list the papers of the corpus."""
 
 from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+import duckdb
 
 from arena import __version__
 from arena._internal.files import sha256_json, write_json
 from arena._internal.progress import progress
 from arena.corpus import layout
 from arena.errors import DataError
-from corpus_builder.release import Shard, ShardTask, parse_shard
+from corpus_builder._duckdb import connected, copy, count, execute, literal, rows
+from corpus_builder.release import TABLES, Shard, ShardTask, parse_shard
 from corpus_builder.release.parsing import LISTED, REJECTS, REPORT
-from corpus_builder.stages._database import connected, copy, count, execute, rows, view_tables
-from corpus_builder.stages._plan import Plan
-from corpus_builder.stages._stage import Steps
+from corpus_builder.stages._plan import Plan, Steps
 
 SHARDS = "shards"
 READ = "read.json"
-"""Of each shard that is read, or is about to be: what its tables depend on, hashed."""
+"""For each shard, a hash of everything that its tables depend on."""
 CORPUS = "corpus.parquet"
 """One row a paper of the corpus-to-be: ``id, title, title_key, day, precision, is_survey,
 first_day, first_precision, n_references, listed (entries of its bibliography, null without full
 text), file, line``."""
 
 _TWICE = "told-twice.jsonl"
-_WORST = 3  # reasons that a message names
-_FEW = 20  # records of which a share says nothing
+_WORST = 3  # number of reasons that a message names
+_FEW = 20  # records; of fewer, a share means nothing
 
 
-class Parse:
-    """Reads the shards, side by side."""
+class ParseStage:
+    """Reads the shards in parallel."""
 
     name = "parse"
     keeps: tuple[str, ...] = (SHARDS, READ)
 
     def inputs(self, plan: Plan) -> Any:
-        """Return what stands in the files, told by their sizes and times."""
+        """Return the content of the files, represented by their sizes and times."""
         config = plan.config
         files = [
             [shard.name, shard.size, shard.path.stat().st_mtime_ns]
@@ -51,9 +53,9 @@ class Parse:
         ]  # fmt: skip
 
     def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Read every shard that no earlier run has read; then tell the papers of the corpus."""
+        """Read every shard that no earlier run has read; then list the papers of the corpus."""
         shards = plan.release.shards()
-        reports = [told for _, told in sorted(self._read(plan, steps, shards).items())]
+        reports = [report for _, report in sorted(self._read(plan, steps, shards).items())]
         datasets = {
             dataset: _summary(
                 [r for s, r in zip(shards, reports, strict=True) if s.dataset == dataset]
@@ -74,36 +76,35 @@ class Parse:
         }
 
     def _read(self, plan: Plan, steps: Steps, shards: list[Shard]) -> dict[str, dict[str, Any]]:
-        _outdate(plan, steps.directory, shards)
-        found: dict[str, dict[str, Any]] = {}
+        _remove_outdated(plan, steps.directory, shards)
+        reports: dict[str, dict[str, Any]] = {}
         tasks = []
         for shard in shards:
             directory = _place(steps.directory, shard)
-            told = directory / REPORT
-            if told.exists():
-                found[shard.name] = json.loads(told.read_bytes())
+            if (directory / REPORT).exists():
+                reports[shard.name] = json.loads((directory / REPORT).read_bytes())
             else:
                 shutil.rmtree(directory, ignore_errors=True)
                 directory.parent.mkdir(parents=True, exist_ok=True)
                 tasks.append(ShardTask(plan.release, shard, plan.limits, directory))
-        # The largest first: a large one begun last would run on alone.
+        # The largest first: a large one started last would run on alone.
         tasks.sort(key=lambda task: (-task.shard.size, task.shard.name))
         sizes = {shard.name: shard.size for shard in shards}
         with progress(
-            total=sum(sizes.values()), initial=sum(sizes[name] for name in found), desc="read",
+            total=sum(sizes.values()), initial=sum(sizes[name] for name in reports), desc="read",
             unit="B", unit_scale=True,
         ) as bar:  # fmt: skip
             for report in plan.executor.run(parse_shard, tasks):
-                found[report["shard"]] = report
+                reports[report["shard"]] = report
                 bar.update(sizes[report["shard"]])
-        return found
+        return reports
 
 
-PARSE = Parse()
+PARSE = ParseStage()
 
 
-def _outdate(plan: Plan, directory: Path, shards: list[Shard]) -> None:
-    """Remove the tables of shards that have changed, or that are read in another way now."""
+def _remove_outdated(plan: Plan, directory: Path, shards: list[Shard]) -> None:
+    """Remove the tables of shards that have changed, or that are now read in another way."""
     common = [
         __version__, layout.FORMAT_VERSION, plan.source, plan.release.describe(),
         list(plan.limits),
@@ -119,7 +120,7 @@ def _outdate(plan: Plan, directory: Path, shards: list[Shard]) -> None:
         shutil.rmtree(directory / SHARDS, ignore_errors=True)
     for name, key in known.items():
         if keys.get(name) != key:
-            # First what makes it count: half removed, it must not pass for read.
+            # The report first: half of a directory must not pass for a complete one.
             (directory / SHARDS / name / REPORT).unlink(missing_ok=True)
             shutil.rmtree(directory / SHARDS / name, ignore_errors=True)
     write_json(directory / READ, keys)
@@ -130,12 +131,10 @@ def _place(directory: Path, shard: Shard) -> Path:
 
 
 def _summary(reports: list[dict[str, Any]]) -> dict[str, Any]:
-    kinds = ("rows", "rejected", "flaws", "skipped")
-    counts: dict[str, dict[str, int]] = {kind: {} for kind in kinds}
-    for report in reports:
-        for kind, of in counts.items():
-            for name, number in report[kind].items():
-                of[name] = of.get(name, 0) + number
+    counts = {
+        kind: sum((Counter(report[kind]) for report in reports), Counter[str]())
+        for kind in ("rows", "rejected", "flaws", "skipped")
+    }
     return {
         "shards": len(reports),
         "damaged": sum(report["damage"] is not None for report in reports),
@@ -156,11 +155,7 @@ def _join(parts: Iterable[Path], whole: Path) -> None:
 def _check(
     plan: Plan, directory: Path, datasets: dict[str, Any], reports: list[dict[str, Any]]
 ) -> None:
-    """Stop a build whose input is not what it should be.
-
-    Raises:
-        DataError: if a shard is damaged, or too many records were rejected.
-    """
+    """Raise `DataError` if a shard is damaged, or too many records are rejected."""
     damaged = [report for report in reports if report["damage"] is not None]
     if damaged and not plan.config.allow_damaged:
         first = damaged[0]
@@ -169,10 +164,10 @@ def _check(
             f"{first['lines']} for one ({first['damage']}). Get them again, or set "
             "allow_damaged=true to go on with what can be read."
         )
-    for dataset, told in datasets.items():
-        rejected, lines = sum(told["rejected"].values()), told["lines"]
+    for dataset, counts in datasets.items():
+        rejected, lines = sum(counts["rejected"].values()), counts["lines"]
         if rejected > plan.config.max_rejected * max(lines, _FEW):
-            worst = sorted(told["rejected"].items(), key=lambda item: (-item[1], item[0]))
+            worst = sorted(counts["rejected"].items(), key=lambda item: (-item[1], item[0]))
             named = ", ".join(f"{reason} {number:,}" for reason, number in worst[:_WORST])
             raise DataError(
                 f"{rejected:,} of {lines:,} records of {dataset!r} cannot be used: {named}. "
@@ -182,15 +177,11 @@ def _check(
 
 
 def _check_repeats(
-    plan: Plan, directory: Path, datasets: dict[str, Any], twice: dict[str, int]
+    plan: Plan, directory: Path, datasets: dict[str, Any], duplicates: dict[str, int]
 ) -> None:
-    """Stop a build into which a shard, or another release, was mixed.
-
-    Raises:
-        DataError: if too many records repeat one with their id.
-    """
-    for table, repeated in twice.items():
-        rows = sum(told["rows"].get(table, 0) for told in datasets.values())
+    """Raise `DataError` if too many ids occur twice: a shard or another release is mixed in."""
+    for table, repeated in duplicates.items():
+        rows = sum(counts["rows"].get(table, 0) for counts in datasets.values())
         if repeated > plan.config.max_rejected * max(rows, _FEW):
             raise DataError(
                 f"{repeated:,} of {rows:,} {table} are told twice: a shard may be there twice, or "
@@ -199,9 +190,9 @@ def _check_repeats(
             )
 
 
-# A paper told twice: the first in the order of shards and lines counts, but as late as any of them
-# says, and as a survey if any says so: what is out of reach by one must not be in reach by another.
-# As the cutoff of a task the first date counts, for the same reason.
+# Of several records of one paper, the first in the order of shards and lines counts, with their
+# latest date, and as a survey if any is one: a paper that one record hides must stay hidden. As the
+# cutoff of a task, the earliest date counts, for the same reason.
 _CORPUS = """
 CREATE TABLE corpus AS
 SELECT id, title, title_key, last.day AS day, last.precision AS precision, a_survey AS is_survey,
@@ -263,3 +254,32 @@ def _write_corpus(plan: Plan, steps: Steps) -> dict[str, Any]:
                 "SELECT count(DISTINCT id) FROM texts WHERE id NOT IN (SELECT id FROM papers)",
             ),
         }
+
+
+def view_tables(connection: duckdb.DuckDBPyConnection, shards: Path) -> None:
+    """Create a view of each table of `TABLES` over all shards.
+
+    Args:
+        connection: Connection to the database.
+        shards: Directory with the tables of each shard, at any depth.
+    """
+    for table, schema in TABLES.items():
+        files = sorted(shards.rglob(f"{table}.parquet"))
+        columns = ", ".join(f'"{name}"' for name in schema.names)
+        if files:
+            names = ", ".join(literal(path) for path in files)
+            source = f"SELECT {columns} FROM read_parquet([{names}])"
+        else:
+            nothing = ", ".join(
+                f'NULL::{_sql_type(str(schema.field(n).type))} AS "{n}"' for n in schema.names
+            )
+            source = f"SELECT {nothing} WHERE false"
+        connection.execute(f"CREATE VIEW {table} AS {source}")
+
+
+def _sql_type(arrow: str) -> str:
+    if "struct" in arrow:
+        return "STRUCT(heading VARCHAR, text VARCHAR)[]"
+    if arrow.startswith("list"):
+        return "VARCHAR[]"
+    return {"string": "VARCHAR", "int32": "INTEGER", "int64": "BIGINT", "bool": "BOOLEAN"}[arrow]

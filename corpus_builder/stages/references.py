@@ -1,4 +1,4 @@
-"""The stage ``references``: documents in order, links between them, tasks (paper, section 3.2)."""
+"""The stage ``references``: document order, links, tasks (paper, section 3.2)."""
 
 from __future__ import annotations
 
@@ -7,26 +7,90 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
+from arena._internal.files import write_json
 from arena._internal.progress import progress
+from arena._internal.workdir import atomic_directory
 from arena.errors import DataError
-from corpus_builder._order import create_documents
-from corpus_builder.stages._database import connected, copy, count, execute, literal, rows
-from corpus_builder.stages._plan import Plan
-from corpus_builder.stages._stage import Steps
-from corpus_builder.stages.linking import (
-    COUNTS,
-    LINKED,
-    LISTED,
-    TABLES,
-    LinkTask,
-    link_shard,
-)
+from corpus_builder._duckdb import connected, copy, count, execute, literal, rows
+from corpus_builder.content import DANGLING, LINKS
+from corpus_builder.stages._plan import Plan, Steps
 from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS
 from corpus_builder.stages.surveys import CANDIDATES, SURVEYS
+from corpus_builder.staging import create_documents
+
+TABLES = ("citations", "bibliography")
+"""Those of a shard that hold references."""
+
+LINKED = "links.parquet"
+"""One row a link between searchable papers, ordered by both ends."""
+
+LISTED = "survey_references.parquet"
+"""One row a reference of a survey: ``citing, cited, influential``."""
+
+COUNTS = "counts.json"
+
+
+class LinkTask(NamedTuple):
+    """One shard whose references are to be linked.
+
+    Attributes:
+        name: Name of the shard.
+        files: Its tables ``citations`` and ``bibliography``, by name, if it has them.
+        documents: Parquet file, see `DOCUMENTS`.
+        surveys: Parquet file with the column ``id`` of the surveys.
+        mentions: ``influential_mentions`` of the configuration.
+        directory: Directory of the tables, which appears when they are complete.
+        memory: Memory limit of DuckDB in bytes.
+    """
+
+    name: str
+    files: dict[str, Path]
+    documents: Path
+    surveys: Path
+    mentions: int | None
+    directory: Path
+    memory: int
+
+
+def link_shard(task: LinkTask) -> str:
+    """Write ``links.parquet``, ``survey_references.parquet`` and counts of one shard.
+
+    Returns:
+        The name of the shard.
+    """
+    with atomic_directory(task.directory) as new:
+        with connected(new / "spill", task.memory, 1) as connection:
+            connection.execute(
+                f"CREATE VIEW documents AS SELECT * FROM read_parquet({literal(task.documents)});"
+                f"CREATE VIEW surveys AS SELECT * FROM read_parquet({literal(task.surveys)});"
+                f"CREATE VIEW staged_references AS {_references(task)}"
+            )
+            copy(connection, LINKS, new / LINKED, "citing, cited")
+            listed = (
+                "SELECT citing, cited, bool_or(influential) AS influential FROM staged_references "
+                "WHERE citing IN (SELECT id FROM surveys) AND citing <> cited GROUP BY ALL"
+            )
+            copy(connection, listed, new / LISTED, "citing, cited")
+            counts = {"dangling": count(connection, DANGLING)}
+        shutil.rmtree(new / "spill", ignore_errors=True)
+        write_json(new / COUNTS, counts)
+    return task.name
+
+
+def _references(task: LinkTask) -> str:
+    """Return a query for all references of a shard."""
+    influential = "false" if task.mentions is None else f"mentions >= {task.mentions}"
+    marks = {"citations": "influential", "bibliography": influential}
+    parts = [
+        f"SELECT citing, cited, {marks[name]} AS influential FROM read_parquet({literal(path)})"
+        for name, path in sorted(task.files.items())
+    ]
+    return " UNION ALL ".join(parts)
+
 
 DOCUMENTS = "documents.parquet"
 """One row a paper in document order: ``document, id, day, survey, searchable``."""
@@ -54,15 +118,15 @@ WHERE k.verdict = 'survey'
 """
 
 
-class References:
+class ReferencesStage:
     """Links the papers of the corpus."""
 
     name = "references"
     keeps: tuple[str, ...] = ()
 
     def inputs(self, plan: Plan) -> Any:
-        """Return what the configuration says of references."""
-        return list(plan.config.references)
+        """Return the section ``references`` of the configuration."""
+        return list(plan.config.references.model_dump().values())
 
     def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
         """Write documents, links, surveys and their references."""
@@ -108,7 +172,7 @@ class References:
                 bar.update()
 
     def _merge(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Bring the links of all shards together: one paper's may stand in several."""
+        """Merge the links of all shards: several shards may hold one paper's."""
         with _opened(plan, steps) as connection:
             for name in (LINKED, LISTED):
                 files = sorted((steps.directory / SHARDS).rglob(name))
@@ -130,7 +194,7 @@ class References:
         return {"links": links, "dangling_references": dangling}
 
     def _surveys(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Tell the tasks, and why the other surveys are none."""
+        """Write the tasks, and why the other surveys are no tasks."""
         wanted = plan.config.references
         with _opened(plan, steps) as connection:
             connection.execute(
@@ -139,7 +203,7 @@ class References:
                 "CREATE VIEW survey_references AS SELECT * FROM "
                 f"read_parquet({literal(steps.directory / LISTED)})"
             )
-            execute(connection, _TOLD)
+            execute(connection, _COUNTED)
             fate = (
                 f"CASE WHEN day IS NULL THEN 'undated' WHEN total < {wanted.min_listed} THEN "
                 f"'too few references' WHEN gold < {wanted.min_available} THEN "
@@ -148,14 +212,17 @@ class References:
             copy(
                 connection,
                 f"SELECT id, title, {fate} AS fate, total AS n_references_total, in_corpus, "
-                "gold AS available FROM told",
+                "gold AS available FROM counted",
                 steps.directory / COVERAGE,
                 "id",
             )
             fates = dict(
-                rows(connection, f"SELECT {fate} AS fate, count(*) FROM told GROUP BY 1 ORDER BY 1")
+                rows(
+                    connection,
+                    f"SELECT {fate} AS fate, count(*) FROM counted GROUP BY 1 ORDER BY 1",
+                )
             )
-            kept = f"SELECT * FROM told WHERE {fate} = 'kept'"
+            kept = f"SELECT * FROM counted WHERE {fate} = 'kept'"
             copy(
                 connection,
                 "SELECT id, title, title_key, day, precision, total AS n_references_total "
@@ -166,9 +233,9 @@ class References:
             left = fates.pop("kept", 0)
             if left < wanted.min_tasks:
                 raise DataError(
-                    f"{left or 'no'} survey can be a task: {_told(fates)}. See the stage `surveys` "
-                    "and the key `references` of the configuration; references.min_tasks=0 makes a "
-                    "corpus without tasks."
+                    f"{left or 'no'} survey can be a task: {_reasons(fates)}. See the stage "
+                    "`surveys` and the key `references` of the configuration; "
+                    "references.min_tasks=0 makes a corpus without tasks."
                 )
             coverage = (
                 f"SELECT round(in_corpus / total, 1) AS share, count(*) FROM ({kept}) "
@@ -181,13 +248,13 @@ class References:
             }
 
 
-REFERENCES = References()
+REFERENCES = ReferencesStage()
 
-# `total`: all references that the survey has, as far as anything tells; `in_corpus`: those of the
-# coverage ratio (section 4); `gold`: those that an agent could have found, see
-# corpus_builder._tasks.
-_TOLD = """
-CREATE TABLE told AS
+# `total`: all references that the survey has, from all sources; `in_corpus`: those of the
+# coverage ratio (section 4); `gold`: those that an agent can find, see
+# corpus_builder.content.
+_COUNTED = """
+CREATE TABLE counted AS
 SELECT s.id, any_value(s.title) AS title, any_value(s.title_key) AS title_key,
        any_value(s.day) AS day, any_value(s.precision) AS precision,
        greatest(count(r.cited), any_value(coalesce(s.n_references, 0)),
@@ -230,5 +297,5 @@ def _read(path: Path) -> int:
     return int(json.loads(path.read_bytes())["dangling"])
 
 
-def _told(fates: dict[str, int]) -> str:
+def _reasons(fates: dict[str, int]) -> str:
     return ", ".join(f"{number:,} {why}" for why, number in fates.items()) or "there is none"

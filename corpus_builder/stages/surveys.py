@@ -15,12 +15,11 @@ import pyarrow.parquet as pq
 from arena._internal.files import TEMPORARY_SUFFIX
 from arena._internal.progress import progress
 from arena.errors import DataError, clip
+from corpus_builder._duckdb import connected, copy, execute, literal
 from corpus_builder._parquet import RowWriter
 from corpus_builder.judges import OTHER, SURVEY, VERDICTS, Candidate, Judge, make_judge
-from corpus_builder.stages._database import connected, copy, execute, literal, view_tables
-from corpus_builder.stages._plan import Plan
-from corpus_builder.stages._stage import Steps
-from corpus_builder.stages.reading import CORPUS, SHARDS
+from corpus_builder.stages._plan import Plan, Steps
+from corpus_builder.stages.reading import CORPUS, SHARDS, view_tables
 
 CANDIDATES = "candidates.parquet"
 """One row a candidate, ordered by id: ``id, title, verdict``, the last of them ``survey``,
@@ -34,7 +33,7 @@ _SCHEMA = pa.schema([("id", pa.string()), ("title", pa.string()), ("verdict", pa
 _CHARACTERS = 10_000  # of an abstract; a longer one is none, and a model is paid by the word
 _WORDS = re.compile(r"[A-Za-z]+(?:\|[A-Za-z]+)*")
 
-# An abstract told twice: the first in the order of shards and lines counts.
+# Of several abstracts of one paper, the first in the order of shards and lines counts.
 _SELECT = """
 CREATE TABLE candidates AS
 SELECT * FROM (
@@ -55,14 +54,14 @@ FROM candidates c LEFT JOIN abstracts_of a USING (id) LEFT JOIN texts_of t USING
 """
 
 
-class Surveys:
-    """Finds candidates by their titles, and has them judged."""
+class SurveysStage:
+    """Finds candidates by their titles, and judges them."""
 
     name = "surveys"
     keeps: tuple[str, ...] = ()
 
     def inputs(self, plan: Plan) -> Any:
-        """Return pattern, judge and what shapes its verdicts."""
+        """Return pattern, judge and the judge's configuration."""
         config = plan.config.surveys
         return [title_pattern(config.title), config.judge, _judge(plan).config]
 
@@ -70,48 +69,48 @@ class Surveys:
         """Write `CANDIDATES` and `JUDGED`.
 
         Raises:
-            ArenaError: if the judge cannot work; a model's answers are kept in their store.
+            ArenaError: If the judge cannot work; a model's answers are kept in their store.
         """
         judge = _judge(plan)
         counts = steps.once("found", lambda: _find(plan, steps))
         by_verdict = _have_judged(judge, steps.directory, counts["candidates"])
-        found = counts["candidates"]
+        total = counts["candidates"]
         return {
             **counts,
             "judge": plan.config.surveys.judge,
             "verdicts": by_verdict,
-            "discarded": round(by_verdict[OTHER] / found, 4) if found else None,
+            "discarded": round(by_verdict[OTHER] / total, 4) if total else None,
         }
 
 
-SURVEYS = Surveys()
+SURVEYS = SurveysStage()
 
 
-def title_pattern(told: str) -> str:
+def title_pattern(words: str) -> str:
     r"""Return the regular expression that a candidate's title must match somewhere, in any case.
 
     Args:
-        told: words with ``|`` between, which stand for themselves and their plural, as whole words;
+        words: Words separated by ``|``, which match themselves and their plural as whole words;
             or a regular expression of RE2.
 
     Raises:
-        DataError: if it is no regular expression, or matches every title.
+        DataError: If it is no regular expression, or matches every title.
 
     >>> title_pattern("survey|review")
     '\\b(?:survey|review)s?\\b'
     """
-    pattern = rf"\b(?:{told})s?\b" if _WORDS.fullmatch(told) else told
+    pattern = rf"\b(?:{words})s?\b" if _WORDS.fullmatch(words) else words
     with duckdb.connect() as connection:
         try:
             row = connection.execute("SELECT regexp_matches('', ?, 'i')", [pattern]).fetchone()
         except duckdb.Error as error:
             raise DataError(
-                f"surveys.title={clip(told)} is no regular expression that RE2 reads: "
+                f"surveys.title={clip(words)} is no regular expression that RE2 reads: "
                 f"{clip(str(error).splitlines()[0], 160)}. Write words with | between, such as "
                 "survey|review."
             ) from None
     if row and row[0]:
-        raise DataError(f"surveys.title={clip(told)} matches every title, also an empty one.")
+        raise DataError(f"surveys.title={clip(words)} matches every title, also an empty one.")
     return pattern
 
 
@@ -150,15 +149,15 @@ def _have_judged(judge: Judge, directory: Path, total: int) -> dict[str, int]:
         progress(total=total, desc="judge") as bar,
     ):
         for batch in _batches(directory / _FOUND, judge.batch):
-            for candidate, told in zip(batch, judge.judge(batch), strict=True):
-                if told.verdict not in counts:
+            for candidate, judgement in zip(batch, judge.judge(batch), strict=True):
+                if judgement.verdict not in counts:
                     raise DataError(
-                        f"the judge said {clip(told.verdict)} of {candidate.id!r}, which is none "
-                        f"of {', '.join(VERDICTS)}. Mend the judge."
+                        f"the judge said {clip(judgement.verdict)} of {candidate.id!r}, which is "
+                        f"none of {', '.join(VERDICTS)}. Mend the judge."
                     )
-                counts[told.verdict] += 1
-                rows.add((candidate.id, candidate.title, told.verdict))
-                entry = candidate._asdict() | told._asdict()
+                counts[judgement.verdict] += 1
+                rows.add((candidate.id, candidate.title, judgement.verdict))
+                entry = candidate._asdict() | judgement._asdict()
                 del entry["abstract"]
                 lines.write(json.dumps(entry) + "\n")
             bar.update(len(batch))
@@ -178,7 +177,7 @@ def surveys_of(directory: Path) -> Iterator[tuple[str, str]]:
     """Yield id and title of the papers whose verdict is ``survey``, ordered by id.
 
     Args:
-        directory: of the stage.
+        directory: Directory of the stage.
     """
     with pq.ParquetFile(directory / CANDIDATES) as file:
         for batch in file.iter_batches():

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypedDict
 
-from corpus_builder.world import _sentences as say
+from corpus_builder.world import sentences as say
 from corpus_builder.world._config import WorldConfig
 from corpus_builder.world._lexicon import FAMILY_NAMES, GIVEN_NAMES, WORDINGS
-from corpus_builder.world._topics import TopicTree, title_case
+from corpus_builder.world.topics import TopicTree, title_case
 
 Take = Callable[[], int]
 
@@ -20,7 +20,7 @@ _LEAF_SLOTS = 6  # at least
 _MOST_DISTRACTOR_SLOTS = 9  # too few to outrank the papers most typical of the topic mentioned
 _EMPHASIS = (0, 1, 1, 1, 2, 4, 7, 8)  # slots of the survey's topic, by typicality, at depth 3
 _CORE_SHARE = 0.3  # of the papers, the most typical, say the survey's topic in title and abstract
-_ALIAS_SHARE = 0.4  # of the papers tell another wording of a topic they belong to
+_ALIAS_SHARE = 0.4  # of the papers give another wording of a topic they belong to
 _ALIAS_OF_SURVEY_TOPIC = 0.65  # of those, of the topic that surveys treat
 _DISTRACTOR_IN_TITLE = 0.1
 _ASIDE_ONE_IN = 3  # distractors mention their topic in the abstract
@@ -102,8 +102,8 @@ class Writer:
             own = wordings[level]
             other = 0 if own else 1 + take() % (WORDINGS - 1)
             pattern = say.ALIASES[take() % len(say.ALIASES)]
-            told = pattern.format(phrases[level], tree.phrase(chain[level], other))
-            sections[0]["text"] += f" {told}"
+            sentence = pattern.format(phrases[level], tree.phrase(chain[level], other))
+            sections[0]["text"] += f" {sentence}"
         return {"title": title, "abstract": " ".join(abstract), "sections": sections}
 
     def survey(self, title: str, topic: int, draws: list[int]) -> Text:
@@ -130,8 +130,8 @@ def authors(draw: int) -> list[str]:
     names = []
     for _ in range(1 + draw % 4):
         draw = draw * 1_103_515_245 + 12_345 & 0xFFFFFFFF
-        given = GIVEN_NAMES[(draw >> 8) % len(GIVEN_NAMES)]
-        names.append(f"{given} {FAMILY_NAMES[(draw >> 16) % len(FAMILY_NAMES)]}")
+        first_name = GIVEN_NAMES[(draw >> 8) % len(GIVEN_NAMES)]
+        names.append(f"{first_name} {FAMILY_NAMES[(draw >> 16) % len(FAMILY_NAMES)]}")
     return list(dict.fromkeys(names))
 
 

@@ -1,17 +1,18 @@
-"""Plans surveys: topic, cutoff and references."""
+"""The surveys of a world: their topics, dates, references and gold mind-maps."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena.errors import DataError
 from corpus_builder.world._config import WorldConfig
-from corpus_builder.world._sentences import SURVEY_TITLES
 from corpus_builder.world._timeline import Timeline
-from corpus_builder.world._topics import IntArray, TopicTree
+from corpus_builder.world.sentences import SURVEY_TITLES
+from corpus_builder.world.topics import IntArray, TopicTree
 
 _ELIGIBLE = 62  # papers of the topic that a survey waits for before it is written
 _SHARE = (0.62, 0.88)  # of the topic's papers before the cutoff are cited
@@ -182,3 +183,54 @@ class SurveyPlanner:
             ]
         )
         return np.concatenate([near, far])[np.argsort(place, kind="stable")]
+
+
+RELATED = "Related Areas"
+"""The branch under which a survey's off-topic references are filed, by the topic they are from."""
+
+
+class Node(TypedDict):
+    """A topic, the topics below it, and the ids of the references filed under it itself."""
+
+    name: str
+    subtopics: list[Node]
+    papers: list[str]
+
+
+def mind_map(survey: Survey, tree: TopicTree, timeline: Timeline) -> Node:
+    """Return the mind-map whose root is the survey's topic; every reference is filed once."""
+    level = tree.level_of(survey.topic)
+    paths: dict[int, list[int]] = {}
+    # In the order of the hierarchy, so that a parent comes to be before what lies below it.
+    for index in sorted(survey.references, key=lambda i: (timeline.leaf[i], i)):
+        if index not in survey.off_topic:
+            paths[index] = [
+                int(tree.ancestors(timeline.leaf[index], lower))
+                for lower in range(level + 1, tree.depth + 1)
+            ]
+    root = _node(tree.name(survey.topic))
+    _file(root, paths, tree, timeline)
+    if survey.off_topic:
+        related = _node(RELATED)
+        root["subtopics"].append(related)
+        astray = sorted(survey.off_topic, key=lambda i: (timeline.leaf[i], i))
+        topics = {index: [int(timeline.survey_topic[index])] for index in astray}
+        _file(related, topics, tree, timeline)
+    return root
+
+
+def _node(name: str) -> Node:
+    return {"name": name, "subtopics": [], "papers": []}
+
+
+def _file(root: Node, paths: dict[int, list[int]], tree: TopicTree, timeline: Timeline) -> None:
+    """File each paper under the last topic of its path, making the nodes on the way."""
+    nodes: dict[int, Node] = {}
+    for index, path in paths.items():
+        at = root
+        for topic in path:
+            if topic not in nodes:
+                nodes[topic] = _node(tree.name(topic))
+                at["subtopics"].append(nodes[topic])
+            at = nodes[topic]
+        at["papers"].append(timeline.paper_id(index))

@@ -1,4 +1,4 @@
-"""What is kept of every paper besides its text: topic, date, id."""
+"""When papers of a world appear, and who cites whom."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_builder.world._config import WorldConfig
-from corpus_builder.world._topics import IntArray, TopicTree
+from corpus_builder.world.topics import IntArray, TopicTree
 
 DAY, MONTH, YEAR, UNDATED = range(4)
-"""How much of a paper's date its record tells."""
+"""How much of a paper's date its record gives."""
 
-_MONTH_SHARE = 0.2  # of the dates that tell more than a year
+_MONTH_SHARE = 0.2  # of the dates that give more than a year
 _GROWTH = 2.0  # the last year has about 1 + growth times the papers of the first
-_PURPOSE = 2
+_DATE_PURPOSE = 2
 _ID_PURPOSE = 3
 _TYPICAL_PURPOSE = 7
 
 
 class Timeline:
-    """Columns over all papers, in an order that tells nothing of topic or date.
+    """Columns over all papers, in an order independent of topic and date.
 
     Attributes:
         ids: Random numbers of 40 bits, all different.
@@ -29,13 +29,13 @@ class Timeline:
             papers say the topic's term more often and are cited sooner.
         day: The true day as days since 1970-01-01.
         precision: `DAY`, `MONTH`, `YEAR` or `UNDATED`.
-        resolved: The last day that the told date can mean.
+        resolved: The last day that the recorded date can mean.
         surveys: Indices of the survey papers.
         span: First day of the period, and the first day after it.
     """
 
     def __init__(self, config: WorldConfig, tree: TopicTree, surveys: int) -> None:
-        rng = config.rng(_PURPOSE)
+        rng = config.rng(_DATE_PURPOSE)
         count = config.papers
         self.ids = _unique_numbers(config, count)
         self.prefix = f"w{config.seed}-"
@@ -56,10 +56,10 @@ class Timeline:
         place = (np.sqrt(1 + 2 * rise) - 1) / _GROWTH
         self.day = self.span[0] + np.floor(place * (self.span[1] - self.span[0])).astype(np.int64)
         self.day = np.minimum(self.day, self.span[1] - 1)
-        told = rng.random((count, 3))
-        self.precision = np.where(told[:, 0] < _MONTH_SHARE, MONTH, DAY)
-        self.precision[told[:, 1] < config.year_only] = YEAR
-        self.precision[told[:, 2] < config.undated] = UNDATED
+        draws = rng.random((count, 3))
+        self.precision = np.where(draws[:, 0] < _MONTH_SHARE, MONTH, DAY)
+        self.precision[draws[:, 1] < config.year_only] = YEAR
+        self.precision[draws[:, 2] < config.undated] = UNDATED
         self.precision[self.surveys] = DAY
         self.resolved = _last_day(self.day, self.precision)
         self.citable = (self.precision != UNDATED) & (self.leaf >= 0)
@@ -69,7 +69,7 @@ class Timeline:
         return f"{self.prefix}{self.ids[index]:010x}"
 
     def date(self, index: int) -> str | None:
-        """Return the date as a record tells it: YYYY-MM-DD, YYYY-MM, YYYY or None."""
+        """Return the date as a record gives it: YYYY-MM-DD, YYYY-MM, YYYY or None."""
         precision = self.precision[index]
         if precision == UNDATED:
             return None
@@ -93,3 +93,98 @@ def _unique_numbers(config: WorldConfig, count: int) -> NDArray[np.int64]:
     rng = config.rng(_ID_PURPOSE)
     drawn = np.unique(rng.integers(0, 1 << 40, count + count // 64 + 64))
     return rng.permutation(drawn)[:count]
+
+
+MAX_REFERENCES = 20
+"""Most references of a paper that is no survey."""
+
+_MIN_REFERENCES = 6
+_COPY = 0.4  # probability of taking over a reference of the paper drawn, instead of the paper
+_SAME_LEAF, _SAME_TOPIC, _NEIGHBOUR = 0.45, 0.88, 0.97  # cumulative; the rest cites anything
+_CITING_PURPOSE = 4
+
+
+def cite(config: WorldConfig, tree: TopicTree, timeline: Timeline) -> NDArray[np.int32]:
+    """Return the papers cited by each paper, as a (papers, MAX_REFERENCES) array of indices.
+
+    -1 marks an empty place; a row may repeat an index. A cited paper's resolved date lies before
+    the true day of the citing one, hence before its resolved date.
+
+    Copying references of the papers cited is preferential attachment without any counters: a paper
+    is met that way as often as it is cited already.
+    """
+    rng = config.rng(_CITING_PURPOSE)
+    count = config.papers
+    cited = np.full((count, MAX_REFERENCES), -1, dtype=np.int32)
+    wanted = rng.integers(_MIN_REFERENCES, MAX_REFERENCES + 1, count)
+    by_leaf = _EarlierPapers(timeline, timeline.leaf)
+    by_topic = _EarlierPapers(timeline, timeline.survey_topic)
+    by_all = _EarlierPapers(timeline, np.zeros(count, dtype=np.int64))
+    near = np.array(
+        [
+            tree.neighbours(tree.first[tree.survey_level] + k)
+            for k in range(tree.size[tree.survey_level])
+        ]
+    )
+    # What each paper can draw from is the same in every slot, but for the topic beside its own.
+    all_day, no_group = timeline.day, np.zeros(count, dtype=np.int64)
+    of_leaf = by_leaf.spans(timeline.leaf, all_day)
+    of_topic = by_topic.spans(timeline.survey_topic, all_day)
+    of_all = by_all.spans(no_group, all_day)
+    at = np.maximum(timeline.survey_topic - tree.first[tree.survey_level], 0)
+    of_near = [by_topic.spans(column, all_day) for column in near[at].T]
+    for slot in range(MAX_REFERENCES):
+        # Draws for all papers, used or not, so that no knob shifts the stream.
+        draws = rng.random((5, count))
+        who = np.flatnonzero((timeline.leaf >= 0) & (wanted > slot))
+        kind, copy, which = draws[:3, who]
+        places = draws[3:, who]
+        drawn = np.select(
+            [kind < _SAME_LEAF, kind < _SAME_TOPIC, kind < _NEIGHBOUR],
+            [
+                by_leaf.draw(of_leaf[:, who], places),
+                by_topic.draw(of_topic[:, who], places),
+                by_topic.draw(of_near[slot % len(of_near)][:, who], places),
+            ],
+            by_all.draw(of_all[:, who], places),
+        )
+        if slot:
+            source = np.floor(which * slot).astype(np.int64)
+            taken = cited[drawn, source]
+            drawn = np.where((drawn >= 0) & (taken >= 0) & (copy < _COPY), taken, drawn)
+        cited[who, slot] = drawn
+    return cited
+
+
+class _EarlierPapers:
+    """Draws citable papers of a group that were dated before a day."""
+
+    def __init__(self, timeline: Timeline, group: IntArray) -> None:
+        who = np.flatnonzero(timeline.citable)
+        self._start, self._days = timeline.span[0], timeline.span[1] - timeline.span[0] + 1
+        keys = self._key(group[who], timeline.resolved[who])
+        order = np.argsort(keys, kind="stable")
+        self._who, self._keys = who[order], keys[order]
+        self._typical = timeline.typical
+
+    def _key(self, group: IntArray, day: IntArray) -> IntArray:
+        return group * self._days + (day - self._start)
+
+    def spans(self, group: IntArray, day: IntArray) -> NDArray[np.int32]:
+        """Return where the papers of each group before each day begin and end, in two rows."""
+        low = np.searchsorted(self._keys, group * self._days)
+        high = np.searchsorted(self._keys, self._key(group, day))
+        return np.stack([low, high]).astype(np.int32)
+
+    def draw(self, spans: NDArray[np.int32], places: NDArray[np.float64]) -> IntArray:
+        """Return the more typical of two papers of each span, -1 where it is empty.
+
+        `places` holds two rows of numbers in [0, 1).
+        """
+        if not len(self._who):
+            return np.full(spans.shape[1], -1, dtype=np.int64)
+        low, high = spans.astype(np.int64)
+        picked = low + np.floor(places * (high - low)).astype(np.int64)
+        one, other = self._who[np.minimum(picked, len(self._who) - 1)]
+        better = np.where(self._typical[other] > self._typical[one], other, one)
+        return np.where(high > low, better, -1)

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_builder.world._citations import MAX_REFERENCES, cite
 from corpus_builder.world._config import WorldConfig
-from corpus_builder.world._mindmap import mind_map
 from corpus_builder.world._prose import DRAWS, Text, Writer, authors
-from corpus_builder.world._surveys import SurveyPlanner
-from corpus_builder.world._timeline import Timeline
-from corpus_builder.world._topics import IntArray, TopicTree
+from corpus_builder.world._surveys import SurveyPlanner, mind_map
+from corpus_builder.world._timeline import MAX_REFERENCES, Timeline, cite
+from corpus_builder.world.topics import IntArray, TopicTree
 
 Record = dict[str, Any]
 
@@ -29,7 +27,7 @@ class World:
     """A made-up field of science: the same configuration always gives the same records.
 
     Building one decides who cites whom and what each survey covers, and keeps about 200 bytes of
-    every paper; texts are written while iterating, in an order that tells nothing of topic or date.
+    every paper; texts are written while iterating, in an order independent of topic and date.
 
     Args:
         config: The knobs.
@@ -162,6 +160,6 @@ class World:
         }
 
     def _references(self, references: dict[int, bool]) -> list[Record]:
-        """Return references in the order of their ids, which tells nothing."""
+        """Return references in the order of their ids, which are random."""
         named = sorted((self._timeline.paper_id(i), mark) for i, mark in references.items())
         return [{"id": name, "influential": mark} for name, mark in named]

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from helpers import SMALL, SURVEY, Memory, arena_corpus, contents, names
 
+from arena._internal import workdir
 from arena.corpus import Corpus, layout
 from arena.errors import ArenaError, CorpusError, DataError
-from corpus_builder import _place
 from corpus_builder import build as build_module
 from corpus_builder.build import build
-from corpus_builder.sources import Located
+from corpus_builder.sources import LocatedRecord
 from corpus_builder.verify import verify
 
 
@@ -81,7 +81,7 @@ class Meanwhile(Memory):
         super().__init__(SMALL._papers, SMALL._surveys)
         self.action = action
 
-    def surveys(self) -> Iterator[Located]:
+    def surveys(self) -> Iterator[LocatedRecord]:
         self.action()
         return super().surveys()
 
@@ -163,11 +163,11 @@ def test_a_failing_overwrite_keeps_the_old(
     with pytest.raises(DataError):
         build(Memory(SMALL._papers, [{}]), output, overwrite=True)
     if not exchange:
-        monkeypatch.setattr(_place, "_exchange", lambda first, second: False)
+        monkeypatch.setattr(workdir, "_exchange", lambda first, second: False)
         rename = Path.rename
 
         def refuse(self: Path, target: Any) -> Path:
-            if self.name == "corpus":
+            if self.name == "new":
                 raise OSError(5, "Input/output error")
             return rename(self, target)
 
@@ -183,7 +183,7 @@ def test_a_reader_always_finds_a_corpus(tmp_path: Path) -> None:
     build(SMALL, output)
     (tmp_path / "x").mkdir()
     (tmp_path / "y").mkdir()
-    if not _place._exchange(tmp_path / "x", tmp_path / "y"):
+    if not workdir._exchange(tmp_path / "x", tmp_path / "y"):
         pytest.skip("this file system cannot exchange two directories")
     stop, misses = threading.Event(), Counter[bool]()
 
@@ -232,4 +232,4 @@ def test_a_corpus_that_comes_before_the_lock_is_kept(tmp_path: Path, monkeypatch
     other = Memory([{"id": "z", "title": "Z", "date": "2000"}], [SURVEY])
     with pytest.raises(CorpusError, match="already holds a corpus"):
         build(other, output)
-    assert Corpus.open(output)._document_number("a") == 0
+    assert Corpus.open(output).document_number("a") == 0

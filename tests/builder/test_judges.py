@@ -12,9 +12,8 @@ from llm_server import LLMServer, Trouble, last_text
 from arena.errors import DataError, UnknownNameError
 from arena.llm import LLMError, ParseError
 from corpus_builder.judges import JUDGES, OTHER, SURVEY, UNREAD, VERDICTS, Candidate, make_judge
-from corpus_builder.judges._rule_table import RULES
 from corpus_builder.judges.llm import true_or_false
-from corpus_builder.judges.rules import fired
+from corpus_builder.judges.rules import RULES, fired
 
 REVIEW = Candidate("r", "A Survey on Graph Learning", "We review the literature.")
 POLL = Candidate("q", "Dental Pain: a survey", "We sent a questionnaire. Respondents were adults.")

@@ -16,7 +16,7 @@ import arena
 from arena.errors import CorpusError, DataError, UnknownNameError
 from arena.llm import Session
 from arena.results.comparison import ModelUse, as_json, as_text
-from arena.results.comparison._episodes import use_of
+from arena.results.comparison.episodes import use_of
 
 ONE = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
 STEPS = [0.1, 0.1, 0.1, 0.1, 0.2, -0.1, 0, 0.1]

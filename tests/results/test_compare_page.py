@@ -17,7 +17,7 @@ import arena
 from arena.agents import Agent
 from arena.errors import CorpusError, DataError
 from arena.results.comparison import as_html, write_html
-from arena.results.comparison._survey import GOLD_SHOWN, QUERIES_SHOWN, QUERY_SHOWN, RANKED_SHOWN
+from arena.results.comparison.page import GOLD_SHOWN, QUERIES_SHOWN, QUERY_SHOWN, RANKED_SHOWN
 from arena.tasks import TaskSet
 from corpus_builder.build import build
 

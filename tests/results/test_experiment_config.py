@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import arena
-from arena._internal.settings.source import read_source
+from arena._internal.settings import read_source
 from arena.agents import AGENTS
 from arena.cli import main
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
@@ -50,7 +50,7 @@ def test_keys_stay_text_and_anchors_and_merges_work(tmp_path):
     path.write_text(
         "a: &a {x: 1, y: 2}\nb:\n  <<: *a\n  y: 3\nNo: yes\n1: [2020-01-01, 0.5, ~]\nc: *a\n"
     )
-    source = read_source(path)
+    source = read_source(path, "experiment", "docs/experiments.md")
     assert source.data == {
         "a": {"x": 1, "y": 2}, "b": {"x": 1, "y": 3}, "No": True,
         "1": ["2020-01-01", 0.5, None], "c": {"x": 1, "y": 2},
@@ -62,7 +62,7 @@ def test_keys_stay_text_and_anchors_and_merges_work(tmp_path):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("a: 1\nb: 2\na: 3\n", "line 3: 'a' stands there twice"),
+        ("a: 1\nb: 2\na: 3\n", "line 3: the key 'a' is given twice"),
         ("a: [1\n", "is no YAML"),
         ("- 1\n", "holds no experiment"),
         ("", "holds no experiment"),
@@ -96,7 +96,7 @@ def test_files_that_are_no_configuration(tmp_path, text, told):
     [
         ("surveys: 2", "survey: 2", r"line 2, survey: no such key. Did you mean 'surveys'"),
         ("surveys: 2", "surveys: some", "line 2, surveys: expected `all`"),
-        ("surveys: 2", "seed: -1", "line 2, seed: expected an integer"),
+        ("surveys: 2", "seed: -1", "line 2, seed: expected a number >= 0, not -1"),
         ("surveys: 2", "budget: {max_search: 3}", "budget.max_search: .*'max_searches'"),
         ("surveys: 2", "budget: {max_k: many}", "budget.max_k: expected an integer"),
         ("name: small\n", "", "the key 'name' is missing"),
@@ -113,7 +113,8 @@ def test_files_that_are_no_configuration(tmp_path, text, told):
         ("Title: title", "Title: title\n      TITLE: title", "differ in nothing"),
         ("Title: title", "'!!': title", "has none"),
         ("      Title: title", "      Title: title\n    more: {Title: random}", "another label"),
-        ("      Title: title", "      Title: title\n    columns: metric", "Did you mean 'metrics'"),
+        ("      Title: title", "      Title: title\n    columns: metric",
+         "expected 'retrievers' or 'metrics', not 'metric'"),
         ("      Title: title", "      Title: title\n    paper: {source: x, header: [a, b], "
          "rows: [[c]]}", "expected 2 cells"),
     ],
@@ -225,16 +226,16 @@ def test_a_task_whose_labels_nobody_has(config, mini, tmp_path):
 
 def test_the_configuration_of_the_paper():
     experiment = read_experiment(PAPER)
-    assert [table.name for table in experiment.tables] == ["1", "2", "3"]
-    for table in experiment.tables:
+    assert [table.name for table in experiment.tables.values()] == ["1", "2", "3"]
+    for table in experiment.tables.values():
         assert table.paper is not None
-        ours = [row.label.replace("Dense", "BGE") for row in table.rows if not row.more]
+        ours = [row.label.replace("Dense", "BGE") for row in table.rows.values()]
         assert ours == [row[-len(table.paper.header) + (1 if table.group else 0)]
                         for row in table.paper.rows]  # fmt: skip
         width = len(experiment.retrievers) if table.by_retriever else 1
         before = 2 if table.group else 1
         assert len(table.paper.header) == before + width * len(table.metrics)
-    agents = {row.agent for table in experiment.tables for row in table.rows}
+    agents = {row.agent for table in experiment.tables.values() for row in table.all_rows}
     assert agents - {"oracle"} <= set(AGENTS.names())
 
 

@@ -17,13 +17,15 @@ from typing import Any
 import pytest
 import toy_engine
 from helpers import SMALL, contents, names
+from kills import between_two_renames, run_to_kill
 from test_build_disk_full import limit_files
 
 import arena
+from arena._internal import workdir
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
 from arena.retrieval import RETRIEVERS
-from corpus_builder import _place, _register
+from corpus_builder import _register
 from corpus_builder.build import build
 from corpus_builder.cli import main
 from corpus_builder.index import build_index
@@ -418,7 +420,7 @@ def test_a_manifest_that_cannot_be_written_undoes_all(
     copy: Path, tmp_path: Path, monkeypatch: Any, overwrite: bool, exchange: bool
 ) -> None:
     if not exchange:
-        monkeypatch.setattr(_place, "_exchange", lambda first, second: False)
+        monkeypatch.setattr(workdir, "_exchange", lambda first, second: False)
     if overwrite:
         build_index(copy, "toy")
     before = contents(copy)
@@ -444,24 +446,17 @@ MOMENTS = {
     "written": "index.sync = die",
     "synced": "index.register = die",
     "before the rename": "_register.put = die",
-    "after the rename": "_place._sync_one = lambda path: path.name == 'index' and die()",
+    "after the rename": "workdir._sync_one = lambda path: path.name == 'index' and die()",
     "before the manifest": "_register.write_json = die",
-    "after the manifest": "_resume.clear = die",
+    "after the manifest": "index.clear = die",
     "while clearing": "shutil.rmtree = die",
-    "between two renames": "_place._exchange = lambda *a: False; rename = Path.rename\n"
-    "Path.rename = lambda self, to: die() if to.name == 'toy' else rename(self, to)",
+    "between two renames": between_two_renames("toy"),
     "manifest half written": "_register.write_json = lambda path, data: ("
     "path.with_name('.0.atomic-write.tmp').write_text('{'), die())",
 }
-KILL = """
-import os, shutil, signal
-from pathlib import Path
-from corpus_builder import _place, _register, _resume, index
-def die(*arguments, **options):
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overwrite", [False, True])
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_sigkill_at_every_step(copy: Path, tmp_path: Path, moment: str, overwrite: bool) -> None:
@@ -471,7 +466,8 @@ def test_sigkill_at_every_step(copy: Path, tmp_path: Path, moment: str, overwrit
         build_index(copy, "toy")
     flags = ["--overwrite"] if overwrite else []
     line = [copy, "--engine", "toy", "--option", "shift=1", *flags]
-    done = command(*line, code=KILL + MOMENTS[moment] + "\n")
+    moment_code = f"from corpus_builder import _register, index\n{MOMENTS[moment]}"
+    done = run_to_kill(moment_code, TOYS + MAIN, ["index", *line])
     if moment == "while clearing" and not overwrite:
         assert done.returncode == 0  # there is nothing to clear
     else:

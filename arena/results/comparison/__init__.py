@@ -4,9 +4,7 @@
 and HTML. See docs/comparing.md.
 """
 
-from arena.results.comparison._comparing import CORRECTIONS, TESTS, compare
-from arena.results.comparison._outputs import as_json, as_latex, as_markdown, as_text
-from arena.results.comparison._page import as_html, write_html
+from arena.results.comparison.comparing import CORRECTIONS, TESTS, compare
 from arena.results.comparison.model import (
     ComparedRun,
     Comparison,
@@ -18,6 +16,8 @@ from arena.results.comparison.model import (
     ModelUse,
     Query,
 )
+from arena.results.comparison.page import as_html, write_html
+from arena.results.comparison.report import as_json, as_latex, as_markdown, as_text
 
 __all__ = [
     "CORRECTIONS",

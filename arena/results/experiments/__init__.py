@@ -5,8 +5,8 @@
 ...                      agents=["title", "random"])  # doctest: +SKIP
 """
 
-from arena.results.experiments._reading import read_experiment
-from arena.results.experiments.config import Experiment
+from arena.results.experiments.config import Experiment, read_experiment
 from arena.results.experiments.experiment import Planned, preview, run_experiment
+from arena.results.experiments.tables import printed
 
-__all__ = ["Experiment", "Planned", "preview", "read_experiment", "run_experiment"]
+__all__ = ["Experiment", "Planned", "preview", "printed", "read_experiment", "run_experiment"]

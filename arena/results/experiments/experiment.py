@@ -2,44 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena._internal.files import write_json
+from arena._internal.files import sha256_json, write_json
 from arena._internal.progress import progress
-from arena._internal.settings.source import read_source
+from arena._internal.workdir import OutputKind, output_directory, read_manifest_of
 from arena.corpus import Corpus
 from arena.errors import ArenaError, CorpusError, DataError, clip
-from arena.results.experiments._cells import Cell, State, state_of
-from arena.results.experiments._comparisons import write_comparisons
-from arena.results.experiments._layout import lay_out
-from arena.results.experiments._output import (
-    MANIFEST,
-    clear,
-    experiment_directory,
-    manifest_of,
-    write_tables,
-)
-from arena.results.experiments._overrides import changed, picked
-from arena.results.experiments._reading import read_experiment
-from arena.results.experiments._scores import described, score_cell, without
-from arena.results.experiments.config import Experiment
-from arena.results.experiments.grid import Grid, make_grid
+from arena.results.experiments.config import Experiment, read_experiment, slug
+from arena.results.experiments.grid import Cell, Grid, make_grid, state_of
+from arena.results.experiments.scores import described, possible, score_cell
+from arena.results.experiments.tables import TABLE_FILES, VERSION, lay_out, write_tables
 from arena.runs import run
 from arena.tasks import TaskSet
 
+MANIFEST = "experiment.json"
+_KIND = OutputKind("experiment", MANIFEST, {"config": dict, "sha256": dict})
+
 
 class Planned(NamedTuple):
-    """A run that an experiment takes.
+    """A run that an experiment needs.
 
     Attributes:
-        run: its directory, relative to the experiment.
-        agent: its name.
-        retriever: its name.
-        episodes: how many it has.
-        done: how many of them were played.
-        state: ``done``, ``begun``, ``to do``, or ``another run``, which stands in its place.
+        run: Its directory, relative to the experiment.
+        agent: Name of the agent.
+        retriever: Name of the retriever.
+        episodes: Number of its episodes.
+        done: Number of those that were played.
+        state: ``done``, ``begun``, ``to do``, or ``another run`` where its directory holds one.
     """
 
     run: str
@@ -63,24 +56,24 @@ def run_experiment(
     overwrite: bool = False,
     keep_going: bool = False,
 ) -> dict[str, Any]:
-    """Run agents with retrievers on a corpus, and lay the outcome out as tables.
+    """Run agents with retrievers on a corpus, and lay the scores out as tables.
 
-    Each run is one of `arena.run`, in ``runs/TASK/ROW/RETRIEVER/`` of `output`. One that is
-    finished is not played again, one that was interrupted goes on; the same arguments give the
-    same files. docs/experiments.md describes the configuration and the files.
+    Each run is one of `arena.run`, in ``runs/TASK/ROW/RETRIEVER/`` of `output`. A finished run is
+    not played again, an interrupted one goes on; the same arguments give the same files.
+    docs/experiments.md describes the configuration and the files.
 
     Args:
-        config: a YAML file such as configs/researcharena.yaml, or a mapping like one, in which an
+        config: A YAML file such as configs/researcharena.yaml, or a mapping like one, in which an
             agent may be a class.
-        corpus: a built corpus, or its directory.
-        output: a new directory, or one with the same experiment begun.
-        tables: names of the tables to make; by default all.
-        agents: labels of rows or names of agents, to play and lay out these alone.
-        surveys: ids, or how many; in place of those of the configuration.
-        retrievers: label -> another retriever in its place.
-        changes: key of the configuration, with dots, such as ``llm.model`` -> another value.
-        overwrite: begin the runs anew.
-        keep_going: play on when a run fails, and lay out the tables without it.
+        corpus: A built corpus, or its directory.
+        output: A new directory, or one with the same experiment begun.
+        tables: Names of the tables to make; by default all.
+        agents: Labels of rows or names of agents, to play and print these alone.
+        surveys: Ids, or how many; in place of those of the configuration.
+        retrievers: Label -> another retriever in its place.
+        changes: Key of the configuration, with dots, such as ``llm.model`` -> another value.
+        overwrite: Begin the runs anew.
+        keep_going: Play on when a run fails, and make the tables without it.
 
     Returns:
         The content of ``tables.json``.
@@ -93,26 +86,25 @@ def run_experiment(
             `keep_going` it is raised at the end, when the tables are written.
     """
     corpus, output = Corpus.of(corpus), Path(output)
-    experiment, grid = _prepared(
-        config, corpus, tables, agents, surveys, retrievers, changes, prepare=not keep_going
-    )
-    hashes = {"corpus": corpus.sha256, "tasks": TaskSet(corpus.directory).sha256}
-    manifest = manifest_of(experiment, grid.cells, hashes)
-    with experiment_directory(output, manifest):
-        states = _states(experiment, grid, corpus, output, overwrite)
+    experiment = _configured(config, tables, agents, surveys, retrievers, changes)
+    grid = make_grid(experiment, corpus, prepare=not keep_going)
+    sha256 = _hashes(corpus)
+    manifest = _manifest(experiment, grid, sha256)
+    with _directory(output, manifest):
+        left = _episodes_left(experiment, grid, output, sha256, overwrite)
         if overwrite:
-            clear(output)  # of runs that will not be there
-        failed = _play(experiment, grid, corpus, output, states, overwrite, keep_going)
-        clear(output)  # tables of another configuration must not stand beside its name
+            _clear(output)  # of runs that will not be there
+        failed = _play(experiment, grid, corpus, output, left, overwrite, keep_going)
+        _clear(output)  # tables of another configuration must not stand beside its name
         write_json(output / MANIFEST, manifest)
-        found = _laid(experiment, grid, corpus, output, manifest, failed)
+        content = _tables(experiment, grid, corpus, output, manifest, failed)
     if failed:
-        first = next(iter(failed.items()))
+        name, error = next(iter(failed.items()))
         raise ArenaError(
             f"{len(failed)} of {len(grid.cells)} runs failed, and the tables are without them. The "
-            f"first, {first[0]}: {first[1]}"
+            f"first, {name}: {error}"
         )
-    return found
+    return content
 
 
 def preview(
@@ -129,63 +121,136 @@ def preview(
 ) -> list[Planned]:
     """Return the runs that `run_experiment` would make, in their order; write nothing.
 
-    With `overwrite` nothing counts as played. Whether code was changed since a run is not looked
-    at: that is found when the run goes on.
+    With `overwrite` nothing counts as played. Changes of code since a run are not looked at; they
+    are noticed when the run goes on.
 
     Raises:
         ArenaError: as `run_experiment` before it plays.
     """
     corpus, output = Corpus.of(corpus), Path(output)
-    experiment, grid = _prepared(config, corpus, tables, agents, surveys, retrievers, changes)
+    experiment = _configured(config, tables, agents, surveys, retrievers, changes)
     planned = []
-    for cell in grid.cells.values():
-        state = state_of(output, cell, _same(experiment, corpus))
-        state = State(0, False, ()) if overwrite else state
-        told = "done" if state.finished else "begun" if state.done else "to do"
+    for cell in make_grid(experiment, corpus).cells.values():
+        done, finished, differs = state_of(output, cell, experiment, _hashes(corpus))
+        state = "done" if finished else "begun" if done else "to do"
+        if overwrite:
+            done, state, differs = 0, "to do", ()
+        state = "another run" if differs else state
         planned.append(
             Planned(
-                cell.directory, cell.name, cell.engine.retriever, len(cell.surveys), state.done,
-                "another run" if state.differs else told,
+                cell.directory, cell.name, cell.engine.retriever, len(cell.surveys), done, state
             )
-        )  # fmt: skip
+        )
     return planned
 
 
-def _prepared(
-    config: Any, corpus: Corpus, tables: Any, agents: Any, surveys: Any, retrievers: Any,
-    changes: Any, prepare: bool = False,
-) -> tuple[Experiment, Grid]:  # fmt: skip
-    source = changed(read_source(config), changes or {}, retrievers or {})
-    experiment = picked(read_experiment(source), tables, agents)
-    if surveys is not None:
-        if isinstance(surveys, str):
-            raise DataError(f"surveys={clip(surveys)} is one string; give a list of ids.")
-        given = surveys if isinstance(surveys, int) else list(surveys)
-        experiment = experiment._replace(surveys=given)
-    return experiment, make_grid(experiment, corpus, prepare)
+def _configured(
+    config: Any, tables: Any, agents: Any, surveys: Any, retrievers: Any, changes: Any
+) -> Experiment:
+    experiment = read_experiment(config, changes, retrievers).picked(tables, agents)
+    if surveys is None:
+        return experiment
+    if isinstance(surveys, str):
+        raise DataError(f"surveys={clip(surveys)} is one string; give a list of ids.")
+    chosen = surveys if isinstance(surveys, int) else list(surveys)
+    return experiment.model_copy(update={"surveys": chosen})
 
 
-def _same(experiment: Experiment, corpus: Corpus) -> dict[str, Any]:
-    tasks = TaskSet(corpus.directory).sha256
+def _hashes(corpus: Corpus) -> dict[str, str]:
+    return {"corpus": corpus.sha256, "tasks": TaskSet(corpus.directory).sha256}
+
+
+def _manifest(experiment: Experiment, grid: Grid, sha256: Mapping[str, str]) -> dict[str, Any]:
+    """Return the configuration as it was understood, without paths and hosts."""
+    config = {
+        "name": experiment.name,
+        "title": experiment.heading,
+        "seed": experiment.seed,
+        "surveys": "all" if experiment.surveys is None else experiment.surveys,
+        "budget": experiment.budget,
+        "encoder": experiment.encoder,
+        "extractor": experiment.extractor,
+        "retrievers": {label: e.model_dump() for label, e in experiment.retrievers.items()},
+        "tables": {
+            table.name: {
+                "title": table.title,
+                "task": table.task,
+                "metrics": table.metrics,
+                "columns": table.columns,
+                "group": table.group,
+                "rows": list(table.rows),
+                "more": list(table.more),
+                "groups": {row.label: row.group for row in table.all_rows if row.group},
+            }
+            for table in experiment.tables.values()
+        },
+        "runs": [cell.identity() for cell in grid.cells.values()],
+    }
     return {
-        "seed": experiment.seed, "corpus": corpus.sha256, "tasks": tasks,
-        "encoder": experiment.encoder, "budget": experiment.budget,
-    }  # fmt: skip
+        "version": VERSION,
+        "config": config,
+        "sha256": {"config": sha256_json(config), **sha256},
+        "surveys": {cell.task: cell.surveys for cell in grid.cells.values()},
+    }
 
 
-def _states(
-    experiment: Experiment, grid: Grid, corpus: Corpus, output: Path, overwrite: bool
-) -> dict[str, State]:
-    """Return how far each run is; refuse what stands in its place, before anything is changed."""
-    same = _same(experiment, corpus)
-    states = {key: state_of(output, cell, same) for key, cell in grid.cells.items()}
-    for key, state in states.items():
-        if state.differs and not overwrite:  # found now, and not after hours
+@contextmanager
+def _directory(output: Path, manifest: dict[str, Any]) -> Iterator[None]:
+    """Hold `output` for an experiment; tables of an earlier call stay until `_clear`.
+
+    Another choice of tables, agents or retrievers is the same experiment: each run checks itself.
+
+    Raises:
+        CorpusError: if `output` holds anything else.
+        ArenaError: if another process writes it.
+    """
+    with output_directory(output, _KIND) as before:
+        if before is None:
+            write_json(output / MANIFEST, manifest)
+            yield
+            return
+        names = [each["config"].get("name") for each in (before, manifest)]
+        if names[0] != names[1]:
+            raise CorpusError(
+                f"{str(output)!r} holds the experiment {clip(names[0])}, this is "
+                f"{clip(names[1])}. Name another directory."
+            )
+        for key, what in (("corpus", "corpus"), ("tasks", "task set")):
+            old, new = (each["sha256"].get(key) for each in (before, manifest))
+            if old != new:
+                raise CorpusError(
+                    f"{str(output)!r} holds this experiment on another {what} ({clip(old)}, here "
+                    f"it is {clip(new)}). Name another directory."
+                )
+        yield
+
+
+def _clear(output: Path) -> None:
+    """Remove the tables and pages of the last call, whose manifest is still there."""
+    tasks = (read_manifest_of(output, _KIND) or {}).get("surveys")
+    pages = [_page_of(str(task)) for task in tasks] if isinstance(tasks, dict) else []
+    for name in (*TABLE_FILES, *pages):
+        (output / name).unlink(missing_ok=True)
+
+
+def _page_of(task: str) -> str:
+    return f"comparison-{slug(task)}.html"
+
+
+def _episodes_left(
+    experiment: Experiment, grid: Grid, output: Path, sha256: Mapping[str, str], overwrite: bool
+) -> dict[str, int]:
+    """Return how many episodes each run has left; refuse other runs before anything changes."""
+    left = {}
+    for key, cell in grid.cells.items():
+        state = state_of(output, cell, experiment, sha256)
+        if state.differs and not overwrite:
             raise CorpusError(
                 f"{str(output / key)!r} holds another run (it differs in "
                 f"{', '.join(state.differs)}). Name another directory or pass --overwrite."
             )
-    return states
+        left[key] = max(0, len(cell.surveys) - (0 if overwrite else state.done))
+    return left
 
 
 def _play(
@@ -193,16 +258,12 @@ def _play(
     grid: Grid,
     corpus: Corpus,
     output: Path,
-    states: Mapping[str, State],
+    left: Mapping[str, int],
     overwrite: bool,
     keep_going: bool,
 ) -> dict[str, ArenaError]:
-    """Play every run; return those that failed."""
+    """Play every run; return the errors of those that failed."""
     failed: dict[str, ArenaError] = {}
-    left = {
-        key: max(0, len(cell.surveys) - (0 if overwrite else states[key].done))
-        for key, cell in grid.cells.items()
-    }
     total = sum(len(cell.surveys) for cell in grid.cells.values())
     begun = total - sum(left.values())  # not played now, and so no part of the rate
     with progress(total=total, initial=begun, desc=experiment.name, unit="episode") as bar:
@@ -239,7 +300,7 @@ def _run(experiment: Experiment, cell: Cell, corpus: Corpus, output: Path, overw
     )
 
 
-def _laid(
+def _tables(
     experiment: Experiment,
     grid: Grid,
     corpus: Corpus,
@@ -247,25 +308,49 @@ def _laid(
     manifest: dict[str, Any],
     failed: Mapping[str, ArenaError],
 ) -> dict[str, Any]:
-    """Score what was played and write the tables."""
-    scores = {}
-    wanted: dict[str, dict[str, None]] = {}
-    for table in experiment.tables:
+    """Score what was played, and write the tables and the pages."""
+    metrics: dict[str, dict[str, None]] = {}
+    for table in experiment.tables.values():
         names = [grid.reported[table.name, heading] for heading in table.metrics]
-        wanted.setdefault(table.task, {}).update(dict.fromkeys(names))
-    possible = {task: without(names, experiment.extractor)[0] for task, names in wanted.items()}
-    runs = {}
-    for key, cell in grid.cells.items():
-        if key not in failed and cell.task in possible:
-            scores[key] = score_cell(experiment, cell, output, corpus, possible[cell.task])
-            runs[key] = cell.told() | scores[key]
+        metrics.setdefault(table.task, {}).update(dict.fromkeys(names))
+    scored = {task: possible(names, experiment.extractor) for task, names in metrics.items()}
+    scores = {
+        key: score_cell(experiment, cell, output, corpus, scored[cell.task])
+        for key, cell in grid.cells.items()
+        if key not in failed and cell.task in scored
+    }
     used = {cell.column for cell in grid.cells.values()}
     engines = {
         label: described(corpus, engine.retriever)
         for label, engine in experiment.retrievers.items()
         if label in used
     }
-    tables = [lay_out(experiment, grid, table, scores, engines) for table in experiment.tables]
-    found = write_tables(output, experiment, manifest, tables, runs)
-    write_comparisons(output, corpus, (grid.cells[key] for key in scores))
-    return found
+    content = {
+        "version": VERSION,
+        "name": experiment.name,
+        "title": experiment.heading,
+        "sha256": manifest["sha256"],
+        "tables": {
+            table.name: lay_out(experiment, grid, table, scores, engines)
+            for table in experiment.tables.values()
+        },
+        "runs": {key: grid.cells[key].identity() | score for key, score in scores.items()},
+    }
+    written = write_tables(output, content)
+    _write_pages(output, corpus, [grid.cells[key] for key in scores])
+    return written
+
+
+def _write_pages(output: Path, corpus: Corpus, cells: Sequence[Cell]) -> None:
+    """Write ``comparison-TASK.html`` for every task with two runs; the first is the baseline."""
+    from arena.results.comparison import compare, write_html
+
+    for task in dict.fromkeys(cell.task for cell in cells):
+        runs = [cell for cell in cells if cell.task == task]
+        # The first "=" of NAME=DIR ends the name.
+        names = [f"{cell.label}, {cell.column}".replace("=", "-") for cell in runs]
+        if len(set(names)) < len(names):  # "a, b" with "c", and "a" with "b, c"
+            names = [cell.directory.split("/", 2)[2] for cell in runs]
+        if len(runs) > 1:
+            named = [f"{n}={output / cell.directory}" for n, cell in zip(names, runs, strict=True)]
+            write_html(compare(named), output / _page_of(task), corpus)

@@ -1,0 +1,335 @@
+"""One HTML page that needs nothing else: no network, no other file."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from markupsafe import Markup, escape
+
+from arena._internal.files import atomic_write
+from arena._internal.progress import progress
+from arena._internal.tables import MISSING
+from arena.corpus import Corpus
+from arena.errors import CorpusError, DataError
+from arena.results.comparison import charts
+from arena.results.comparison import report as reports
+from arena.results.comparison.model import Comparison, MetricComparison, Query
+from arena.results.plots import COLOURS, clean, key
+from arena.tasks import TaskSet, stages_of
+
+GOLD_SHOWN = 150
+QUERIES_SHOWN = 60
+RANKED_SHOWN = 10
+QUERY_SHOWN = 80
+"""Characters of a query; a longer one is folded up."""
+_QUERY_KEPT = 300
+_HEADINGS_SHOWN = 80
+_NAMED = 6  # with at most so many runs, their names are in the line of a survey
+_NEAR, _FAR = 10, 100  # ranks that have a colour
+_MISSED = 10**9
+_SPENT = ("searches", "reads", "steps")
+_LONGEST = 2_000
+_BESIDE = Path(__file__).parent
+_BREAK = re.compile(r"([,(+/])(?=[^\s,(+/])")  # engines such as hybrid(bm25,dense) have no spaces
+_SIZE = re.compile(r'<svg [^>]*?width="(\d+)(?:\.\d+)?" height="(\d+)(?:\.\d+)?"')
+
+
+def write_html(
+    comparison: Comparison, path: str | Path, corpus: Corpus | str | Path | None = None
+) -> None:
+    """Write `as_html` to a file, whole or not at all.
+
+    Raises:
+        CorpusError: if `corpus` is not that of the runs.
+        DataError: if `path` cannot be written.
+    """
+    atomic_write(path, as_html(comparison, corpus))
+
+
+def as_html(comparison: Comparison, corpus: Corpus | str | Path | None = None) -> str:
+    """Return a page with tables, plots and a part on every survey.
+
+    It holds the labels of the surveys. It loads nothing, and its policy lets no script run but
+    its own; text of papers and models is escaped, pictures of mind-maps are images.
+
+    Args:
+        comparison: The comparison.
+        corpus: The corpus of the runs, for titles and dates of papers; without it they are ids.
+
+    Raises:
+        CorpusError: if `corpus` is not that of the runs.
+    """
+    papers = _Papers(comparison, corpus)
+    runs = [_Run(run.name, place) for place, run in enumerate(comparison.runs)]
+    headline = next(m for m in comparison.metrics if m.metric == comparison.headline)
+    anchors = {survey: f"s{n}" for n, survey in enumerate(comparison.surveys, 1)}
+    script = (_BESIDE / "page.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    html: str = _environment().get_template("page.html").render(
+        comparison=comparison,
+        headline=headline,
+        runs=runs,
+        run_of={run.name: run for run in runs},
+        reports=reports,
+        charts=charts,
+        anchors=anchors,
+        surveys=[_line(comparison, headline, survey, papers) for survey in comparison.surveys],
+        details=(
+            _Details(comparison, survey, papers)
+            for survey in progress(comparison.surveys, desc="writing the page", unit="survey")
+        ),
+        style=Markup((_BESIDE / "page.css").read_text(encoding="utf-8")),
+        script=Markup(script),
+        digest=digest,
+        RANKED_SHOWN=RANKED_SHOWN,
+        QUERY_SHOWN=QUERY_SHOWN,
+        QUERY_KEPT=_QUERY_KEPT,
+        names_fit=len(runs) <= _NAMED,
+    )  # fmt: skip
+    return html
+
+
+@functools.cache
+def _environment() -> Any:
+    """Return the environment of the templates: it escapes every value that it prints."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        autoescape=True,
+        loader=FileSystemLoader(_BESIDE),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: value if isinstance(value, Markup) else clean(value, _LONGEST),
+    )
+    environment.filters |= {"cut": clean, "number": _number, "breakable": _breakable}
+    return environment
+
+
+def _number(value: Any, decimals: int = 4) -> str:
+    """Return a number, or the sign of an unknown one; text stays as it is."""
+    if value is None:
+        return MISSING
+    if isinstance(value, str):
+        return value
+    return f"{value:,}" if isinstance(value, int) else f"{value:.{decimals}f}"
+
+
+def _breakable(name: str) -> Markup:
+    return Markup(_BREAK.sub(r"\1<wbr>", str(escape(clean(name, 80)))))
+
+
+class _Run(NamedTuple):
+    """A run as the page shows it: its name, and its number, which gives mark and colour."""
+
+    name: str
+    place: int
+
+    @property
+    def colour(self) -> str:
+        return f"c{self.place % COLOURS}"
+
+    def key(self, label: str = "", line: bool = False) -> Markup:
+        return key(self.place, label, line)
+
+
+class _Titled(NamedTuple):
+    """A paper or survey; title and date are empty where they are not known."""
+
+    id: str
+    title: str
+    date: str
+
+
+class _Papers:
+    """Looks up titles and dates; without a corpus there are ids alone."""
+
+    def __init__(self, comparison: Comparison, corpus: Corpus | str | Path | None) -> None:
+        self._corpus = None if corpus is None else Corpus.of(corpus)
+        if self._corpus is None:
+            return
+        self._tasks = TaskSet(self._corpus.directory)
+        then = comparison.runs[0].manifest["sha256"]
+        if (then.get("corpus"), then.get("tasks")) != (self._corpus.sha256, self._tasks.sha256):
+            raise CorpusError(
+                f"{str(self._corpus.directory)!r} is not the corpus of these runs. Name the "
+                "--corpus that they were run with."
+            )
+
+    def survey(self, survey_id: str) -> _Titled:
+        """Return a survey."""
+        if self._corpus is None:
+            return _Titled(survey_id, "", "")
+        survey = self._tasks.survey(survey_id)
+        return _Titled(survey_id, survey.title, survey.date)
+
+    def many(self, survey_id: str, paper_ids: Iterable[str]) -> dict[str, _Titled]:
+        """Return papers, by id, as they are visible at the cutoff of this survey."""
+        papers = {paper_id: _Titled(paper_id, "", "") for paper_id in paper_ids}
+        if self._corpus is None:
+            return papers
+        view = self._corpus.at(self._tasks.survey(survey_id).date, exclude=[survey_id])
+        visible = [paper_id for paper_id in papers if paper_id in view]
+        return papers | {brief.id: _Titled(*brief) for brief in view.briefs(visible)}
+
+
+class _Line(NamedTuple):
+    """A survey in the list of all: the headline's value of each run, None where it has none."""
+
+    survey: _Titled
+    gold: int
+    values: list[float | None]
+    best: float | None
+
+
+def _line(
+    comparison: Comparison, headline: MetricComparison, survey: str, papers: _Papers
+) -> _Line:
+    values: list[float | None] = [None] * len(comparison.runs)
+    if survey in headline.surveys:
+        place = headline.surveys.index(survey)
+        values = [headline.values[name][place] for name in comparison.names]
+    fair = {
+        value
+        for run, value in zip(comparison.runs, values, strict=True)
+        if value is not None and run.manifest["agent"] != reports.ORACLE
+    }
+    best = (min if headline.lower_is_better else max)(fair) if len(fair) > 1 else None
+    return _Line(papers.survey(survey), len(comparison.gold.get(survey, ())), values, best)
+
+
+class _Details:
+    """Everything on one survey."""
+
+    def __init__(self, comparison: Comparison, survey: str, papers: _Papers) -> None:
+        self.id = survey
+        self._comparison = comparison
+        self._papers = papers
+        self.gold = comparison.gold.get(survey, {})
+        self.episodes = [run.episodes[survey] for run in comparison.runs]
+        self._entries = [run.metrics["per_survey"][survey] for run in comparison.runs]
+        # The first stage that submits a ranking.
+        stages = stages_of(comparison.task)
+        self.stage = next((name for name, stage in stages if stage.answer == "ranking"), None)
+
+    @property
+    def has_labels(self) -> bool:
+        return any(value is not None for entry in self._entries for value in entry.values())
+
+    @property
+    def scores(self) -> list[list[Any]]:
+        """Rows of what each run scored and spent, and how it ended."""
+        names = [metric.metric for metric in self._comparison.metrics]
+        rows = []
+        for name in names:
+            values = [entry[name] for entry in self._entries]
+            rows.append([name, *(None if value is None else float(value) for value in values)])
+        rows += [[what, *(e.spent.get(what, 0) for e in self.episodes)] for what in _SPENT]
+        ended = ["cut off" if episode.truncated else "by itself" for episode in self.episodes]
+        return [*rows, ["ended", *ended]]
+
+    def queries(self, place: int) -> tuple[list[tuple[str, str]], int]:
+        """Return the first queries of a run, each with a remark, and how many are left out."""
+        queries = self.episodes[place].queries
+        shown = [(query.text, self._remark(query)) for query in queries[:QUERIES_SHOWN]]
+        return shown, len(queries) - len(shown)
+
+    def _remark(self, query: Query) -> str:
+        if query.error is not None:
+            return clean(query.error, 200)
+        parts = [f"k={query.k}", *([f"offset {query.offset}"] if query.offset else [])]
+        parts.append(query.engine)
+        if query.gain is not None and self.gold:
+            new = round(query.gain * len(self.gold))
+            parts.append(f"{new} new reference{'s' * (new != 1)}" if new else "no new reference")
+        return ", ".join(parts)
+
+    @functools.cached_property
+    def rankings(self) -> list[Sequence[str]]:
+        """The papers that each run submitted, best first."""
+        answers = [episode.answers.get(self.stage or "", ()) for episode in self.episodes]
+        return [answer if isinstance(answer, list) else () for answer in answers]
+
+    @functools.cached_property
+    def ranks(self) -> list[dict[str, int]]:
+        """For each run paper -> rank."""
+        return [{paper: n for n, paper in enumerate(ranking, 1)} for ranking in self.rankings]
+
+    @functools.cached_property
+    def references(self) -> list[tuple[str, bool]]:
+        """The references that the page shows, found ones first, and whether all runs missed it."""
+        fair = [
+            ranks
+            for run, ranks in zip(self._comparison.runs, self.ranks, strict=True)
+            if run.manifest["agent"] != reports.ORACLE  # nobody can find what it misses
+        ] or self.ranks
+        best = {paper: min(ranks.get(paper, _MISSED) for ranks in fair) for paper in self.gold}
+        order = sorted(self.gold, key=lambda paper: (best[paper], -self.gold[paper], paper))
+        # Of many, as many found as missed by all: a reader looks for both.
+        missed = [paper for paper in order if best[paper] == _MISSED]
+        found = [paper for paper in order if best[paper] < _MISSED]
+        if len(order) > GOLD_SHOWN:
+            found = found[: max(GOLD_SHOWN // 2, GOLD_SHOWN - len(missed))]
+            missed = missed[: GOLD_SHOWN - len(found)]
+        return [*((paper, False) for paper in found), *((paper, True) for paper in missed)]
+
+    @functools.cached_property
+    def papers(self) -> dict[str, _Titled]:
+        """Id -> title and date of every paper that the page shows."""
+        shown = {paper for ranking in self.rankings for paper in ranking[:RANKED_SHOWN]}
+        listed = [paper for paper, _ in self.references]
+        return self._papers.many(self.id, [*listed, *sorted(shown - set(listed))])
+
+    @property
+    def found(self) -> list[int]:
+        """How many references each run submitted."""
+        return [sum(paper in ranks for paper in self.gold) for ranks in self.ranks]
+
+    @staticmethod
+    def nearness(rank: int) -> str:
+        """Return the class of a rank's colour."""
+        return "near" if rank <= _NEAR else "mid" if rank <= _FAR else "far"
+
+    @property
+    def maps(self) -> list[tuple[int, Markup | None, list[str], int]]:
+        """Of each mind-map: run, picture, first headings, number of the others."""
+        maps = []
+        for place, episode in enumerate(self.episodes):
+            for answer in episode.answers.values():
+                if isinstance(answer, dict):
+                    lines = list(_outline(answer))
+                    more = len(lines) - _HEADINGS_SHOWN
+                    picture = None if episode.picture is None else _packed(episode.picture)
+                    maps.append((place, picture, lines[:_HEADINGS_SHOWN], more))
+        return maps
+
+
+def _packed(picture: str) -> Markup:
+    """Return the attributes of an image; as an image it runs no script, and its ids are its own."""
+    size = _SIZE.search(picture[:2000])
+    fitted = f' width="{size[1]}" height="{size[2]}"' if size else ""
+    packed = base64.b64encode(zlib.compress(picture.encode("utf-8"), 9)).decode("ascii")
+    return Markup(f'{fitted} data-picture="{packed}"')
+
+
+def _outline(answer: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the headings of a mind-map, indented, each with its number of papers."""
+    from arena.mindmap import read_mind_map
+
+    try:
+        waiting = [(0, read_mind_map(dict(answer))[0])]
+    except DataError:
+        return
+    while waiting:
+        level, node = waiting.pop()
+        count = len(node.papers)
+        label = clean(node.label + (f" ({count})" if count else ""), 200)
+        yield Markup("  " * level) + label
+        waiting.extend((level + 1, child) for child in reversed(node.children))

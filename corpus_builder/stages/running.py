@@ -1,0 +1,185 @@
+"""Run the stages of a build one after the other, each once."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from arena import __version__
+from arena._internal.files import sha256_json, write_json
+from arena._internal.workdir import clear_leftovers, only_writer
+from arena.corpus import layout
+from arena.errors import CorpusError, DataError, did_you_mean
+from corpus_builder._duckdb import is_interruption
+from corpus_builder.build import check_output
+from corpus_builder.stages._plan import Plan, Stage, Steps
+from corpus_builder.stages.corpus import CARD, INDEX
+from corpus_builder.stages.mind_maps import MIND_MAPS
+from corpus_builder.stages.reading import PARSE
+from corpus_builder.stages.references import REFERENCES
+from corpus_builder.stages.surveys import SURVEYS
+
+STAGES: tuple[Stage, ...] = (PARSE, SURVEYS, REFERENCES, MIND_MAPS, INDEX, CARD)
+
+_DONE = "stage.json"
+_BEGUN = "begun.json"
+_GOES_ON = "The same command goes on from here."
+_log = logging.getLogger(__name__)
+
+
+def run_stages(
+    plan: Plan,
+    only: str | None = None,
+    on_report: Callable[[str, dict[str, Any], bool], None] | None = None,
+    on_start: Callable[[str], None] | None = None,
+) -> dict[str, dict[str, Any]]:
+    """Run the stages of a build that no earlier run has completed.
+
+    The directory of the stages, beside the output, keeps the output and the report of each. The
+    same call continues a build that failed, was interrupted or killed; a stage runs again only if
+    its input or configuration has changed. No result depends on memory, workers, executor or
+    interruptions.
+
+    Args:
+        plan: The build.
+        only: Name of the only stage to run.
+        on_report: Function called with the name and the report of each completed stage, and
+            whether this call has run it.
+        on_start: Function called with the name of each stage that this call runs.
+
+    Returns:
+        The report of each completed stage, by name, in order.
+
+    Raises:
+        UnknownNameError, DataError: If the configuration or too many records are unusable, or a
+            stage before `only` is not complete.
+        CorpusError: If the output cannot be used.
+        OSError: If the disk is full or not writable; completed work is kept.
+    """
+    names = [stage.name for stage in STAGES]
+    if only is not None and only not in names:
+        raise DataError(f"no stage named {only!r}.{did_you_mean(only, names)}")
+    check_work(plan)
+    inputs = {stage.name: stage.inputs(plan) for stage in STAGES}  # bad ones fail before any work
+    plan.work.mkdir(parents=True, exist_ok=True)
+    reports: dict[str, dict[str, Any]] = {}
+    try:
+        with only_writer(plan.work.with_name(f".{plan.work.name}.lock"), plan.work):
+            key, again = sha256_json([__version__, layout.FORMAT_VERSION, plan.source]), False
+            for stage in STAGES:
+                key = sha256_json([key, stage.name, inputs[stage.name]])
+                report = None if again else _done(plan.stage(stage.name), key)
+                if report is not None and stage is INDEX and not INDEX.is_intact(plan, report):
+                    _clear(plan, stage)  # the output was moved away
+                    report = None
+                now = report is None
+                if report is None:
+                    again = True
+                    if only not in (None, stage.name):
+                        raise DataError(
+                            f"the stage {stage.name!r} comes before {only!r} and is not done with "
+                            f"this input and configuration. Run it first, with --stage "
+                            f"{stage.name}, or leave out --stage."
+                        )
+                    if on_start is not None:
+                        on_start(stage.name)
+                    report = _run(plan, stage, key)
+                reports[stage.name] = report
+                if on_report is not None:
+                    on_report(stage.name, report, now)
+                if stage.name == only:
+                    break
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_GOES_ON) from None
+    except (duckdb.Error, RuntimeError) as error:
+        if is_interruption(error):
+            raise KeyboardInterrupt(_GOES_ON) from None
+        if not isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException):
+            raise
+        raise _stopped(plan, str(error).splitlines()[0]) from error
+    except OSError as error:
+        raise _stopped(plan, error.strerror or str(error)) from error
+    finally:
+        plan.executor.close()
+    return reports
+
+
+def check_work(plan: Plan) -> None:
+    """Raise `CorpusError` if the output, or the directory of stages, holds other files."""
+    check_output(plan.output, plan.overwrite or INDEX.is_ours(plan))
+    if plan.work.exists():
+        known = {stage.name for stage in STAGES}
+        others = [path.name for path in plan.work.iterdir() if path.name not in known]
+        if others:
+            raise CorpusError(
+                f"{str(plan.work)!r} holds {sorted(others)[0]!r}, which is no stage; the build "
+                "needs that name. Move it away or name another output."
+            )
+
+
+def _done(directory: Path, key: str) -> dict[str, Any] | None:
+    """Return the report of a stage that was completed with `key`, or None."""
+    try:
+        done = json.loads((directory / _DONE).read_bytes())
+        report: dict[str, Any] = done["report"]
+        return report if key == done["key"] else None
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
+def _run(plan: Plan, stage: Stage, key: str) -> dict[str, Any]:
+    directory = plan.stage(stage.name)
+    if _begun(directory) != key:
+        _clear(plan, stage)
+    directory.mkdir(parents=True, exist_ok=True)
+    clear_leftovers(directory)
+    write_json(directory / _BEGUN, {"key": key})
+    steps = Steps(directory)
+    _log.info("stage %s", stage.name)
+    try:
+        report = stage.run(plan, steps)
+    except duckdb.OutOfMemoryException:
+        # With fewer threads, fewer blocks must be in memory at once.
+        _log.warning("stage %s ran out of memory; once more with one thread", stage.name)
+        report = stage.run(plan._replace(resources=plan.resources._replace(workers=1)), steps)
+    shutil.rmtree(directory / ".scratch", ignore_errors=True)
+    clear_leftovers(directory)  # of tasks of a lost machine
+    write_json(directory / _DONE, {"key": key, "report": report})
+    return report
+
+
+def _clear(plan: Plan, stage: Stage) -> None:
+    """Remove the files of a stage, except those in `Stage.keeps`."""
+    directory = plan.stage(stage.name)
+    for name in (_DONE, _BEGUN):  # first: half of a stage must not pass for a complete one
+        (directory / name).unlink(missing_ok=True)
+    for path in directory.iterdir() if directory.is_dir() else ():
+        if path.name in stage.keeps:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _begun(directory: Path) -> str | None:
+    try:
+        if (directory / _DONE).exists():  # with another key, or the stage would not run
+            return None
+        return str(json.loads((directory / _BEGUN).read_bytes())["key"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
+def _stopped(plan: Plan, why: str) -> OSError:
+    return OSError(
+        f"the build of {str(plan.output)!r} stopped: {why.rstrip('.')}. What is done is kept; "
+        "free some disk space, mend the permissions, or give more --memory, and the same command "
+        "goes on."
+    )
