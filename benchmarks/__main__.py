@@ -67,12 +67,14 @@ def _parser() -> argparse.ArgumentParser:
     added.add_argument("--cutoffs", default="1,10,50,100", help="percent before the cutoff")
     added.add_argument("--threads", type=int, default=cores(), help="threads of a batch")
     added.add_argument("--overwrite", action="store_true", help="start anew in OUTPUT")
-    _numbers_of(added, retrieval.Settings, ("queries", "k", "repeats", "batch", "seed", "warm"))
+    _numbers_of(
+        added, retrieval.SearchSettings, ("queries", "k", "repeats", "batch", "seed", "warm")
+    )
 
     added = command("env", _environments, "Time steps of environments, and the search alone.")
     added.add_argument("--corpus", required=True, help="directory of a built corpus")
     added.add_argument("--retriever", default="bm25", help="search engine (default: bm25)")
-    _numbers_of(added, environments.Settings, ("num_envs", "steps", "rounds", "k", "seed"))
+    _numbers_of(added, environments.StepSettings, ("num_envs", "steps", "rounds", "k", "seed"))
 
     added = command("core", _core, "Time dated searches and whole runs on a corpus.")
     added.add_argument("--corpus", required=True, help="directory of a built corpus")
@@ -107,7 +109,7 @@ def _release_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", required=True, help="a new directory")
     parser.add_argument("--workers", type=int, default=cores(), help="processes")
     names = ("release", "shards", "full_text", "survey_full_text", "bad", "text_version")
-    _numbers_of(parser, simulate.Settings, names)
+    _numbers_of(parser, simulate.ReleaseSettings, names)
     for field in dataclasses.fields(WorldConfig):
         option = f"--{field.name.replace('_', '-')}"
         parser.add_argument(option, type=type(field.default), help="of the world")
@@ -119,7 +121,7 @@ def _retrieval(given: Any) -> dict[str, Any]:
     else:
         documents = (searchable(Path(given.corpus)) if given.corpus else 100_000,)
     names = given.engines and [name.strip() for name in given.engines.split(",") if name.strip()]
-    settings = retrieval.Settings(
+    settings = retrieval.SearchSettings(
         documents,
         tuple(ordered_names() if names is None else names),
         **{name: getattr(given, name) for name in ("queries", "k", "repeats", "batch", "seed")},
@@ -151,8 +153,8 @@ def _numbers(option: str, text: str, kind: type[Any]) -> tuple[Any, ...]:
 
 
 def _environments(given: Any) -> dict[str, Any]:
-    fields = environments.Settings._fields
-    settings = environments.Settings(**{name: getattr(given, name) for name in fields})
+    fields = environments.StepSettings._fields
+    settings = environments.StepSettings(**{name: getattr(given, name) for name in fields})
     results = environments.measure(given.corpus, settings)
     print(environments.show(results))
     return results
@@ -172,7 +174,9 @@ def _simulate(given: Any) -> dict[str, Any]:
     written = simulate.simulate(
         _world(given),
         given.output,
-        simulate.Settings(**{name: getattr(given, name) for name in simulate.Settings._fields}),
+        simulate.ReleaseSettings(
+            **{name: getattr(given, name) for name in simulate.ReleaseSettings._fields}
+        ),
         workers=given.workers,
         overwrite=given.overwrite,
     )

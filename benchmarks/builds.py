@@ -36,7 +36,7 @@ _ALONE_EVERY = 4  # every fourth kill is of the first process alone
 _DONE = re.compile(r"\s*[\d.]+ s  (\S+) (?:is done|was done before)")
 
 
-class Stage(NamedTuple):
+class StageTime(NamedTuple):
     """A stage of a build: when it ended, and the wall and processor seconds it took."""
 
     name: str
@@ -64,7 +64,7 @@ class Watched:
     def __init__(self, command: Sequence[str], places: Sequence[Path] = ()) -> None:
         self.peak = {"rss": 0, "pss": 0, "processes": 0, "disk": 0}
         self.lines: list[str] = []
-        self.stages: list[Stage] = []
+        self.stages: list[StageTime] = []
         self.errors = ""
         self._places, self._done = places, threading.Event()
         self._started = time.monotonic()
@@ -175,7 +175,7 @@ class Watched:
                     end, processor = self.seconds, self.processor()
                     walls = sum(stage.wall for stage in self.stages)
                     spent = sum(stage.processor for stage in self.stages)
-                    self.stages.append(Stage(match[1], end, end - walls, processor - spent))
+                    self.stages.append(StageTime(match[1], end, end - walls, processor - spent))
 
     def _read_errors(self) -> None:
         assert self._process.stderr is not None
@@ -307,7 +307,7 @@ class Kill(NamedTuple):
     processes: int
 
 
-def moments(stages: Sequence[Stage], count: int, seed: int) -> list[Moment]:
+def moments(stages: Sequence[StageTime], count: int, seed: int) -> list[Moment]:
     """Draw `count` moments evenly over the duration of an uninterrupted build, in order."""
     draw = random.Random(seed)
     total = stages[-1].end if stages else 0.0

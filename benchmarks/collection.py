@@ -22,21 +22,21 @@ TEXTS, ABOUT = "texts.txt", "collection.json"
 FIELDS = ("text",)  # the fields that native engines index
 
 
-class Query(NamedTuple):
+class TextQuery(NamedTuple):
     """A query as text and as the numbers of its terms, repeats kept, unknown terms left out."""
 
     text: str
     terms: tuple[int, ...]
 
 
-class Collection:
+class DatedTexts:
     """A collection that `write` wrote; it serves as the `IndexInput` of native engines."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.about: dict[str, Any] = json.loads((directory / ABOUT).read_bytes())
         self.documents = int(self.about["documents"])
-        self.queries = [Query(q["text"], tuple(q["terms"])) for q in self.about["queries"]]
+        self.queries = [TextQuery(q["text"], tuple(q["terms"])) for q in self.about["queries"]]
         self.days: NDArray[np.int32] = load_array(directory / "days.npy")
         self.lengths: NDArray[np.uint32] = load_array(directory / "lengths.npy")
         self.searchable_before: NDArray[np.int64] = np.arange(self.documents + 1)
@@ -89,7 +89,7 @@ class Collection:
         return load_array(self.directory / "postings_tfs.npy")
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """Consecutive documents on their way into a collection.
 
     Attributes:
@@ -105,9 +105,9 @@ class Part(NamedTuple):
 
 def write(
     directory: Path,
-    parts: Iterable[Part],
+    parts: Iterable[TextPart],
     days: NDArray[np.int32],
-    queries: Sequence[Query],
+    queries: Sequence[TextQuery],
     about: dict[str, Any],
 ) -> None:
     """Write a collection; memory is that of a part and of the queries' postings."""
@@ -150,7 +150,7 @@ def write(
     )
 
 
-def _query_terms(queries: Sequence[Query]) -> NDArray[np.int64]:
+def _query_terms(queries: Sequence[TextQuery]) -> NDArray[np.int64]:
     terms = set(itertools.chain.from_iterable(query.terms for query in queries))
     return np.array(sorted(terms), np.int64)
 
@@ -184,18 +184,18 @@ def synthetic(directory: Path, documents: int, queries: int, seed: int) -> None:
         directory,
         _synthetic_parts(documents, seed),
         (first + np.arange(documents) * (last - first + 1) // documents).astype(np.int32),
-        [Query(" ".join(map(_synthetic.word, terms)), tuple(terms)) for terms in drawn],
+        [TextQuery(" ".join(map(_synthetic.word, terms)), tuple(terms)) for terms in drawn],
         {"source": "synthetic", "seed": seed},
     )
 
 
-def _synthetic_parts(documents: int, seed: int) -> Iterator[Part]:
+def _synthetic_parts(documents: int, seed: int) -> Iterator[TextPart]:
     vocabulary = [_synthetic.word(number) for number in range(_synthetic.VOCABULARY)]
     for tokens, lengths in _synthetic.blocks(documents, seed):
         ends = np.cumsum(lengths).tolist()
         words = [vocabulary[token] for token in tokens.tolist()]
         texts = (" ".join(words[low:high]) for low, high in itertools.pairwise([0, *ends]))
-        yield Part(texts, tokens, lengths)
+        yield TextPart(texts, tokens, lengths)
 
 
 def searchable(corpus: Path) -> int:
@@ -229,7 +229,7 @@ def from_corpus(directory: Path, corpus: Path, documents: int, queries: int, see
         directory,
         _corpus_parts(opened.directory, documents, numbers),
         _days(opened.directory)[:documents],
-        [Query(title, tuple(numbers[term] for term in analyze(title))) for title in titles],
+        [TextQuery(title, tuple(numbers[term] for term in analyze(title))) for title in titles],
         {"source": "corpus", "corpus": opened.sha256, "seed": seed},
     )
 
@@ -271,14 +271,14 @@ def _days(corpus: Path) -> NDArray[np.int32]:
     return days
 
 
-def _corpus_parts(corpus: Path, documents: int, numbers: dict[str, int]) -> Iterator[Part]:
+def _corpus_parts(corpus: Path, documents: int, numbers: dict[str, int]) -> Iterator[TextPart]:
     from arena.text import analyze
 
     papers = itertools.islice(_papers(corpus), documents)
     while rows := list(itertools.islice(papers, _PART)):
         texts = ["\n".join(row) for row in rows]
         terms = [[numbers.setdefault(t, len(numbers)) for t in analyze(text)] for text in texts]
-        yield Part(
+        yield TextPart(
             texts,
             np.array(list(itertools.chain.from_iterable(terms)), np.int64),
             np.array([len(row) for row in terms], np.int64),

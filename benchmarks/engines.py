@@ -19,7 +19,7 @@ from arena.errors import ArenaError
 from arena.registry import Registry
 from arena.retrieval.base import RETRIEVERS, Ranking, Request, Retriever, Scope
 from arena.text import analyze
-from benchmarks.collection import FIELDS, Collection
+from benchmarks.collection import FIELDS, DatedTexts
 from benchmarks.vectors import DIMENSION, load_vectors, query_vectors, vectors_of
 
 
@@ -42,8 +42,8 @@ class Convention(NamedTuple):
     lengths: Literal["exact", "byte"] = "exact"
 
 
-class Engine(ABC):
-    """An engine over a `Collection`; documents are numbered from 0 in the order of their days."""
+class TimedEngine(ABC):
+    """An engine over a `DatedTexts`; documents are numbered from 0 in the order of their days."""
 
     family: ClassVar[Literal["lexical", "dense"]] = "lexical"
     native: ClassVar[bool] = False
@@ -92,12 +92,12 @@ class Engine(ABC):
 
     @classmethod
     @abstractmethod
-    def build(cls, collection: Collection, directory: Path) -> dict[str, Any]:
+    def build(cls, collection: DatedTexts, directory: Path) -> dict[str, Any]:
         """Write the index into the empty `directory`; return remarks on it, as JSON has them."""
 
     @classmethod
     @abstractmethod
-    def open(cls, directory: Path, collection: Collection, threads: int) -> Engine:
+    def open(cls, directory: Path, collection: DatedTexts, threads: int) -> TimedEngine:
         """Open the index. `threads` is what a batch may use; a single search uses one."""
 
     def prepare(self, end: int) -> None:  # noqa: B027 - most need nothing
@@ -112,7 +112,7 @@ class Engine(ABC):
         """Return what `search` returns for each query, by the engine's fastest way."""
 
 
-ENGINES: Registry[type[Engine]] = Registry(
+ENGINES: Registry[type[TimedEngine]] = Registry(
     "engine", packages=["benchmarks.engines"], entry_points="researcharena.bench_engines"
 )
 
@@ -123,7 +123,7 @@ def ordered_names() -> list[str]:
     return sorted(engines, key=lambda n: (engines[n].family == "dense", not engines[n].native, n))
 
 
-class NativeEngine(Engine):
+class NativeEngine(TimedEngine):
     """A registered retriever; a subclass names it."""
 
     native = True
@@ -142,14 +142,14 @@ class NativeEngine(Engine):
         return super().missing()
 
     @classmethod
-    def build(cls, collection: Collection, directory: Path) -> dict[str, Any]:
+    def build(cls, collection: DatedTexts, directory: Path) -> dict[str, Any]:
         """Build through `Retriever.build` and return its remarks on the index."""
         return RETRIEVERS.get(cls.retriever).build(
             collection, directory, FIELDS, lambda papers, **_: papers, **cls.build_options
         )
 
     @classmethod
-    def open(cls, directory: Path, collection: Collection, threads: int) -> NativeEngine:
+    def open(cls, directory: Path, collection: DatedTexts, threads: int) -> NativeEngine:
         """Open through `Retriever.open`."""
         return cls(RETRIEVERS.get(cls.retriever).open(directory, **cls.open_options))
 
@@ -163,7 +163,7 @@ class NativeEngine(Engine):
 
 
 @ENGINES.register("bm25")
-class Bm25(NativeEngine):
+class OwnBm25(NativeEngine):
     """The project's BM25, with the statistics of the cutoff."""
 
     retriever = "bm25"
@@ -173,7 +173,7 @@ class Bm25(NativeEngine):
 
 
 @ENGINES.register("lucene")
-class Lucene(NativeEngine):
+class OwnLucene(NativeEngine):
     """The project's Lucene index, with the statistics of the cutoff."""
 
     retriever = "lucene"
@@ -245,7 +245,7 @@ class DenseFlat(NativeEngine):
 
 
 @ENGINES.register("bm25s")
-class Bm25s(Engine):
+class Bm25s(TimedEngine):
     """bm25s with numba; a cutoff is a `weight_mask`, left out when all documents are before it."""
 
     requires = (("bm25s", "bm25s"),)
@@ -256,7 +256,7 @@ class Bm25s(Engine):
         self._masks: dict[int, Any] = {documents: None}
 
     @classmethod
-    def build(cls, collection: Collection, directory: Path) -> dict[str, Any]:
+    def build(cls, collection: DatedTexts, directory: Path) -> dict[str, Any]:
         """Analyze as the project does, hand over numbers of terms, and save."""
         import bm25s
         from bm25s.tokenization import Tokenized
@@ -272,7 +272,7 @@ class Bm25s(Engine):
         return {}
 
     @classmethod
-    def open(cls, directory: Path, collection: Collection, threads: int) -> Bm25s:
+    def open(cls, directory: Path, collection: DatedTexts, threads: int) -> Bm25s:
         """Load memory-mapped."""
         import bm25s
 
@@ -313,7 +313,7 @@ _FILE = "flat.faiss"
 
 
 @ENGINES.register("faiss-flat")
-class FaissFlat(Engine):
+class FaissFlat(TimedEngine):
     """FAISS flat, float32; the cutoff is an IDSelectorRange."""
 
     family = "dense"
@@ -327,7 +327,7 @@ class FaissFlat(Engine):
         self._index, self._threads = index, threads
 
     @classmethod
-    def build(cls, collection: Collection, directory: Path) -> dict[str, Any]:
+    def build(cls, collection: DatedTexts, directory: Path) -> dict[str, Any]:
         """Add the ready vectors; nothing is encoded."""
         import faiss
 
@@ -344,7 +344,7 @@ class FaissFlat(Engine):
         return {}
 
     @classmethod
-    def open(cls, directory: Path, collection: Collection, threads: int) -> FaissFlat:
+    def open(cls, directory: Path, collection: DatedTexts, threads: int) -> FaissFlat:
         """Open the index, memory-mapped."""
         import faiss
 
@@ -384,21 +384,21 @@ _HEAP = 512_000_000  # bytes that its writer may take
 
 
 @ENGINES.register("tantivy")
-class Tantivy(Engine):
+class Tantivy(TimedEngine):
     """Tantivy with the terms as a disjunction and the cutoff as a range over a date field."""
 
     requires = (("tantivy", "tantivy"),)
     convention = Convention(k1=1.2, b=0.75, factor=2.2, lengths="byte")
     tolerance = 1e-5  # scores are float32
 
-    def __init__(self, index: Any, collection: Collection, threads: int) -> None:
+    def __init__(self, index: Any, collection: DatedTexts, threads: int) -> None:
         self._schema, self._searcher = index.schema, index.searcher()
         self._collection = collection
         self._pool = ThreadPoolExecutor(threads)
         self._ranges: dict[int, Any] = {}
 
     @classmethod
-    def build(cls, collection: Collection, directory: Path) -> dict[str, Any]:
+    def build(cls, collection: DatedTexts, directory: Path) -> dict[str, Any]:
         """Index the analyzed terms, one thread, one segment."""
         import tantivy
 
@@ -424,7 +424,7 @@ class Tantivy(Engine):
         return {"segments": index.searcher().num_segments}
 
     @classmethod
-    def open(cls, directory: Path, collection: Collection, threads: int) -> Tantivy:
+    def open(cls, directory: Path, collection: DatedTexts, threads: int) -> Tantivy:
         """Open the index, memory-mapped."""
         import tantivy
 

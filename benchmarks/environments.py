@@ -36,7 +36,7 @@ _SAMPLE = 256
 _WORDS = (3, 6)  # of a query
 
 
-class Settings(NamedTuple):
+class StepSettings(NamedTuple):
     """What is measured.
 
     Attributes:
@@ -64,7 +64,7 @@ class Settings(NamedTuple):
                 raise DataError(f"{name}={clip(value)}: give an integer from {least} to {limit}.")
 
 
-def measure(directory: Path | str, settings: Settings) -> dict[str, Any]:
+def measure(directory: Path | str, settings: StepSettings) -> dict[str, Any]:
     """Time searching steps of every kind of environment, and the same searches alone.
 
     Every round times all kinds, one after another, each with queries that nothing has searched
@@ -154,7 +154,7 @@ def summary(arms: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _hits(corpus: Any, settings: Settings, queries: Iterator[str]) -> int:
+def _hits(corpus: Any, settings: StepSettings, queries: Iterator[str]) -> int:
     """Return how many hits make about `CHARACTERS` characters."""
     arm = StepArm("sample", make(corpus, settings.retriever))
     arm.time(queries, _SAMPLE, 10, settings.seed)
@@ -162,7 +162,7 @@ def _hits(corpus: Any, settings: Settings, queries: Iterator[str]) -> int:
     return min(1000, max(1, round(10 * CHARACTERS / arm.characters)))
 
 
-def _arms(corpus: Any, settings: Settings) -> list[Arm]:
+def _arms(corpus: Any, settings: StepSettings) -> list[Arm]:
     retriever, sizes = settings.retriever, sorted({1, min(8, settings.num_envs), settings.num_envs})
 
     def vector(num_envs: int, mode: str | None = None, **options: Any) -> Any:
@@ -184,7 +184,7 @@ def _arms(corpus: Any, settings: Settings) -> list[Arm]:
 
 
 def _times(
-    arms: list[Arm], settings: Settings, queries: Iterator[str]
+    arms: list[Arm], settings: StepSettings, queries: Iterator[str]
 ) -> dict[str, dict[str, Any]]:
     """Time every arm in every round; leave out those that an engine refuses."""
     results: dict[str, dict[str, Any]] = {}

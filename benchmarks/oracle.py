@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.retrieval.base import Ranking
-from benchmarks.collection import Collection
-from benchmarks.engines import Convention, Engine
+from benchmarks.collection import DatedTexts
+from benchmarks.engines import Convention, TimedEngine
 from benchmarks.vectors import half, load_vectors, query_vectors
 
 _ROWS = 16_384  # of the vectors at a time, in float64
@@ -22,7 +22,7 @@ _ROWS = 16_384  # of the vectors at a time, in float64
 class LexicalOracle:
     """BM25 in the form that `convention` names."""
 
-    def __init__(self, collection: Collection, convention: Convention) -> None:
+    def __init__(self, collection: DatedTexts, convention: Convention) -> None:
         self._collection, self._convention = collection, convention
         exact = np.asarray(collection.lengths, np.int64)
         self._before = np.concatenate([[0], np.cumsum(exact)])
@@ -104,7 +104,7 @@ def first_difference(
     ranking: Ranking,
     oracle: NDArray[np.float64],
     k: int,
-    engine: type[Engine],
+    engine: type[TimedEngine],
     alike: Alike | None = None,
 ) -> str | None:
     """Return how `ranking` differs from the oracle's best `k`, or None.
@@ -164,7 +164,7 @@ def first_difference(
     return None
 
 
-def check(engine: Engine, collection: Collection, k: int, percents: list[float]) -> str | None:
+def check(engine: TimedEngine, collection: DatedTexts, k: int, percents: list[float]) -> str | None:
     """Search every query at every cutoff, alone and in batches; return the first difference."""
     texts = [query.text for query in collection.queries]
     for percent in percents:
@@ -185,7 +185,7 @@ def check(engine: Engine, collection: Collection, k: int, percents: list[float])
     return None
 
 
-def _answers(engine: type[Engine], collection: Collection, end: int):  # type: ignore[no-untyped-def]
+def _answers(engine: type[TimedEngine], collection: DatedTexts, end: int):  # type: ignore[no-untyped-def]
     """Yield (number of the query, oracle scores, `Alike` or None)."""
     numbers = range(len(collection.queries))
     if engine.family == "lexical":

@@ -26,7 +26,7 @@ from arena._internal.progress import progress
 from arena._internal.workdir import OutputKind, output_directory
 from arena.errors import ArenaError, CorpusError, DataError
 from benchmarks import machine, vectors
-from benchmarks.collection import Collection, from_corpus, synthetic
+from benchmarks.collection import DatedTexts, from_corpus, synthetic
 from benchmarks.engines import ENGINES
 from benchmarks.oracle import check
 
@@ -39,7 +39,7 @@ Job = dict[str, Any]
 """Arguments of a piece of work, as JSON has them."""
 
 
-class Settings(NamedTuple):
+class SearchSettings(NamedTuple):
     """What is measured.
 
     Attributes:
@@ -100,7 +100,7 @@ class Settings(NamedTuple):
 
 
 def run(
-    settings: Settings,
+    settings: SearchSettings,
     output: Path,
     *,
     overwrite: bool = False,
@@ -146,7 +146,7 @@ def run(
     return results
 
 
-def _manifest(settings: Settings) -> dict[str, Any]:
+def _manifest(settings: SearchSettings) -> dict[str, Any]:
     described: dict[str, Any] = json.loads(json.dumps(settings._asdict()))
     if settings.corpus is not None:
         from arena.corpus import Corpus
@@ -253,7 +253,7 @@ def make_collection(job: Job) -> dict[str, Any]:
     else:
         from_corpus(directory, Path(job["corpus"]), documents, queries, seed)
     seconds = time.perf_counter() - started
-    made = Collection(directory)
+    made = DatedTexts(directory)
     ends = {f"{percent:g}": made.end(percent) for percent in job["cutoffs"]}
     return {
         "seconds": seconds,
@@ -268,13 +268,13 @@ def make_collection(job: Job) -> dict[str, Any]:
 def make_vectors(job: Job) -> dict[str, Any]:
     """Make the vectors of a size."""
     started = time.perf_counter()
-    vectors.write_vectors(Collection(Path(job["collection"])))
+    vectors.write_vectors(DatedTexts(Path(job["collection"])))
     return {"seconds": time.perf_counter() - started}
 
 
 def build(job: Job) -> dict[str, Any]:
     """Build the index of one engine."""
-    opened, directory = Collection(Path(job["collection"])), _fresh(job["index"])
+    opened, directory = DatedTexts(Path(job["collection"])), _fresh(job["index"])
     kind = ENGINES.get(job["engine"])
     directory.mkdir(parents=True)
     wall, cpu = time.perf_counter(), machine.cpu_seconds()
@@ -291,7 +291,7 @@ def build(job: Job) -> dict[str, Any]:
 
 def verify(job: Job) -> dict[str, Any]:
     """Compare the engine with the oracle."""
-    opened = Collection(Path(job["collection"]))
+    opened = DatedTexts(Path(job["collection"]))
     engine = ENGINES.get(job["engine"]).open(Path(job["index"]), opened, job["threads"])
     started = time.perf_counter()
     difference = check(engine, opened, job["k"], job["cutoffs"])
@@ -305,7 +305,7 @@ def measure(job: Job) -> dict[str, Any]:
     what is compiled and cached on the way is not timed. Times are integers, nanoseconds: one per
     query and cutoff alone, one per batch and cutoff.
     """
-    opened, kind = Collection(Path(job["collection"])), ENGINES.get(job["engine"])
+    opened, kind = DatedTexts(Path(job["collection"])), ENGINES.get(job["engine"])
     texts = [query.text for query in opened.queries]
     ends = {f"{percent:g}": opened.end(percent) for percent in job["cutoffs"]}
     started = time.perf_counter()
@@ -370,7 +370,7 @@ def _file_name(engine: str) -> str:
 
 
 def _measure(
-    settings: Settings,
+    settings: SearchSettings,
     engines: list[str],
     pieces: _Pieces,
     work: Path,
@@ -399,7 +399,7 @@ def _measure(
 
 
 def _measure_size(
-    settings: Settings,
+    settings: SearchSettings,
     documents: int,
     engines: list[str],
     pieces: _Pieces,

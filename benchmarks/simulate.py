@@ -40,7 +40,7 @@ VERSIONS = {"v1": "s2orc", "v2": "s2orc_v2"}
 """Version of the full texts -> name of their dataset."""
 
 
-class Settings(NamedTuple):
+class ReleaseSettings(NamedTuple):
     """What a simulated release is like.
 
     Attributes:
@@ -165,7 +165,7 @@ _MOST_UNMATCHED = 5  # references of a paper to papers that the release lacks
 _CONTEXTS = 0.37  # share of the citations that have a sentence, as in the official sample
 
 
-class Part(NamedTuple):
+class ReleasePart(NamedTuple):
     """One part of a release: a shard of some of its datasets.
 
     Attributes:
@@ -176,12 +176,12 @@ class Part(NamedTuple):
     """
 
     config: WorldConfig
-    settings: Settings
+    settings: ReleaseSettings
     number: int
     files: dict[str, Path]
 
 
-class Written(NamedTuple):
+class WrittenPart(NamedTuple):
     """What a part has written.
 
     Attributes:
@@ -193,7 +193,7 @@ class Written(NamedTuple):
     bad: dict[str, int]
 
 
-def write_part(part: Part) -> Written:
+def write_part(part: ReleasePart) -> WrittenPart:
     """Write a part of a release."""
     plan = _plan(part.config)
     with ExitStack() as stack:
@@ -205,7 +205,7 @@ def write_part(part: Part) -> Written:
         write(plan, part, outputs)
     bad = {kind: n for output in outputs.values() for kind, n in output.bad.counts.items()}
     files = {name: (output.file.entry(), output.file.lines) for name, output in outputs.items()}
-    return Written(files, bad)
+    return WrittenPart(files, bad)
 
 
 def forget() -> None:
@@ -214,7 +214,7 @@ def forget() -> None:
 
 
 class _Output:
-    def __init__(self, file: LineFile, dataset: str, part: Part) -> None:
+    def __init__(self, file: LineFile, dataset: str, part: ReleasePart) -> None:
         self.file = file
         self.bad = Bad(dataset, part.number, part.settings.bad)
 
@@ -277,7 +277,7 @@ def _plan(config: WorldConfig) -> _Plan:
     return _Plan(config)
 
 
-def _write_papers(plan: _Plan, part: Part, outputs: dict[str, _Output]) -> None:
+def _write_papers(plan: _Plan, part: ReleasePart, outputs: dict[str, _Output]) -> None:
     settings, count = part.settings, part.config.papers
     cited, influential = plan.cited
     start, stop = (count * (part.number + k) // settings.shards for k in (0, 1))
@@ -306,7 +306,7 @@ def _write_papers(plan: _Plan, part: Part, outputs: dict[str, _Output]) -> None:
                 outputs["papers"].add("a survey that cites itself", own_survey(record)[0])
 
 
-def _write_citations(plan: _Plan, part: Part, outputs: dict[str, _Output]) -> None:
+def _write_citations(plan: _Plan, part: ReleasePart, outputs: dict[str, _Output]) -> None:
     output, shards = outputs["citations"], part.settings.shards
     numbers, updated = plan.world.numbers + 1, f"{part.settings.release}T15:59:00.392Z"
     contexts = plan.contexts
@@ -334,7 +334,7 @@ def _lacking(
     citing: NDArray[np.int64],
     numbers: NDArray[np.int64],
     totals: dict[int, int],
-    part: Part,
+    part: ReleasePart,
 ) -> Iterator[tuple[int, str, bool, int]]:
     """Yield the citations to papers that the release lacks."""
     listed = np.bincount(citing - block * BLOCK, minlength=BLOCK).tolist()
@@ -381,7 +381,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz23456789"
 def simulate(
     config: WorldConfig,
     output: str | Path,
-    settings: Settings | None = None,
+    settings: ReleaseSettings | None = None,
     *,
     workers: int | None = None,
     overwrite: bool = False,
@@ -407,7 +407,7 @@ def simulate(
         CorpusError: if `output` cannot be taken.
         OSError: if the disk is full or not writable; nothing is left behind.
     """
-    settings = settings or Settings()
+    settings = settings or ReleaseSettings()
     settings.check(config)
     if workers is None:
         workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
@@ -429,13 +429,13 @@ def simulate(
     return report
 
 
-def _parts(config: WorldConfig, settings: Settings, directory: Path) -> list[Part]:
+def _parts(config: WorldConfig, settings: ReleaseSettings, directory: Path) -> list[ReleasePart]:
     """Return the parts: papers with their texts, and citations, apart."""
     rng = config.rng(_PURPOSE)
     second = int(rng.integers(0, 24 * 60 * 60))
     clock = f"{second // 3600:02d}{second // 60 % 60:02d}{second % 60:02d}"
     stamp = f"{settings.release.replace('-', '')}_{clock}"
-    parts: list[Part] = []
+    parts: list[ReleasePart] = []
     files: dict[str, list[Path]] = {}
     for dataset in settings.datasets:
         names = [
@@ -448,14 +448,14 @@ def _parts(config: WorldConfig, settings: Settings, directory: Path) -> list[Par
     citations = files.pop("citations")
     for number in range(settings.shards):
         mine = {dataset: paths[number] for dataset, paths in files.items()}
-        parts.append(Part(config, settings, number, mine))
+        parts.append(ReleasePart(config, settings, number, mine))
     for number in range(settings.shards):
-        parts.append(Part(config, settings, number, {"citations": citations[number]}))
+        parts.append(ReleasePart(config, settings, number, {"citations": citations[number]}))
     return parts
 
 
 def _report(
-    settings: Settings, written: list[Written]
+    settings: ReleaseSettings, written: list[WrittenPart]
 ) -> tuple[dict[str, Any], dict[str, list[dict[str, Any]]]]:
     entries: dict[str, list[dict[str, Any]]] = {name: [] for name in settings.datasets}
     lines = dict.fromkeys(settings.datasets, 0)

@@ -28,7 +28,7 @@ _LIFETIME = 0.2  # standard deviation of a topic's popularity, as a share of the
 _BLOCK = 20_000
 
 
-class Block(NamedTuple):
+class TextBlock(NamedTuple):
     """Consecutive documents.
 
     Attributes:
@@ -49,7 +49,7 @@ def word(number: int) -> str:
     return f"t{number}"
 
 
-def blocks(documents: int, seed: int) -> Iterator[Block]:
+def blocks(documents: int, seed: int) -> Iterator[TextBlock]:
     """Yield the documents in order, some at a time; memory does not grow with `documents`."""
     rng = np.random.default_rng([seed, 1])
     topics = _zipf(rng.random((_TOPICS, _TOPIC_WORDS)), 1000 * _STOP_WORDS)
@@ -61,7 +61,7 @@ def blocks(documents: int, seed: int) -> Iterator[Block]:
         about = rng.choice(_TOPICS, count, p=popular / popular.sum())
         mean = math.log(_MEAN_LENGTH) - _SIGMA**2 / 2
         lengths = np.maximum(np.rint(rng.lognormal(mean, _SIGMA, count)), 5).astype(np.int64)
-        yield Block(_tokens(rng, about, lengths, topics), lengths)
+        yield TextBlock(_tokens(rng, about, lengths, topics), lengths)
 
 
 def _tokens(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena._internal.arrays import ArrayWriter, load_array
-from benchmarks.collection import Collection
+from benchmarks.collection import DatedTexts
 
 DIMENSION = 384
 _CENTRES, _SPREAD = 1000, 1.0
@@ -55,7 +55,7 @@ def _hash(text: str) -> int:
     return int.from_bytes(digest, "little")
 
 
-def write_vectors(collection: Collection) -> None:
+def write_vectors(collection: DatedTexts) -> None:
     """Write the vectors of the documents as float16, for the oracle and for foreign engines."""
     texts = (text for _, text in collection.texts())
     with ArrayWriter(collection.directory / VECTORS, np.float16) as writer:
@@ -72,7 +72,7 @@ def half(vectors: NDArray[np.float32]) -> NDArray[np.float16]:
     return rows
 
 
-def load_vectors(collection: Collection) -> NDArray[np.float16]:
+def load_vectors(collection: DatedTexts) -> NDArray[np.float16]:
     """Return the vectors of the documents, memory-mapped, of shape (documents, 384)."""
     vectors: NDArray[np.float16] = load_array(collection.directory / VECTORS).reshape(-1, DIMENSION)
     return vectors

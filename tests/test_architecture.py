@@ -1,4 +1,4 @@
-"""The shape of the code: private modules stay in their package, and no two files need each other."""
+"""Private modules stay in their package, and no two files need each other."""
 
 from __future__ import annotations
 

@@ -13,17 +13,17 @@ from arena.errors import DataError
 from arena.text import analyze
 from benchmarks import synthetic as texts_of
 from benchmarks import vectors as made_vectors
-from benchmarks.collection import Collection, from_corpus, searchable, synthetic
+from benchmarks.collection import DatedTexts, from_corpus, searchable, synthetic
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     directory = tmp_path_factory.mktemp("made") / "collection"
     synthetic(directory, 1500, 20, seed=3)
-    return Collection(directory)
+    return DatedTexts(directory)
 
 
-def recount(collection: Collection) -> list[Counter[str]]:
+def recount(collection: DatedTexts) -> list[Counter[str]]:
     return [Counter(text.split()) for _, text in collection.texts()]
 
 
@@ -68,7 +68,7 @@ def test_a_cutoff_parts_the_days(made):
 def test_the_same_seed_gives_the_same_bytes(tmp_path):
     for name, seed in (("a", 3), ("b", 3), ("c", 4)):
         synthetic(tmp_path / name, 300, 5, seed)
-        made_vectors.write_vectors(Collection(tmp_path / name))
+        made_vectors.write_vectors(DatedTexts(tmp_path / name))
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
     assert contents(tmp_path / "a")["texts.txt"] != contents(tmp_path / "c")["texts.txt"]
 
@@ -103,7 +103,7 @@ def test_papers_of_a_corpus(world, tmp_path):
     titles = pq.read_table(world / "tasks/surveys.parquet")["title"].to_pylist()
     assert searchable(world) == len(rows)
     from_corpus(tmp_path / "c", world, 200, len(titles) + 5, seed=0)
-    made = Collection(tmp_path / "c")
+    made = DatedTexts(tmp_path / "c")
     texts = [f"{row['title']} {row['abstract']}".replace("\n", " ") for row in rows[:200]]
     assert [text for _, text in made.texts()] == texts
     asked = [query.text for query in made.queries]

@@ -17,8 +17,8 @@ from benchmarks import environments as bench_env
 from benchmarks.__main__ import main
 from benchmarks.environments import (
     SearchArm,
-    Settings,
     StepArm,
+    StepSettings,
     Time,
     make_vector,
     measure,
@@ -26,7 +26,7 @@ from benchmarks.environments import (
     summary,
 )
 
-SMALL = Settings(num_envs=9, steps=20, rounds=2)
+SMALL = StepSettings(num_envs=9, steps=20, rounds=2)
 
 
 @pytest.fixture(scope="module")
@@ -194,6 +194,6 @@ def test_bad_input_is_one_line(world, capsys, option, message):
 
 def test_settings_are_numbers():
     with pytest.raises(DataError, match="steps='5'"):
-        Settings(steps="5").check()
+        StepSettings(steps="5").check()
     with pytest.raises(DataError, match="seed=-1"):
-        Settings(seed=-1).check()
+        StepSettings(seed=-1).check()

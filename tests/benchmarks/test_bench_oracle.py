@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.retrieval.base import Ranking
-from benchmarks.collection import Collection, Part, Query, write
-from benchmarks.engines import Convention, Engine
+from benchmarks.collection import DatedTexts, TextPart, TextQuery, write
+from benchmarks.engines import Convention, TimedEngine
 from benchmarks.oracle import LexicalOracle, byte_lengths, dense_scores, first_difference
 
 # Documents as term numbers; 9 occurs nowhere.
@@ -28,12 +28,12 @@ def collection(tmp_path_factory):
     lengths = np.array([len(document) for document in DOCUMENTS])
     texts = [" ".join(f"t{n}" for n in document) for document in DOCUMENTS]
     parts = [
-        Part(texts[low:high], np.concatenate(DOCUMENTS[low:high]), lengths[low:high])
+        TextPart(texts[low:high], np.concatenate(DOCUMENTS[low:high]), lengths[low:high])
         for low, high in pairwise([0, 3, 4, 7])  # as they come, in parts
     ]
-    queries = [Query(" ".join(f"t{n}" for n in terms), terms) for terms in QUERIES]
+    queries = [TextQuery(" ".join(f"t{n}" for n in terms), terms) for terms in QUERIES]
     write(directory, parts, np.arange(7, dtype=np.int32), queries, {})
-    return Collection(directory)
+    return DatedTexts(directory)
 
 
 def by_formula(terms, end, convention):
@@ -78,10 +78,10 @@ def test_a_rounded_length_changes_the_score(tmp_path):
     lengths = np.array([46, 47, 5])
     tokens = np.zeros(98, np.int64)
     write(
-        tmp_path / "c", [Part(["x"] * 3, tokens, lengths)], np.arange(3, dtype=np.int32),
-        [Query("t0", (0,))], {},
+        tmp_path / "c", [TextPart(["x"] * 3, tokens, lengths)], np.arange(3, dtype=np.int32),
+        [TextQuery("t0", (0,))], {},
     )  # fmt: skip
-    scores = LexicalOracle(Collection(tmp_path / "c"), Convention(b=1.0, lengths="byte")).scores
+    scores = LexicalOracle(DatedTexts(tmp_path / "c"), Convention(b=1.0, lengths="byte")).scores
     # idf = ln(1 + 0.5 / 3.5), the mean length 98 / 3 stays exact, 47 is rounded to 46.
     idf, average = math.log(1 + 0.5 / 3.5), 98 / 3
     expected = [idf * tf / (tf + 0.9 * n / average) for tf, n in ((46, 46), (47, 46), (5, 5))]
@@ -94,14 +94,14 @@ def test_dense_scores_are_inner_products():
     assert dense_scores(vectors, queries, 2).tolist() == [[2, 1.5], [0, 0.5]]
 
 
-class Lexical(Engine):
+class Lexical(TimedEngine):
     """Promises what the project's own engines promise."""
 
     tolerance = 1e-9
     breaks_ties = True
 
 
-class Loose(Engine):
+class Loose(TimedEngine):
     """Promises scores in single precision, and no order of ties."""
 
     tolerance = 1e-5

@@ -24,18 +24,18 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # Two engines of another distribution: one ignores the cutoff by a document, one does not build.
 PLUGIN = """
-from benchmarks.engines import Bm25
+from benchmarks.engines import OwnBm25
 
-class Late(Bm25):
+class Late(OwnBm25):
     def search(self, query, k, end):
         return super().search(query, k, min(end + 1, 400))
 
-class Broken(Bm25):
+class Broken(OwnBm25):
     @classmethod
     def build(cls, collection, directory):
         raise RuntimeError("no such luck")
 
-class Absent(Bm25):
+class Absent(OwnBm25):
     requires = (("no_such_package", "no-such-package"),)
 """
 SETTINGS = [
@@ -277,9 +277,9 @@ def test_what_a_child_does_counts():
 COUNT = """
 import os
 import numba
-from benchmarks.engines import Bm25
+from benchmarks.engines import OwnBm25
 
-class Counting(Bm25):
+class Counting(OwnBm25):
     @classmethod
     def build(cls, collection, directory):
         super().build(collection, directory)

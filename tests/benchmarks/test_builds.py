@@ -14,7 +14,7 @@ from benchmarks import builds
 from benchmarks.builds import (
     Command,
     Moment,
-    Stage,
+    StageTime,
     Watched,
     build_killed,
     build_once,
@@ -22,7 +22,7 @@ from benchmarks.builds import (
     moments,
     summary,
 )
-from benchmarks.simulate import Settings, simulate
+from benchmarks.simulate import ReleaseSettings, simulate
 from corpus_builder.verify import verify
 from corpus_builder.world import WorldConfig
 
@@ -38,7 +38,7 @@ OPTIONS = ("--set", "full_text_only=false", "--set", "surveys.judge=all")
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("kills") / "release"
-    simulate(WorldConfig(papers=3000, surveys=40), directory, Settings(shards=6))
+    simulate(WorldConfig(papers=3000, surveys=40), directory, ReleaseSettings(shards=6))
     return directory
 
 
@@ -137,8 +137,8 @@ def test_a_child_that_outlives_its_parent_is_an_error(
 
 
 def test_moments_by_hand() -> None:
-    stages = [Stage("parse", 10.0, 10.0, 1.0), Stage("surveys", 12.0, 2.0, 1.0),
-              Stage("references", 40.0, 28.0, 1.0)]  # fmt: skip
+    stages = [StageTime("parse", 10.0, 10.0, 1.0), StageTime("surveys", 12.0, 2.0, 1.0),
+              StageTime("references", 40.0, 28.0, 1.0)]  # fmt: skip
     found = moments(stages, 200, seed=3)
     assert found == moments(stages, 200, seed=3) != moments(stages, 200, seed=4)
     began = [0.0, 10.0, 12.0]

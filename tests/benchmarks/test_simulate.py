@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from arena.errors import CorpusError, DataError
 from benchmarks.__main__ import main as simulate_command
 from benchmarks.release_records import FIRST_EXTRA, corpus_id, paper_record, text_record
-from benchmarks.simulate import Settings, simulate
+from benchmarks.simulate import ReleaseSettings, simulate
 from corpus_builder.build import build
 from corpus_builder.cli import main
 from corpus_builder.verify import verify
@@ -45,7 +45,7 @@ def rows(release: Path, dataset: str) -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("simulate") / "release"
-    simulate(CONFIG, directory, Settings(shards=3), workers=1)
+    simulate(CONFIG, directory, ReleaseSettings(shards=3), workers=1)
     return directory
 
 
@@ -225,7 +225,7 @@ def test_shares_of_full_text(tmp_path: Path) -> None:
     world = list(World(CONFIG).papers())
     surveys = {corpus_id(paper["id"]) for paper in world if paper["is_survey"]}
     for full, of_surveys in ((0.0, 1.0), (1.0, 0.0)):
-        chosen = Settings(shards=2, full_text=full, survey_full_text=of_surveys)
+        chosen = ReleaseSettings(shards=2, full_text=full, survey_full_text=of_surveys)
         simulate(CONFIG, tmp_path / f"{full}", chosen, workers=1)
         texts = {row["corpusid"] for row in rows(tmp_path / f"{full}", "s2orc")}
         assert texts == (surveys if of_surveys else {corpus_id(p["id"]) for p in world} - surveys)
@@ -291,7 +291,7 @@ def test_a_world_through_a_release_is_that_world(
 ) -> None:
     if version == "v2":
         release = tmp_path / "release"
-        simulate(CONFIG, release, Settings(shards=3, text_version="v2"), workers=1)
+        simulate(CONFIG, release, ReleaseSettings(shards=3, text_version="v2"), workers=1)
     source, sections = as_the_format_has_it(release)
     assert {p["id"] for p in source._papers if re.search(TITLES, p["title"], re.I)} == {
         survey["id"] for survey in source._surveys
@@ -327,7 +327,7 @@ def test_mentions_tell_what_is_influential(tmp_path: Path, release: Path) -> Non
 
 def test_bad_records_leave_the_others_as_they_are(tmp_path: Path, release: Path) -> None:
     bad = tmp_path / "bad"
-    report = simulate(CONFIG, bad, Settings(shards=3, bad=0.15), workers=1)
+    report = simulate(CONFIG, bad, ReleaseSettings(shards=3, bad=0.15), workers=1)
     build_release(release, tmp_path / "clean")
     build_release(bad, tmp_path / "staged", "max_rejected=0.5")
     kinds_told = {kind.split(": ")[1] for kind in report["bad"]}
@@ -372,9 +372,9 @@ def test_bad_records_leave_the_others_as_they_are(tmp_path: Path, release: Path)
 
 
 def test_same_knobs_same_bytes(tmp_path: Path, release: Path) -> None:
-    simulate(CONFIG, tmp_path / "other", Settings(shards=3), workers=2)
+    simulate(CONFIG, tmp_path / "other", ReleaseSettings(shards=3), workers=2)
     assert contents(tmp_path / "other") == contents(release)
-    simulate(CONFIG, tmp_path / "more", Settings(shards=4), workers=1)
+    simulate(CONFIG, tmp_path / "more", ReleaseSettings(shards=4), workers=1)
     for dataset in ("papers", "abstracts", "citations", "s2orc"):
         one, other = (
             sorted(json.dumps(row) for row in rows(place, dataset))
@@ -427,7 +427,7 @@ def test_replacing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_refusals(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     with pytest.raises(DataError, match=re.escape(message)):
-        simulate(CONFIG, tmp_path / "r", Settings(**change))
+        simulate(CONFIG, tmp_path / "r", ReleaseSettings(**change))
     assert names(tmp_path) == []
 
 
