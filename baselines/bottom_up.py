@@ -6,50 +6,50 @@ from collections.abc import Sequence
 from typing import Any
 
 from arena.agents import AGENTS, Desk, Known, Steps
-from arena.errors import DataError, clip, did_you_mean
 from arena.llm import Fields, LLMAgent
 from baselines.parts.filing import Filing, batches
-from baselines.parts.options import whole
+from baselines.parts.options import choice, whole
 from baselines.parts.trees import json_of
 
 __all__ = ["SHOWN", "BottomUp"]
 
 SHOWN = ("abstracts", "titles")
 LONGEST_ABSTRACT = 2_000
-"""Characters of an abstract that the model is shown."""
+"""Characters of an abstract in a request."""
 
-_TOLD = 50  # unknown papers that the model is told of
+_LISTED = 50  # most unknown papers that a request for repair lists
 
 
 @AGENTS.register("bottom-up")
 class BottomUp(LLMAgent):
     """TaxoBench's Bottom-Up mode: papers are grouped by theme, and each is in exactly one leaf.
 
-    In Organization it takes the papers given, or searches for the topic; in Survey it begins as
-    the agent ``title`` and takes what that found, all as ``clustering`` does. It reads as many
-    abstracts as the budget allows. The model is shown papers under numbers and answers with them.
+    In Organization it organizes the starting papers, or searches for the topic; in Survey it
+    plays the first stages as the agent ``title`` and organizes those papers, as ``clustering``
+    does. It reads as many abstracts as the budget allows. The model reads numbered papers and
+    answers with the numbers.
 
-    One request builds the tree. Papers that do not fit into one are dealt out into batches: the
-    first builds the tree, each further one is filed into it and may add headings. Then comes one
-    round of repair, if papers are lost or filed twice: the model is told which and files these
-    papers again. What is lost after it goes to a leaf "Other", what is filed twice keeps its first
-    place; numbers that no paper has are dropped. A paper at a heading with others below it goes to
-    a leaf "General" there, and headings without papers are left out.
+    One request builds the tree. Papers that do not fit into one request are divided into batches:
+    the first builds the tree, each further one is filed into it and may add headings. If papers
+    are lost or filed twice, one round of repair follows: a request lists these papers, and the
+    model files them again. Papers lost after it go to a leaf "Other", papers filed twice keep
+    their first place, and unknown numbers are dropped. A paper at a heading with others below it
+    goes to a leaf "General" there, and headings without papers are left out.
 
     A batch whose answer cannot be read is lost, and the next one builds the tree; if none does, no
-    map is handed in. When a limit of the episode is reached, the tree so far is handed in, with
+    map is submitted. When a limit of the episode is reached, the tree so far is submitted, with
     the papers that are not in it under "Other".
 
     Args:
-        seed: of no consequence.
-        show: ``"abstracts"``: title and abstract, of at most 2,000 characters (the paper's setting
-            Title + Abstract), ``"titles"``: nothing is read.
-        max_papers: most papers of a request, >= 1.
-        max_characters: most characters of papers in a request, >= 1; one paper always fits.
-        options: see `LLMAgent`.
+        seed: Not used.
+        show: ``"abstracts"``: the model reads titles and abstracts of at most 2,000 characters
+            (the paper's setting Title + Abstract); ``"titles"``: it reads titles alone.
+        max_papers: Most papers in a request, >= 1.
+        max_characters: Most characters of papers in a request, >= 1; one paper always fits.
+        options: Options of `LLMAgent`.
 
     Raises:
-        DataError: if an option is unknown or out of its range.
+        DataError: An option is unknown or out of its range.
     """
 
     folder = "bottom-up"
@@ -70,9 +70,7 @@ class BottomUp(LLMAgent):
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
-        if show not in SHOWN:
-            raise DataError(f"show={clip(show)}.{did_you_mean(show, SHOWN)}")
-        self._show = show
+        self._show = choice("show", show, SHOWN)
         self._most = (
             whole("max_papers", max_papers, 1),
             whole("max_characters", max_characters, 1),
@@ -98,18 +96,18 @@ class BottomUp(LLMAgent):
         lost, doubled = filing.lost, sorted(filing.doubled)
         self._counts |= {"lost": len(lost), "doubled": len(doubled)}
         for batch in self._batches(sorted({*lost, *doubled}), shown):
-            told = {
+            problems = {
                 "lost": _list(number for number in lost if number in batch),
                 "doubled": _list(number for number in doubled if number in batch),
-                "unknown": _list(list(dict.fromkeys(filing.unknown))[:_TOLD]),
+                "unknown": _list(list(dict.fromkeys(filing.unknown))[:_LISTED]),
             }
-            self._file("repair", batch, shown, desk, **told)
+            self._file("repair", batch, shown, desk, **problems)
 
     def notes(self) -> dict[str, Any]:
-        """Return also ``filing``: how many papers there were and what became of them.
+        """Return those of `LLMAgent`, and ``filing``: counts of papers.
 
         ``papers``, ``abstracts`` read, ``lost`` and ``doubled`` before the repair, ``unknown``
-        entries, and ``other``: papers that the model never filed.
+        entries, and ``other``: papers that the model did not file.
         """
         filing = self._filing
         counts = self._counts | {"unknown": len(filing.unknown), "other": len(filing.lost)}
@@ -119,9 +117,9 @@ class BottomUp(LLMAgent):
         return batches(numbers, [len(text) + 1 for text in shown], *self._most)
 
     def _file(
-        self, template: str, batch: Sequence[int], shown: Sequence[str], desk: Desk, **told: str
+        self, template: str, batch: Sequence[int], shown: Sequence[str], desk: Desk, **problems: str
     ) -> None:
-        """Ask where the papers of a batch belong, and lay the map on the desk."""
+        """Ask where the papers of a batch belong, and put the map on the desk."""
         filing, asked = self._filing, set(batch)
         values: dict[str, str | int] = {
             "topic": desk.topic,
@@ -132,7 +130,7 @@ class BottomUp(LLMAgent):
             values["tree"] = "\n".join(filing.root.lines())
         question = self.template(template).text
         answer = self.ask(
-            template, lambda text: filing.read(json_of(text, question), asked), **values, **told
+            template, lambda text: filing.read(json_of(text, question), asked), **values, **problems
         )
         if answer:
             filing.take(answer, asked)
@@ -140,7 +138,7 @@ class BottomUp(LLMAgent):
 
 
 def _shown(number: int, paper: Known) -> str:
-    """Return a paper as the model is shown it; no text in it can begin a line."""
+    """Return a paper as a request lists it; no text of the paper can begin a line."""
     lines = [f"[{number}] {' '.join(paper.title.split()) or '(no title)'}"]
     if abstract := " ".join(paper.abstract.split())[:LONGEST_ABSTRACT]:
         lines.append(f"    Abstract: {abstract}")

@@ -7,7 +7,6 @@ from typing import Any, Protocol
 
 from arena.agents import AGENTS, Desk, Researcher, Steps
 from arena.encoders import ENCODERS, Encoder
-from arena.errors import DataError, clip, did_you_mean
 from arena.mindmap.tree import MindMap
 from baselines.parts.dendrogram import (
     Dendrogram,
@@ -20,7 +19,7 @@ from baselines.parts.dendrogram import (
     shared_encoder,
     whole_characters,
 )
-from baselines.parts.options import flag
+from baselines.parts.options import choice, flag, real, whole
 from baselines.parts.phrases import Labels, Paper
 from baselines.parts.trees import MAX_HEADINGS, MAX_LABEL, MAX_LEVELS
 
@@ -30,7 +29,7 @@ MERGES = ("children", "inconsistency", "none")
 
 
 class PaperLike(Protocol):
-    """What has an id, a title and an abstract, such as `Paper` or a paper of a corpus."""
+    """An object with an id, a title and an abstract, such as `Paper` or a paper of a corpus."""
 
     @property
     def id(self) -> str: ...
@@ -57,25 +56,26 @@ def cluster(
     whatever order they come.
 
     Args:
-        papers: title and abstract may be empty; a repeated id counts once, at its first place.
-            Time and memory grow with the square of their number.
-        topic: the root's label; no heading is made of its words alone.
-        encoder: the name of a registered encoder, or an encoder.
+        papers: Papers; title and abstract may be empty, and a repeated id counts once, at its
+            first place. Time and memory grow with the square of their number.
+        topic: Label of the root; no heading consists of its words alone.
+        encoder: Name of a registered encoder, or an encoder.
         merge: ``"children"``: a heading with more than `max_children` papers, and more than a
             tenth of all, has up to `max_children` headings below it: its highest merges are
             undone. ``"inconsistency"``: merges not much higher than those below them are
             dissolved. ``"none"``: the binary dendrogram, as in the paper; its lowest merges are
             left out where it has more than 500 headings or 64 levels.
-        max_children: of ``"children"``, >= 2.
-        threshold: of ``"inconsistency"``: a merge with a coefficient up to this is dissolved,
-            >= 0.
+        max_children: Option of ``"children"``, >= 2.
+        threshold: Option of ``"inconsistency"``, >= 0: a merge with a coefficient up to this is
+            dissolved.
 
     Returns:
-        Every paper is filed under one heading, in the order given. A map of no papers is a root.
+        The mind-map, with every paper under one heading, in the order of `papers`; a root alone if
+        there are no papers.
 
     Raises:
-        DataError: if an option is out of its range.
-        UnknownNameError: if there is no such encoder.
+        DataError: An option is out of its range.
+        UnknownNameError: There is no such encoder.
     """
     _check(merge, max_children, threshold)
     known = {paper.id: _clean(paper) for paper in reversed(papers)}
@@ -111,13 +111,14 @@ def cluster(
 class Clustering(Researcher):
     """Ward's clusters of the papers' embeddings as headings, labelled by TF-IDF n-grams.
 
-    In Organization it takes the papers given, or searches for the topic; in Survey it begins as
-    the agent ``title`` and takes what that found. It reads as many abstracts as the budget allows.
+    In Organization it organizes the starting papers, or searches for the topic; in Survey it
+    plays the first stages as the agent ``title`` and organizes those papers. It reads as many
+    abstracts as the budget allows.
 
     Args:
-        seed: of no consequence.
-        encoder, merge, max_children, threshold: see `cluster`.
-        abstracts: whether to read them; otherwise titles are all it knows.
+        seed: Not used.
+        encoder, merge, max_children, threshold: Options of `cluster`.
+        abstracts: Whether to read abstracts; without them it clusters titles.
     """
 
     def __init__(
@@ -142,7 +143,7 @@ class Clustering(Researcher):
         self._read = 0
 
     def organize(self, desk: Desk) -> Steps[None]:
-        """Read abstracts and draw the map of all papers; none if there is no paper at all."""
+        """Read abstracts and put the map of all papers on the desk; none if there is no paper."""
         if not desk.papers:
             yield from self.discover(desk)
         if self._abstracts:
@@ -162,13 +163,9 @@ class Clustering(Researcher):
 
 
 def _check(merge: str, max_children: int, threshold: float) -> None:
-    if merge not in MERGES:
-        raise DataError(f"merge={clip(merge)}.{did_you_mean(merge, MERGES)}")
-    if isinstance(max_children, bool) or not isinstance(max_children, int) or max_children < 2:
-        raise DataError(f"max_children={clip(max_children)}: give an integer >= 2.")
-    number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
-    if not (number and threshold >= 0):
-        raise DataError(f"threshold={clip(threshold)}: give a number >= 0.")
+    choice("merge", merge, MERGES)
+    whole("max_children", max_children, 2)
+    real("threshold", threshold, 0)
 
 
 def _clean(paper: PaperLike) -> Paper:

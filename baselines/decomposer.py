@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from arena.agents import AGENTS, Desk, Hit, Steps
-from arena.errors import DataError, clip, did_you_mean
 from arena.llm import Fields, LLMAgent
 from baselines.parts.asking import queries
-from baselines.parts.options import whole
+from baselines.parts.options import choice, whole
 
 FUSIONS = ("rrf", "score")
 RRF_K = 60
-"""The constant of Cormack, Clarke and Büttcher, SIGIR 2009."""
+"""Constant of Cormack, Clarke and Büttcher, SIGIR 2009."""
 
 
 @AGENTS.register("decomposer")
@@ -21,19 +20,19 @@ class Decomposer(LLMAgent):
     """Queries for sub-questions of the topic, their hits fused (ResearchArena, section 6.1).
 
     The model writes sub-questions and queries in one answer. The queries are searched one after
-    the other, as far as the searches reach. If the model writes no query, the topic is searched
-    for, as `title` does.
+    the other, as far as the budget allows. If the model writes no query, it searches for the
+    topic, as `title` does.
 
     Args:
-        seed: of the episode.
+        seed: Seed of the episode.
         fusion: ``"rrf"``: by reciprocal rank, as the paper says. ``"score"``: all hits sorted by
             the engine's raw score, as the code that the paper released does.
-        max_queries: that are searched, the first of those that the model wrote; 1 to 1000.
-        k: hits of a query, 1 to 1000; fewer where the environment allows no more.
-        options: see `LLMAgent`.
+        max_queries: Most queries to search for, 1 to 1000; the first that the model wrote.
+        k: Hits per query, 1 to 1000; fewer where the environment allows no more.
+        options: Options of `LLMAgent`.
 
     Raises:
-        DataError: if an option is unknown or out of its range.
+        DataError: An option is unknown or out of its range.
     """
 
     folder = "decomposer"
@@ -48,20 +47,18 @@ class Decomposer(LLMAgent):
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
-        if fusion not in FUSIONS:
-            raise DataError(f"fusion={clip(fusion)}:{did_you_mean(fusion, FUSIONS)}")
-        self._fusion = fusion
+        self._fusion = choice("fusion", fusion, FUSIONS)
         self._max_queries = whole("max_queries", max_queries, 1, 1000)
         self._k = whole("k", k, 1, 1000)
 
     def discover(self, desk: Desk) -> Steps[None]:
         """Search for every part, then fuse."""
         parts = self.ask("decompose", queries, topic=desk.topic, cutoff=desk.cutoff)
-        found = yield from desk.search_many((parts or [desk.topic])[: self._max_queries], self._k)
+        lists = yield from desk.search_many((parts or [desk.topic])[: self._max_queries], self._k)
         if self._fusion == "score":
-            desk.ranking = score_fusion(found)
+            desk.ranking = score_fusion(lists)
         else:
-            desk.ranking = reciprocal_rank_fusion([[hit.id for hit in hits] for hits in found])
+            desk.ranking = reciprocal_rank_fusion([[hit.id for hit in hits] for hits in lists])
 
 
 def reciprocal_rank_fusion(
@@ -70,9 +67,9 @@ def reciprocal_rank_fusion(
     """Return ids by the sum of ``weight / (k + rank)`` over the rankings that hold them.
 
     Args:
-        rankings: ids, best first; the first has rank 1. A repeated id counts at its first place.
-        weights: of each ranking; 1 by default.
-        k: the larger, the less the first places count.
+        rankings: Lists of ids, best first, from rank 1. A repeated id counts at its first place.
+        weights: Weight of each ranking; 1 by default.
+        k: The larger `k`, the less the first ranks count.
 
     Returns:
         Ids, best first; ties in order of their first appearance, ranking by ranking.
@@ -84,17 +81,17 @@ def reciprocal_rank_fusion(
     return sorted(sums, key=lambda paper_id: -sums[paper_id])
 
 
-def score_fusion(found: Sequence[Sequence[Hit]]) -> list[str]:
+def score_fusion(lists: Sequence[Sequence[Hit]]) -> list[str]:
     """Return ids by their highest score, as if all hits were one list sorted by score.
 
     Args:
-        found: the hits of each query, all by one search engine.
+        lists: Hits of each query, all by one search engine.
 
     Returns:
         Ids, best first; ties in order of their first appearance.
     """
     best: dict[str, float] = {}
-    for hits in found:
+    for hits in lists:
         for hit in hits:
             best[hit.id] = max(hit.score, best.get(hit.id, hit.score))
     return sorted(best, key=lambda paper_id: -best[paper_id])

@@ -12,14 +12,14 @@ from baselines.parts.trees import MAX_HEADINGS, Node, json_of, read_tree
 
 @AGENTS.register("few-shot")
 class FewShot(LLMAgent):
-    """A map that a model draws as it knows the topic (ResearchArena, section 6.1 and appendix C.3).
+    """A map that a model draws from the topic alone (ResearchArena, section 6.1 and appendix C.3).
 
-    It files no papers, and in Survey finds them as `title` does. The paper shows "a few random
-    examples of extracted typologies"; the examples in the template are made up, of other fields,
-    and no corpus has them: a survey's own map would be a gold label.
+    It files no papers, and in Survey finds papers as `title` does. The paper shows the model "a few
+    random examples of extracted typologies"; the examples in the template here are made up and
+    from other fields, since a survey's own map would be a gold label.
 
-    An answer without a heading, or one that gives an example back, is a failed step; after it no
-    map is handed in. Of more than 500 headings the upper levels count.
+    An answer without a heading, or one that repeats an example, is a failed step, and no map is
+    submitted. Of a map with more than 500 headings, the upper levels are submitted.
     """
 
     folder = "few-shot"

@@ -1,4 +1,4 @@
-"""Random: the floor. It wanders through the corpus without looking at the topic."""
+"""Random: the floor. It searches for random words, whatever the topic."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Random(Agent):
         self._searches = 0
 
     def act(self, observation: Observation) -> Action:
-        """Search for a random word met so far; after some searches hand in a random sample.
+        """Search for a random word of the titles so far; after ten searches submit a random sample.
 
-        A mind-map is a random tree over frequent terms of the titles: of the papers given, of
-        those submitted last, or else of such a sample.
+        A mind-map is a random tree over frequent terms of the titles of the starting papers, of
+        the papers submitted last, or else of such a sample.
         """
         organizing = observation["stage"] == "organization"
         self._look(observation)
@@ -76,16 +76,16 @@ def random_tree(papers: Sequence[Paper], topic: str, draw: random.Random) -> dic
     heading of the lower level. With too few terms there are fewer headings.
 
     Args:
-        papers: at least one; where no title has a term, the titles themselves are the terms.
-        topic: the root's label.
-        draw: the only source of chance.
+        papers: At least one paper. If no title has a term, the titles themselves are the terms.
+        topic: Label of the root.
+        draw: Generator of all random numbers.
     """
     counts: Counter[tuple[str, ...]] = Counter()
     forms: dict[tuple[str, ...], str] = {}
     for paper in papers:
-        found = {phrase.stems: phrase.surface for phrase in phrases(paper.title)}
-        counts.update(list(found))
-        for stems, surface in found.items():
+        in_title = {phrase.stems: phrase.surface for phrase in phrases(paper.title)}
+        counts.update(list(in_title))
+        for stems, surface in in_title.items():
             forms.setdefault(stems, surface)
     frequent = sorted(counts, key=lambda stems: (-counts[stems], stems))[:_TERMS]
     terms = [forms[stems] for stems in frequent]

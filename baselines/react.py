@@ -1,4 +1,4 @@
-"""ReAct: a model with function calling uses the environment's tools as it likes."""
+"""ReAct: a model with function calling uses the environment's tools."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ LEFT_OUT = "(left out, the conversation is long)"
 CUT = " ... (cut, the rest is too long)"
 DEFAULT_K = 10
 """Hits of a search that names no `k`, where the environment allows as many."""
-IN_VAIN = 5
-"""Messages in a row whose every call is beyond the budget, after which the model is stopped."""
+MAX_REFUSED = 5
+"""Messages in a row with refused calls alone, after which the model is stopped."""
 
 
 @AGENTS.register("react")
 class React(LLMAgent):
-    """A model with function calling uses the tools as it likes, until it hands in.
+    """A model with function calling uses the tools until it submits.
 
-    A call for which no budget is left is answered here, since it would end the episode with
-    nothing handed in; a search is given a smaller `k` where more hits might not fit. What the model
-    selected, or else all papers that it saw, is handed in when steps run out, a limit is reached,
-    or it has stopped calling tools or calls none but those: ``stopped`` is ``"steps"``, the limit,
-    ``"silent"`` or ``"budget"``.
+    The agent itself refuses a call that the budget does not allow, since that call would end the
+    episode without an answer, and lowers the `k` of a search whose hits might not fit. It submits
+    the papers that the model selected, or else all papers shown, when the steps run out, a limit
+    is reached, the model calls no tool, or all its calls are refused: ``stopped`` is ``"steps"``,
+    the limit, ``"silent"`` or ``"budget"``.
 
     Args:
-        seed: of the episode.
-        tool_choice: as the protocol has it: ``"auto"``, or ``"required"`` for models that
-            otherwise talk.
-        reminders: how often in a row a model that calls no tool is asked to, >= 0.
-        memory: characters of results that are sent along, >= 0; beyond it the oldest are left out,
-            and a last one that alone is longer is cut.
-        options: see `LLMAgent`.
+        seed: Seed of the episode.
+        tool_choice: ``tool_choice`` of the protocol: ``"auto"``, or ``"required"`` for models that
+            otherwise write text.
+        reminders: Most reminders in a row to a model that calls no tool, >= 0.
+        memory: Most characters of results in the conversation, >= 0; beyond it the oldest are left
+            out, and a single longer one is cut.
+        options: Options of `LLMAgent`.
 
     Raises:
-        DataError: if an option is unknown or out of its range.
+        DataError: An option is unknown or out of its range.
     """
 
     folder = "react"
@@ -72,16 +72,16 @@ class React(LLMAgent):
         desk = self._look(observation)
         if self._over[0] == desk.stage:
             return self.conclude(observation)
-        silent = in_vain = 0
-        while desk.steps_left and silent <= self._reminders and in_vain < IN_VAIN:
+        silent = refused = 0
+        while desk.steps_left and silent <= self._reminders and refused < MAX_REFUSED:
             while self._calls:
                 self._running, action = self._calls.pop(0)
                 problem = _unaffordable(action, desk)
                 if not problem:
                     return _smaller(action, desk)
                 self._answer(json.dumps({"error": problem}))
-                in_vain += not self._calls
-            if in_vain < IN_VAIN:
+                refused += not self._calls
+            if refused < MAX_REFUSED:
                 self._ask()
                 if not self._calls:
                     silent += 1
@@ -91,19 +91,19 @@ class React(LLMAgent):
         return self.conclude(observation)
 
     def notes(self) -> dict[str, Any]:
-        """Return the calls of the model, and what stopped it last."""
+        """Return the calls of the model, and why it stopped."""
         notes = super().notes()
         notes["llm"]["stopped"] = self.stopped or self._over[1] or None
         return notes
 
     def conclude(self, observation: Observation) -> Action:
-        """Hand in what was selected, or else all papers in the order in which they were seen."""
+        """Submit the selected papers, or else all papers in the order in which they were shown."""
         desk = self._look(observation)
         desk.ranking = self._selected or list(desk.papers)
         return super().conclude(observation)
 
     def _look(self, observation: Observation) -> Desk:
-        """Take in an observation, once."""
+        """Store an observation, once."""
         if self._desk is None:
             self._desk = Desk(observation, self.tools)
             self._task = self._desk.result["message"]

@@ -1,4 +1,4 @@
-"""Scout: searches on from what it finds, and ranks by what its searches agree on."""
+"""Scout: search for papers like the best found so far, and rank by the agreement of searches."""
 
 from __future__ import annotations
 
@@ -21,48 +21,50 @@ from baselines.parts.votes import (
     subtopics,
 )
 
-_POOL = 300  # papers whose titles are compared
-_NAMING = 50  # papers in whose titles sub-topics are looked for
-_UNLINKED = 3  # papers without any link after which no more are looked up
+_POOL = 300  # best papers, whose titles are compared
+_NAMING = 50  # best papers, from whose titles sub-topics are taken
+_UNLINKED = 3  # papers without links, after which no further links are listed
 _TRIES = 3  # papers that a round looks at for each one that it searches for
 _LINKING = 4.0  # the weight of a list of references or citations, where that of a list of hits is 1
 
 
 @AGENTS.register("scout")
 class Scout(Researcher):
-    """Asks every engine for the topic, then for papers like the best, in rounds; no model.
+    """Search every engine for the topic, then for papers like the best, in rounds; no model.
 
-    It searches for the topic, and then for the texts of the best papers found, a few in each
-    round. A paper's score is the sum of its shares in the lists of hits; a list made of a paper
-    counts as much as that paper is worth, to the power `trust`. Before each round and at the end
-    scores are corrected by those of papers with similar titles. Where papers are linked, the
-    reads that are left go to the references and citations of the best. docs/scout.md says what
-    each part is worth.
+    It searches for the topic, and then for the texts of the best papers, a few in each round. A
+    paper's score is the sum of its shares in the lists of hits; the weight of a list that was
+    searched for with a paper's text is that paper's score to the power `trust`. Before each round
+    and at the end, scores are corrected by those of papers with similar titles. If papers have
+    links, the remaining reads list the references and citations of the best ones. docs/scout.md
+    measures what each part contributes.
 
-    `subtopics` and `judge` are there for a subclass that knows more, such as one with a model.
+    A subclass with more knowledge, such as one with a model, overrides `subtopics` and `judge`.
 
     Args:
-        seed: of no consequence.
-        seeds: papers whose texts are searched for, 0 to 100, as far as the searches reach.
-        rounds: in how many rounds, 1 to 100.
-        engines: whether to ask every engine that a search may name, not the default one alone.
-        abstracts: whether to read those papers, and search for title and abstract.
-        topic_weight: of the topic's list, where that of a paper is 1 on average; 0 to 1000.
-        trust: 0 to 10; with 0 all those papers' lists count alike.
-        titles: the weight of what similar titles let one expect of a score, against that of the
-            score itself, 0 to 10; with 0 titles are not compared.
-        encoder: the name of the encoder of titles; None for their words alone.
-        links: papers whose references and citations are looked up, 0 to 100.
-        subtopics: phrases of the best titles that are searched for, 0 to 100.
-        subtopic_weight: of a sub-topic's list, 0 to 1000.
-        diversity: 0 to 10; what a paper loses, in units of the best one's lead over the last,
-            where its title is that of a better one.
-        mapped: papers of the ranking that are put into a mind-map, 1 to 1000.
-        more: options of what a subclass builds on besides, such as `LLMAgent`.
+        seed: Not used.
+        seeds: Most papers whose texts are searched for, 0 to 100.
+        rounds: Number of rounds, 1 to 100.
+        engines: Whether to search with every engine that a search may name, or with the default
+            one alone.
+        abstracts: Whether to read those papers, and search for title and abstract.
+        topic_weight: Weight of the topic's list, 0 to 1000; that of a paper's is 1 on average.
+        trust: Exponent of a paper's score in the weight of its list, 0 to 10; with 0 all papers'
+            lists have the same weight.
+        titles: Weight of the score predicted from similar titles, 0 to 10; that of the score
+            itself is 1. With 0 titles are not compared.
+        encoder: Name of the encoder of titles; None for their words alone.
+        links: Most papers whose references and citations are listed, 0 to 100.
+        subtopics: Most phrases of the best titles that are searched for, 0 to 100.
+        subtopic_weight: Weight of a sub-topic's list, 0 to 1000.
+        diversity: Penalty for a title equal to that of a better paper, 0 to 10, in units of the
+            difference between the first and the last score.
+        mapped: Most papers of the ranking in a mind-map, 1 to 1000.
+        more: Options of another base of a subclass, such as `LLMAgent`.
 
     Raises:
-        DataError: if an option is out of its range.
-        UnknownNameError: if there is no such encoder.
+        DataError: An option is out of its range.
+        UnknownNameError: There is no such encoder.
     """
 
     def __init__(
@@ -104,10 +106,10 @@ class Scout(Researcher):
         self._linked = False
 
     def subtopics(self, desk: Desk) -> Steps[Sequence[str]]:
-        """Return what to search for beside the topic and papers; called once, after round one.
+        """Return texts to search for besides the topic and papers; called once, after round one.
 
-        Here phrases that several of the best titles share. A subclass may look at `desk.papers`
-        and `desk.ranking`, read, and ask whom it likes.
+        Here these are phrases that several of the best titles share. A subclass may use
+        `desk.papers` and `desk.ranking`, read papers, and ask a model.
         """
         yield from ()
         best = desk.ranking[:_NAMING]
@@ -116,17 +118,17 @@ class Scout(Researcher):
         return subtopics(titles, weights, desk.topic, self._subtopics)
 
     def judge(self, desk: Desk, paper_ids: Sequence[str]) -> Steps[Mapping[str, float]]:
-        """Return which papers belong to the topic: from 0 for not at all to 1; here none.
+        """Return paper id -> relevance to the topic, from 0 to 1; here nothing.
 
-        It is called in each round, before papers are searched for, with those that would be
-        next, and after the last one with the best that were not judged yet. A paper that is left
-        out is not judged. What is judged 0 is not searched for, and ranks last.
+        It is called in each round with the papers to search for next, and after the last round
+        with the best papers that are not judged yet. A paper that is not in the result is not
+        judged. A paper judged 0 is not searched for, and ranks last.
         """
         yield from ()
         return {}
 
     def discover(self, desk: Desk) -> Steps[None]:
-        """Search for the topic, on from the papers found, and rank all of them."""
+        """Search for the topic, then for the texts of papers, and rank all papers found."""
         yield from self._search(desk, desk.topic, self._topic_weight)
         self._rank(desk)
         for number in range(self._rounds):
@@ -138,14 +140,14 @@ class Scout(Researcher):
             due = self._seeds * (number + 1) // self._rounds - len(self._used)
             yield from self._expand(desk, due)
             self._rank(desk)
-        if self._linked or not desk.read_count:  # nothing read tells nothing of links
+        if self._linked or not desk.read_count:  # nothing read: links are unknown
             yield from self._follow(desk)
             self._rank(desk)
         yield from self._judge(desk, desk.ranking[: self._mapped])
         self._rank(desk)
 
     def organize(self, desk: Desk) -> Steps[None]:
-        """Read abstracts and cluster the papers given, or the first of the ranking."""
+        """Read abstracts and cluster the starting papers, or the first of the ranking."""
         if not desk.given and not desk.ranking:
             yield from self.discover(desk)
         papers = desk.given or desk.ranking[: self._mapped]
@@ -156,7 +158,7 @@ class Scout(Researcher):
             desk.mind_map = cluster(known, desk.topic)
 
     def notes(self) -> dict[str, Any]:
-        """Return the papers that were searched for, and whether the corpus has links."""
+        """Return the papers whose texts were searched for, and whether the corpus has links."""
         return {"seeds": list(self._used), "links": self._linked}
 
     def _search(self, desk: Desk, text: str, weight: float, source: str = "") -> Steps[None]:
@@ -167,7 +169,7 @@ class Scout(Researcher):
     def _expand(self, desk: Desk, count: int) -> Steps[None]:
         """Search for the texts of the next `count` papers."""
         passed: set[str] = set(self._used)
-        tries = _TRIES * count  # a strict judge shall not use up all steps in one round
+        tries = _TRIES * count  # a strict judge must not use up all steps in one round
         while count > 0 and tries > 0 and desk.searches_left:
             waiting = [paper_id for paper_id in desk.ranking if paper_id not in passed][:count]
             if not waiting:
@@ -197,12 +199,12 @@ class Scout(Researcher):
             self._judged.update(judged)
 
     def _follow(self, desk: Desk) -> Steps[None]:
-        """Look up the references and the citations of the best papers; stop if there are none."""
+        """List the references and the citations of the best papers; stop if there are none."""
         for number, paper_id in enumerate(desk.ranking[: self._links]):
             if number == _UNLINKED and not self._linked:
                 return
-            for found in (desk.references, desk.citations):
-                hits = yield from found(paper_id)
+            for links in (desk.references, desk.citations):
+                hits = yield from links(paper_id)
                 self._linked = self._linked or bool(hits)
                 self._votes.links([hit.id for hit in hits], _LINKING, paper_id)
 

@@ -1,4 +1,4 @@
-"""Scout with a language model, which proposes sub-topics and judges papers."""
+"""Scout with a language model that proposes sub-topics and judges papers."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from baselines.parts.asking import judgements, listed, queries
 from baselines.parts.options import real, whole
 from baselines.scout import Scout
 
-_SHOWN = 30  # titles that sub-topics are proposed from
+_SHOWN = 30  # titles from which the model proposes sub-topics
 
 
 @AGENTS.register("scout-llm")
 class ScoutLLM(Scout, LLMAgent):
     """Scout whose sub-topics a model proposes, and whose papers it judges.
 
-    The model sees the best titles after the first round and writes queries for sub-topics. Before
-    papers are searched for, and at the end, it says of each, by its number, whether the survey
-    would cite it. Without a readable answer it goes on as `Scout` would.
+    The model reads the best titles after the first round and writes queries for sub-topics. Before
+    papers are searched for, and at the end, it judges for each, by its number, whether the survey
+    would cite it. Without a readable answer the agent continues as `Scout` does.
 
     Args:
-        seed: of the episode.
-        proposals: sub-topics that are searched for, 0 to 100; none are asked for with 0.
-        judged: of the final ranking the first so many are judged, 0 to 1000; with 0 none ever is.
-        irrelevant: what the score of a paper judged irrelevant is multiplied by, 0 to 1; with 0
-            it ranks last and is not searched for.
-        batch: papers that are judged in one request, 1 to 1000.
-        options: see `Scout` and `LLMAgent`.
+        seed: Seed of the episode.
+        proposals: Most sub-topics to search for, 0 to 100; with 0 the model proposes none.
+        judged: Papers at the top of a ranking that are judged, 0 to 1000.
+        irrelevant: Factor of the score of a paper judged irrelevant, 0 to 1; with 0 it ranks last
+            and is not searched for.
+        batch: Papers that are judged in one request, 1 to 1000.
+        options: Options of `Scout` and `LLMAgent`.
 
     Raises:
-        DataError: if an option is unknown or out of its range.
+        DataError: An option is unknown or out of its range.
     """
 
     folder = "scout-llm"

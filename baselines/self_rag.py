@@ -1,4 +1,4 @@
-"""Self-RAG: a language model looks at what its query finds, judges it, and refines the query."""
+"""Self-RAG: a language model judges the hits of its query and refines the query."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from baselines.parts.options import flag, whole
 
 @AGENTS.register("self-rag")
 class SelfRAG(LLMAgent):
-    """Zero-shot that refines its query by what it finds (Asai et al.; ResearchArena, section 6.1).
+    """Zero-shot that refines its query by its hits (Asai et al.; ResearchArena, section 6.1).
 
-    The model writes a query and says whether it wants to see what that finds: ``[Retrieve]`` or
+    The model writes a query and decides whether to read its hits: ``[Retrieve]`` or
     ``[No Retrieve]``. If so, it judges each of the first hits, ``[Relevant]`` or
-    ``[Irrelevant]``, then says ``[Enough]``, or ``[Continue]`` with a better query; and so on.
+    ``[Irrelevant]``, then answers ``[Enough]``, or ``[Continue]`` with a better query; and so on.
 
-    What is handed in are the hits of the final query, since in the paper the model "refines its
+    It submits the hits of the final query, since in the paper the model "refines its
     final query generation based on the discovered information from intermediate retrievals":
-    what earlier queries found shapes that query, and enters the ranking only if it finds it
-    again. Those judged relevant in any round come first, then those not judged, then those judged
-    irrelevant, each in the engine's order. A query that finds nothing leaves the ranking before it.
+    hits of earlier queries shape that query, and enter the ranking only if it returns them
+    again. Papers judged relevant in any round come first, then those not judged, then those judged
+    irrelevant, each in the engine's order. A query without hits leaves the ranking as it is.
 
-    It stops when the model says so, when it repeats a query, when none of its judgements
+    It stops when the model decides so, when it repeats a query, when none of its judgements
     can be read, and when rounds or searches run out. Without a first query it begins with
     the topic, as `title` does.
 
     Args:
-        seed: of the episode.
-        max_rounds: searches, 1 to 100. With r rounds the model is asked at most r times for a
-            query, and r times for judgements if one request takes them all.
-        judged: of the hits of a round the first so many are judged, 1 to 1000; a paper once.
-        batch: papers that are judged in one request, 1 to 1000.
-        abstracts: read the abstracts of the papers to judge, as far as the reads reach; else they
-            are judged by their titles.
-        k: hits of a query, 1 to 1000; fewer where the environment allows no more.
-        options: see `LLMAgent`.
+        seed: Seed of the episode.
+        max_rounds: Most searches, 1 to 100. In r rounds the model writes at most r queries, and
+            answers r requests for judgements if one request takes all papers of a round.
+        judged: Hits at the top of a round that are judged, 1 to 1000; each paper once.
+        batch: Papers that are judged in one request, 1 to 1000.
+        abstracts: Whether to read the abstracts of the papers to judge, as far as the budget
+            allows; otherwise they are judged by their titles.
+        k: Hits per query, 1 to 1000; fewer where the environment allows no more.
+        options: Options of `LLMAgent`.
 
     Raises:
-        DataError: if an option is unknown or out of its range.
+        DataError: An option is unknown or out of its range.
     """
 
     folder = "self-rag"
@@ -75,14 +75,14 @@ class SelfRAG(LLMAgent):
         first = self.ask("query", first_query, topic=desk.topic, cutoff=desk.cutoff)
         query, wanted = first or (desk.topic, True)
         tried: list[str] = []
-        relevant: dict[str, bool] = {}  # of the papers that were judged
+        relevant: dict[str, bool] = {}  # paper -> judgement
         while True:
             tried.append(query)
-            found = [hit.id for hit in (yield from desk.search(query, self._k))]
-            desk.ranking = in_order(found or desk.ranking, relevant)
+            hits = [hit.id for hit in (yield from desk.search(query, self._k))]
+            desk.ranking = in_order(hits or desk.ranking, relevant)
             if not wanted:
                 return
-            unseen = [i for i in found[: self._judged] if i not in relevant]
+            unseen = [i for i in hits[: self._judged] if i not in relevant]
             judged = yield from self._judge(desk, query, unseen)
             if unseen and not judged:
                 return  # nothing to refine by
@@ -95,14 +95,14 @@ class SelfRAG(LLMAgent):
                 return
 
     def _judge(self, desk: Desk, query: str, papers: Sequence[str]) -> Steps[dict[str, bool]]:
-        """Return which papers are relevant, as far as an answer says so."""
+        """Return paper -> whether the model judges it relevant; unread judgements are left out."""
         if self._abstracts:
             for paper_id in papers:
                 yield from desk.read(paper_id)
         return judgements(self, desk, papers, self._batch, self._abstracts, query=query)
 
     def _refined(self, desk: Desk, tried: Sequence[str], relevant: Mapping[str, bool]) -> str:
-        """Return the next query, or nothing if the last one is the final one."""
+        """Return the next query, empty if the last one is the final one."""
         by_verdict = {
             verdict: listed(
                 [desk.papers[i] for i, judged in relevant.items() if judged is verdict],
@@ -122,7 +122,7 @@ class SelfRAG(LLMAgent):
         return query or ""
 
 
-def in_order(found: Sequence[str], relevant: Mapping[str, bool]) -> list[str]:
-    """Return ids with the relevant ones first and the irrelevant ones last, else as they were."""
+def in_order(ranking: Sequence[str], relevant: Mapping[str, bool]) -> list[str]:
+    """Return ids with the relevant ones first and the irrelevant ones last, otherwise in order."""
     place = {True: 0, None: 1, False: 2}
-    return sorted(found, key=lambda paper_id: place[relevant.get(paper_id)])
+    return sorted(ranking, key=lambda paper_id: place[relevant.get(paper_id)])

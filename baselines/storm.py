@@ -1,4 +1,4 @@
-"""STORM: a language model interviews itself from several perspectives, then writes an outline."""
+"""STORM: a language model asks and answers from several perspectives, then writes an outline."""
 
 from __future__ import annotations
 
@@ -34,42 +34,42 @@ T = TypeVar("T")
 class Storm(LLMAgent):
     """Conversations from several perspectives, then an outline (Shao et al.; ResearchArena, 6.1).
 
-    Where STORM finds perspectives in the tables of contents of similar articles, the model is
-    here shown the titles that a search for the topic finds, and names them. Then it holds a
-    conversation for each and a general one: it asks, writes queries for its question, answers
-    from the papers that these find, and asks on, until it has no more questions. The
-    conversations advance side by side, a turn each per round.
+    STORM takes perspectives from the tables of contents of similar articles; here the model
+    derives them from the titles of hits for the topic. Then it holds a conversation for each
+    perspective and a general one: it asks a question, writes queries for it, answers from their
+    hits, and asks again, until it has no more questions. The conversations advance side by side,
+    one turn each per round.
 
     The ranking is the order of discovery: round by round, in a round conversation by
-    conversation (the general one first), query by query, hit by hit. What the
-    search for perspectives alone found comes last.
+    conversation (the general one first), query by query, hit by hit. Papers that only the search
+    for perspectives returned come last.
 
     The mind-map is an outline: drafted from the topic alone, then refined with the
-    conversations. Papers are not filed in it. Where papers are given, they are what is searched:
-    a question is answered from those whose titles share most words with it, see `closest`.
+    conversations. No papers are filed in it. If an episode begins with papers, a question is
+    answered from those whose titles share most words with it, see `closest`.
 
-    A conversation whose asker cannot be understood ends; without queries the question is searched
-    for; without an answer the conversation goes on. An outline that cannot be read leaves
-    the one before it. If nothing was found at all, the topic is searched for, as `title` does.
+    A conversation ends if its question cannot be read; without queries the question is searched
+    for; without an answer the conversation continues. If a refined outline cannot be read, the
+    draft is submitted. Without any hit the agent searches for the topic, as `title` does.
 
-    With the default options an episode makes at most 33 requests (where only a ranking is wanted),
-    39 (where an outline is) or 27 (with papers given), and 37 searches; one whose answer cannot be
-    read is made twice.
+    With the default options an episode makes at most 33 requests (for a ranking alone),
+    39 (with an outline) or 27 (with starting papers), and 37 searches; a request whose answer
+    cannot be read is repeated once.
 
     Args:
-        seed: of the episode.
-        perspectives: conversations beside the general one, 0 to 20.
-        max_turns: questions of a conversation, 1 to 20.
-        queries: searched for a question, 1 to 10.
-        k: hits of a query, 1 to 100. An answer is made from the first 30 of a question's hits; of
-            papers given, from ``k * queries``, at most 30.
-        abstracts: read for an answer, 0 to 100, of the best hits first; only with steps that no
-            later search needs.
-        related: titles that the perspectives are found in, 1 to 100.
-        options: see `LLMAgent`.
+        seed: Seed of the episode.
+        perspectives: Conversations besides the general one, 0 to 20.
+        max_turns: Most questions of a conversation, 1 to 20.
+        queries: Most queries for a question, 1 to 10.
+        k: Hits per query, 1 to 100. An answer is made from the first 30 hits of a question, or
+            from ``k * queries`` starting papers, at most 30.
+        abstracts: Abstracts to read for an answer, 0 to 100, the best hits first; only with steps
+            that no later search needs.
+        related: Titles from which the model derives perspectives, 1 to 100.
+        options: Options of `LLMAgent`.
 
     Raises:
-        DataError: if an option is unknown or out of its range.
+        DataError: An option is unknown or out of its range.
     """
 
     folder = "storm"
@@ -102,7 +102,7 @@ class Storm(LLMAgent):
         self._related = whole("related", related, 1, 100)
         self._talks: list[Talk] = []
         self._related_papers: list[str] = []
-        self._hits: dict[str, list[str]] = {}  # of each query, in the order of the searches
+        self._hits: dict[str, list[str]] = {}  # query -> hits, in the order of the searches
 
     def discover(self, desk: Desk) -> Steps[None]:
         """Hold the conversations."""
@@ -119,7 +119,7 @@ class Storm(LLMAgent):
             yield from super().discover(desk)
 
     def organize(self, desk: Desk) -> Steps[None]:
-        """Draft the outline, hold the conversations if that was not done, and refine it."""
+        """Draft the outline, hold the conversations if there were none, and refine the outline."""
         read = partial(outline, topic=desk.topic)
         draft = self.ask("draft", read, **_about(desk))
         desk.mind_map = draft or None
@@ -135,7 +135,7 @@ class Storm(LLMAgent):
         return super().notes() | {"perspectives": [talk.perspective for talk in self._talks]}
 
     def _look_around(self, desk: Desk) -> Steps[None]:
-        """Find papers whose titles may show perspectives: hits, or some of the papers given."""
+        """Choose papers whose titles show perspectives: hits, or some of the starting papers."""
         if desk.given:
             self._related_papers = desk.given[:: -(-len(desk.given) // self._related)]
             return
@@ -143,7 +143,7 @@ class Storm(LLMAgent):
         self._related_papers = desk.ranking = [hit.id for hit in hits]
 
     def _named(self, desk: Desk) -> list[str]:
-        """Return the perspectives that the model names."""
+        """Return the perspectives that the model derives from titles."""
         related = [desk.papers[paper_id] for paper_id in self._related_papers]
         titles = listed(related, years=True) or "(none)"
         values = _about(desk) | {"titles": titles, "count": self._perspectives}
@@ -151,7 +151,7 @@ class Storm(LLMAgent):
         return list(named or ())[: self._perspectives]
 
     def _turn(self, desk: Desk, talks: Sequence[Talk], later: int) -> Steps[None]:
-        """Let each conversation take a turn, and `later` more of them may follow."""
+        """Let each conversation take a turn; at most `later` further turns follow."""
         values = [
             {"perspective": talk.perspective, "conversation": talk.so_far()} for talk in talks
         ]
@@ -161,15 +161,15 @@ class Storm(LLMAgent):
             if said:
                 asked.append((talk, said))
         questions = [said for _, said in asked]
-        found = yield from self._looked_up(desk, questions)
+        papers = yield from self._papers_for(desk, questions)
         if later or self._outlines(desk):  # else nobody reads the answers
-            yield from self._read(desk, found, later * len(asked) * self._queries)
-            answers = self._answers(desk, questions, found)
-            for (talk, said), told in zip(asked, answers, strict=True):
-                talk.turns.append(Turn(said, told))
+            yield from self._read(desk, papers, later * len(asked) * self._queries)
+            answers = self._answers(desk, questions, papers)
+            for (talk, said), reply in zip(asked, answers, strict=True):
+                talk.turns.append(Turn(said, reply))
 
-    def _looked_up(self, desk: Desk, questions: Sequence[str]) -> Steps[list[list[str]]]:
-        """Return the papers found for each question, the best hit of each query first."""
+    def _papers_for(self, desk: Desk, questions: Sequence[str]) -> Steps[list[list[str]]]:
+        """Return the papers for each question, the best hit of each query first."""
         if desk.given:
             given = [desk.papers[paper_id] for paper_id in desk.given]
             most = self._k * self._queries
@@ -178,15 +178,15 @@ class Storm(LLMAgent):
             {"question": said, "count": self._queries} for said in questions
         ]
         written = self._each("queries", read_queries, desk, values)
-        found = []
+        papers = []
         for said, queries in zip(questions, written, strict=True):
             hits = yield from self._searched(desk, (queries or [said])[: self._queries])
             in_turn = chain(*zip_longest(*hits))
-            found.append([paper_id for paper_id in dict.fromkeys(in_turn) if paper_id])
-        return found
+            papers.append([paper_id for paper_id in dict.fromkeys(in_turn) if paper_id])
+        return papers
 
     def _searched(self, desk: Desk, queries: Sequence[str]) -> Steps[list[list[str]]]:
-        """Search; what was searched for before costs nothing. Rank what was discovered so far."""
+        """Search, each query once, and put the ranking so far on the desk; return the hits."""
         for query in queries:
             if query not in self._hits and desk.searches_left:
                 hits = yield from desk.search(query, self._k)
@@ -195,28 +195,28 @@ class Storm(LLMAgent):
         desk.ranking = list(dict.fromkeys(discovered))
         return [self._hits.get(query, []) for query in queries]
 
-    def _read(self, desk: Desk, found: Sequence[Sequence[str]], searches: int) -> Steps[None]:
-        """Read abstracts as long as there are steps for as many searches, if so many are left."""
-        for papers in found:
+    def _read(self, desk: Desk, lists: Sequence[Sequence[str]], searches: int) -> Steps[None]:
+        """Read abstracts with the steps that `searches` further searches do not need."""
+        for papers in lists:
             for paper_id in papers[: self._abstracts]:
                 kept = 0 if desk.given else min(searches, desk.budget["searches"])
                 if desk.steps_left > kept:
                     yield from desk.read(paper_id)
 
     def _answers(
-        self, desk: Desk, questions: Sequence[str], found: Sequence[Sequence[str]]
+        self, desk: Desk, questions: Sequence[str], lists: Sequence[Sequence[str]]
     ) -> list[str]:
-        """Return what is said to each question; nobody is asked where nothing was found."""
+        """Return the answer to each question; a question without papers costs no request."""
         values = [
             {
                 "question": said,
                 "papers": listed([desk.papers[i] for i in papers[:PAPERS]], years=True),
             }
-            for said, papers in zip(questions, found, strict=True)
+            for said, papers in zip(questions, lists, strict=True)
             if papers
         ]
-        told = iter(self._each("answer", answer, desk, values))
-        return [(next(told) or NO_ANSWER) if papers else NOTHING_FOUND for papers in found]
+        replies = iter(self._each("answer", answer, desk, values))
+        return [(next(replies) or NO_ANSWER) if papers else NOTHING_FOUND for papers in lists]
 
     def _each(
         self,
@@ -229,7 +229,7 @@ class Storm(LLMAgent):
         return self.ask_many(template, parse, [{**_about(desk), **values} for values in many])
 
     def _outlines(self, desk: Desk) -> bool:
-        """Whether an outline will be wanted, as far as the tools say."""
+        """Return whether an outline is due in this episode, as far as the tools show."""
         names = {tool["function"]["name"] for tool in self.tools}
         return desk.stage == "organization" or not names or "organize" in names
 

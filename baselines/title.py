@@ -1,4 +1,4 @@
-"""Title: search once for the topic and submit what was found, in that order."""
+"""Title: search once for the topic and submit the hits in their order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Title(Agent):
     """The survey's lower-cased title as the only query (ResearchArena, section 6.1)."""
 
     def act(self, observation: Observation) -> Action:
-        """Search for the topic, then submit every hit; hand in no mind-map."""
+        """Search for the topic, then submit every hit; submit no mind-map."""
         if observation["stage"] == "organization":
             return {"tool": "finish", "arguments": {}}
         result = result_of(observation)

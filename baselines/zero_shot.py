@@ -11,7 +11,7 @@ from baselines.parts.asking import one_query
 class ZeroShot(LLMAgent):
     """One query that a model derives from the topic (ResearchArena, section 6.1).
 
-    If the model writes no query, the topic is searched for, as `title` does.
+    If the model writes no query, it searches for the topic, as `title` does.
     """
 
     folder = "zero-shot"

@@ -189,7 +189,7 @@ class Lucene(NativeEngine):
         reason = super().missing()
         if reason is not None:
             return reason
-        from arena.retrieval.lucene._requirements import requirements
+        from arena.retrieval.lucene import requirements
 
         try:
             requirements()

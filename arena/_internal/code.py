@@ -12,6 +12,9 @@ from types import CodeType
 from typing import Any
 
 _ROOT = Path(__file__).parents[1]
+ELSEWHERE = ("cli", "command_line.py", "results", "check", "audit", "testing")
+"""Rooms of `arena` that no run, replay or score imports, so that they cannot change its result."""
+
 _SCHEMAS = _ROOT / "tools"
 """The one package whose docstrings agents see: they become the schemas of the tools."""
 
@@ -19,8 +22,9 @@ _SCHEMAS = _ROOT / "tools"
 def code_sha256(*extra: Any) -> str:
     """Return the hash of the packages `arena` and `baselines`, and of the modules of `extra`.
 
-    What cannot change a result is left out: comments, layout, and docstrings other than those of
-    tools. Of files that are not Python, such as templates of prompts, every byte counts.
+    What cannot change a result is left out: the rooms `ELSEWHERE`, comments, layout, and
+    docstrings other than those of tools. Of files that are not Python, such as templates of
+    prompts, every byte counts.
 
     Args:
         extra: Classes and functions, some of which may be defined elsewhere, such as a user's own
@@ -29,7 +33,10 @@ def code_sha256(*extra: Any) -> str:
     digests = {}
     for package in (_ROOT, _ROOT.parent / "baselines"):
         for path in package.rglob("*"):
-            if "__pycache__" not in path.parts and path.is_file():
+            parts = path.relative_to(package).parts
+            if "__pycache__" in parts or (package == _ROOT and parts[0] in ELSEWHERE):
+                continue
+            if path.is_file():
                 name = path.relative_to(_ROOT.parent).as_posix()
                 digests[name] = _digest(path.read_bytes(), path.suffix, _SCHEMAS in path.parents)
     for item in extra:

@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Score and print."""
-    from arena.mindmap import read_mind_map_file, score_directories, score_maps
+    from arena.mindmap import read_mind_map_file, score_directories, score_pairs
 
     extractor, absent = _extractor(arguments)
     options: dict[str, Any] = {
@@ -93,7 +93,7 @@ def execute(arguments: argparse.Namespace) -> None:
                 )
         gold, told = read_mind_map_file(arguments.gold, arguments.gold_record)
         predicted, also = read_mind_map_file(arguments.predicted, arguments.predicted_record)
-        found = score_maps(predicted, gold, **options)
+        (found,) = score_pairs([(predicted, gold)], **options)
         found["repairs"] = {"gold": told, "predicted": also}
     if absent:
         print(f"arena: heading_entity_recall is left out: {absent}", file=sys.stderr)
@@ -107,7 +107,7 @@ def execute(arguments: argparse.Namespace) -> None:
 
 def _extractor(arguments: argparse.Namespace) -> tuple[Any, str]:
     """Return the extractor: a name, or with options an object; None and why if it is absent."""
-    from arena.extractors import make_extractor
+    from arena.mindmap.extractors import make_extractor
 
     options = command_line.parse_options("--extractor-option", arguments.extractor_option)
     name = arguments.extractor
@@ -123,9 +123,9 @@ def _extractor(arguments: argparse.Namespace) -> tuple[Any, str]:
 
 
 def _print_scores(found: dict[str, Any]) -> None:
-    from arena.mindmap import SCORES
+    from arena.mindmap import MIND_MAP_METRICS
 
-    rows = [(name, found[name]) for name in SCORES]
+    rows = [(name, found[name]) for name in found if name in MIND_MAP_METRICS.names()]
     rows += [(f"nodes, {which}", number) for which, number in found["nodes"].items()]
     rows += [(key, found[key]) for key in ("model", "extractor")]
     command_line.print_table([(name, _cell(value)) for name, value in rows], ("", "score"))

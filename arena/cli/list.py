@@ -45,9 +45,9 @@ def execute(arguments: argparse.Namespace) -> None:
 def _registered() -> dict[str, dict[str, str]]:
     from arena.agents import AGENTS
     from arena.encoders import ENCODERS
-    from arena.extractors import EXTRACTORS
     from arena.metrics import METRICS
     from arena.mindmap import FORMATS, MIND_MAP_METRICS
+    from arena.mindmap.extractors import EXTRACTORS
     from arena.retrieval import RETRIEVERS
     from arena.rewards import REWARDS
     from arena.runs.players import ORACLE, Oracle

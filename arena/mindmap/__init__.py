@@ -1,4 +1,4 @@
-"""Mind-maps: the tree, a reader for the forms that are out there, and metrics that compare two.
+"""Mind-maps: the tree, readers of many forms, metrics that compare two maps, and pictures.
 
 Example:
     >>> from arena.mindmap import evaluate, read_mind_map
@@ -8,17 +8,14 @@ Example:
 """
 
 from arena.mindmap._cardinality import cardinality
-from arena.mindmap._comparison import SCORES, score_maps, score_pairs
-from arena.mindmap._cut import cut
 from arena.mindmap._files import read_mind_map_file
-from arena.mindmap._folders import score_directories
-from arena.mindmap._formats import FORMATS, Format, beside, format_of, render
 from arena.mindmap._markdown import read_markdown
 from arena.mindmap._outline import read_outline
 from arena.mindmap._read import read_mind_map
-from arena.mindmap._registry import MIND_MAP_METRICS, MindMapMetric, needs
-from arena.mindmap._scoring import evaluate, identity
-from arena.mindmap.tree import MindMap
+from arena.mindmap._scoring import SCORES, evaluate, identity, score_directories, score_pairs
+from arena.mindmap.formats import FORMATS, Format, beside, format_of, render
+from arena.mindmap.metrics import MIND_MAP_METRICS, MindMapMetric, needs
+from arena.mindmap.tree import MindMap, cut
 
 __all__ = [
     "FORMATS",
@@ -40,6 +37,5 @@ __all__ = [
     "read_outline",
     "render",
     "score_directories",
-    "score_maps",
     "score_pairs",
 ]

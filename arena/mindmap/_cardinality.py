@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from arena.encoders import Encoder
 from arena.errors import DataError
-from arena.mindmap._vectors import unit_vectors
+from arena.mindmap._labels import unit_vectors
 
 # Cosines are rounded to multiples of 2^-38: the sum of up to 2^15 of them, none above 1, is exact.
 _GRID = float(1 << 38)

@@ -12,10 +12,10 @@ from arena._internal.files import sha256_json
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
-from arena.extractors import EXTRACTORS
 from arena.metrics import METRICS
 from arena.mindmap import MIND_MAP_METRICS, MindMap, identity, needs
 from arena.mindmap import evaluate as evaluate_map
+from arena.mindmap.extractors import EXTRACTORS
 from arena.runs import environment
 from arena.runs.directory import OpenedRun
 from arena.runs.results import answers_of

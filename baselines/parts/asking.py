@@ -18,12 +18,12 @@ _ABSTRACT = 1_500
 
 
 def listed(papers: Sequence[Known], abstracts: bool = True, years: bool = False) -> str:
-    """Return papers as numbered lines; a line below has the abstract, where it was read.
+    """Return papers as numbered lines, each with a line below for its abstract if it was read.
 
     Args:
-        papers: from number 1.
-        abstracts: whether to show them.
-        years: whether the title is followed by the year.
+        papers: Papers, numbered from 1.
+        abstracts: Whether to add abstracts.
+        years: Whether to add the year to a title.
     """
     lines = []
     for number, paper in enumerate(papers, start=1):
@@ -53,13 +53,13 @@ def queries(text: str) -> list[str]:
     """Return the queries in the tag ``<Queries>``, each once, in order.
 
     Raises:
-        ParseError: if there is none.
+        ParseError: There is none.
     """
-    found = [_cleaned(line) for line in as_list(tagged(text, "Queries"))]
-    found = list(dict.fromkeys(filter(None, found)))
-    if not found:
+    cleaned = [_cleaned(line) for line in as_list(tagged(text, "Queries"))]
+    distinct = list(dict.fromkeys(filter(None, cleaned)))
+    if not distinct:
         raise ParseError("there is no query in <Queries>...</Queries>.")
-    return found
+    return distinct
 
 
 def one_query(text: str) -> str:
@@ -68,7 +68,7 @@ def one_query(text: str) -> str:
     The paper's own prompt for zero-shot asks for no tag, so an answer may be the bare query.
 
     Raises:
-        ParseError: if there is none.
+        ParseError: There is none.
     """
     try:
         return queries(text)[0]
@@ -122,12 +122,12 @@ _STOP = re.compile(
 
 
 def first_query(text: str) -> tuple[str, bool]:
-    """Return a query, and whether the model wants to see what it finds.
+    """Return a query, and whether the model wants to read its hits.
 
-    Without a token it does: the paper's own prompt asks for a query alone.
+    Without a token it does, since the paper's own prompt asks for a query alone.
 
     Raises:
-        ParseError: if there is no query.
+        ParseError: There is no query.
     """
     text = without_thoughts(text)
     tokens = list(_RETRIEVE.finditer(text))
@@ -136,10 +136,10 @@ def first_query(text: str) -> tuple[str, bool]:
 
 
 def next_query(text: str) -> str:
-    """Return a better query, or nothing if the last one was enough.
+    """Return a better query, empty if the last one was enough.
 
     Raises:
-        ParseError: if neither is said.
+        ParseError: The answer holds neither.
     """
     text = without_thoughts(text)
     tokens = list(_STOP.finditer(text))
@@ -155,14 +155,14 @@ def next_query(text: str) -> str:
 
 
 def verdicts(text: str) -> dict[int, bool]:
-    """Return by its number whether a paper is relevant; where one is judged twice, the last time.
+    """Return number -> whether the paper is relevant; of two judgements the last one counts.
 
-    Tokens alone, a line each, are numbered from 1.
+    Tokens without numbers, one per line, are numbered from 1.
 
     Raises:
-        ParseError: if none is judged.
+        ParseError: No paper is judged.
     """
-    found: dict[int, bool] = {}
+    judged: dict[int, bool] = {}
     alone: list[bool] = []
     for line in without_thoughts(text).splitlines():
         if match := _ALONE.match(line):
@@ -170,19 +170,19 @@ def verdicts(text: str) -> dict[int, bool]:
             continue
         if match := _BEFORE_NUMBERS.match(line):
             for number in re.findall(r"\d+", match[2]):
-                found[int(number)] = _relevant(match[1])
+                judged[int(number)] = _relevant(match[1])
             continue
         begins, bracketed = _BEGINS.match(line), _BRACKETED.findall(line)
         if begins and len(bracketed) == 1:
-            found[int(begins[1])] = _relevant(bracketed[0])
+            judged[int(begins[1])] = _relevant(bracketed[0])
         elif pairs := _AFTER_NUMBER.findall(line):
-            found |= {int(number): _relevant(verdict) for number, verdict in pairs}
+            judged |= {int(number): _relevant(verdict) for number, verdict in pairs}
         elif begins and (bare := _BARE.findall(line)):
-            found[int(begins[1])] = _relevant(bare[-1])
-    found = found or dict(enumerate(alone, start=1))
-    if not found:
+            judged[int(begins[1])] = _relevant(bare[-1])
+    judged = judged or dict(enumerate(alone, start=1))
+    if not judged:
         raise ParseError("no number with [Relevant] or [Irrelevant] is in it.")
-    return found
+    return judged
 
 
 def _relevant(verdict: str) -> bool:
@@ -192,22 +192,22 @@ def _relevant(verdict: str) -> bool:
 def judgements(
     agent: LLMAgent, desk: Desk, papers: Sequence[str], batch: int, abstracts: bool, **about: str
 ) -> dict[str, bool]:
-    """Return which papers the model calls relevant, as far as an answer says so.
+    """Return paper id -> whether the model judges it relevant; unread judgements are left out.
 
     Args:
-        agent: has the template ``judge``.
-        desk: knows the papers.
-        papers: ids; a model sees numbers in their place.
-        batch: papers in one request, >= 1; the requests are made side by side.
-        abstracts: whether it sees those that were read.
-        about: further fields of the template.
+        agent: Agent with a template ``judge``.
+        desk: Desk with the papers.
+        papers: Ids of papers; the model reads numbers in their place.
+        batch: Papers in one request, >= 1; the requests are made side by side.
+        abstracts: Whether the model reads the abstracts on the desk.
+        about: Further fields of the template.
     """
     batches = [papers[at : at + batch] for at in range(0, len(papers), batch)]
     known = {"topic": desk.topic, "cutoff": desk.cutoff} | about
     many = [known | {"papers": listed([desk.papers[i] for i in b], abstracts)} for b in batches]
-    found = {}
+    relevance = {}
     for ids, answer in zip(batches, agent.ask_many("judge", verdicts, many), strict=True):
         for number, relevant in (answer or {}).items():
             if 1 <= number <= len(ids):
-                found[ids[number - 1]] = relevant
-    return found
+                relevance[ids[number - 1]] = relevant
+    return relevance

@@ -16,21 +16,21 @@ from baselines.parts.asking import line
 from baselines.parts.trees import MAX_HEADINGS
 
 GENERAL = "A newcomer, who wants to know the basics of the whole topic."
-"""The perspective that every topic has; STORM's is a "basic fact writer"."""
+"""Perspective of the general conversation; STORM's is a "basic fact writer"."""
 
 NOTHING_FOUND = "(Nothing was found on this. Ask something else.)"
 NO_ANSWER = "(There was no answer that could be read.)"
 
 QUESTION = 500
-"""Characters of a question or perspective."""
+"""Most characters of a question or a perspective."""
 ANSWER = 2_000
-"""Characters of an answer that are kept."""
+"""Most characters of an answer."""
 TALKS = 40_000
-"""Characters of all conversations together when the outline is refined."""
+"""Most characters of all conversations together when the outline is refined."""
 PAPERS = 30
 """Most papers that an answer is made from."""
 
-_IN_FULL = 4  # turns whose answers are shown to the one who asks, as in STORM
+_IN_FULL = 4  # last turns whose answers the next question is based on, as in STORM
 
 _DONE = re.compile(
     r"\W*(?:done|none|nothing(?: (?:more|else|left))?|thank(?:s| you)\b.*"
@@ -48,14 +48,14 @@ class Turn(NamedTuple):
 
 @dataclass
 class Talk:
-    """The conversation held from one perspective."""
+    """A conversation from one perspective."""
 
     perspective: str
     turns: list[Turn] = field(default_factory=list)
     over: bool = False
 
     def so_far(self) -> str:
-        """Return it as its asker sees it: old answers are left out."""
+        """Return the conversation for the next question, without old answers."""
         lines = []
         for number, (question, answer) in enumerate(self.turns):
             old = number < len(self.turns) - _IN_FULL
@@ -64,7 +64,7 @@ class Talk:
 
 
 def all_of(talks: Sequence[Talk]) -> str:
-    """Return conversations as one text, an equal share of `TALKS` each; empty if none has turns."""
+    """Return conversations as one text, each with an equal share of `TALKS`; empty for none."""
     held = [talk for talk in talks if talk.turns]
     return "\n\n".join(
         "\n".join(
@@ -81,17 +81,17 @@ def perspectives(text: str) -> list[str]:
     """Return the perspectives in ``<Perspectives>``, each once.
 
     Raises:
-        ParseError: if there is none.
+        ParseError: There is none.
     """
-    found = as_list(tagged(text, "Perspectives"))
-    return list(dict.fromkeys(line(item, QUESTION) for item in found))
+    items = as_list(tagged(text, "Perspectives"))
+    return list(dict.fromkeys(line(item, QUESTION) for item in items))
 
 
 def question(text: str) -> str:
-    """Return the question in ``<question>``, empty if nothing is left to ask.
+    """Return the question in ``<question>``, empty if the model has no more questions.
 
     Raises:
-        ParseError: if there is neither.
+        ParseError: There is neither.
     """
     said = line(tagged(text, "question"), QUESTION)
     if _DONE.fullmatch(said):
@@ -105,7 +105,7 @@ def answer(text: str) -> str:
     """Return the answer in ``<answer>``.
 
     Raises:
-        ParseError: if there is none.
+        ParseError: There is none.
     """
     said = line(tagged(text, "answer"), ANSWER)
     if not re.search(r"\w", said):
@@ -114,7 +114,7 @@ def answer(text: str) -> str:
 
 
 def closest(papers: Sequence[Known], wanted: str, most: int) -> list[Known]:
-    """Return the papers whose titles share most with a text; of equals those that stand first.
+    """Return the papers whose titles share most terms with a text; equals in their order.
 
     The measure is the sum of ``ln(1 + n / df)`` over the distinct terms that title and text
     share, where df of the n titles hold the term.
@@ -138,23 +138,23 @@ _LONGEST_ITEM = 120  # a longer list item is text
 _DEEPEST = 6  # of headings, and again of list items below one
 _ITEM = re.compile(r"(?:[-*+•]|\d{1,2}[.)])\s+(\S.*)")
 _LEAD = re.compile(r"\*\*([^*]+)\*\*")
-_TYPOLOGY = re.compile(r"<(?=/?typology>)", re.IGNORECASE)  # means something in a mind-map's text
+_TYPOLOGY = re.compile(r"<(?=/?typology>)", re.IGNORECASE)  # would begin a mind-map
 
 
 def outline(text: str, topic: str) -> str:
     r"""Return the headings of an outline as lines ``## heading`` below a line ``# topic``.
 
-    Headings are taken with their levels, and list items as headings below the last one, as STORM
-    does; all other text is left out. The first heading is the title, and left out, if it is the
-    only one of level 1 and others follow, or says what the topic says. Of a list item that
-    explains itself the words in bold, or those before the colon, are the heading.
+    Headings keep their levels, and list items are headings below the last one, as in STORM; all
+    other text is left out. The first heading is the title, and left out, if it is the only one of
+    level 1 and others follow, or equals the topic. The heading of a list item with an explanation
+    is its words in bold, or those before the colon.
 
     Args:
         text: Markdown, in ``<outline>`` or not.
-        topic: the title of the outline.
+        topic: Title of the outline.
 
     Raises:
-        ParseError: if there is no heading.
+        ParseError: There is no heading.
 
     >>> print(outline("# My Title\n## 1 Kinds\nMany.\n- Fast: one pass\n## 2 Uses", "sorting"))
     # sorting
@@ -166,23 +166,25 @@ def outline(text: str, topic: str) -> str:
         text = tagged(text, "outline")
     except ParseError:
         text = unfenced(without_thoughts(text))
-    found = _headings(text)
-    uppermost = [heading for level, heading in found if level == 1]
-    if found and (
-        _words(found[0][1]) == _words(topic)
-        or (found[0][0] == len(uppermost) == 1 and len(found) > 1)
+    headings = _headings(text)
+    uppermost = [heading for level, heading in headings if level == 1]
+    if headings and (
+        _words(headings[0][1]) == _words(topic)
+        or (headings[0][0] == len(uppermost) == 1 and len(headings) > 1)
     ):
-        del found[0]
-    if not found:
+        del headings[0]
+    if not headings:
         raise ParseError("there is no heading below the title.")
-    least = min(level for level, _ in found)
+    least = min(level for level, _ in headings)
     lines = [f"# {_line(topic)}"]
-    lines += [f"{'#' * (level - least + 2)} {heading}" for level, heading in found[:MAX_HEADINGS]]
+    lines += [
+        f"{'#' * (level - least + 2)} {heading}" for level, heading in headings[:MAX_HEADINGS]
+    ]
     return "\n".join(lines)
 
 
 def _headings(text: str) -> list[tuple[int, str]]:
-    found = []
+    headings = []
     above = 0
     for written in text.expandtabs(4).splitlines():
         bare = written.strip()
@@ -197,8 +199,8 @@ def _headings(text: str) -> list[tuple[int, str]]:
             continue
         heading = _line(heading)
         if re.search(r"\w", heading):
-            found.append((level, heading))
-    return found
+            headings.append((level, heading))
+    return headings
 
 
 def _of_item(text: str) -> str:

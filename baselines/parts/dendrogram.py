@@ -48,8 +48,8 @@ def whole_characters(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-# Vectors are rounded to multiples of 2^-20: squared distances are then exact sums, and papers that
-# are equal for the encoder but for the last digits are equal.
+# Vectors are rounded to multiples of 2^-20: squared distances are then exact sums, and vectors that
+# differ in the last digits alone are equal.
 _GRID = float(1 << 20)
 
 
@@ -59,7 +59,7 @@ class Dendrogram:
     The nodes 0 to n - 1 are the papers, node n + i is the merge i, the last one is the root.
 
     Args:
-        vectors: shape (n, dimension), n >= 1; they are normalised here, zeros stay zeros.
+        vectors: Array of shape (n, dimension), n >= 1; it is normalised here, zeros stay zeros.
     """
 
     def __init__(self, vectors: NDArray[np.floating]) -> None:
@@ -90,11 +90,11 @@ class Dendrogram:
             self.papers.append(tuple(sorted(self.papers[sides[0]] + self.papers[sides[1]])))
 
     def is_merge(self, node: int) -> bool:
-        """Whether a node is a merge of papers that differ."""
+        """Return whether a node is a merge of papers that differ."""
         return self.sides[node][0] >= 0 and self.height[node] > 0
 
     def nearest(self, paper: int, nodes: Sequence[int]) -> int:
-        """Return which of `nodes` has the nearest mean; of equals the first."""
+        """Return the one of `nodes` whose mean is nearest to a paper; of equals the first."""
         import numpy as np
 
         means = np.stack([self._points[list(self.papers[node])].mean(axis=0) for node in nodes])
@@ -105,7 +105,7 @@ class Dendrogram:
 _LEAST = 2  # papers of a group of a flattened tree, where there are 4 or more in all
 
 Split = Callable[[int], list[int]]
-"""The nodes below a node of the dendrogram whose groups lie below its group."""
+"""Function from a node of the dendrogram to the nodes whose groups lie below its group."""
 
 
 @dataclass(slots=True)
@@ -113,9 +113,9 @@ class Group:
     """Papers that belong together, by number.
 
     Attributes:
-        papers: all of them, in order.
-        children: the groups below it, the greatest first; of equals the one with the first paper.
-        filed: the papers that are in none of the groups below it, in order.
+        papers: All papers of the group, in order.
+        children: Groups below it, the largest first; of equals the one with the first paper.
+        filed: Papers that are in none of the groups below it, in order.
     """
 
     papers: tuple[int, ...]
@@ -132,12 +132,12 @@ def groups(
     most `most_groups` below the root and at most `most_levels` of them one below the other.
 
     Args:
-        tree: the dendrogram.
-        split: says what lies below a node; nothing for a group that is not divided.
-        lift: whether the papers that `split` leaves out are filed under the group itself; else
+        tree: The dendrogram.
+        split: Function from a node to the nodes below it; none for a group that is not divided.
+        lift: Whether papers that `split` leaves out are filed under the group itself; otherwise
             they go to the group below it with the nearest mean.
-        most_groups: >= 2.
-        most_levels: >= 1.
+        most_groups: Most groups below the root, >= 2.
+        most_levels: Most levels of groups, >= 1.
     """
     root = Group(tree.papers[tree.root])
     made = 0
@@ -179,18 +179,18 @@ def binary(tree: Dendrogram) -> Split:
 
 
 def by_children(tree: Dendrogram, most: int) -> Split:
-    """Divide a great group by undoing its highest merges, until it has `most` parts.
+    """Divide a large group by undoing its highest merges, until it has `most` parts.
 
-    Great is one of more than `most` papers and of more than a tenth of all, so that a map of many
-    papers has about as many headings as that of a few.
-    A merge of which a side is too small is passed over, and that side left out.
+    A group is large if it has more than `most` papers and more than a tenth of all, so that a map
+    of many papers has about as many headings as that of a few. A merge with a side that is too
+    small is skipped, and that side left out.
     """
     least = _least(tree)
     great = max(most, len(tree.papers[tree.root]) // 10)
     forks: dict[int, int | None] = {}
 
     def fork(node: int) -> int | None:
-        """Return the first merge at or below `node` that has two sides that are great enough."""
+        """Return the first merge at or below `node` with two sides that are large enough."""
         if node not in forks:
             at = node
             while tree.is_merge(at) and len(tree.papers[tree.sides[at][1]]) < least:
@@ -203,12 +203,12 @@ def by_children(tree: Dendrogram, most: int) -> Split:
         if node != tree.root and len(tree.papers[node]) <= great:
             return []
         while len(parts) < most:
-            found = [
+            forks_of_parts = [
                 (tree.height[at], at, part) for part in parts if (at := fork(part)) is not None
             ]
-            if not found:
+            if not forks_of_parts:
                 break
-            _, at, part = max(found)
+            _, at, part = max(forks_of_parts)
             parts.remove(part)
             parts += tree.sides[at]
         return parts if len(parts) > 1 else []
@@ -221,7 +221,7 @@ def by_inconsistency(tree: Dendrogram, threshold: float) -> Split:
 
     The coefficient (Jain and Dubes 1988, section 3.2) says how far the height of a merge is from
     the mean of its own and those of its sides, in standard deviations. A merge that is consistent
-    hands its sides to the group above it; a node at and below which all are is not divided, as
+    passes its sides to the group above it; a node with consistent merges alone is not divided, as
     with ``scipy.cluster.hierarchy.fcluster(..., criterion="inconsistent")``.
     """
     least = _least(tree)

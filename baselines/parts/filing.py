@@ -1,4 +1,4 @@
-"""Filing numbered papers in the leaves of a tree that a model makes."""
+"""File numbered papers in the leaves of a tree that a model makes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from arena.mindmap.tree import MindMap
 from baselines.parts.trees import MAX_HEADINGS, Node, Tree, read_tree
 
 OTHER = "Other"
-"""The leaf of papers that the model filed nowhere."""
+"""Leaf of the papers that the model filed nowhere."""
 GENERAL = "General"
-"""The leaf of papers that the model filed under a heading with others below it."""
+"""Leaf of the papers that the model filed under a heading with others below it."""
 
 _NUMBERS = re.compile(
     r"\W{0,9}(?:(?:papers?|no|p)\W{0,3})?[0-9]{1,9}(?:[\s,;\[\]]{1,9}[0-9]{1,9})*\W{0,9}", re.I
@@ -26,16 +26,16 @@ _WORDS = re.compile(r"\w+")
 def batches(
     numbers: Sequence[int], sizes: Sequence[int], most: int, characters: int
 ) -> list[list[int]]:
-    """Deal numbers out, as cards, into about as few batches as hold them.
+    """Deal numbers, as cards, into about as few batches as can hold them.
 
-    So every batch is a sample of all; cut into runs, papers in the order of their dates would make
-    a first batch of the oldest.
+    So every batch is a sample of all papers; contiguous batches of papers in the order of their
+    dates would put the oldest into the first one.
 
     Args:
-        numbers: from 1.
-        sizes: characters of paper 1, 2, ....
-        most: numbers of a batch, >= 1.
-        characters: of a batch; one number alone may have more.
+        numbers: Numbers of papers, from 1.
+        sizes: Characters of paper 1, 2, ....
+        most: Most numbers of a batch, >= 1.
+        characters: Most characters of a batch; one number alone may have more.
     """
     total = sum(sizes[number - 1] for number in numbers)
     count = max(math.ceil(len(numbers) / most), math.ceil(total / characters), 1)
@@ -58,16 +58,16 @@ def batches(
 
 
 class Filing:
-    """Where papers are filed.
+    """A tree of headings and the papers filed in it.
 
     Args:
-        topic: the root's label.
-        titles: of the papers 1, 2, ....
+        topic: Label of the root.
+        titles: Titles of the papers 1, 2, ....
 
     Attributes:
-        root: of the tree; no heading at first.
-        doubled: numbers that one answer filed in several places.
-        unknown: what answers filed that is no paper.
+        root: Root of the tree; it has no heading at first.
+        doubled: Numbers that one answer filed in several places.
+        unknown: Entries of answers that are not papers.
     """
 
     def __init__(self, topic: str, titles: Sequence[str]) -> None:
@@ -85,14 +85,14 @@ class Filing:
 
     @property
     def lost(self) -> list[int]:
-        """The numbers that are filed nowhere."""
+        """Numbers that are filed nowhere."""
         return [number for number in range(1, self._count + 1) if number not in self._places]
 
     def read(self, value: Any, asked: Collection[int]) -> Tree:
-        """Return the tree that the JSON of an answer stands for.
+        """Return the tree in the JSON of an answer.
 
         Raises:
-            ParseError: if it has no heading, or none of the papers asked about.
+            ParseError: It has no heading, or none of the papers in `asked`.
         """
         tree = read_tree(value, self._papers)
         nodes = tree.root.levels()
@@ -103,11 +103,11 @@ class Filing:
         return tree
 
     def take(self, tree: Tree, asked: Collection[int]) -> None:
-        """File the papers asked about as an answer has it, each at its first place there.
+        """File the papers in `asked` as in the tree of an answer, each at its first place there.
 
-        The headings of the answer are those of the tree where their labels are. One at its top
-        that is nowhere at the top of the tree, and once further down, is that one. Papers that
-        were not asked about stay where they are.
+        A heading of the answer is the heading of the tree with the same label and parent. A
+        heading at the top of the answer that is not at the top of the tree, and once further down,
+        is that one. Other papers stay where they are.
         """
         top, begun = tree.root, bool(self.root.children)
         waiting = [(top, self._beginning(tree))]
@@ -143,13 +143,13 @@ class Filing:
     def mind_map(self, ids: Sequence[str]) -> MindMap:
         """Return the map, each paper in exactly one leaf, at most 500 headings.
 
-        Lost papers are in a leaf "Other"; those of a heading with others below it in a leaf
+        Lost papers are in a leaf "Other", those of a heading with others below it in a leaf
         "General" below it; headings without papers are left out. Of more than 500 headings the
-        lowest are given up, the last ones first: their papers go to the heading above, and those
+        lowest are removed, the last ones first: their papers go to the heading above, and those
         of leaves at the top to "Other".
 
         Args:
-            ids: of the papers 1, 2, ....
+            ids: Ids of the papers 1, 2, ....
         """
         root = _copy(self.root)
         if lost := self.lost:
@@ -193,13 +193,13 @@ class Filing:
         self._places[number] = place
 
     def _beginning(self, tree: Tree) -> Node:
-        """Return what the root of an answer is: the root, or a heading that it names."""
+        """Return the node that the root of an answer names: the root or a heading."""
         if not tree.label or tree.label.casefold() in self._names:
             return self.root
         return self._known(tree.label, self.root.levels()) or self.root
 
     def _known(self, label: str, known: Sequence[Node]) -> Node | None:
-        """Return the heading that a label at the top of an answer means; None if it is new."""
+        """Return the heading that a label at the top of an answer names; None if it is new."""
         name = label.casefold()
         if name in self.root.children:
             return self.root.children[name]
@@ -226,9 +226,9 @@ def _copy(root: Node) -> Node:
 
 
 def _fold(root: Node, nodes: Sequence[Node]) -> None:
-    """Give up headings beyond the most that a map may have; `nodes` are those of all levels."""
+    """Remove headings beyond the most that a map may have; `nodes` are those of all levels."""
     size = len(nodes) - 1
-    for node in reversed(nodes[1:]):  # what is below it was given up before
+    for node in reversed(nodes[1:]):  # everything below it was removed before
         if size <= MAX_HEADINGS:
             return
         size -= len(node.children)

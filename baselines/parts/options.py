@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from arena.errors import DataError, clip
+import math
+from collections.abc import Collection
+
+from arena.errors import DataError, clip, did_you_mean
 
 
 def whole(name: str, value: object, least: int, most: int | None = None) -> int:
     """Return an option that is an integer from `least` to `most`; None for no bound.
 
     Raises:
-        DataError: if it is something else.
+        DataError: It is something else.
     """
     if type(value) is not int or value < least or (most is not None and value > most):
         wanted = f">= {least}" if most is None else f"from {least} to {most}"
@@ -17,14 +20,15 @@ def whole(name: str, value: object, least: int, most: int | None = None) -> int:
     return value
 
 
-def real(name: str, value: object, least: float, most: float) -> float:
+def real(name: str, value: object, least: float, most: float = math.inf) -> float:
     """Return an option that is a number from `least` to `most`.
 
     Raises:
-        DataError: if it is something else.
+        DataError: It is something else.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-        raise DataError(f"{name}={clip(value)}: give a number from {least:g} to {most:g}.")
+        wanted = f">= {least:g}" if most == math.inf else f"from {least:g} to {most:g}"
+        raise DataError(f"{name}={clip(value)}: give a number {wanted}.")
     return float(value)
 
 
@@ -32,8 +36,19 @@ def flag(name: str, value: object) -> bool:
     """Return an option that is true or false.
 
     Raises:
-        DataError: if it is something else.
+        DataError: It is something else.
     """
     if not isinstance(value, bool):
         raise DataError(f"{name}={clip(value)}: give true or false.")
+    return value
+
+
+def choice(name: str, value: str, known: Collection[str]) -> str:
+    """Return an option that is one of the names in `known`.
+
+    Raises:
+        DataError: It is something else.
+    """
+    if value not in known:
+        raise DataError(f"{name}={clip(value)}.{did_you_mean(value, known)}")
     return value

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Paper(NamedTuple):
-    """A paper as far as it is known; all but the id may be empty."""
+    """A paper to be organized; title and abstract may be empty."""
 
     id: str
     title: str = ""
@@ -24,14 +24,13 @@ class Paper(NamedTuple):
 
 
 _WORDS = 3
-_LONGEST = 100  # characters; what is longer is no word
+_LONGEST = 100  # most characters of a phrase
 # A hyphenated word is one word; a Han, Hiragana or Katakana character is one, since no space
 # separates words there.
 _CHARACTER = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_CHARACTER}]|[^\W_{_CHARACTER}]+(?:[-'’][^\W_{_CHARACTER}]+)*")
 
-# Words that do not begin or end a heading. The first list is grammar, the second what every
-# abstract says of itself, whatever it is about.
+# Words that do not begin or end a heading: words of grammar, and words of abstracts on any topic.
 _GRAMMAR = """
 a about above across after again against all almost along already also although always am among an
 and another any are as at away be became because become been before behind being below between
@@ -74,9 +73,9 @@ thousand three towards traditional two type typically understand understood uniq
 utilize utilizing variety various view way ways wide widely work works world-wide yields
 """
 _STOPS = frozenset((_GRAMMAR + _ABSTRACTS).split())
-# What may stand inside: "chain of thought", "learning to rank", "step by step".
+# Words that may stand inside: "chain of thought", "learning to rank", "step by step".
 _LINKS = frozenset(("and", "by", "for", "in", "of", "on", "to"))
-# What names nothing when it stands alone, by stems.
+# Words that are too general alone; compared by stems.
 _GENERAL = """
 agent algorithm analysis application architecture aspect component concept context data dataset
 design domain evaluation example experience feature framework function information input learning
@@ -101,27 +100,27 @@ def phrases(text: str) -> Iterator[Phrase]:
     >>> [phrase.surface for phrase in phrases("We use a Chain of Thought.")]
     ['Chain', 'Chain of Thought', 'Thought']
     """
-    found = list(_WORD.finditer(text))
-    words = [match.group() for match in found]
+    matches = list(_WORD.finditer(text))
+    words = [match.group() for match in matches]
     stems = [_stems(word) for word in words]
-    for start in range(len(found)):
+    for start in range(len(matches)):
         if not stems[start]:
             continue
-        for end in range(start, min(start + _WORDS, len(found))):
-            if end > start and text[found[end - 1].end() : found[end].start()].strip():
+        for end in range(start, min(start + _WORDS, len(matches))):
+            if end > start and text[matches[end - 1].end() : matches[end].start()].strip():
                 break
             if not stems[end] or (end == start and _names_nothing(words[end], stems[end])):
                 continue
             inside = range(start + 1, end)
             if all(stems[i] or words[i].lower() in _LINKS for i in inside):
-                surface = " ".join(text[found[start].start() : found[end].end()].split())
+                surface = " ".join(text[matches[start].start() : matches[end].end()].split())
                 if len(surface) <= _LONGEST:
                     together = tuple(stem for i in range(start, end + 1) for stem in stems[i])
                     yield Phrase(together, surface)
 
 
 def stems_of(text: str) -> frozenset[str]:
-    """Return the stems of the words of a text, by which labels are told apart."""
+    """Return the stems of the words of a text; labels with equal stems count as equal."""
     return frozenset(analyze(text))
 
 
@@ -146,21 +145,21 @@ _LONGEST_TITLE = 100  # characters of a title that stands in for a label
 
 
 class Labels:
-    """Gives labels to groups of papers, each label once.
+    """Choose labels for groups of papers, each label once.
 
     The weight of an n-gram t of n words for a group g is
 
         sqrt(n) * tf(t, g) * ln((N + 1) / df(t))
 
     tf(t, g): the papers of g with t in title or abstract, and twice again those with t in the
-    title; df(t): the papers of all N with t. Only n-grams of the titles in g are taken, since the
-    words of a title name things, and of those in two papers of g if there is one. Words count by
-    their stems; the label is the form that stands most often in the papers. Ties go to the longer
-    n-gram, then to the one that comes first in the alphabet.
+    title; df(t): the papers of all N with t. Only n-grams of the titles in g are candidates, since
+    the words of a title name things, and only those in two papers of g if there is one. Words are
+    compared by their stems; the label is the most frequent form in the papers. Ties go to the
+    longer n-gram, then to the first in the alphabet.
 
     Args:
-        papers: those of the whole tree.
-        topic: no label is made of its words alone.
+        papers: Papers of the whole tree.
+        topic: Title of the survey; no label consists of its words alone.
     """
 
     def __init__(self, papers: Sequence[Paper], topic: str) -> None:
@@ -170,10 +169,10 @@ class Labels:
         self._forms: dict[tuple[str, ...], Counter[str]] = {}
         for paper in papers:
             title = list(phrases(paper.title or paper.abstract))
-            found = title + list(phrases(paper.abstract))
+            both = title + list(phrases(paper.abstract))
             self._titles.append(_all_stems(title))
-            self._all.append(_all_stems(found))
-            for stems, surface in found:
+            self._all.append(_all_stems(both))
+            for stems, surface in both:
                 self._forms.setdefault(stems, Counter())[surface] += 1
         self._df = Counter(stems for there in self._all for stems in there)
         self._topic = stems_of(topic)
@@ -230,14 +229,14 @@ class Labels:
         def weight(stems: tuple[str, ...]) -> tuple[bool, float, int, tuple[str, ...]]:
             tf = inside[stems] + 2 * titles[stems]
             value = math.sqrt(len(stems)) * tf * math.log((total + 1) / self._df[stems])
-            # Rounded, so that what is equal on paper is equal.
+            # Rounded, so that weights that are equal in exact arithmetic are equal.
             return inside[stems] < 2, -round(value, 9), -len(stems), stems
 
         yield from sorted(titles, key=weight)
 
 
-def _all_stems(found: Iterable[Phrase]) -> frozenset[tuple[str, ...]]:
-    return frozenset(phrase.stems for phrase in found)
+def _all_stems(all_phrases: Iterable[Phrase]) -> frozenset[tuple[str, ...]]:
+    return frozenset(phrase.stems for phrase in all_phrases)
 
 
 def _fold(label: str) -> str:

@@ -10,11 +10,11 @@ from typing import Any
 from arena.llm import ParseError, as_json, tagged
 
 MAX_HEADINGS = 500
-"""As many as the tool ``organize`` takes."""
+"""Most headings that the tool ``organize`` takes."""
 MAX_LEVELS = 64
-"""As many as a mind-map may have."""
+"""Most levels of a mind-map."""
 MAX_LABEL = 500
-"""Characters of a label that a mind-map may have."""
+"""Most characters of a label."""
 
 _LABELS = ("label", "name", "title", "topic", "heading", "category", "theme", "group", "cluster")
 _BELOW = frozenset(
@@ -25,12 +25,12 @@ _NOISE = frozenset({"example", "examples", "e.g."})
 _EXAMPLE = re.compile(r"<typology>(.*?)</typology>", re.DOTALL)
 
 PaperOf = Callable[[object, bool], list[int]]
-"""(item, whether it stands in a list of papers) -> the numbers that it gives; [] for none."""
+"""Function (item, whether it is in a list of papers) -> numbers of papers; [] for none."""
 
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A heading; its children are kept by their case-folded labels, so siblings differ."""
+    """A heading; its children have their case-folded labels as keys, so siblings differ."""
 
     label: str
     level: int = 0
@@ -38,9 +38,9 @@ class Node:
     papers: list[int] = field(default_factory=list)
 
     def child(self, label: str) -> Node:
-        """Return the child of this label, made if there is none.
+        """Return the child with this label; make it if there is none.
 
-        It is the node itself where the label is empty, or no deeper level is allowed.
+        Return the node itself if the label is empty or no deeper level is allowed.
         """
         label = " ".join(label.split())[:MAX_LABEL].strip()
         if not label or self.level >= MAX_LEVELS:
@@ -49,13 +49,13 @@ class Node:
 
     def levels(self) -> list[Node]:
         """Return this node and all below it, level by level."""
-        found = [self]
-        for node in found:
-            found.extend(node.children.values())
-        return found
+        nodes = [self]
+        for node in nodes:
+            nodes.extend(node.children.values())
+        return nodes
 
     def lines(self) -> Iterator[str]:
-        """Yield what is below this node as an indented list, in preorder."""
+        """Yield the headings below this node as an indented list, in preorder."""
         waiting = list(reversed(self.children.values()))
         while waiting:
             node = waiting.pop()
@@ -65,12 +65,12 @@ class Node:
 
 @dataclass(slots=True, eq=False)
 class Tree:
-    """What was read.
+    """The tree in an answer.
 
     Attributes:
-        root: has an empty label.
-        label: of the root, as the answer had it; None if it had no root.
-        unknown: what stood among papers and is none.
+        root: Root, with an empty label.
+        label: Label of the root in the answer; None if the answer has no root.
+        unknown: Entries in lists of papers that are not papers.
     """
 
     root: Node = field(default_factory=lambda: Node(""))
@@ -82,11 +82,11 @@ def json_of(text: str, template: str = "") -> Any:
     """Return the JSON in the tag ``<typology>``, or without that the JSON in the text.
 
     Args:
-        text: an answer.
-        template: of the question; an example in it is no answer.
+        text: An answer.
+        template: Template of the question; a copy of an example in it is not an answer.
 
     Raises:
-        ParseError: if there is none, or it is an example.
+        ParseError: There is none, or it is an example.
     """
     value = _json(text)
     for example in _EXAMPLE.findall(template):
@@ -100,16 +100,16 @@ def json_of(text: str, template: str = "") -> Any:
 
 
 def read_tree(value: Any, paper_of: PaperOf | None = None) -> Tree:
-    """Return the tree that JSON stands for; any JSON stands for one, perhaps without a heading.
+    """Return the tree in a JSON value; any value has one, perhaps without a heading.
 
     Forms: ``{"name": "A", "subtopics": [...], "papers": [1]}``, the same with ``label`` and
     ``children``, a typology ``{"A": {"B": null, "C": ["D"]}}``, and lists of them. Siblings whose
-    labels differ in case alone are one; what is below an empty label, or deeper than 64 levels,
-    belongs to the heading above.
+    labels differ in case alone are one; everything below an empty label, or deeper than 64
+    levels, belongs to the heading above.
 
     Args:
-        value: of JSON, nested at most a few hundred levels deep.
-        paper_of: tells papers; without it numbers and lists of papers are left out.
+        value: A JSON value, nested at most a few hundred levels deep.
+        paper_of: Function that reads papers; without it, lists of papers are left out.
     """
     return _Reading(paper_of).read(value)
 
@@ -138,7 +138,7 @@ class _Reading:
         return self._tree
 
     def _below(self, value: Any, node: Node) -> None:
-        """Read what stands below a heading."""
+        """Read everything below a heading."""
         if isinstance(value, dict):
             label = _own_label(value)
             if label is not None:
@@ -153,7 +153,7 @@ class _Reading:
             node.child(value)
 
     def _inside(self, value: dict[str, Any], node: Node) -> None:
-        """Read an object with keys of its own; others than those known tell nothing."""
+        """Read an object with keys of its own; unknown keys are ignored."""
         for key, item in value.items():
             if _key(key) in _BELOW:
                 self._below(item, node)
@@ -169,11 +169,11 @@ class _Reading:
             self._below(item, node)
         elif _key(key) in _NOISE and not isinstance(item, dict):
             return
-        elif nested or not self._filed(key, node, listed=False, told=False):
+        elif nested or not self._filed(key, node, listed=False, report=False):
             self._below(item, node.child(key))
 
     def _papers(self, value: Any, node: Node) -> None:
-        """Read a list of papers, which may hold objects that tell one each."""
+        """Read a list of papers, which may hold one object per paper."""
         if isinstance(value, list):
             for item in value:
                 self._papers(item, node)
@@ -183,18 +183,18 @@ class _Reading:
                     self._filed(key, node, listed=True)
                 return
             plain = [v for v in (*value.values(), *value) if not isinstance(v, dict | list)]
-            if not any(self._filed(item, node, listed=True, told=False) for item in plain):
+            if not any(self._filed(item, node, listed=True, report=False) for item in plain):
                 self._unknown(value)
         else:
             self._filed(value, node, listed=True)
 
-    def _filed(self, item: object, node: Node, *, listed: bool, told: bool = True) -> bool:
-        """File what an item tells under a node; return whether it tells of papers."""
+    def _filed(self, item: object, node: Node, *, listed: bool, report: bool = True) -> bool:
+        """File the papers of an item under a node; return whether it has any."""
         if self._paper_of is None or item is None or isinstance(item, bool):
             return False
         numbers = self._paper_of(item, listed)
         node.papers += numbers
-        if not numbers and told and (listed or not isinstance(item, str)):
+        if not numbers and report and (listed or not isinstance(item, str)):
             self._unknown(item)
         return bool(numbers)
 

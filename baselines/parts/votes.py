@@ -19,10 +19,10 @@ from baselines.parts.phrases import Phrase, phrases, stems_of
 Scores = NDArray[np.float64]
 
 TOPIC = ""
-"""The source of a list that no paper stands for: the topic itself, or a sub-topic."""
+"""Source of a list that was not searched for with a paper: the topic, or a sub-topic."""
 
 _TURNS = 3
-_DIGITS = 9  # what lies below may hang on the order of additions in a library
+_DIGITS = 9  # later digits may depend on the order of additions in a library
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,10 @@ class _Vote:
 
 
 class Votes:
-    """Papers by number, in order of discovery, and what every query says of them.
+    """Papers by number, in order of discovery, and the share that every list gives them.
 
     Attributes:
-        ids: of all papers found, in order of discovery.
+        ids: Ids of all papers, in order of discovery.
     """
 
     def __init__(self) -> None:
@@ -48,14 +48,14 @@ class Votes:
     def search(self, hits: Sequence[Hit], weight: float = 1.0, source: str = TOPIC) -> None:
         """Count the hits of one query.
 
-        A hit's share is its score, scaled to 1 for the best hit and 0 for the last. Where the
-        paper that the query was made of comes first, the next one is the best, since a paper is
-        always much nearer to itself.
+        A hit's share is its score, scaled to 1 for the best hit and 0 for the last. If the paper
+        whose text is the query comes first, the next hit is the best, since a paper is always
+        much nearer to itself.
 
         Args:
-            hits: best first.
-            weight: of the list, if no paper stands for it; else that paper's, see `scores`.
-            source: the id of the paper that the query was made of.
+            hits: Hits, best first.
+            weight: Weight of the list; multiplied by that of `source`, see `scores`.
+            source: Id of the paper whose text is the query.
         """
         if not hits:
             return
@@ -65,23 +65,23 @@ class Votes:
         self._add([hit.id for hit in hits], scaled, weight, source)
 
     def links(self, papers: Sequence[str], weight: float, source: str) -> None:
-        """Count the papers that one cites, or that cite it: each has the same share.
+        """Count the references or the citations of `source`: each has the same share.
 
-        The shares of a list add up to no more than 10, so that a paper which cites everything
-        says less of each.
+        The shares of a list add up to at most 10, so that a link of a paper with many links
+        counts less.
         """
         if papers:
             self._add(papers, [min(1.0, 10 / len(papers))] * len(papers), weight, source)
 
     def scores(self, trust: float, judged: Mapping[str, float]) -> Scores:
-        """Return the sum of shares of every paper found, by number.
+        """Return the weighted sum of shares of every paper, by number.
 
-        A list made of a paper weighs as much as that paper itself is worth, its score to the
-        power `trust`; scores and weights are found in turns. The mean weight of those papers is 1.
+        The weight of a list with a source is the score of that paper to the power `trust`; scores
+        and weights are computed in turns. The mean weight of sources is 1.
 
         Args:
-            trust: >= 0; with 0 all weigh the same.
-            judged: paper -> factor of its weight, 1 where it is missing.
+            trust: Exponent >= 0; with 0 all sources have the same weight.
+            judged: Paper id -> factor of its weight; 1 for others.
         """
         sources = list(dict.fromkeys(vote.source for vote in self._votes if vote.source))
         factors = np.array([judged.get(source, 1.0) for source in sources])
@@ -112,7 +112,7 @@ class Votes:
 
 
 def best_first(scores: Scores) -> list[int]:
-    """Return places, the highest score first; equals, to nine digits, in order."""
+    """Return positions, the highest score first; ties to nine digits keep their order."""
     return np.argsort(-np.round(scores, _DIGITS), kind="stable").tolist()  # type: ignore[no-any-return]
 
 
@@ -122,24 +122,24 @@ def _mean_one(weights: Scores) -> Scores:
 
 
 PENALTY = 10.0
-"""Of ridge regression: the greater, the more alike are the scores of papers with similar titles."""
+"""Penalty of the ridge regression: with a larger one the predicted scores differ less."""
 
 
 def regressed(scores: Scores, titles: Sequence[str], encoder: str | None) -> Scores:
-    """Return what the titles let one expect of each score: kernel ridge regression.
+    """Return each score as predicted from the titles by kernel ridge regression.
 
     With the kernel K of the titles, rows and columns centred, and centred scores s the
-    expectation is ``K (K + PENALTY I)^-1 s`` (Saunders, Gammerman and Vovk, ICML 1998). The
+    prediction is ``K (K + PENALTY I)^-1 s`` (Saunders, Gammerman and Vovk, ICML 1998). The
     kernel of two titles is the cosine of their words' TF-IDF vectors, and that of their
     embeddings added to it.
 
     Args:
-        scores: of each paper, shape (n,).
-        titles: of each paper.
-        encoder: the name of a registered encoder; None for words alone.
+        scores: Score of each paper, shape (n,).
+        titles: Title of each paper.
+        encoder: Name of a registered encoder; None for words alone.
 
     Returns:
-        Shape (n,), with a mean of 0.
+        Array of shape (n,), with a mean of 0.
     """
     kernel = _words(titles)
     if encoder is not None:
@@ -195,18 +195,18 @@ def _unit(vectors: Scores) -> Scores:
 def subtopics(titles: Sequence[str], weights: Sequence[float], topic: str, most: int) -> list[str]:
     """Return phrases of two or three words that name parts of the topic.
 
-    Greedily: the phrase with the greatest weight (the sum over the titles that hold it, times the
-    root of its number of words) of those that are in at least two titles, at least half of which
-    no earlier phrase is in. A phrase of the topic's own words names no part of it.
+    Chosen greedily: the phrase with the largest weight (the sum over the titles that hold it,
+    times the root of its number of words) of those that are in at least two titles, at least half
+    of which hold no earlier phrase. A phrase of the topic's own words names no part of it.
 
     Args:
-        titles: of the best papers.
-        weights: of each title, >= 0.
-        topic: the survey's title.
-        most: how many phrases at most.
+        titles: Titles of the best papers.
+        weights: Weight of each title, >= 0.
+        topic: Title of the survey.
+        most: Most phrases to return.
 
     Returns:
-        Phrases as they stand in the first title that holds them; equals in order of appearance.
+        Phrases as written in the first title that holds them; equals in order of appearance.
     """
     own = stems_of(topic)
     holding: dict[tuple[str, ...], set[int]] = {}
@@ -221,11 +221,11 @@ def subtopics(titles: Sequence[str], weights: Sequence[float], topic: str, most:
         total = sum(weights[number] for number in sorted(holding[stems]))
         return round(total * math.sqrt(len(stems)), 9)
 
-    found: list[str] = []
+    chosen: list[str] = []
     covered: set[int] = set()
     for stems in sorted(holding, key=value, reverse=True):
         fresh = len(holding[stems] - covered)
-        if len(found) < most and len(holding[stems]) > 1 and 2 * fresh >= len(holding[stems]):
-            found.append(surface[stems].surface)
+        if len(chosen) < most and len(holding[stems]) > 1 and 2 * fresh >= len(holding[stems]):
+            chosen.append(surface[stems].surface)
             covered |= holding[stems]
-    return found
+    return chosen

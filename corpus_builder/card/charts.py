@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from arena.mindmap._drawing.letters import FAMILY, width
 from arena.results.plots import SIZE, Plot, dash, ticks
+from arena.text.display import FAMILY, width
 from corpus_builder.card.facts import PERCENTS, Complexity, Covered, Line
 
 WIDTH = 720

@@ -12,7 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from arena.mindmap._drawing.letters import shown
+from arena.text.display import shown
 from corpus_builder.card import charts, losses
 from corpus_builder.card.charts import Bar
 from corpus_builder.card.facts import Complexity, Disciplines, Facts

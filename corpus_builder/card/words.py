@@ -34,16 +34,16 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]], align: str) -> M
         rows: Cells: text, integers, or None.
         align: One letter per column, ``l`` or ``r``.
     """
-    cells = [
-        [
-            f"{cell:,}" if isinstance(cell, int) else cell and clean(cell, _LONGEST)
-            for cell in row
-        ]
-        for row in rows[:_ROWS]
-    ]
+    cells = [[_cell(value) for value in row] for row in rows[:_ROWS]]
     made = _bare(tables.markdown(header, cells, align=align))
     left = len(rows) - _ROWS
     return Markup(f"{made}\n\nand {left:,} more." if left > 0 else made)
+
+
+def _cell(value: Any) -> str | None:
+    if value is None:
+        return None
+    return f"{value:,}" if isinstance(value, int) else clean(value, _LONGEST)
 
 
 def percent(part: int, whole: int) -> Markup:

@@ -1,10 +1,10 @@
-"""What sources too large for one process have in common: shards, read apart, into tables."""
+"""Releases: sources too large for one process, read into tables shard by shard."""
 
 from __future__ import annotations
 
-from corpus_builder.release._values import resolve
 from corpus_builder.release.base import TABLES, Limits, RejectError, Release, Shard, Sink
 from corpus_builder.release.parsing import ShardTask, parse_shard
+from corpus_builder.release.values import resolve
 
 __all__ = [
     "TABLES",

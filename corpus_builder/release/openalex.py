@@ -1,4 +1,4 @@
-"""Works of OpenAlex: what a record becomes."""
+"""Convert works of OpenAlex into rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 from arena.errors import clip
 from corpus_builder.records import title_key
-from corpus_builder.release._values import (
+from corpus_builder.release.base import Limits, RejectError, Sink
+from corpus_builder.release.values import (
     Flaws,
     clean,
     coarsen,
@@ -19,7 +20,6 @@ from corpus_builder.release._values import (
     required_title,
     resolve,
 )
-from corpus_builder.release.base import Limits, RejectError, Sink
 
 NO_PAPERS = frozenset(
     ("dataset", "erratum", "grant", "libguides", "paratext", "peer-review", "retraction",
@@ -42,7 +42,7 @@ def work_id(value: object) -> str | None:
 
 
 def parse_work(record: Any, sink: Sink, limits: Limits, reviews: bool) -> None:
-    """Add a work: paper, abstract, and whom it cites.
+    """Add a work: paper, abstract, and citations.
 
     Args:
         record: Record of the entity ``works``.

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
-import gzip
 import json
 import os
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
 from arena._internal.progress import progress
 from arena.errors import DataError, clip
-from corpus_builder._lines import MAX_LINE, Packed
-from corpus_builder.sources.base import SOURCES, Located, Source
+from corpus_builder._lines import MAX_LINE, Lines
+from corpus_builder._options import ConstructorOptions
+from corpus_builder.sources.base import SOURCES, LocatedRecord
 
 EXPECTED = "Write one JSON object a line."
 
@@ -44,44 +42,38 @@ class JsonLinesFile:
         self.name = os.fsencode(self._path.name).decode("utf-8", "replace")
         self.sha256 = ""
 
-    def __iter__(self) -> Iterator[Located]:
+    def __iter__(self) -> Iterator[LocatedRecord]:
         """Yield the record of every line that is not blank.
 
         Raises:
             DataError: If a line is no JSON or too long; if the file is damaged or has no record.
         """
-        any_record = False
-        for line, text in self._lines():
-            if text.strip():
-                any_record = True
-                yield Located(parse_line(text, self.name, line), self.name, line)
-        if not any_record:
-            raise DataError(f"{str(self._path)!r} is empty: it holds no {self._what}. {EXPECTED}")
-
-    def _lines(self) -> Iterator[tuple[int, bytes]]:
-        line = 0
+        lines, any_record = Lines(self._path), False
         try:
-            with self._path.open("rb") as opened, _bar(self._path) as bar:
-                packed = Packed(opened)
-                while text := packed.lines.readline(MAX_LINE):
-                    line += 1
-                    if len(text) == MAX_LINE:
+            with _bar(self._path) as bar:
+                for number, text in lines:
+                    if text is None:
                         raise DataError(
-                            f"{self.name} line {line} has {MAX_LINE >> 20} MiB or more. {EXPECTED}"
+                            f"{self.name} line {number} has {MAX_LINE >> 20} MiB or more. "
+                            f"{EXPECTED}"
                         )
-                    if line % 1000 == 0:
-                        bar.update(packed.count - bar.n)
-                    yield line, text.removeprefix(b"\xef\xbb\xbf") if line == 1 else text
-                self.sha256 = packed.sha256()
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise DataError(
-                f"{str(self._path)!r} is damaged after line {line}: {error}. Get the file again."
-            ) from None
+                    if number % 1000 == 0:
+                        bar.update(lines.bytes - bar.n)
+                    any_record = True
+                    yield LocatedRecord(parse_line(text, self.name, number), self.name, number)
         except OSError as error:
             raise DataError(
-                f"{str(self._path)!r} cannot be read after line {line}: {error.strerror or error}. "
-                "Name a file that can be read."
+                f"{str(self._path)!r} cannot be read after line {lines.number}: "
+                f"{error.strerror or error}. Name a file that can be read."
             ) from None
+        if lines.damage and lines.bytes:
+            raise DataError(
+                f"{str(self._path)!r} is damaged after line {lines.number}: {lines.damage}. "
+                "Get the file again."
+            )
+        if not any_record:
+            raise DataError(f"{str(self._path)!r} is empty: it holds no {self._what}. {EXPECTED}")
+        self.sha256 = lines.sha256
 
 
 def parse_line(text: bytes, name: str, line: int) -> Any:
@@ -106,8 +98,13 @@ def _bar(path: Path) -> Any:
 
 
 @SOURCES.register("jsonl")
-class JsonLines:
-    """Papers and surveys from two files of JSON lines (plain or gzip)."""
+class JsonLines(ConstructorOptions):
+    """Papers and surveys from two files of JSON lines (plain or gzip).
+
+    Args:
+        papers: File of papers, one a line.
+        surveys: File of surveys, one a line.
+    """
 
     example: ClassVar[str] = "--papers papers.jsonl.gz --surveys surveys.jsonl"
 
@@ -115,22 +112,11 @@ class JsonLines:
         self._papers = JsonLinesFile(papers, "papers")
         self._surveys = JsonLinesFile(surveys, "surveys")
 
-    @classmethod
-    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add ``--papers`` and ``--surveys``."""
-        parser.add_argument("--papers", required=True, metavar="FILE", help="papers, one a line")
-        parser.add_argument("--surveys", required=True, metavar="FILE", help="surveys, one a line")
-
-    @classmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> Source:
-        """Make the source from the parsed options."""
-        return cls(arguments.papers, arguments.surveys)
-
-    def papers(self) -> Iterator[Located]:
+    def papers(self) -> Iterator[LocatedRecord]:
         """Yield every paper with its line."""
         return iter(self._papers)
 
-    def surveys(self) -> Iterator[Located]:
+    def surveys(self) -> Iterator[LocatedRecord]:
         """Yield every survey with its line."""
         return iter(self._surveys)
 

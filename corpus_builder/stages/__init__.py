@@ -1,9 +1,9 @@
-"""The stages in which a release becomes a corpus: each resumable, with its output and report."""
+"""The stages that turn a release into a corpus; each can resume and writes a report."""
 
 from __future__ import annotations
 
 from corpus_builder.stages._config import Config, read_config
 from corpus_builder.stages._plan import Plan, Resources, Stage, Steps, plan
-from corpus_builder.stages._run import run_stages
+from corpus_builder.stages.running import run_stages
 
 __all__ = ["Config", "Plan", "Resources", "Stage", "Steps", "plan", "read_config", "run_stages"]

@@ -13,7 +13,7 @@ from llm_server import LLMServer, Trouble, last_text
 
 import arena
 from arena.errors import DataError
-from arena.llm.agent import _client
+from arena.llm.agent import shared_client
 from arena.mindmap import read_mind_map
 from baselines.bottom_up import BottomUp
 from corpus_builder.build import build
@@ -49,7 +49,7 @@ def nothing_shared(monkeypatch, tmp_path):
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    _client.cache_clear()
+    shared_client.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -281,7 +281,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("answer", BAD.values(), ids=BAD)
-def test_without_a_tree_no_map_is_handed_in(answer, graphs, tmp_path):
+def test_without_a_tree_no_map_is_submitted(answer, graphs, tmp_path):
     with LLMServer(lambda body: answer) as server:
         summary = play(graphs, tmp_path / "run", server)
         assert len(server.requests) == (1 if isinstance(answer, Trouble) else 2)
@@ -311,7 +311,7 @@ def test_an_end_that_was_cut_off_is_repaired(graphs, tmp_path):
         (3, {"A": [1, 3], "B": [2, 4, 5, 6]}),
     ],
 )
-def test_at_a_limit_the_tree_so_far_is_handed_in(limit, expected, graphs, tmp_path):
+def test_at_a_limit_the_tree_so_far_is_submitted(limit, expected, graphs, tmp_path):
     script = ['{"A": [1, 3]}', '{"B": [2, 4, 6]}', '{"B": [5]}']
     with LLMServer(script) as server:
         play(graphs, tmp_path / "run", server, max_papers=3, limits={"max_calls": limit})

@@ -142,7 +142,7 @@ def test_a_paper_that_stands_alone_goes_to_the_nearest_group():
     assert shape(tree) == [["0", "1", "2", "-60"], ["20", "21", "22"], ["90", "91", "92"]]
 
 
-def test_inconsistency_dissolves_what_does_not_stand_out():
+def test_inconsistency_dissolves_consistent_merges():
     papers = [*bunches(0, 4, 8), *bunches(80, 84, 88)]
     two = [["0", "1", "2"], ["4", "5", "6"]], [["84", "85", "86"], ["88", "89", "90"]]
     rest = ["8", "9", "10"], ["80", "81", "82"]
@@ -463,7 +463,7 @@ def played(corpus, tmp_path, task="organization", **arguments):
     return summary, lines
 
 
-def test_it_organizes_what_is_given(world, tmp_path):
+def test_it_organizes_the_starting_papers(world, tmp_path):
     from arena.tasks import TaskSet
 
     summary, _ = played(world, tmp_path)
@@ -524,7 +524,7 @@ def test_no_budget_cuts_it_off(world, tmp_path, task, budget):
 @pytest.mark.parametrize(
     "budget", [{"max_searches": 0}, {"max_steps": 1}, {"max_characters": 3_000}]
 )
-def test_it_hands_in_nothing_where_nothing_can_be_found(world, tmp_path, budget):
+def test_it_submits_no_map_without_papers(world, tmp_path, budget):
     summary, _ = played(
         world, tmp_path, budget=budget, surveys=1, env_options={"references": "found"}
     )
@@ -533,7 +533,7 @@ def test_it_hands_in_nothing_where_nothing_can_be_found(world, tmp_path, budget)
     assert entry["heading_soft_f1"] == 0
 
 
-def test_one_step_is_enough_for_what_is_given(world, tmp_path):
+def test_one_step_is_enough_for_starting_papers(world, tmp_path):
     summary, _ = played(world, tmp_path, budget={"max_steps": 1, "max_characters": 0}, surveys=1)
     (entry,) = summary["per_survey"].values()
     assert not entry["truncated"]
@@ -546,7 +546,7 @@ def test_titles_alone(world, tmp_path):
     assert (entry["reads"], entry["steps"]) == (0, 1)
 
 
-def test_what_a_search_does_not_find(mini, tmp_path):
+def test_a_search_without_hits(mini, tmp_path):
     """A topic of which no word is in the corpus: one search, then the end."""
     agent = clustering.Clustering()
     budget = {"steps": 9, "searches": 9, "reads": 9, "characters": 200_000}
@@ -679,7 +679,7 @@ def test_a_survey_of_the_example_with_an_odd_id(tmp_path, capsys):
 
 @pytest.mark.parametrize("name", ["organize_taxobench.py", "mind_map_scores.py"])
 @pytest.mark.parametrize("line", ["", "7", "[]", '["gt"]', "null", "{", "[" * 99_999])
-def test_a_line_that_is_no_object(name, line, tmp_path, capsys):
+def test_a_line_that_is_not_an_object(name, line, tmp_path, capsys):
     path = tmp_path / "data.jsonl"
     path.write_text(line + "\n")
     options = ["--output", str(tmp_path / "out")] if name.startswith("organize") else []

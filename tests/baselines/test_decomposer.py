@@ -94,8 +94,8 @@ def test_without_queries_the_topic_is_searched_for(corpus):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"fusion": "scores"}, r"fusion='scores': Did you mean 'score'\?"),
-        ({"fusion": None}, r"fusion=None: Known: rrf, score\."),
+        ({"fusion": "scores"}, r"fusion='scores'. Did you mean 'score'\?"),
+        ({"fusion": None}, r"fusion=None\. Known: rrf, score\."),
         ({"max_queries": 0}, "max_queries=0: give an integer from 1 to 1000"),
         ({"max_queries": True}, "max_queries=True: give an integer"),
         ({"k": 1001}, "k=1001: give an integer from 1 to 1000"),

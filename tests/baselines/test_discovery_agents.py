@@ -162,7 +162,7 @@ def test_a_trouble_that_passes_changes_nothing(trouble, agent, world, plain):
 
 @each_agent
 @pytest.mark.parametrize("most", range(4))
-def test_a_limit_ends_an_episode_with_what_lies_there(most, agent, world):
+def test_at_a_limit_the_ranking_so_far_is_submitted(most, agent, world):
     with LLMServer(helpful) as server:
         summary = play(
             world, "survey", agent, "run", server, surveys=SURVEYS, limits={"max_calls": most}
@@ -191,7 +191,7 @@ BUDGETS = [
 
 @each_agent
 @pytest.mark.parametrize(("task", "budget", "searches"), BUDGETS)
-def test_no_budget_is_too_small_to_hand_in(task, budget, searches, agent, world):
+def test_no_budget_is_too_small_to_submit(task, budget, searches, agent, world):
     with LLMServer(helpful) as server:
         scored(play(world, task, agent, "run", server, surveys=1, budget=budget), 1)
     (episode,) = episodes("run")
@@ -200,7 +200,7 @@ def test_no_budget_is_too_small_to_hand_in(task, budget, searches, agent, world)
     assert bool(next(iter(episode["answers"].values()))) == bool(searches)
 
 
-def test_what_a_failed_step_says(world):
+def test_a_failed_step_is_recorded(world):
     """Not more than is needed to find it: the request's hash and a sentence."""
     with LLMServer([bullets([]), ""]) as server:
         play(world, "discovery", "decomposer", "run", server, surveys=1)

@@ -73,7 +73,7 @@ def test_titles_go_before_numbers_and_headings_may_have_numbers():
     assert filing.unknown == ["GPT-4"]
 
 
-def test_what_is_lost_doubled_and_unknown():
+def test_lost_doubled_and_unknown_papers():
     filing = filed({"X": [1, 2, 2], "Y": [2, 1, 99, -1, 0], "Z": {"papers": ["Delta", None]}})
     assert filing.lost == [3, 4, 5, 6]
     assert filing.doubled == {1, 2}
@@ -122,7 +122,7 @@ def test_an_answer_has_a_heading_and_a_paper():
             filing.read(nothing, [1, 2, 3])
 
 
-def test_a_copied_example_is_no_answer():
+def test_a_copied_example_is_not_an_answer():
     prompt = 'In <typology>...</typology>: <typology>\n{"a": [1]}\n</typology>'
     assert json_of('<typology>{"b": [1]}', prompt) == {"b": [1]}
     assert json_of("I use <typology>...</typology>:\n{'b': [1], ", prompt) == {"b": [1]}

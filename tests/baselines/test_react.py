@@ -11,8 +11,8 @@ from llm_server import LLMServer, Trouble, tool_call
 import arena
 from arena.agents import AGENTS
 from arena.errors import DataError
-from arena.llm.agent import _client
-from baselines.react import CUT, IN_VAIN, LEFT_OUT
+from arena.llm.agent import shared_client
+from baselines.react import CUT, LEFT_OUT, MAX_REFUSED
 
 pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
 
@@ -22,7 +22,7 @@ def nothing_shared(monkeypatch, tmp_path):
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    _client.cache_clear()
+    shared_client.cache_clear()
 
 
 def play(world, output, server, task="discovery", budget=None, surveys=1, **options):
@@ -95,7 +95,7 @@ def test_several_calls_in_one_message_are_carried_out_in_order(world, tmp_path):
     assert [one["tool_call_id"], two["tool_call_id"]] == ["call_1_0", "call_1_1"]
 
 
-def test_a_model_that_only_talks_is_reminded_and_then_what_it_saw_is_handed_in(world, tmp_path):
+def test_a_model_without_tool_calls_is_reminded_and_then_stopped(world, tmp_path):
     script = [tool_call("search", {"query": "membrane", "k": 3}), "Interesting!", "Very."]
     with LLMServer(script) as server:
         play(world, tmp_path / "run", server)
@@ -108,7 +108,7 @@ def test_a_model_that_only_talks_is_reminded_and_then_what_it_saw_is_handed_in(w
     assert done["answers"]["discovery"] == hits({"messages": last[:-2]})
 
 
-def test_what_was_selected_is_handed_in_when_steps_run_out(world, tmp_path):
+def test_selected_papers_are_submitted_when_steps_run_out(world, tmp_path):
     def tireless(body):
         if sum(message["role"] == "assistant" for message in body["messages"]) == 1:
             return tool_call("select", {"paper_ids": hits(body)[1:]})
@@ -143,10 +143,10 @@ def test_a_call_that_would_end_the_episode_is_answered_without_it(world, tmp_pat
     assert tools_used(tmp_path / "run") == ["search", "finish"]
 
 
-def test_a_model_that_insists_on_what_is_spent_is_stopped(world, tmp_path):
+def test_a_model_that_repeats_refused_calls_is_stopped(world, tmp_path):
     with LLMServer(lambda body: tool_call("search", {"query": "membrane", "k": 3})) as server:
         summary = play(world, tmp_path / "run", server, budget={"max_searches": 2})
-        assert len(server.requests) == 2 + IN_VAIN
+        assert len(server.requests) == 2 + MAX_REFUSED
     done = episode(tmp_path / "run")
     assert tools_used(tmp_path / "run") == ["search", "search", "submit"]
     assert done["notes"]["llm"]["stopped"] == "budget"
@@ -173,7 +173,7 @@ def test_few_characters_end_no_episode(world, tmp_path, tool, characters):
     assert bool(done["answers"]["discovery"]) == (characters >= 4_000)
 
 
-def test_what_a_server_would_refuse_is_not_sent(world, tmp_path):
+def test_messages_that_a_server_would_refuse_are_not_sent(world, tmp_path):
     script = [
         tool_call("functions.search the web" + "x" * 99, {"query": "x"}),
         tool_call("", {}),
@@ -301,7 +301,7 @@ def test_a_model_in_trouble_costs_no_survey(world, tmp_path, trouble):
 
 
 @pytest.mark.parametrize("calls", [0, 1, 2])
-def test_at_a_limit_what_was_seen_is_handed_in(world, tmp_path, calls):
+def test_at_a_limit_the_papers_shown_are_submitted(world, tmp_path, calls):
     with LLMServer(lambda body: tool_call("search", {"query": "membrane", "k": 3})) as server:
         play(world, tmp_path / "run", server, limits={"max_calls": calls})
         assert len(server.requests) == calls

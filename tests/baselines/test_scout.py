@@ -61,7 +61,7 @@ def text(paper_id):
 # What it does
 
 
-def test_it_searches_for_the_topic_and_then_for_the_papers_found(tmp_path):
+def test_it_searches_for_the_topic_and_then_for_papers(tmp_path):
     corpus = corpus_of(tmp_path / "corpus")
     agent = Scout()
     actions, info, _ = played(agent, corpus)
@@ -113,7 +113,7 @@ def test_every_engine_is_asked(tmp_path):
     assert not any("retriever" in a["arguments"] for a in actions)
 
 
-def test_links_lead_to_what_no_word_leads_to(tmp_path):
+def test_links_lead_to_papers_without_shared_words(tmp_path):
     corpus = corpus_of(
         tmp_path / "corpus", links={"p:fish": ["p:stone", "p:reef"], "p:lime": ["p:fish"]}
     )
@@ -187,7 +187,7 @@ def test_it_finds_more_than_the_title(world, tmp_path):
 # Mind-maps
 
 
-def test_the_map_holds_the_papers_given(tmp_path):
+def test_the_map_holds_the_starting_papers(tmp_path):
     corpus = corpus_of(tmp_path / "corpus")
     actions, info, _ = played(Scout(), corpus, "Organization")
     assert {a["tool"] for a in actions} == {"read", "organize"}
@@ -207,7 +207,7 @@ def papers_of(tree):
     return sorted(own + [paper for child in tree["children"] for paper in papers_of(child)])
 
 
-def test_with_no_papers_given_it_looks_for_some(tmp_path):
+def test_without_starting_papers_it_searches(tmp_path):
     corpus = corpus_of(tmp_path / "corpus")
     _, info, _ = played(Scout(), corpus, "Organization", references="found", found={})
     assert papers_of(info["answers"]["organization"]) == ["p:fish", "p:reef", "p:shark"]

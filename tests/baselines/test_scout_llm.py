@@ -120,7 +120,7 @@ def test_without_a_readable_answer_it_is_scout(answer, world):
 
 
 @pytest.mark.parametrize("calls", range(9))
-def test_at_a_limit_what_was_found_is_handed_in(calls, world):
+def test_at_a_limit_the_ranking_so_far_is_submitted(calls, world):
     with LLMServer(model(lambda n: "Relevant")) as server:
         options = {"limits": {"max_calls": calls}}
         summary = play(world, "discovery", "scout-llm", "run", server, surveys=1, **options)

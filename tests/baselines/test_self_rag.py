@@ -77,7 +77,7 @@ def test_relevant_first_irrelevant_last(act):
     assert all(part(prompt, "topic") == "letters" for prompt in prompts)
 
 
-def test_what_the_final_query_finds_is_handed_in(act):
+def test_the_hits_of_the_final_query_are_submitted(act):
     """Of beta: c, d, a, where c is irrelevant and a was relevant before; b is not found again."""
     script = [LOOK + ALPHA, judged(True), MORE + BETA, judged(False), ENOUGH]
     episode, prompts = act(script, judged=1)

@@ -18,7 +18,7 @@ import baselines
 from arena.agents import Known
 from arena.errors import DataError
 from arena.llm import ParseError
-from arena.llm.agent import _client
+from arena.llm.agent import shared_client
 from arena.mindmap import read_mind_map
 from baselines.parts.asking import queries
 from baselines.parts.conversations import (
@@ -48,7 +48,7 @@ def nothing_shared(monkeypatch, tmp_path):
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    _client.cache_clear()
+    shared_client.cache_clear()
 
 
 def asked_for(body):
@@ -189,7 +189,7 @@ def test_an_episode_by_hand(mini):
     assert agent.notes()["llm"]["failed"] == []
 
 
-def test_given_papers_are_what_is_searched(mini):
+def test_starting_papers_are_searched(mini):
     """The papers given are p:leap, p:day, 12345 and p:last; only p:day has an abstract."""
     script = [
         DRAFT,
@@ -256,7 +256,7 @@ def test_a_run_and_its_replay(task, options, calls, world, tmp_path):
     with LLMServer(script) as server:
         summary = play("a", base_url=server.url)
         assert len(server.requests) <= calls  # equal requests are asked once
-        play("b", base_url=server.url, store="other.jsonl", max_parallel=1)
+        play("b", base_url=server.url, store="other.db", max_parallel=1)
     play("c", mode="replay")
     runs = [run_contents(tmp_path / name) for name in "abc"]
     assert runs[0] == runs[1] == runs[2]
@@ -385,7 +385,7 @@ def test_troubles_that_pass_change_nothing(mini, tmp_path):
     assert play("troubled", troubled) == (plain, sent + len(troubles))
 
 
-def test_nobody_is_asked_to_answer_from_nothing(mini):
+def test_a_question_without_papers_costs_no_request(mini):
     with LLMServer(but(queries="<Queries>- hafnium</Queries>")) as server:  # a survey's word
         agent = storm(server, **SMALL)
         played(make_env(mini, "arena/Survey-v0"), agent, "sv:1")
@@ -400,7 +400,7 @@ def test_nobody_is_asked_to_answer_from_nothing(mini):
 @pytest.fixture(scope="module")
 def helper(tmp_path_factory):
     """Options that lead to a helpful model; what it was asked once it is not asked again."""
-    store = tmp_path_factory.mktemp("helper") / "answers.jsonl"
+    store = tmp_path_factory.mktemp("helper") / "answers.db"
     with LLMServer(helpful) as server:
         yield {"model": "scripted", "base_url": server.url, "store": str(store), **SMALL}
 
@@ -411,7 +411,7 @@ def survey(world):
 
 
 @pytest.mark.parametrize("most", range(CALLS + 1))
-def test_a_limit_at_any_call_hands_in_what_is_there(most, helper, world, survey):
+def test_a_limit_at_any_call_submits_the_ranking_so_far(most, helper, world, survey):
     """The calls: 1 for perspectives, twice 2 for each of questions, queries and answers, 2 more."""
     env = make_env(world, "arena/Survey-v0")
     agent, whole = Storm(limits={"max_calls": most}, **helper), Storm(**helper)
@@ -597,7 +597,7 @@ def test_outlines(said, expected):
 
 
 @pytest.mark.parametrize("said", ["", "No.", "# The topic", "<outline></outline>", "# ?\n#", "{}"])
-def test_what_is_no_outline(said):
+def test_texts_without_an_outline(said):
     with pytest.raises(ParseError):
         outline(said, "the topic")
 
@@ -627,7 +627,7 @@ LINES = st.lists(
 
 @settings(max_examples=150, deadline=None)
 @given(lines=LINES, topic=st.text(max_size=40) | st.sampled_from(["<typology>", "{a}", "- x"]))
-def test_what_is_read_as_an_outline_is_a_mind_map(lines, topic):
+def test_every_outline_is_a_mind_map(lines, topic):
     """The tool takes it: at most 500 headings, no label too long, no more than 64 levels."""
     said = "\n".join(lines).encode("utf-8", "replace").decode()
     topic = topic.encode("utf-8", "replace").decode()
@@ -698,12 +698,12 @@ def test_the_closest_titles_by_hand():
     assert closest([], "deep", 3) == []
 
 
-def test_thoughts_are_no_outline():
+def test_thoughts_are_not_an_outline():
     thoughts = "<think>\n- First the kinds\n## then uses\n</think>\n"
     assert outline(thoughts + "# T\n## Kinds\n## Uses", "sorting") == "# sorting\n## Kinds\n## Uses"
 
 
-def test_a_form_that_is_given_back_is_no_answer():
+def test_a_copied_form_is_not_an_answer():
     """A weak model repeats the end of its prompt."""
     folder = Path(baselines.__path__[0]) / "prompts" / "storm"
     readers = {

@@ -13,7 +13,7 @@ pytest.importorskip("openai", reason="the package openai (extra llm) is not inst
 pytestmark = pytest.mark.usefixtures(alone.__name__)
 
 
-def test_the_hits_of_the_query_are_handed_in(tmp_path):
+def test_the_hits_of_the_query_are_submitted(tmp_path):
     corpus = corpus_of(tmp_path / "corpus", LETTERS)
     with LLMServer([bullets(["beta", "gamma"])]) as server:
         play(corpus, "discovery", "zero-shot", "run", server)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ import pytest
 
 import arena
 import arena.cli
-from arena._internal.code import code_sha256
+from arena._internal.code import ELSEWHERE, code_sha256
 
 MINE = '''
 import arena
@@ -56,6 +57,7 @@ def hash_in(folder: Path, setup: str = "", extra: str = "") -> str:
         ("arena/tools/search.py", "from __future__", "# A comment.\nfrom __future__", True),
         ("arena/tools/search.py", '"""', '"""Another docstring. ', False),  # it describes a tool
         ("baselines/title.py", "100", "99", False),
+        ("arena/cli/run.py", "from __future__", "ADDED = 1\nfrom __future__", True),
         ("baselines/prompts/zero-shot/query.txt", "$topic", "$topic ", False),
     ],
 )
@@ -68,6 +70,41 @@ def test_what_changes_the_hash(copy, file, before, after, same):
         assert (hash_in(copy) == code_sha256()) is same
     finally:
         path.write_text(text, encoding="utf-8")
+
+
+def imports(path: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def test_no_run_replay_or_score_imports_the_rooms_that_the_hash_leaves_out():
+    """Followed through everything that is imported, also inside functions."""
+    root = Path(arena.__file__).parent
+    waiting = [root / "runs/runner.py", root / "runs/replaying.py", root / "runs/rescoring.py"]
+    waiting += sorted((root.parent / "baselines").rglob("*.py"))
+    reached: set[Path] = set()
+    while waiting:
+        path = waiting.pop()
+        if path in reached or path == root / "__init__.py":
+            continue
+        reached.add(path)
+        for name in imports(path):
+            parts = name.split(".")
+            for end in range(2, len(parts) + 1):
+                place = root.parent.joinpath(*parts[:end])
+                files = [place.with_suffix(".py")]
+                if place.is_dir():  # a registry imports every module of its package
+                    files = sorted(place.rglob("*.py"))
+                waiting += [file for file in files if file.is_file() and root in file.parents]
+    assert root / "metrics/ndcg.py" in reached
+    assert root / "envs/core.py" in reached
+    for path in reached - set((root.parent / "baselines").rglob("*.py")):
+        assert path.relative_to(root).parts[0] not in ELSEWHERE, path
 
 
 def test_a_new_file_changes_the_hash(copy):

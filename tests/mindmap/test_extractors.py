@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from arena.errors import DataError, UnknownNameError
-from arena.extractors import EXTRACTORS, make_extractor
-from arena.mindmap import MindMap, _entities, evaluate, identity, read_mind_map
+from arena.mindmap import MindMap, _labels, evaluate, identity, read_mind_map
+from arena.mindmap.extractors import EXTRACTORS, make_extractor
 from arena.mindmap.metrics.heading_entity_recall import heading_entity_recall
 
 NAME = "heading_entity_recall"
@@ -210,11 +210,11 @@ def test_by_name_it_is_kept(extractor, monkeypatch):
         lambda self, labels: asked.extend(labels) or [{label} for label in labels],
     )
     name = "spacy" if extractor.config["finds"] == "doc.ents" else "noun_chunks"
-    _entities._memory.clear()
+    _labels.entity_cache.clear()
     for _ in range(3):
         assert evaluate(tree("A", "b"), tree("b"), [NAME], extractor=name) == {NAME: 1.0}
     assert sorted(asked) == ["A", "b"]
-    _entities._memory.clear()
+    _labels.entity_cache.clear()
 
 
 # FLAIR, with a model trained here: its own are on a hub
@@ -281,7 +281,7 @@ def test_flair_fetches_nothing_by_itself(options, told, tmp_path, monkeypatch):
 
 def test_a_name_of_flairs_is_no_file_of_the_current_folder(tmp_path, monkeypatch):
     """Without flair: its models are pickles, and a file that happens to lie here is not trusted."""
-    from arena.extractors import flair as module
+    from arena.mindmap.extractors import flair as module
 
     def asked(name):
         raise LookupError(name)

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from arena.errors import DataError
 from arena.mindmap import MindMap, _edit_distance, evaluate
-from arena.mindmap.metrics.normalised_tree_edit_distance import normalised_tree_edit_distance
-from arena.mindmap.metrics.normalised_tree_semantic_distance import (
+from arena.mindmap.metrics.tree_distance import (
+    normalised_tree_edit_distance,
     normalised_tree_semantic_distance,
+    tree_edit_distance,
+    tree_semantic_distance,
 )
-from arena.mindmap.metrics.tree_edit_distance import tree_edit_distance
-from arena.mindmap.metrics.tree_semantic_distance import tree_semantic_distance
 
 ALL = [
     "tree_edit_distance",

@@ -20,15 +20,17 @@ from arena.mindmap import (
     MIND_MAP_METRICS,
     MindMap,
     _cardinality,
-    _vectors,
+    _labels,
     cardinality,
     evaluate,
     identity,
     read_mind_map,
 )
-from arena.mindmap.metrics.heading_soft_f1 import heading_soft_f1
-from arena.mindmap.metrics.heading_soft_precision import heading_soft_precision
-from arena.mindmap.metrics.heading_soft_recall import heading_soft_recall
+from arena.mindmap.metrics.heading_soft import (
+    heading_soft_f1,
+    heading_soft_precision,
+    heading_soft_recall,
+)
 
 NAMES = ["heading_soft_recall", "heading_soft_precision"]
 
@@ -241,7 +243,7 @@ def scores() -> list[str]:
 def test_what_is_cached_does_not_show():
     warm = scores()
     assert scores() == warm
-    _vectors._memory.clear()
+    _labels.vector_cache.clear()
     for label in reversed(MAPS[3].labels()):
         cardinality([label, "something else"], "static")
     assert scores() == warm
@@ -260,8 +262,8 @@ def test_neither_order_nor_blocks_show(monkeypatch):
 
 def test_threads_do_not_show():
     warm = scores()
-    _vectors._memory.clear()
-    _vectors._made.clear()
+    _labels.vector_cache.clear()
+    _labels._encoders.clear()
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(lambda _: scores(), range(4)):
             assert found == warm
@@ -334,7 +336,7 @@ def test_labels_carry_no_instruction_for_queries(monkeypatch):
 
     assert "instructed" not in ENCODERS.names()
     monkeypatch.setitem(ENCODERS._items, "instructed", Instructed)
-    monkeypatch.setattr(_vectors, "_made", {})
+    monkeypatch.setattr(_labels, "_encoders", {})
     assert identity("instructed")["config"] == {"query_instruction": ""}
 
 

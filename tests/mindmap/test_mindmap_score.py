@@ -16,18 +16,17 @@ from arena import command_line
 from arena.cli import _mindmap_score
 from arena.encoders import make_encoder
 from arena.errors import DataError, UnknownNameError
-from arena.extractors import make_extractor
 from arena.mindmap import (
     MIND_MAP_METRICS,
     SCORES,
     MindMap,
-    _comparison,
-    _entities,
+    _labels,
+    _scoring,
     evaluate,
     score_directories,
-    score_maps,
     score_pairs,
 )
+from arena.mindmap.extractors import make_extractor
 
 GOLD = {"name": "Survey", "subtopics": [{"name": "Dense retrieval", "subtopics": ["Training"]},
                                         "Evaluation in Paris"]}  # fmt: skip
@@ -78,6 +77,11 @@ def folders(tmp_path):
     (made / "a.md").write_text(PREDICTED)
     (made / "stranger.md").write_text(PREDICTED)
     return gold, made
+
+
+def score_one(predicted, gold, *arguments, **options):
+    (scores,) = score_pairs([(predicted, gold)], *arguments, **options)
+    return scores
 
 
 def needs_spacy():
@@ -191,7 +195,7 @@ def test_without_spacy(files, capsys, monkeypatch):
     assert found["extractor"] is found["sha256"]["extractor"] is None
     assert "heading_entity_recall is left out" in told.err
     assert "pip install 'researcharena[entities]'" in told.err
-    monkeypatch.setattr(_entities, "_made", {})
+    monkeypatch.setattr(_labels, "_extractors", {})
     assert run(*options, "--extractor", "spacy") == 2
     assert "pip install 'researcharena[entities]'" in capsys.readouterr().err
 
@@ -199,11 +203,11 @@ def test_without_spacy(files, capsys, monkeypatch):
 def test_each_score_is_that_of_its_metric():
     gold = MindMap("", (MindMap("x"), MindMap("z")))
     made = MindMap("", (MindMap("y"), MindMap("w")))
-    found = score_maps(made, gold, Signs(), Capitals())
+    found = score_one(made, gold, Signs(), Capitals())
     scores = evaluate(made, gold, SCORES, Signs(), Capitals())
     assert {name: found[name] for name in SCORES} == scores
     assert (found["tree_edit_distance"], found["tree_semantic_distance"]) == (2.0, 1.0)
-    raw = score_maps(made, gold, Signs(), Capitals(), clip=False)
+    raw = score_one(made, gold, Signs(), Capitals(), clip=False)
     for name in ("heading_soft_recall", "heading_soft_precision", "heading_soft_f1"):
         assert raw[name] == MIND_MAP_METRICS.get(name)(made, gold, Signs(), clip=False)
     assert raw["heading_soft_f1"] != found["heading_soft_f1"]
@@ -212,28 +216,28 @@ def test_each_score_is_that_of_its_metric():
 def test_plugins_are_recorded_under_their_names():
     tree = MindMap("", (MindMap("Dense retrieval"),))
     encoder = make_encoder("static", {})
-    found = score_maps(tree, tree, encoder, Capitals())
+    found = score_one(tree, tree, encoder, Capitals())
     assert (found["model"], found["extractor"]) == ("static", "Capitals")
     extractor = make_extractor("noun_chunks", {})
-    found = score_maps(MindMap(""), MindMap(""), encoder, extractor)
+    found = score_one(MindMap(""), MindMap(""), encoder, extractor)
     assert found["extractor"] == "noun_chunks"
 
 
 def test_a_gold_map_without_headings():
-    found = score_maps(MindMap("", (MindMap("a"),)), MindMap("title"), extractor=Capitals())
+    found = score_one(MindMap("", (MindMap("a"),)), MindMap("title"), extractor=Capitals())
     assert [found[name] for name in SCORES] == [None] * len(SCORES)
     assert found["extractor"] == "Capitals"
     assert found["nodes"] == {"gold": 0, "predicted": 1}
     with pytest.raises(UnknownNameError, match="statik"):
-        score_maps(MindMap(""), MindMap(""), "statik", None)
+        score_one(MindMap(""), MindMap(""), "statik", None)
 
 
 def test_portions_do_not_show(monkeypatch):
     trees = [MindMap("", tuple(MindMap(f"{n} {i}") for i in range(5))) for n in range(6)]
     pairs = list(itertools.pairwise(trees))
     expected = score_pairs(pairs, extractor=Capitals())
-    monkeypatch.setattr(_comparison, "_LABELS", 12)
-    monkeypatch.setattr(_comparison, "_SLICE", 3)
+    monkeypatch.setattr(_scoring, "_LABELS", 12)
+    monkeypatch.setattr(_scoring, "_SLICE", 3)
     assert score_pairs(pairs, extractor=Capitals()) == expected
     assert score_pairs([]) == []
 
@@ -249,7 +253,7 @@ def test_pairs_are_checked_before_anything_is_scored():
         with pytest.raises(DataError, match=told):
             score_pairs(pairs, Signs(), None, names=names)
     with pytest.raises(DataError, match=r"denominator='gould'. Did you mean 'gold'\?"):
-        score_maps(tree, MindMap("title"), denominator="gould")
+        score_one(tree, MindMap("title"), denominator="gould")
 
 
 # Many records

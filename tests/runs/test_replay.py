@@ -208,7 +208,7 @@ def test_json_is_recorded_as_it_is(value):
     assert json.dumps(json_action(value)) == json.dumps(value)  # also the order of keys
 
 
-def test_actions_and_what_is_recorded_of_them():
+def test_actions_and_their_records():
     for action, recorded in [
         ({"k": (1,)}, {"k": [1]}),
         ({1: 2}, {"1": 2}),
@@ -329,7 +329,7 @@ CHANGES: dict[str, tuple[Any, int, str]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_changed_line_is_found_in_its_place(world, finished, tmp_path, name):
+def test_a_changed_line_is_reported_with_its_step(world, finished, tmp_path, name):
     change, step, what = CHANGES[name]
     run, survey = changed(finished, tmp_path, change)
     report = replay(run, world)
@@ -348,7 +348,7 @@ class Foreign(Agent):
 
 
 @pytest.mark.parametrize("error", [None, "another"])
-def test_an_error_that_was_changed_or_taken_away_is_found(world, tmp_path, error):
+def test_a_changed_or_removed_error_is_reported(world, tmp_path, error):
     arena.run(world, "discovery", Foreign, tmp_path / "run", surveys=1)
     path = tmp_path / "run/trajectories.jsonl"
     record = json.loads(path.read_text())
@@ -436,7 +436,7 @@ def test_a_corpus_of_another_seed_is_refused(mini, finished, capsys):
     assert "was run with another corpus" in capsys.readouterr().err
 
 
-def test_other_code_is_told_and_no_difference(world, finished, tmp_path):
+def test_changed_code_is_a_remark_and_not_a_difference(world, finished, tmp_path):
     run = edited(finished, tmp_path, sha256={"environment": "0" * 64}, arena="0.0.1")
     report = replay(run, world)
     assert report.difference is None
@@ -466,7 +466,7 @@ def test_a_last_line_that_was_cut_off(world, finished, tmp_path, cut):
     assert run_contents(tmp_path / "run") == run_contents(finished)
 
 
-def test_what_holds_no_run(world, mini, finished, tmp_path):
+def test_directories_without_a_run_are_refused(world, mini, finished, tmp_path):
     (tmp_path / "file").write_text("x")
     (tmp_path / "empty").mkdir()
     for path in (tmp_path / "file", tmp_path / "empty", tmp_path / "absent", mini):
@@ -581,7 +581,7 @@ class Asks(Agent):
         return call("submit", paper_ids=[hit["id"] for hit in hits])
 
 
-def test_the_papers_that_a_run_found_travel_with_it(world, tmp_path):
+def test_a_run_keeps_its_starting_papers(world, tmp_path):
     arena.run(world, "discovery", "title", tmp_path / "title", surveys=3)
     output = tmp_path / "run"
     options = {"references": "found", "found": str(tmp_path / "title")}

@@ -129,7 +129,7 @@ def test_the_files_of_a_task_of_stages(world, three):
     assert record["answers"]["organization"] == maps[0]["mind_map"]
 
 
-def test_a_stage_that_was_not_handed_in_scores_zero(world, tmp_path):
+def test_a_stage_without_an_answer_scores_zero(world, tmp_path):
     summary = arena.run(
         world, "survey", "title", tmp_path / "run", surveys=2, budget={"max_steps": 2}
     )
@@ -249,7 +249,7 @@ def test_the_command(world, title_run, three, capsys):
         assert "holds no run" in capsys.readouterr().err
 
 
-def test_the_command_says_what_a_mean_leaves_out(mini_records, tmp_path, capsys):
+def test_the_command_reports_surveys_that_a_mean_leaves_out(mini_records, tmp_path, capsys):
     """Of two maps one has an entity."""
     from corpus_builder.build import build
     from corpus_builder.sources.jsonl import JsonLines

@@ -265,7 +265,7 @@ def test_the_environment_of_a_run_on_the_command_line(world, tmp_path, capsys):
     assert "differs in encoder" in capsys.readouterr().err
 
 
-def test_what_is_listed(capsys):
+def test_the_list_of_plug_ins(capsys):
     for kind, name in (
         ("rewards", "shaped"), ("tools", "organize"), ("mind-map-metrics", "heading_soft_recall"),
     ):  # fmt: skip

@@ -88,7 +88,7 @@ def test_score_refuses_a_run_over_another_corpus(world, mini, title_run):
         arena.score(mini, "discovery", title_run)
 
 
-def test_what_lies_below_the_thousandth_place_does_not_count(world, tmp_path):
+def test_ranks_below_one_thousand_do_not_count(world, tmp_path):
     survey = min(pq.read_table(world / "tasks/surveys.parquet")["id"].to_pylist())
     gold = next(
         row["reference"]
@@ -104,7 +104,7 @@ def test_what_lies_below_the_thousandth_place_does_not_count(world, tmp_path):
         assert scored["counts"]["not_visible"] == place - 1 - (place > 1000) + (place > 1000)
 
 
-def test_a_score_names_what_made_it(world, title_run, tmp_path):
+def test_a_score_names_its_inputs(world, title_run, tmp_path):
     manifest = json.loads((title_run / "manifest.json").read_text())
     scored = arena.score(world, "discovery", title_run)
     for key in ("corpus", "tasks"):

@@ -17,13 +17,11 @@ import pytest
 from gymnasium.utils import EzPickle
 
 import arena
-from arena.check import CHECKS, Result, Subject, check_environment
-from arena.check._episodes import (
-    ids_in,
-)
 from arena.cli import main
 from arena.envs import SurveyEnv, SurveyVectorEnv, ToolCallSpace
 from arena.tasks import TaskSet, environment_ids
+from arena.testing import CHECKS, Result, Subject, check_environment
+from arena.testing.walk import values_of
 
 
 def gold_rows(corpus, survey):
@@ -257,7 +255,7 @@ BROKEN = {
     "NeverOver": ("budgets", "does not raise gymnasium.error.ResetNeeded"),
     "Fragile": ("bad_actions", "raised TypeError: unhashable type"),
     "Charging": ("bad_actions", "the action None cost {'steps': 1, 'reads': 1}"),
-    "Future": ("no_future", "is of 20"),
+    "Future": ("no_future", "is dated 20"),
 }
 
 
@@ -360,7 +358,7 @@ class Honest(Own):
 
     def step(self, action):
         outcome = super().step(action)
-        self.shown.update(dict.fromkeys(ids_in(json.loads(outcome[0]["result"]))))
+        self.shown.update(dict.fromkeys(values_of("id", json.loads(outcome[0]["result"]))))
         if isinstance(action, dict) and action.get("tool") == "select":
             self.chosen |= set(action["arguments"].get("paper_ids", ()))
         return outcome
@@ -643,7 +641,7 @@ def test_a_view_that_forgets_the_day_of_a_link_is_found(world, monkeypatch):
 
     monkeypatch.setattr(arena.CorpusView, "_linked", linked)
     results = check_environment("arena/Discovery-v0", world, checks=["no_future"])
-    assert re.search(r"'w7-\w+' is of 20\d\d-", failing(results)["no_future"])
+    assert re.search(r"'w7-\w+' is dated 20\d\d-", failing(results)["no_future"])
 
 
 def test_a_selection_that_orders_by_gain_is_found(world, monkeypatch):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from arena.extractors import Extractor
-from arena.mindmap._entities import entities
-from arena.mindmap._labels import compared
-from arena.mindmap._registry import MIND_MAP_METRICS
+from arena.mindmap._labels import compared, entities
+from arena.mindmap.extractors import Extractor
+from arena.mindmap.metrics import MIND_MAP_METRICS
 from arena.mindmap.tree import MindMap
 
 

@@ -268,7 +268,7 @@ def _report_name(experiment: Experiment, table: Table, heading: str, metric: str
 
 def _check_scoring(experiment: Experiment) -> None:
     from arena.encoders import ENCODERS
-    from arena.extractors import EXTRACTORS
+    from arena.mindmap.extractors import EXTRACTORS
 
     for key, registry in (("encoder", ENCODERS), ("extractor", EXTRACTORS)):
         try:

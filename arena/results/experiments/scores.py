@@ -10,11 +10,11 @@ from arena._internal.files import sha256_json
 from arena.corpus import Corpus, indexes
 from arena.errors import DataError
 from arena.mindmap import needs
-from arena.mindmap._entities import named_extractor
+from arena.mindmap.extractors import make_extractor
 from arena.results.comparison.episodes import use_of
 from arena.results.experiments.config import Experiment
 from arena.results.experiments.grid import Cell
-from arena.retrieval._names import parse_name
+from arena.retrieval import parse_name
 from arena.runs import rescore
 from arena.runs.directory import OpenedRun
 from arena.runs.rescoring import is_of_mind_maps
@@ -72,7 +72,7 @@ def possible(metrics: Iterable[str], extractor: str) -> list[str]:
         base = name.rpartition(".")[2]
         if is_of_mind_maps(base) and "extractor" in needs(base):
             try:
-                named_extractor(extractor)
+                make_extractor(extractor, {})
             except DataError:
                 continue
         kept.append(name)

@@ -1,0 +1,139 @@
+"""Heading soft recall, precision and F1: the overlap of two maps' headings by their meaning."""
+
+from __future__ import annotations
+
+from arena.encoders import Encoder
+from arena.errors import DataError, did_you_mean
+from arena.errors import clip as quoted
+from arena.mindmap._cardinality import cardinalities
+from arena.mindmap._labels import compared
+from arena.mindmap.metrics import MIND_MAP_METRICS
+from arena.mindmap.tree import MindMap
+
+_DENOMINATORS = ("gold", "paper")
+
+
+@MIND_MAP_METRICS.register("heading_soft_recall")
+def heading_soft_recall(
+    predicted: MindMap,
+    gold: MindMap,
+    encoder: str | Encoder = "static",
+    *,
+    denominator: str = "gold",
+    clip: bool = True,
+) -> float:
+    """Soft overlap of the labels, relative to the gold map's.
+
+    Recall = (c(P) + c(G) - c(P u G)) / c(G), where P and G are the sets of distinct labels of the
+    predicted and the gold map, without their roots', and c is the soft cardinality
+    (`arena.mindmap.cardinality`): c(S) = sum over i of 1 / sum over j of max(0, cos(S_i, S_j)).
+
+    The range is [0, infinity), not [0, 1]: one label that lies between many counts as much of
+    them, and a label between n orthogonal ones, at cosine 1 / sqrt(n) to each, has with n of
+    them a soft intersection of sqrt(n). The gold map itself scores exactly 1, an empty prediction
+    0. Nothing is cut off.
+
+    Source: Fränti and Mariescu-Istodor, Soft precision and recall, Pattern Recognition Letters
+    167, 2023; ResearchArena (arXiv:2406.10291), section 5. Its formula divides by c(P), the
+    constructed map's, which STORM, where the metric comes from, does not.
+
+    Args:
+        predicted: The map that was made; its root's label does not count.
+        gold: The survey's own.
+        encoder: The name of a registered encoder, or an encoder.
+        denominator: ``"gold"``: c(G). ``"paper"``: c(P), which makes it the soft precision.
+        clip: Whether negative cosines count as 0. Without that any number can come out.
+
+    Raises:
+        DataError: The gold map has no label below its root; the denominator is no such name;
+            without ``clip``, a cardinality is infinite.
+        UnknownNameError: There is no such encoder.
+
+    P = {a}, G = {a, b}, a and b orthogonal: c(P) = 1, c(G) = 2, c(P u G) = 2, so (1 + 2 - 2) / 2.
+    """
+    check_denominator(denominator)
+    ours, theirs = compared(predicted, gold)
+    if not ours:
+        return 0.0
+    sizes = cardinalities(ours, theirs, encoder, clip)
+    return sizes.share(sizes.second if denominator == "gold" else sizes.first)
+
+
+def check_denominator(denominator: str) -> None:
+    """Raise DataError if heading soft recall has no such denominator."""
+    if denominator not in _DENOMINATORS:
+        raise DataError(
+            f"denominator={quoted(denominator)}.{did_you_mean(denominator, _DENOMINATORS)}"
+        )
+
+
+@MIND_MAP_METRICS.register("heading_soft_precision")
+def heading_soft_precision(
+    predicted: MindMap, gold: MindMap, encoder: str | Encoder = "static", *, clip: bool = True
+) -> float:
+    """Soft overlap of the labels, relative to the predicted map's.
+
+    Precision = (c(P) + c(G) - c(P u G)) / c(P); sets, cardinality, range [0, infinity) and source
+    are those of `heading_soft_recall`. The gold map itself scores exactly 1, an empty prediction
+    0.
+
+    Args:
+        predicted: The map that was made; its root's label does not count.
+        gold: The survey's own.
+        encoder: The name of a registered encoder, or an encoder.
+        clip: Whether negative cosines count as 0. Without that any number can come out.
+
+    Raises:
+        DataError: The gold map has no label below its root; without ``clip``, a cardinality is
+            infinite.
+        UnknownNameError: There is no such encoder.
+
+    P = {a, b}, G = {a}, a and b orthogonal: c(P) = 2, c(G) = 1, c(P u G) = 2, so (2 + 1 - 2) / 2.
+    """
+    ours, theirs = compared(predicted, gold)
+    if not ours:
+        return 0.0
+    sizes = cardinalities(ours, theirs, encoder, clip)
+    return sizes.share(sizes.first)
+
+
+@MIND_MAP_METRICS.register("heading_soft_f1")
+def heading_soft_f1(
+    predicted: MindMap, gold: MindMap, encoder: str | Encoder = "static", *, clip: bool = True
+) -> float:
+    """Harmonic mean of soft recall and a precision that headings nearly alike cannot raise.
+
+    F1 = 2 R P / (R + P), 0 if both are 0, with s = c(P) + c(G) - c(P u G) and
+
+        R = min(1, s / c(G)),    P = min(1, s / max(c(P), c(G) n(P) / n(G)))
+
+    where n counts the distinct labels of a map. In [0, 1]; the gold map itself scores exactly 1,
+    an empty prediction 0. Sets, cardinality c and source of the parts are those of
+    `heading_soft_recall`; this is no metric of the paper, and meant for rewards. Soft recall alone
+    is won by a list of common words. Soft precision is won by hundreds of headings that are nearly
+    alike: they count as few things, and yet outweigh the survey's own in c(P u G). So the labels
+    count here for as many things as they would be if they differed as those of the gold map do.
+
+    Args:
+        predicted: The map that was made; its root's label does not count.
+        gold: The survey's own.
+        encoder: The name of a registered encoder, or an encoder.
+        clip: Whether negative cosines count as 0. Without that any number can come out.
+
+    Raises:
+        DataError: The gold map has no label below its root; without ``clip``, a cardinality is
+            infinite.
+        UnknownNameError: There is no such encoder.
+
+    P = {a, b}, G = {a}, a and b orthogonal: s = 1, R = 1, P = 1 / max(2, 2), so F1 = 2 / 3; and the
+    same if b has the vector of a, where c(P) is 1 but n(P) is 2.
+    """
+    ours, theirs = compared(predicted, gold)
+    if not ours:
+        return 0.0
+    sizes = cardinalities(ours, theirs, encoder, clip)
+    # The ratio first: for equal numbers it is exactly 1, and the gold map scores exactly 1.
+    at_least = sizes.second * (len(ours) / len(theirs))
+    recall = min(1.0, sizes.share(sizes.second))
+    precision = min(1.0, sizes.share(max(sizes.first, at_least)))
+    return 2 * recall * precision / (recall + precision) if recall and precision else 0.0

@@ -1,0 +1,165 @@
+"""Tree distances: how many nodes to insert, delete and relabel to get the survey's own map."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.encoders import Encoder
+from arena.mindmap._edit_distance import edit_distance
+from arena.mindmap._labels import unit_vectors
+from arena.mindmap.metrics import MIND_MAP_METRICS
+from arena.mindmap.tree import MindMap
+
+# In millionths: vectors are rounded too, so that a cosine of 0.8 may come out a little above it.
+_THRESHOLD = 800_000
+
+
+@MIND_MAP_METRICS.register("tree_edit_distance")
+def tree_edit_distance(predicted: MindMap, gold: MindMap) -> float:
+    """Least number of insertions, deletions and relabellings between two maps as ordered trees.
+
+    0 is the best; at most the sum of the numbers of nodes, which the roots are not among: both
+    maps get the same neutral root in place of their own, because some have none, and the wording
+    of a title must not count. To delete a node is to put its children in its place. An empty
+    prediction is as far away as the gold map has nodes.
+
+    Source: Zhang and Shasha, Simple fast algorithms for the editing distance between trees and
+    related problems, SIAM Journal on Computing 18(6), 1989; ResearchArena (arXiv:2406.10291),
+    section 5. A whole number, not normalised, as in its table 3.
+
+    Args:
+        predicted: The map that was made.
+        gold: The survey's own.
+
+    Raises:
+        DataError: The maps are too large for an edit distance (more than 4,194,304 pairs of nodes,
+            or more than 2^31 steps).
+
+    Example:
+        >>> a = MindMap("", (MindMap("x", (MindMap("y"), MindMap("z"))),))
+        >>> b = MindMap("", (MindMap("y"), MindMap("w")))
+        >>> tree_edit_distance(a, b)  # delete x, put w for z
+        2.0
+    """
+    return float(edit_distance(predicted, gold))
+
+
+@MIND_MAP_METRICS.register("normalised_tree_edit_distance")
+def normalised_tree_edit_distance(predicted: MindMap, gold: MindMap) -> float:
+    """Tree edit distance divided by the number of nodes of both maps, without the roots.
+
+    `tree_edit_distance` / (|P| + |G|). In [0, 1]: 0 for equal maps, 1 for an empty
+    prediction. 0 for two maps without nodes.
+
+    Args:
+        predicted: The map that was made.
+        gold: The survey's own.
+
+    Raises:
+        DataError: The maps are too large for an edit distance (more than 4,194,304 pairs of nodes,
+            or more than 2^31 steps).
+
+    Example:
+        >>> a = MindMap("", (MindMap("x", (MindMap("y"), MindMap("z"))),))
+        >>> b = MindMap("", (MindMap("y"), MindMap("w")))
+        >>> normalised_tree_edit_distance(a, b)  # 2 of 3 + 2
+        0.4
+    """
+    return _normalised(edit_distance(predicted, gold), predicted, gold)
+
+
+@MIND_MAP_METRICS.register("tree_semantic_distance")
+def tree_semantic_distance(
+    predicted: MindMap, gold: MindMap, encoder: str | Encoder = "static"
+) -> float:
+    """Tree edit distance in which a label costs nothing for one of nearly the same meaning.
+
+    As `tree_edit_distance`, but to put one label for another costs 0 if they are equal or the
+    cosine of their vectors exceeds 0.8, and else 1. The cosine is taken to six decimals, so that
+    a pair at exactly 0.8 costs 1. Never more than `tree_edit_distance`.
+
+    Source: ResearchArena (arXiv:2406.10291), section 5. A whole number, not normalised, as in its
+    table 3.
+
+    Args:
+        predicted: The map that was made.
+        gold: The survey's own.
+        encoder: The name of a registered encoder, or an encoder.
+
+    Raises:
+        DataError: The maps are too large for an edit distance (more than 4,194,304 pairs of nodes,
+            or more than 2^31 steps).
+        UnknownNameError: There is no such encoder.
+
+    Example:
+        >>> import numpy as np
+        >>> class Initials:  # the cosine of two labels is 1 if they begin alike, else 0
+        ...     def queries(self, texts):
+        ...         return np.array([[float(text[0] == x) for x in "xyz"] for text in texts])
+        >>> a = MindMap("", (MindMap("x", (MindMap("y1"), MindMap("z1"))),))
+        >>> b = MindMap("", (MindMap("y2"), MindMap("z2")))
+        >>> tree_semantic_distance(a, b, Initials())  # delete x, the others are free
+        1.0
+    """
+    return float(edit_distance(predicted, gold, lambda: _alike(predicted, gold, encoder)))
+
+
+@MIND_MAP_METRICS.register("normalised_tree_semantic_distance")
+def normalised_tree_semantic_distance(
+    predicted: MindMap, gold: MindMap, encoder: str | Encoder = "static"
+) -> float:
+    """Tree semantic distance divided by the number of nodes of both maps, without the roots.
+
+    `tree_semantic_distance` / (|P| + |G|). In [0, 1]: 0 for equal maps, 1 for an empty
+    prediction. 0 for two maps without nodes.
+
+    Args:
+        predicted: The map that was made.
+        gold: The survey's own.
+        encoder: The name of a registered encoder, or an encoder.
+
+    Raises:
+        DataError: The maps are too large for an edit distance (more than 4,194,304 pairs of nodes,
+            or more than 2^31 steps).
+        UnknownNameError: There is no such encoder.
+
+    If x is to be deleted from a map of 3 nodes, and the other 2 mean the same as the gold map's 2,
+    the distance is 1 / (3 + 2).
+    """
+    distance = edit_distance(predicted, gold, lambda: _alike(predicted, gold, encoder))
+    return _normalised(distance, predicted, gold)
+
+
+def _normalised(distance: float, predicted: MindMap, gold: MindMap) -> float:
+    nodes = predicted.size + gold.size
+    return distance / nodes if nodes else 0.0
+
+
+def _alike(predicted: MindMap, gold: MindMap, encoder: str | Encoder) -> NDArray[np.bool_]:
+    """Return for each pair of labels whether they are equal or their cosine exceeds 0.8.
+
+    Args:
+        predicted: Its distinct labels are the rows, as `MindMap.labels` orders them.
+        gold: Its distinct labels are the columns.
+        encoder: The name of a registered encoder, or an encoder.
+
+    Returns:
+        Shape (labels of `predicted`, labels of `gold`). A blank label has no meaning and is like
+        its equals alone.
+    """
+    rows, columns = predicted.labels(), gold.labels()
+    same = np.zeros((len(rows), len(columns)), bool)
+    ours, theirs = (
+        [i for i, label in enumerate(labels) if label.strip()] for labels in (rows, columns)
+    )
+    if ours and theirs:
+        labels = [rows[i] for i in ours] + [columns[i] for i in theirs]
+        vectors = unit_vectors(labels, encoder)
+        cosines = vectors[: len(ours)] @ vectors[len(ours) :].T
+        same[np.ix_(ours, theirs)] = np.rint(cosines * 1e6) > _THRESHOLD
+    numbers = {label: column for column, label in enumerate(columns)}
+    for row, label in enumerate(rows):
+        if label in numbers:
+            same[row, numbers[label]] = True
+    return same

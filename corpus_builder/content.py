@@ -1,0 +1,247 @@
+"""The content of a corpus, written from a database of staged tables: papers, links, tasks."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from arena._internal.arrays import ArrayWriter
+from arena._internal.files import sha256_json
+from arena._internal.progress import progress
+from arena.corpus import layout
+from arena.dates import format_day
+from corpus_builder._duckdb import count, execute, rows, tables
+from corpus_builder._papers import write_papers
+from corpus_builder._parquet import RowWriter
+
+HashAndCounts = tuple[str, dict[str, int]]
+"""A content hash, and counts."""
+
+Links = Callable[[duckdb.DuckDBPyConnection, Path], HashAndCounts]
+Once = Callable[[str, Callable[[], Any]], Any]
+
+
+def write_content(
+    connection: duckdb.DuckDBPyConnection,
+    directory: Path,
+    scratch: Path,
+    once: Once = lambda _, work: work(),
+    links: Links | None = None,
+) -> dict[str, Any]:
+    """Write all files of a corpus but its indexes and its manifest.
+
+    Args:
+        connection: Connection with the tables of `corpus_builder.staging.database`.
+        directory: Directory of the corpus.
+        scratch: Directory for temporary files.
+        once: Function that runs a step, or returns its result from an earlier run.
+        links: Function that writes the links; None to make them from ``staged_references``.
+
+    Returns:
+        ``content_sha256``, ``tasks_sha256``, ``counts``, ``dates`` for the manifest.
+    """
+    papers, sections = once("papers", lambda: write_papers(connection, directory, scratch))
+    references, link_counts = once("links", lambda: (links or write_links)(connection, directory))
+    tasks, task_counts = once("tasks", lambda: write_tasks(connection, directory))
+    hashes = {"papers": papers, "references": references, "tasks": tasks}
+    counts = {
+        "papers": count(connection, "SELECT count(*) FROM documents"),
+        "searchable": count(connection, "SELECT count(*) FROM documents WHERE searchable"),
+        "undated": count(connection, "SELECT count(*) FROM documents WHERE day IS NULL"),
+        "survey_papers": count(connection, "SELECT count(*) FROM documents WHERE survey"),
+        "survey_papers_unflagged": count(
+            connection,
+            "SELECT count(*) FROM documents d JOIN staged_papers p USING (id) "
+            "WHERE d.survey AND NOT p.is_survey",
+        ),
+        "unflagged_survey_titles": count(
+            connection,
+            "SELECT count(*) FROM documents d JOIN staged_papers p USING (id) "
+            "WHERE d.searchable AND p.title ILIKE '%survey%'",
+        ),
+        "sections": sections,
+        **link_counts,
+        **task_counts,
+    }
+    days = connection.execute("SELECT min(day), max(day) FROM documents WHERE searchable")
+    first, last = days.fetchone() or (None, None)
+    return {
+        "format_version": layout.FORMAT_VERSION,
+        "content_sha256": sha256_json({"format_version": layout.FORMAT_VERSION, **hashes}),
+        "tasks_sha256": tasks,
+        "counts": counts,
+        "dates": {
+            "first": None if first is None else format_day(first),
+            "last": None if last is None else format_day(last),
+        },
+    }
+
+
+_EPOCH = dt.date(1970, 1, 1)
+
+SURVEYS = pa.schema(
+    [
+        ("id", pa.string()),
+        ("title", pa.string()),
+        ("date", pa.date32()),
+        ("date_precision", pa.string()),
+    ]
+)
+GOLD = pa.schema(
+    [
+        ("survey", pa.string()),
+        ("reference", pa.string()),
+        ("influential", pa.bool_()),
+        ("document", pa.int32()),
+        ("status", pa.string()),
+    ]
+)
+MIND_MAPS = pa.schema(
+    [("survey", pa.string()), ("n_references_total", pa.int64()), ("mind_map", pa.string())]
+)
+
+# The order of the cases is the order in which a reference is refused.
+_GOLD = """
+SELECT s.id AS survey, r.cited AS reference, bool_or(r.influential) AS influential,
+       any_value(d.document) AS document,
+       any_value(CASE WHEN d.id IS NULL THEN 'unknown'
+                      WHEN d.day IS NULL THEN 'undated'
+                      WHEN d.survey THEN 'survey'
+                      WHEN d.day >= s.day THEN 'not_before'
+                      ELSE 'gold' END) AS status
+FROM staged_survey_references r
+JOIN staged_surveys s ON s.id = r.citing
+LEFT JOIN documents d ON d.id = r.cited
+GROUP BY s.id, r.cited ORDER BY s.id, document NULLS LAST, r.cited
+"""
+
+
+def write_tasks(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[str, dict[str, int]]:
+    """Write the files under tasks/; return their content hash and the counts by status."""
+    digest = hashlib.sha256()
+    counts = {"surveys": 0, "surveys_with_gold": 0, "mind_maps": 0}
+    with (
+        RowWriter(output / layout.SURVEYS, SURVEYS) as surveys,
+        RowWriter(output / layout.MIND_MAPS, MIND_MAPS) as labels,
+    ):
+        for row in rows(
+            connection,
+            "SELECT id, title, day, precision, n_references_total, mind_map "
+            "FROM staged_surveys ORDER BY id",
+        ):
+            id_, title, day, precision, total, mind_map = row
+            surveys.add((id_, title, _EPOCH + dt.timedelta(days=day), precision))
+            labels.add((id_, total, mind_map))
+            counts["surveys"] += 1
+            counts["mind_maps"] += mind_map is not None
+            digest.update(json.dumps(row, separators=(",", ":")).encode() + b"\n")
+    by_status = dict.fromkeys(("gold", "unknown", "undated", "survey", "not_before"), 0)
+    with_gold = set()
+    with RowWriter(output / layout.GOLD, GOLD) as gold:
+        for row in rows(connection, _GOLD):
+            gold.add(row)
+            status = row[4]
+            by_status[status] += 1
+            if status == "gold":
+                with_gold.add(row[0])
+            digest.update(json.dumps(row, separators=(",", ":")).encode() + b"\n")
+    counts["surveys_with_gold"] = len(with_gold)
+    counts |= {f"survey_references_{status}": number for status, number in by_status.items()}
+    return digest.hexdigest(), counts
+
+
+REFERENCES = pa.schema(
+    [("document", pa.int32()), ("cited", pa.int32()), ("influential", pa.bool_())]
+)
+
+# A survey's reference list is a gold label and an undated paper is out of reach, so a link counts
+# only between two searchable papers. The ids are compared before the joins: comparing documents
+# after them makes DuckDB pair every document with every other one first.
+LINKS = """
+SELECT a.document AS citing, b.document AS cited, bool_or(r.influential) AS influential
+FROM staged_references r
+JOIN documents a ON a.id = r.citing
+JOIN documents b ON b.id = r.cited
+WHERE a.searchable AND b.searchable AND r.citing <> r.cited
+GROUP BY ALL
+"""
+DANGLING = """
+SELECT count(*) FROM staged_references
+WHERE citing IN (SELECT id FROM documents) AND cited NOT IN (SELECT id FROM documents)
+"""
+
+
+def write_links(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[str, dict[str, int]]:
+    """Write references.parquet and both look-up lists; return the content hash and counts."""
+    execute(connection, f"CREATE TABLE links AS {LINKS}")
+    digest, number = write_sorted_links(connection, output)
+    return digest, {"references": number, "dangling_references": count(connection, DANGLING)}
+
+
+def write_sorted_links(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[str, int]:
+    """Write the table ``links(citing, cited, influential)``; return content hash and number."""
+    n = count(connection, "SELECT count(*) FROM documents")
+    digest = hashlib.sha256()
+    total = count(connection, "SELECT count(*) FROM links")
+    with (
+        RowWriter(output / layout.REFERENCES, REFERENCES) as table,
+        ArrayWriter(output / layout.CITED, np.uint32) as cited,
+        _Starts(output / layout.CITED_STARTS, n) as starts,
+        progress(total=total, desc="citations", unit="link") as bar,
+    ):
+        for batch in tables(connection, "SELECT * FROM links ORDER BY citing, cited"):
+            table.add_batch(batch)
+            one, other, marks = (batch.column(i).to_numpy(zero_copy_only=False) for i in range(3))
+            cited.append(other)
+            starts.add(one)
+            rows = zip(one.tolist(), other.tolist(), marks.tolist(), strict=True)
+            digest.update(b"".join(b"%d %d %d\n" % row for row in rows))
+            bar.update(batch.num_rows)
+    with (
+        ArrayWriter(output / layout.CITING, np.uint32) as citing,
+        _Starts(output / layout.CITING_STARTS, n) as starts,
+    ):
+        for batch in tables(connection, "SELECT cited, citing FROM links ORDER BY cited, citing"):
+            starts.add(batch.column(0).to_numpy())
+            citing.append(batch.column(1).to_numpy())
+    return digest.hexdigest(), citing.length
+
+
+class _Starts:
+    """Writes the first row of each document, for rows in document order."""
+
+    def __init__(self, path: Path, documents: int) -> None:
+        self._writer = ArrayWriter(path, np.int64)
+        self._documents = documents
+        self._next = 0  # the document whose start is to be written next
+        self._rows = 0
+
+    def add(self, documents: NDArray[np.int32]) -> None:
+        """Add rows, given as their documents."""
+        if len(documents):
+            last = int(documents[-1]) + 1
+            places = np.searchsorted(documents, np.arange(self._next, last))
+            self._writer.append(self._rows + places)
+            self._next = last
+        self._rows += len(documents)
+
+    def __enter__(self) -> _Starts:
+        self._writer.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is None:
+            while self._next <= self._documents:  # a piece at a time: there may be many
+                piece = min(self._documents + 1 - self._next, 1 << 20)
+                self._writer.append(np.full(piece, self._rows, np.int64))
+                self._next += piece
+        self._writer.__exit__(kind, None, None)

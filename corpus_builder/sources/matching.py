@@ -1,0 +1,311 @@
+"""Find the papers that a survey lists in a collection: by identifier, then by title."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena.dates import parse_date
+from arena.errors import DataError
+from corpus_builder.records import title_key
+from corpus_builder.sources.base import LocatedRecord
+from corpus_builder.sources.jsonl import JsonLinesFile
+
+_NEW = r"\d{4}\.\d{4,5}"
+_OLD = r"[a-z-]+(?:\.[A-Z]{2})?/\d{7}"
+_ARXIV = re.compile(rf"({_NEW}|{_OLD})(?:v\d+)?")
+_ARXIV_IN_TEXT = re.compile(
+    rf"(?:arxiv\s*[:.\s]\s*|arxiv\.org/(?:abs|pdf)/|arxiv\.)({_NEW}|{_OLD})(?!\d)", re.IGNORECASE
+)
+_NUMBER = re.compile(r"(\d{3,4})\.(\d+)")
+_DOI = re.compile(r"10\.\d{4,9}/\S+")
+_ARXIV_DOI = "10.48550/arxiv."
+_FIVE_DIGITS_FROM = "1501"  # arXiv: four digits behind the dot before January 2015, five since
+
+
+def arxiv_key(text: object) -> str | None:
+    """Return ``arxiv:...`` of an arXiv identifier, without its version; None of anything else.
+
+    >>> arxiv_key("arXiv:1706.03762v5"), arxiv_key("cs/9301111"), arxiv_key("10.1/2")
+    ('arxiv:1706.03762', 'arxiv:cs/9301111', None)
+    """
+    if not isinstance(text, str):
+        return None
+    bare = re.sub(r"^(?:https?://)?(?:arxiv\.org/(?:abs|pdf)/|arxiv\s*:\s*)", "", text.strip(),
+                  flags=re.IGNORECASE)  # fmt: skip
+    match = _ARXIV.fullmatch(bare.removesuffix(".pdf"))
+    return f"arxiv:{match[1]}" if match else None
+
+
+def arxiv_keys_in(text: str) -> Iterator[str]:
+    """Yield ``arxiv:...`` for every identifier that a text names as arXiv's."""
+    for match in _ARXIV_IN_TEXT.finditer(text):
+        yield f"arxiv:{match[1]}"
+
+
+def doi_key(text: object) -> str | None:
+    """Return ``doi:...`` of a DOI or its link, in lower case; an arXiv DOI is ``arxiv:...``.
+
+    >>> doi_key("https://doi.org/10.1109/TITS.2025.1"), doi_key("10.48550/arXiv.1706.03762")
+    ('doi:10.1109/tits.2025.1', 'arxiv:1706.03762')
+    """
+    if not isinstance(text, str):
+        return None
+    match = _DOI.search(text.strip())
+    if not match:
+        return None
+    doi = match[0].rstrip(".,;}").lower()
+    return arxiv_key(doi.removeprefix(_ARXIV_DOI)) if doi.startswith(_ARXIV_DOI) else f"doi:{doi}"
+
+
+def paper_keys(record: Mapping[str, Any]) -> set[str]:
+    """Return the identifiers of a paper of a collection.
+
+    They stand in its ``id`` (``arxiv:1706.03762``, ``doi:10...``, or bare), ``arxiv_id``, ``doi``
+    and ``externalids`` (Semantic Scholar's). An arXiv ``id`` that passed through a floating-point
+    number is repaired: ``arxiv:1907.0384800000002`` and ``arxiv:705.361``.
+    """
+    external = record.get("externalids") or record.get("externalIds")
+    external = external if isinstance(external, Mapping) else {}
+    identifier = record.get("id")
+    keys = {
+        arxiv_key(record.get("arxiv_id")),
+        arxiv_key(external.get("ArXiv")),
+        doi_key(record.get("doi")),
+        doi_key(external.get("DOI")),
+    }
+    if isinstance(identifier, str):
+        keys |= {arxiv_key(identifier), doi_key(identifier), _repaired(identifier)}
+    return {key for key in keys if key}
+
+
+def _repaired(identifier: str) -> str | None:
+    match = _NUMBER.fullmatch(identifier.removeprefix("arxiv:"))
+    if match is None or not identifier.startswith("arxiv:"):
+        return None
+    month, digits = match[1].zfill(4), match[2]
+    width = 5 if month >= _FIVE_DIGITS_FROM or month < "0704" else 4
+    if len(digits) > width:
+        digits = f"{float(f'0.{digits}'):.{width}f}"[2:]
+    return f"arxiv:{month}.{digits.ljust(width, '0')}"
+
+
+_FONT = r"emph|text[a-z]*|math[a-z]*|ensuremath|mbox|bf|it|em|rm|tt|sc|sl|sf"
+_MARK = r"[uvHcdbkrt](?=[\s{])"  # \v{s}, \c c: the accent goes, as all accents do
+_TAG = re.compile(r"</?(?:i|b|u|em|sub|sup|scp|strong)>", re.IGNORECASE)  # as PubMed has them
+_COMMAND = re.compile(rf"\\(?:(?:{_FONT})(?![a-zA-Z])|{_MARK})")
+
+
+def normal_title(title: str) -> str:
+    r"""Return the key of a title, equal for its spellings: `title_key` without markup and accents.
+
+    Commands of LaTeX and tags of HTML that only set a font or an accent go, other commands leave
+    their name; braces, dollars and dashes go with all punctuation. Whatever distinguishes two works
+    stays: a subtitle, a part number or a bracket counts.
+
+    Returns:
+        Letters and digits, case folded; empty if the title has none.
+
+    >>> normal_title(r"D\"IoT: {\v{C}}ech $\mathcal{X}$-Nets.")
+    'diotcechxnets'
+    >>> normal_title("DÏoT: Čech X-nets")
+    'diotcechxnets'
+    >>> normal_title("Nets (Part 1)") == normal_title("Nets (Part 2)")
+    False
+    """
+    key = unicodedata.normalize("NFD", title_key(_COMMAND.sub("", _TAG.sub("", title))))
+    return "".join(c for c in key if unicodedata.category(c)[0] != "M")
+
+
+_UNDATED = 2**31 - 1
+
+
+class PaperQuery(NamedTuple):
+    """A paper as a survey lists it: title, identifiers, year."""
+
+    title: str
+    keys: tuple[str, ...] = ()
+    year: int | None = None
+
+
+class StoredPaper(NamedTuple):
+    """A paper of the collection; ordered by day, undated last, then by id."""
+
+    day: int
+    id: str
+    date: Any
+
+    @property
+    def dated(self) -> bool:
+        """Whether the paper has a date."""
+        return self.day != _UNDATED
+
+
+class Match(NamedTuple):
+    """A match: the paper, how it was found, and the number of candidates."""
+
+    paper: StoredPaper
+    by: str
+    candidates: int
+
+
+class Collection:
+    """Papers in the format of ``jsonl``, read once, while the build reads them.
+
+    Only what is sought is kept in memory, so it is bounded by the surveys, not by the collection.
+
+    Args:
+        path: Path of the file.
+        sought: All papers that will be looked up.
+        surveys: The surveys: a paper with an identifier or the title of one is
+            marked as a survey, so that no agent finds it.
+
+    Raises:
+        DataError: If there is no such file.
+    """
+
+    def __init__(
+        self, path: str | Path, sought: Iterable[PaperQuery], surveys: Iterable[PaperQuery]
+    ) -> None:
+        self._file = JsonLinesFile(path, "papers")
+        surveys = list(surveys)
+        self._surveys = {key for survey in surveys for key in _names(survey)}
+        wanted = self._surveys | {key for reference in sought for key in _names(reference)}
+        self._held: dict[str, set[StoredPaper]] = {key: set() for key in wanted}
+        self._complete = False
+
+    def papers(self) -> Iterator[LocatedRecord]:
+        """Yield every paper."""
+        for place in self._file:
+            record = place.record
+            if isinstance(record, Mapping) and self._note(record) and not record.get("is_survey"):
+                place = place._replace(record={**record, "is_survey": True})
+            yield place
+        self._complete = True
+
+    def find(self, sought: PaperQuery) -> Match | None:
+        """Return the paper by identifier, or else by title; None if there is none.
+
+        Of several candidates the earliest is taken, of the same day the one with the smaller id:
+        they are versions of one work, which was known from the first one on.
+        """
+        self._read()
+        for by, keys in (("id", sought.keys), ("title", _title(sought))):
+            papers = {paper for key in keys for paper in self._held[key]}
+            if papers:
+                return Match(min(papers), by, len(papers))
+        return None
+
+    def versions(self, sought: PaperQuery) -> list[StoredPaper]:
+        """Return all papers with an identifier or the title of the query, the earliest first."""
+        self._read()
+        return sorted({paper for key in _names(sought) for paper in self._held[key]})
+
+    def describe(self) -> dict[str, str]:
+        """Return name and sha256 of the file as it was read."""
+        return {"name": self._file.name, "sha256": self._file.sha256}
+
+    def _read(self) -> None:
+        if not self._complete:
+            for _ in self.papers():
+                pass
+
+    def _note(self, record: Mapping[str, Any]) -> bool:
+        """Store a paper that is looked up; return whether it is one of the surveys."""
+        title, identifier = record.get("title"), record.get("id")
+        keys = paper_keys(record)
+        if isinstance(title, str):
+            keys.update(_title(PaperQuery(title)))
+        keys &= self._held.keys()
+        if not keys or not isinstance(identifier, str | int):
+            return False
+        held = StoredPaper(_day(record.get("date")), str(identifier), record.get("date"))
+        for key in keys:
+            self._held[key].add(held)
+        return not keys.isdisjoint(self._surveys)
+
+
+def _names(sought: PaperQuery) -> tuple[str, ...]:
+    return *sought.keys, *_title(sought)
+
+
+def _title(sought: PaperQuery) -> tuple[str, ...]:
+    key = normal_title(sought.title)
+    return (f"title:{key}",) if key else ()
+
+
+def _day(date: object) -> int:
+    try:
+        return _UNDATED if date is None else parse_date(date).day
+    except DataError:  # the builder refuses the paper, and says where it stands
+        return _UNDATED
+
+
+COUNTS = ("listed", "by_id", "by_title", "not_found", "repeated", "ambiguous", "years_apart")
+"""What a join counts: ``listed`` is the sum of the next four. ``repeated``: entries for a paper,
+or with a title, that the survey has listed before. ``ambiguous``: of those found, the ones that
+had several candidates. ``years_apart``: of those found by title, the ones whose year, as listed,
+is three or more away from the paper's: false joins are among them, if there are any."""
+
+_APART = 3
+_PLAUSIBLE = range(1800, 2100)
+
+
+class JoinResult(NamedTuple):
+    """The references of one survey after a join.
+
+    Attributes:
+        ids: Distinct ids of the papers, in the order listed.
+        places: For each entry, the id of its paper, or None.
+        counts: Counts, see `COUNTS`.
+    """
+
+    ids: list[str]
+    places: list[str | None]
+    counts: dict[str, int]
+
+    @property
+    def distinct(self) -> int:
+        """Number of distinct works that the survey lists."""
+        return self.counts["listed"] - self.counts["repeated"]
+
+
+def join(listed: Sequence[PaperQuery], collection: Collection) -> JoinResult:
+    """Look every entry up, by identifier and then by title."""
+    counts = dict.fromkeys(COUNTS, 0)
+    counts["listed"] = len(listed)
+    ids: dict[str, None] = {}
+    places: list[str | None] = []
+    missed: set[str] = set()
+    for entry in listed:
+        match = collection.find(entry)
+        places.append(match.paper.id if match else None)
+        known = match.paper.id in ids if match else _missed_before(entry, missed)
+        if known:
+            counts["repeated"] += 1
+        elif match is None:
+            counts["not_found"] += 1
+        else:
+            ids[match.paper.id] = None
+            counts[f"by_{match.by}"] += 1
+            counts["ambiguous"] += match.candidates > 1
+            counts["years_apart"] += _apart(entry, match)
+    return JoinResult(list(ids), places, counts)
+
+
+def _missed_before(entry: PaperQuery, missed: set[str]) -> bool:
+    names = {*entry.keys, normal_title(entry.title)} - {""}
+    known = not names.isdisjoint(missed)
+    missed |= names
+    return known
+
+
+def _apart(entry: PaperQuery, match: Match) -> bool:
+    if match.by != "title" or not match.paper.dated:
+        return False
+    if entry.year is None or entry.year not in _PLAUSIBLE:
+        return False
+    return abs(entry.year - int(str(parse_date(match.paper.date))[:4])) >= _APART

@@ -1,0 +1,317 @@
+"""Base of sources that join a published data set to a collection of papers."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from arena._internal.files import sha256_json
+from arena.dates import format_day, parse_date
+from arena.errors import DataError, clip
+from arena.mindmap import MindMap, read_mind_map
+from corpus_builder._options import ConstructorOptions
+from corpus_builder.sources.base import LocatedRecord
+from corpus_builder.sources.join_counts import JoinCounts
+from corpus_builder.sources.jsonl import JsonLinesFile
+from corpus_builder.sources.matching import (
+    Collection,
+    JoinResult,
+    PaperQuery,
+    StoredPaper,
+    join,
+    normal_title,
+)
+
+
+@dataclass(frozen=True)
+class PublishedSurvey:
+    """A survey as its data set publishes it, before the join.
+
+    Attributes:
+        id: Id in the corpus.
+        listed_id: Id in the data set, for ``--dates``.
+        itself: Title and identifiers of the survey in the collection.
+        references: References as listed, repeats included.
+        mentions: For each reference, how often the text cites it; None if unknown.
+        date: Date in the data set, or None.
+        mind_map: Mind-map in any form that `read_mind_map` reads; its papers are titles.
+        extra: Other values of the record: ``abstract``, ``prompt``, ``outline``, ...
+    """
+
+    id: str
+    listed_id: str
+    itself: PaperQuery
+    file: str
+    line: int
+    references: list[PaperQuery] = field(default_factory=list)
+    mentions: list[int] | None = None
+    date: Any = None
+    mind_map: Any = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+class PublishedSource(ConstructorOptions, ABC):
+    """A data set of surveys whose references are joined to a collection of papers.
+
+    Args:
+        input: Folder or file of the data set.
+        papers: Collection in which references are looked up: JSON lines in the format of ``jsonl``.
+        dates: Dates of surveys, used first: JSON lines or CSV with id or title, and date.
+
+    Raises:
+        DataError: If anything of the data set is missing or cannot be read; the collection is
+            read later.
+    """
+
+    name: ClassVar[str]
+    example: ClassVar[str]
+    input_help: ClassVar[str]
+    influential_mentions: ClassVar[int] = 3
+
+    def __init__(
+        self, input: str | Path, papers: str | Path, dates: str | Path | None = None
+    ) -> None:
+        self._dates = None if dates is None else DatesFile(dates)
+        self._hashes: dict[str, str] = {}
+        self._published = list(self.read(Path(input)))
+        self._collection = Collection(
+            papers,
+            (entry for survey in self._published for entry in survey.references),
+            (survey.itself for survey in self._published),
+        )
+        self._yields = JoinCounts()
+
+    @abstractmethod
+    def read(self, path: Path) -> Iterator[PublishedSurvey]:
+        """Yield the surveys of the data set at `path`; put sha256s of files into ``_hashes``."""
+
+    def papers(self) -> Iterator[LocatedRecord]:
+        """Yield the papers of the collection; versions of the surveys are marked as surveys."""
+        return self._collection.papers()
+
+    def surveys(self) -> Iterator[LocatedRecord]:
+        """Yield the surveys that have a date, with the references that the collection holds.
+
+        A record also has what the builder does not read: ``abstract``, ``prompt``, ``outline``,
+        where the data set has them.
+
+        Raises:
+            DataError: If no survey has a date.
+        """
+        self._yields = JoinCounts()
+        for survey in self._published:
+            joined = join(survey.references, self._collection)
+            counts = self._yields.add(survey.id, joined.counts)
+            counts["in_collection"] = len(self._collection.versions(survey.itself))
+            date, counts["date_from"] = self._date(survey)
+            if date is None:
+                self._yields.leave_out(survey.id)
+                continue
+            yield LocatedRecord(self._record(survey, joined, date), survey.file, survey.line)
+        if len(self._yields) == self._yields.n_left_out:
+            raise DataError(
+                f"none of the {len(self._published)} surveys has a date. Give a file of their "
+                "dates with --dates, or a collection that they stand in."
+            )
+
+    def describe(self) -> dict[str, Any]:
+        """Return the files as they were read, and the counts of the join."""
+        return {
+            "source": self.name,
+            "files": {
+                "papers": self._collection.describe(),
+                "surveys": {"files": len(self._hashes), "sha256": sha256_json(self._hashes)},
+            },
+            "yield": self._yields.to_json(),
+        }
+
+    def date_of(self, survey: PublishedSurvey) -> tuple[Any, str]:
+        """Return the date in the data set, and its origin."""
+        return survey.date, self.name
+
+    def _date(self, survey: PublishedSurvey) -> tuple[Any, str | None]:
+        if self._dates and (date := self._dates.find((survey.id, survey.listed_id),
+                                                     survey.itself.title)):  # fmt: skip
+            return date, "dates file"
+        own, whence = self.date_of(survey)
+        if own is not None:
+            return own, whence
+        for version in self._collection.versions(survey.itself):
+            if version.dated:
+                return version.date, "collection"
+        matches = (self._collection.find(entry) for entry in survey.references)
+        late = day_after(match.paper for match in matches if match)
+        return late, None if late is None else "latest reference"
+
+    def _record(self, survey: PublishedSurvey, joined: JoinResult, date: Any) -> dict[str, Any]:
+        record = {
+            "id": survey.id,
+            "title": survey.itself.title,
+            "date": date,
+            "references": joined.ids,
+            "n_references_total": joined.distinct,
+            **survey.extra,
+        }
+        if survey.mentions is not None:
+            cited = dict.fromkeys(joined.ids, 0)
+            for place, mentions in zip(joined.places, survey.mentions, strict=True):
+                if place is not None:
+                    cited[place] += mentions
+            record["influential"] = [
+                paper for paper, n in cited.items() if n >= self.influential_mentions
+            ]
+        if survey.mind_map is not None:
+            record["mind_map"] = self._map(survey, joined)
+        return record
+
+    def _map(self, survey: PublishedSurvey, joined: JoinResult) -> dict[str, Any] | None:
+        try:
+            tree, _ = read_mind_map(survey.mind_map)
+        except DataError:
+            self._yields.unusable_map(survey.id)
+            return None
+        ids = {entry.title: place for entry, place in zip(survey.references, joined.places,
+                                                          strict=True) if place}  # fmt: skip
+        return _with_ids(tree, ids).to_json()
+
+
+def _with_ids(tree: MindMap, ids: Mapping[str, str]) -> MindMap:
+    """Replace titles by ids; leave out papers that the collection lacks."""
+    papers = dict.fromkeys(ids[title] for title in tree.papers if title in ids)
+    # A map has at most 64 levels, so this does not run out of stack.
+    children = tuple(_with_ids(child, ids) for child in tree.children)
+    return MindMap(tree.label, children, tuple(papers))
+
+
+class DatesFile:
+    """Dates by a survey's id or title, from JSON lines (plain or gzip) or CSV (by its name).
+
+    Raises:
+        DataError: If the file is missing or empty; if a record has neither id nor title, or no
+            date; or if one id or title has two dates.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._dates: dict[str, Any] = {}
+        path = Path(path)
+        for where, record in _csv(path) if path.suffix == ".csv" else _json_lines(path):
+            date = record.get("date")
+            names = _names(record.get("id"), record.get("title"))
+            if not names or date in (None, ""):
+                raise DataError(
+                    f"{where}: {clip(dict(record))}: give an id or a title, and a date."
+                )
+            try:
+                parse_date(date)
+            except DataError as error:
+                raise DataError(f"{where}: date: {error}") from None
+            for name in names:
+                if self._dates.setdefault(name, date) != date:
+                    raise DataError(f"{where}: {clip(name)} has two dates. Keep one.")
+
+    def find(self, ids: Iterable[str], title: str) -> Any:
+        """Return the date of the survey with one of these ids, or else this title, or None."""
+        names = [name for identifier in ids for name in _names(identifier, None)]
+        dates = (self._dates.get(name) for name in [*names, *_names(None, title)])
+        return next((date for date in dates if date is not None), None)
+
+
+def day_after(references: Iterable[StoredPaper]) -> str | None:
+    """Return the day after the latest date of a survey's references, or None."""
+    days = [paper.day for paper in references if paper.dated]
+    return format_day(max(days) + 1) if days else None
+
+
+def month_of(arxiv_id: str) -> str | None:
+    """Return the month of an arXiv identifier of either form, or None.
+
+    >>> month_of("2010.10563"), month_of("cs/9301111"), month_of("0907")
+    ('2020-10', '1993-01', None)
+    """
+    match = re.match(r"(?:[a-z-]+(?:\.[A-Z]{2})?/(?=\d{7}))?(\d\d)(0[1-9]|1[0-2])(?:\.\d{4}|\d{3})",
+                     arxiv_id)  # fmt: skip
+    if not match:
+        return None
+    return f"{19 if match[1] >= '91' else 20}{match[1]}-{match[2]}"
+
+
+def _names(identifier: object, title: object) -> list[str]:
+    names = [f"id:{identifier}"] if isinstance(identifier, str | int) and identifier != "" else []
+    key = normal_title(title) if isinstance(title, str) else ""
+    return [*names, f"title:{key}"] if key else names
+
+
+def _json_lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for record, file, line in JsonLinesFile(path, "dates"):
+        if not isinstance(record, Mapping):
+            raise DataError(f"{file} line {line}: {clip(record)} is no JSON object.")
+        yield f"{file} line {line}", record
+
+
+def _csv(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            if "date" not in (reader.fieldnames or ()):
+                raise DataError(f"{str(path)!r} has no column 'date'. Begin with `id,title,date`.")
+            for row in reader:
+                yield f"{path.name} line {reader.line_num}", row
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"{str(path)!r} cannot be read: {reason}. Name a CSV file.") from None
+
+
+def find_one(path: Path, pattern: str, data_set: str) -> Path:
+    """Return `path` if it is a file, or else the only file in it that matches a pattern.
+
+    Raises:
+        DataError: If there is no such file, or more than one.
+    """
+    if not path.is_dir():
+        if path.is_file():
+            return path
+        raise DataError(f"{str(path)!r} does not exist. Name {data_set}, which has {pattern}.")
+    paths = sorted(path.glob(pattern))
+    if len(paths) != 1:
+        what = "no" if not paths else f"{len(paths)} files"
+        raise DataError(f"{str(path)!r} holds {what} {pattern}. Name {data_set}, which has one.")
+    return paths[0]
+
+
+def read_json(path: Path, hashes: dict[str, str], name: str) -> Any:
+    """Read a JSON file, and put its sha256 into `hashes` under `name`.
+
+    Raises:
+        DataError: If it is missing, empty or no JSON.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
+    hashes[name] = hashlib.sha256(data).hexdigest()
+    try:
+        return json.loads(data.removeprefix(b"\xef\xbb\xbf"))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{str(path)!r} is no JSON ({clip(str(error))}). Get it again.") from None
+
+
+def check_record(record: object, where: str, keys: Mapping[str, type], data_set: str) -> Any:
+    """Return `record` if it is an object that has these keys with values of these types.
+
+    Raises:
+        DataError: If a key is missing or has another type; the message names data set and key.
+    """
+    if not isinstance(record, Mapping):
+        raise DataError(f"{where}: {clip(record)} is no JSON object: this is not {data_set}.")
+    for key, kind in keys.items():
+        if not isinstance(record.get(key), kind):
+            value = clip(record[key], 60) if key in record else "no such key"
+            raise DataError(f"{where}: {key!r} is {value}: this is not {data_set}.")
+    return record

@@ -1,0 +1,168 @@
+"""Check the records of a source, stage them in files, and order the documents out of core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from arena.errors import DataError, clip
+from corpus_builder._duckdb import connected, execute, literal
+from corpus_builder._parquet import RowWriter
+from corpus_builder.records import Reference, parse_paper, parse_survey, title_key
+from corpus_builder.sources import LocatedRecord, Source
+
+_WHERE = [("file", pa.string()), ("line", pa.int64())]
+
+PAPERS = pa.schema(
+    [
+        ("id", pa.string()),
+        ("title", pa.string()),
+        ("title_key", pa.string()),
+        ("abstract", pa.string()),
+        ("day", pa.int32()),
+        ("precision", pa.string()),
+        ("is_survey", pa.bool_()),
+        ("venue", pa.string()),
+        ("authors", pa.list_(pa.string())),
+        ("fields", pa.list_(pa.string())),
+        ("sections", pa.list_(pa.struct([("heading", pa.string()), ("text", pa.string())]))),
+        *_WHERE,
+    ]
+)
+SURVEYS = pa.schema(
+    [
+        ("id", pa.string()),
+        ("title", pa.string()),
+        ("title_key", pa.string()),
+        ("day", pa.int32()),
+        ("precision", pa.string()),
+        ("n_references_total", pa.int64()),
+        ("mind_map", pa.string()),
+        *_WHERE,
+    ]
+)
+REFERENCES = pa.schema(
+    [("citing", pa.string()), ("cited", pa.string()), ("influential", pa.bool_())]
+)
+
+
+def stage(source: Source, directory: Path) -> None:
+    """Write ``papers``, ``surveys`` and their references as Parquet into `directory`.
+
+    Raises:
+        DataError: at the first record that is unusable, naming its file and line; or if there
+            are no papers or no surveys.
+    """
+    with (
+        RowWriter(directory / "papers.parquet", PAPERS) as papers,
+        RowWriter(directory / "references.parquet", REFERENCES) as references,
+    ):
+        for place, paper in _parsed(source.papers(), parse_paper):
+            day, precision = paper.date or (None, None)
+            sections = [{"heading": heading, "text": text} for heading, text in paper.sections]
+            papers.add(
+                (paper.id, paper.title, title_key(paper.title), paper.abstract, day, precision,
+                 paper.is_survey, paper.venue, paper.authors, paper.fields, sections,
+                 place.file, place.line)
+            )  # fmt: skip
+            _add_references(references, paper.id, paper.references)
+    with (
+        RowWriter(directory / "surveys.parquet", SURVEYS) as surveys,
+        RowWriter(directory / "survey_references.parquet", REFERENCES) as references,
+    ):
+        for place, survey in _parsed(source.surveys(), parse_survey):
+            surveys.add(
+                (survey.id, survey.title, title_key(survey.title), survey.date.day,
+                 survey.date.precision, survey.n_references_total, survey.mind_map,
+                 place.file, place.line)
+            )  # fmt: skip
+            _add_references(references, survey.id, survey.references)
+    for what, count in (("papers", papers.count), ("surveys", surveys.count)):
+        if not count:
+            raise DataError(f"the source holds no {what}. Give at least one.")
+
+
+def _parsed(records: Iterator[LocatedRecord], parse: Any) -> Iterator[tuple[LocatedRecord, Any]]:
+    for place in records:
+        try:
+            yield place, parse(place.record)
+        except DataError as error:
+            raise DataError(f"{place.file} line {place.line}: {error}") from None
+
+
+def _add_references(writer: RowWriter, citing: str, references: list[Reference]) -> None:
+    for reference in references:
+        writer.add((citing, reference.id, reference.influential))
+
+
+_MEMORY_LIMIT = 1_000_000_000
+
+_STAGED = ("papers", "surveys", "references", "survey_references")
+
+# A paper with the id or the title of a survey task is that survey, whatever its own flag says:
+# hiding a namesake costs a paper, showing the survey would give the task away.
+_DOCUMENTS = """
+CREATE TABLE documents AS
+SELECT (row_number() OVER (ORDER BY day NULLS LAST, id) - 1)::INTEGER AS document,
+       id, day, survey, day IS NOT NULL AND NOT survey AS searchable
+FROM (SELECT id, day, is_survey
+             OR id IN (SELECT id FROM staged_surveys)
+             OR title_key IN (SELECT title_key FROM staged_surveys WHERE title_key <> '')
+             AS survey
+      FROM staged_papers)
+"""
+
+# Of a release these come from other files than the papers, see corpus_builder.stages.corpus.
+_PARTS = """
+CREATE VIEW staged_abstracts AS
+SELECT id, abstract, 0 AS rank, file, line FROM staged_papers WHERE abstract <> '';
+CREATE VIEW staged_texts AS
+SELECT id, sections, file, line FROM staged_papers WHERE len(sections) > 0;
+"""
+
+
+@contextmanager
+def database(staging: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database over the staged files, with the table ``documents`` in document order.
+
+    Raises:
+        DataError: If an id occurs twice.
+    """
+    with connected(staging / "spill", _MEMORY_LIMIT, 1) as connection:
+        for name in _STAGED:
+            connection.execute(
+                f"CREATE VIEW staged_{name} AS "
+                f"SELECT * FROM read_parquet({literal(staging / f'{name}.parquet')})"
+            )
+        for name in ("papers", "surveys"):
+            _refuse_duplicates(connection, name)
+        connection.execute(_PARTS)
+        create_documents(connection)
+        yield connection
+
+
+def create_documents(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create ``documents(document, id, day, survey, searchable)``, one row a paper.
+
+    It is made of ``staged_papers(id, title_key, day, is_survey)`` and
+    ``staged_surveys(id, title_key)``.
+    """
+    execute(connection, _DOCUMENTS)
+
+
+def _refuse_duplicates(connection: duckdb.DuckDBPyConnection, name: str) -> None:
+    twice = connection.execute(
+        f"SELECT id, min(file), min(line, 2) AS lines FROM staged_{name} "
+        "GROUP BY id HAVING count(*) > 1 ORDER BY lines[2], id LIMIT 1"
+    ).fetchone()
+    if twice:
+        identifier, file, (first, second) = twice
+        raise DataError(
+            f"{file} lines {first} and {second}: both have id {clip(identifier)}. "
+            "Ids are unique; remove or rename one."
+        )

@@ -1,0 +1,197 @@
+"""Agents told from top to bottom: what is handed in when, and that no budget is overspent."""
+
+from __future__ import annotations
+
+import json
+
+import gymnasium
+import pytest
+from helpers import played
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import arena
+from arena.agents import Desk, Known, Researcher
+from arena.errors import ArenaError
+
+
+class Greedy(Researcher):
+    """Does what it can as long as it can."""
+
+    def discover(self, desk):
+        yield from self._all(desk)
+        desk.ranking = [*desk.papers, "no such paper", *desk.papers]
+
+    def organize(self, desk):
+        yield from self._all(desk)
+        desk.mind_map = {"label": "map", "children": ["one"]}
+
+    def _all(self, desk):
+        for number in range(300):
+            word = desk.topic.split()[number % len(desk.topic.split())]
+            yield from desk.search(word, k=37, offset=number)
+            for paper_id in list(desk.papers)[:2]:
+                yield from desk.read(paper_id)
+                yield from desk.references(paper_id)
+                yield from desk.citations(paper_id)
+        assert not desk.searches_left
+        assert not desk.reads_left or desk.read_count <= 2
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    task=st.sampled_from(["Discovery", "Selection", "Organization", "Survey"]),
+    steps=st.integers(3, 60),
+    searches=st.integers(0, 20),
+    reads=st.integers(0, 20),
+    characters=st.one_of(st.integers(0, 500_000), st.just(2_000_000)),
+    max_k=st.integers(1, 100),
+)
+def test_no_budget_is_overspent(world, task, steps, searches, reads, characters, max_k):
+    env = gymnasium.make(
+        f"arena/{task}-v0", corpus=world, max_steps=steps, max_searches=searches,
+        max_reads=reads, max_characters=characters, max_k=max_k,
+    )  # fmt: skip
+    actions, info, truncated = played(env, Greedy())
+    assert not truncated
+    wanted = {"Survey": {"discovery", "selection", "organization"}}.get(task, {task.lower()})
+    assert set(info["answers"]) == wanted
+    assert all(action.get("tool") != "finish" for action in actions)
+
+
+def test_a_survey_is_worked_on_in_three_stages_on_one_desk(world):
+    stages = []
+
+    class Three(Researcher):
+        def discover(self, desk):
+            hits = yield from desk.search("membrane", k=3)
+            desk.ranking = [hit.id for hit in hits]
+            stages.append((desk.stage, len(hits), id(desk)))
+
+        def select(self, desk):
+            desk.ranking.reverse()
+            stages.append((desk.stage, len(desk.papers), id(desk)))
+            yield from ()
+
+        def organize(self, desk):
+            text = yield from desk.read(desk.ranking[0])
+            desk.mind_map = {"label": "x", "children": [text.split()[0]]}
+            stages.append((desk.stage, desk.read_count, id(desk)))
+
+    env = gymnasium.make("arena/Survey-v0", corpus=world)
+    actions, info, _ = played(env, Three())
+    assert [action["tool"] for action in actions] == [
+        "search", "submit", "submit", "read", "organize",
+    ]  # fmt: skip
+    assert info["answers"]["selection"] == info["answers"]["discovery"][::-1]
+    assert [stage for stage, *_ in stages] == ["discovery", "selection", "organization"]
+    assert len({desk for *_, desk in stages}) == 1
+
+
+def test_by_default_it_plays_as_title(world, tmp_path):
+    for task in ("discovery", "selection", "survey"):
+        ours = arena.run(world, task, Researcher, tmp_path / f"{task}-ours", surveys=4)
+        title = arena.run(world, task, "title", tmp_path / f"{task}-title", surveys=4)
+        assert ours["mean"] == title["mean"]
+        for name in ("run.trec", "run.discovery.trec", "run.selection.trec"):
+            path = tmp_path / f"{task}-ours" / name
+            if path.exists():
+                other = (
+                    (tmp_path / f"{task}-title" / name).read_text().replace(" title", " Researcher")
+                )
+                assert path.read_text() == other
+
+
+def test_without_schemas_a_search_that_asks_for_too_much_is_made_smaller(world):
+    env = gymnasium.make("arena/Discovery-v0", corpus=world, max_k=5)
+    actions, info, _ = played(env, Researcher(), tools=False)
+    assert [action["arguments"].get("k") for action in actions] == [100, None, None]
+    assert len(info["answers"]["discovery"]) == 5
+    actions, info, _ = played(env, Researcher())
+    assert [action["arguments"].get("k") for action in actions] == [5, None]
+
+
+def test_a_refused_answer_is_not_submitted_again(world):
+    class Wrong(Researcher):
+        def organize(self, desk):
+            desk.mind_map = {"label": "x", "children": [{"label": "y", "papers": ["nobody"]}]}
+            yield from ()
+
+    env = gymnasium.make("arena/Organization-v0", corpus=world)
+    actions, info, truncated = played(env, Wrong())
+    assert [action["tool"] for action in actions] == ["organize", "finish"]
+    assert not truncated
+    assert info["answers"] == {}
+
+
+def test_the_desk_tells_engines_and_papers(world):
+    env = gymnasium.make("arena/Organization-v0", corpus=world)
+    observation, _ = env.reset(seed=1)
+    listed = json.loads(observation["result"])["references"]
+    desk = Desk(observation, arena.tool_schemas(env))
+    assert desk.retrievers == ("bm25",)
+    assert desk.given == [paper["id"] for paper in listed]
+    assert list(desk.papers.values()) == [Known(**paper) for paper in listed]
+    assert Desk(observation).retrievers == ()
+
+
+def test_a_blank_query_and_a_paper_read_before_cost_nothing(world):
+    class Twice(Researcher):
+        def discover(self, desk):
+            assert (yield from desk.search("  \n ")) == []
+            (hit,) = yield from desk.search("membrane", k=1)
+            first = yield from desk.read(hit.id)
+            assert first
+            assert (yield from desk.read(hit.id)) == first
+            assert (yield from desk.read("nobody")) == ""
+            desk.ranking = [hit.id]
+
+    env = gymnasium.make("arena/Discovery-v0", corpus=world)
+    actions, _, _ = played(env, Twice())
+    assert [action["tool"] for action in actions] == ["search", "read", "read", "submit"]
+
+
+@pytest.mark.parametrize("searches", [0, 1])
+def test_many_queries_are_searched_as_far_as_the_budget_goes(world, searches):
+    class Many(Researcher):
+        def discover(self, desk):
+            found = yield from desk.search_many(["membrane", "protein", "model"], k=2)
+            assert [bool(hits) for hits in found[searches:]] == [False] * (3 - searches)
+            assert len(found) == 3
+
+    env = gymnasium.make("arena/Discovery-v0", corpus=world, max_searches=searches)
+    actions, _, _ = played(env, Many())
+    assert len(actions) == searches + 1
+
+
+class Hits(Researcher):
+    def discover(self, desk):
+        desk.ranking = yield from desk.search("membrane", k=2)
+
+
+class Plain(Researcher):
+    def discover(self, desk):
+        desk.ranking = []
+
+
+class Half(Researcher):
+    def discover(self, desk):
+        hits = yield desk.search("membrane", k=2)
+        desk.ranking = [hit.id for hit in hits]
+
+
+@pytest.mark.parametrize(
+    ("agent", "told"),
+    [
+        (Hits, "which is not an id. Write desk.ranking = [hit.id for hit in hits]."),
+        (Plain, "Plain.discover is not a generator. Act with `hits = yield from desk.search(...)`"),
+        (Half, "Half yielded a move. Write `yield from`, not `yield`, before it."),
+    ],
+)
+def test_mistakes_in_an_agent_are_explained(agent, told, world, tmp_path):
+    with pytest.raises(ArenaError) as error:
+        arena.run(world, "discovery", agent, tmp_path / "run", surveys=1)
+    assert told in str(error.value)
+    assert str(error.value).endswith("the same command continues from here.")

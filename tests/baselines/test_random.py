@@ -1,0 +1,143 @@
+"""The agent `random` in the stage organization: the floor."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+import arena
+from arena.mindmap import read_mind_map
+from arena.tasks import TaskSet
+from baselines.clustering import Paper
+from baselines.random import random_tree
+
+WORDS = ["graph", "tree", "sort", "hash", "cache", "queue", "heap", "trie", "join", "scan"]
+
+
+def papers(count):
+    """Paper i has the words up to its number in its title, so that "graph" is in all titles."""
+    return [Paper(f"p{i:03}", ". ".join(WORDS[: 1 + i % len(WORDS)])) for i in range(count)]
+
+
+def headings(tree):
+    return [[child["label"] for child in top["children"]] for top in tree["children"]]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_its_size_is_that_of_real_maps(seed):
+    terms = [Paper(f"p{i}", f"term{i:02}x") for i in range(60)]
+    tree = random_tree(terms, "Topic", random.Random(seed))
+    assert 3 <= len(tree["children"]) <= 5
+    assert all(2 <= len(below) <= 4 for below in headings(tree))
+    read, told = read_mind_map(tree)
+    assert not told
+    assert 9 <= read.size <= 25
+    assert len(read.labels()) == read.size
+    assert sorted(read.all_papers()) == sorted(paper.id for paper in terms)
+    assert not any(top["papers"] for top in tree["children"])
+
+
+def test_the_seed_alone_decides():
+    trees = [random_tree(papers(40), "t", random.Random(seed)) for seed in (1, 1, 2)]
+    assert trees[0] == trees[1] != trees[2]
+
+
+def test_terms_are_frequent_ones():
+    """The 50 most frequent of the titles, shown as they stand there; of equals the first."""
+    known = [
+        Paper(f"p{i}-{j}", f"Word{i:02}") for i in range(70) for j in range(2 if i < 20 else 1)
+    ]
+    seen = set()
+    for seed in range(60):
+        tree, _ = read_mind_map(random_tree(known, "t", random.Random(seed)))
+        seen |= set(tree.labels())
+    assert seen == {f"Word{i:02}" for i in range(50)}
+
+
+def test_papers_are_filed_by_chance():
+    first, second = (
+        {
+            paper: node.label
+            for node in read_mind_map(random_tree(papers(200), "t", random.Random(seed)))[0].nodes()
+            for paper in node.papers
+        }
+        for seed in (3, 3)
+    )
+    assert first == second
+    assert len(set(first.values())) >= 6
+    # Alike papers are not filed alike.
+    assert len({first[f"p{i:03}"] for i in range(0, 200, len(WORDS))}) > 2
+
+
+@pytest.mark.parametrize(
+    "titles", [["graph"], ["graph", "graph"], [""], ["of the"], [" ", "of", ""], ["x" * 500]]
+)
+def test_few_terms_make_few_headings(titles):
+    known = [Paper(f"p{i}", title) for i, title in enumerate(titles)]
+    tree, _ = read_mind_map(random_tree(known, "t", random.Random(0)))
+    assert 1 <= tree.size <= 3
+    assert len(tree.all_papers()) == len(titles)
+
+
+@pytest.mark.parametrize("references", ["oracle", "found"])
+def test_it_submits_a_map(world, tmp_path, references):
+    summary = arena.run(
+        world, "organization", "random", tmp_path / "run", env_options={"references": references}
+    )
+    tasks = TaskSet(world)
+    for line in (tmp_path / "run" / "mind_maps.jsonl").read_text().splitlines():
+        entry = json.loads(line)
+        tree, told = read_mind_map(entry["mind_map"])
+        assert not told
+        assert 9 <= tree.size <= 25
+        gold = set(tasks.gold(entry["survey"]).gains)
+        if references == "oracle":
+            assert set(tree.all_papers()) == gold
+        else:
+            assert len(tree.all_papers()) == 100
+    for entry in summary["per_survey"].values():
+        assert entry["searches"] == (0 if references == "oracle" else 10)
+        assert not entry["truncated"]
+    assert 0 < summary["mean"]["heading_soft_f1"] < 1
+
+
+def test_in_a_survey_it_files_the_submitted_papers(world, tmp_path):
+    arena.run(world, "survey", "random", tmp_path / "run", surveys=2)
+    lines = (tmp_path / "run" / "trajectories.jsonl").read_text().splitlines()
+    episodes = [[step["action"] for step in json.loads(line)["steps"]] for line in lines]
+    assert len(episodes) == 2
+    for actions in episodes:
+        *_, submit, organize = (act["arguments"] for act in actions if act["tool"] != "search")
+        tree, _ = read_mind_map(organize["mind_map"])
+        assert sorted(tree.all_papers()) == sorted(submit["paper_ids"])
+        assert len(tree.all_papers()) == 100
+
+
+def test_it_submits_no_map_without_hits(world, tmp_path):
+    summary = arena.run(
+        world, "organization", "random", tmp_path / "run", surveys=1,
+        env_options={"references": "found"}, budget={"max_searches": 0},
+    )  # fmt: skip
+    (entry,) = summary["per_survey"].values()
+    assert not entry["truncated"]
+    assert entry["heading_soft_f1"] == 0
+
+
+def test_another_seed_gives_another_map(world, tmp_path):
+    maps = []
+    for number, seed in enumerate((1, 1, 2)):
+        output = tmp_path / str(number)
+        arena.run(world, "organization", "random", output, surveys=2, seed=seed)
+        maps.append((output / "mind_maps.jsonl").read_bytes())
+    assert maps[0] == maps[1] != maps[2]
+
+
+def test_the_gold_map_is_the_ceiling(world, tmp_path):
+    summary = arena.run(world, "organization", "oracle", tmp_path / "run")
+    for name, value in summary["mean"].items():
+        assert value == (0.0 if "distance" in name else 1.0), name
+    assert {"heading_soft_recall", "tree_edit_distance", "tree_semantic_distance"} <= set(
+        summary["mean"]
+    )

@@ -1,0 +1,193 @@
+"""What the agent scout is made of: votes, titles, sub-topics."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.kernel_ridge import KernelRidge
+
+from arena.agents import Hit
+from arena.text import analyze
+from baselines.parts.votes import (
+    PENALTY,
+    Votes,
+    best_first,
+    regressed,
+    similarity,
+    standard,
+    subtopics,
+)
+
+
+def hits(**scores):
+    return [Hit(name, name, "2020-01-01", score) for name, score in scores.items()]
+
+
+# Votes
+
+
+def test_shares_run_from_the_best_hit_to_the_last():
+    votes = Votes()
+    votes.search(hits(a=5.0, b=4.0, c=1.0), weight=2.0)
+    assert votes.ids == ["a", "b", "c"]
+    assert votes.scores(0, {}).tolist() == [2.0, 1.5, 0.0]
+
+
+def test_scores_may_be_negative_and_equal():
+    votes = Votes()
+    votes.search(hits(a=-1.0, b=-3.0, c=-5.0))
+    votes.search(hits(c=7.0, d=7.0))
+    votes.search([])
+    assert votes.scores(0, {}).tolist() == [1.0, 0.5, 1.0, 1.0]
+
+
+def test_a_paper_does_not_hide_its_neighbours():
+    """Scaled with itself b would get 0.1; the best of the others gets 1."""
+    votes = Votes()
+    votes.search(hits(a=10.0, b=1.0, c=0.5, d=0.0), source="a")
+    assert votes.scores(0, {}).tolist() == [1.0, 1.0, 0.5, 0.0]
+    alone = Votes()
+    alone.search(hits(a=10.0), source="a")
+    assert alone.scores(2, {}).tolist() == [1.0]
+
+
+def test_a_paper_that_its_own_query_does_not_find_is_known_all_the_same():
+    votes = Votes()
+    votes.search(hits(b=1.0), source="a")
+    assert votes.ids == ["b", "a"]
+    assert votes.scores(0, {}).tolist() == [1.0, 0.0]
+
+
+def test_trust_gives_weight_to_the_lists_of_good_papers():
+    """By hand, with trust 1: the weights of a and b are as their scores, 1 on average.
+
+    The topic gives a 1 and b 0.5. a's list gives c 1 and b's gives d 1, so neither changes the
+    scores of a and b, and the weights are 4/3 and 2/3.
+    """
+    votes = Votes()
+    votes.search(hits(a=2.0, b=1.0, z=0.0))
+    votes.search(hits(c=1.0), source="a")
+    votes.search(hits(d=1.0), source="b")
+    assert votes.ids == ["a", "b", "z", "c", "d"]
+    assert votes.scores(0, {}).tolist() == [1, 0.5, 0, 1, 1]
+    assert votes.scores(1, {}) == pytest.approx([1, 0.5, 0, 4 / 3, 2 / 3])
+    assert votes.scores(1, {"a": 0.5}) == pytest.approx([1, 0.5, 0, 1, 1])
+    assert votes.scores(1, {"a": 0.0}) == pytest.approx([1, 0.5, 0, 0, 2])
+    assert votes.scores(1, {"a": 0.0, "b": 0.0}) == pytest.approx([1, 0.5, 0, 0, 0])
+
+
+def test_links_share_ten_at_most():
+    votes = Votes()
+    votes.links([f"p{i}" for i in range(40)], 1.0, "s")
+    votes.links(["p0", "q"], 3.0, "s")
+    votes.links([], 1.0, "s")
+    assert len(votes.ids) == 42
+    scores = dict(zip(votes.ids, votes.scores(0, {}).tolist(), strict=True))
+    assert (scores["p0"], scores["p1"], scores["q"], scores["s"]) == (3.25, 0.25, 3.0, 0.0)
+
+
+LISTS = st.lists(
+    st.tuples(
+        st.lists(st.tuples(st.sampled_from("abcdefgh"), st.floats(-1e6, 1e6)), max_size=8),
+        st.sampled_from(["", "a", "b"]),
+    ),
+    max_size=6,
+)
+
+
+@given(LISTS, st.floats(0, 10))
+def test_scores_are_finite_and_no_larger_than_the_weights(lists, trust):
+    votes = Votes()
+    for found, source in lists:
+        best = dict(sorted(found, key=lambda pair: -pair[1]))
+        ordered = sorted(best.items(), key=lambda pair: -pair[1])
+        votes.search([Hit(i, i, "", score) for i, score in ordered], source=source)
+    scores = votes.scores(trust, {})
+    assert len(scores) == len(votes.ids) == len(set(votes.ids))
+    assert np.isfinite(scores).all()
+    assert (scores >= 0).all()
+    # The mean weight of the papers is 1, so that of one is at most their number.
+    assert (scores <= 2 * len(lists)).all()
+
+
+def test_equals_keep_their_order():
+    assert best_first(np.array([0.5, 1.0, 0.1 + 0.2, 0.3, 1.0])) == [1, 4, 0, 2, 3]
+
+
+# Titles
+
+TITLES = [
+    "Graph networks for text", "Networks of graphs", "Text classification", "Graph text networks",
+    "Sea water", "Water of the sea", "Classification of water",
+]  # fmt: skip
+
+
+def test_expectations_are_those_of_kernel_ridge_regression():
+    """Against scikit-learn, with its own TF-IDF, centred kernel and solver."""
+    scores = np.array([5.0, 4.0, 3.0, 1.0, 0.5, 0.0, 2.0])
+    tfidf = TfidfVectorizer(
+        analyzer=lambda title: sorted(set(analyze(title))), min_df=2, smooth_idf=False
+    )
+    vectors = tfidf.fit_transform(TITLES).toarray()
+    counts = (vectors > 0).sum(0)
+    vectors = (vectors > 0) * np.log(len(TITLES) / counts)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    centred = vectors - vectors.mean(0)
+    model = KernelRidge(alpha=PENALTY, kernel="linear").fit(centred, scores - scores.mean())
+    assert regressed(scores, TITLES, None) == pytest.approx(model.predict(centred))
+
+
+def test_a_paper_gains_by_company_and_loses_by_the_lack_of_it():
+    scores = np.array([3.0, 3.0, 0.0, 3.0, 0.0, 0.0, 1.0])
+    expected = regressed(scores, TITLES, None)
+    assert expected.mean() == pytest.approx(0)
+    assert min(expected[[0, 1, 3]]) > max(expected[[4, 5]])
+    assert np.abs(expected).max() < 3
+
+
+@pytest.mark.parametrize("encoder", [None, "static"])
+def test_titles_may_be_empty_or_odd(encoder):
+    titles = ["", " ", "\ud800 half", "the of", "same title", "same title"]
+    expected = regressed(np.arange(6.0), titles, encoder)
+    assert np.isfinite(expected).all()
+    alike = similarity(titles, encoder)
+    assert alike.shape == (6, 6)
+    assert alike[4, 5] == pytest.approx(1)
+    assert (alike >= 0).all()
+
+
+def test_the_encoder_knows_words_that_are_alike():
+    titles = ["cars", "automobiles", "sea turtles", "cars"]
+    assert similarity(titles, None)[0, 1] == 0
+    alike = similarity(titles, "static")
+    assert alike[0, 1] > alike[0, 2]
+
+
+def test_standard_scores():
+    assert standard(np.array([1.0, 3.0])).tolist() == [-1.0, 1.0]
+    assert standard(np.array([2.0, 2.0, 2.0])).tolist() == [0.0, 0.0, 0.0]
+
+
+# Sub-topics
+
+
+def test_phrases_that_several_titles_share():
+    titles = [
+        "Message Passing on molecules", "Deeper message passing", "Message passing revisited",
+        "Spectral filters", "Learned spectral filters", "Graph networks", "On graph networks",
+        "Only once seen",
+    ]  # fmt: skip
+    found = subtopics(titles, [1.0] * 8, "graph networks: a survey", 10)
+    assert found == ["Message Passing", "Spectral filters"]
+    assert subtopics(titles, [1, 0, 0, 3, 1, 0, 0, 0], "graph networks", 1) == ["Spectral filters"]
+    assert subtopics(titles, [1.0] * 8, "graph networks", 0) == []
+    assert subtopics([], [], "graph networks", 5) == []
+
+
+def test_a_phrase_must_bring_something_new():
+    """Where most titles of a phrase hold an earlier one it says the same again."""
+    titles = ["deep sea coral", "deep sea coral", "deep sea fish", "cold deep sea"]
+    assert subtopics(titles, [1.0] * 4, "oceans", 5) == ["deep sea"]

@@ -1,0 +1,226 @@
+"""Runs that are killed, interrupted or fail go on to the same files, and spoil no others."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+from helpers import RUN_FILES, run_contents
+
+import arena
+from arena.agents import AGENTS, Agent
+from arena.errors import ArenaError, CorpusError
+from arena.runs import replay
+from arena.runs.trajectories import Trajectories
+from corpus_builder.verify import verify
+
+
+@pytest.mark.parametrize(
+    "cut", [0, 1, -1, -40, "half a line", "junk", "a field is missing", "an id stands twice"]
+)
+def test_a_run_cut_off_anywhere_goes_on_to_the_same_files(world, title_run, tmp_path, cut):
+    """What a kill leaves: a manifest, some lines, perhaps part of one, no result files."""
+    output = tmp_path / "run"
+    arena.run(world, "discovery", "title", output)
+    path = output / "trajectories.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    kept = b"".join(lines[:3])
+    path.write_bytes(
+        {
+            "half a line": kept + lines[3][:50],
+            "junk": kept + b"{]\n",
+            "a field is missing": kept + lines[3].replace(b'"answers"', b'"answrs"'),
+            "an id stands twice": kept
+            + lines[3].replace(b'{"discovery":[', b'{"discovery":["x","x",'),
+        }.get(str(cut), path.read_bytes()[: cut if isinstance(cut, int) else 0])
+    )
+    for name in ("run.trec", "qrels.trec", "metrics.json"):
+        (output / name).unlink()
+    manifest = json.loads((output / "manifest.json").read_text())
+    del manifest["files"]
+    (output / "manifest.json").write_text(json.dumps(manifest))
+    arena.run(world, "discovery", "title", output)
+    assert run_contents(output) == run_contents(title_run)
+
+
+SLOW = """
+import sys, time
+import arena
+from arena.agents import AGENTS
+Title = AGENTS.get("title")
+act = Title.act
+def slowly(self, observation):
+    time.sleep(0.1)
+    return act(self, observation)
+Title.act = slowly
+arena.run(sys.argv[1], "discovery", "title", sys.argv[2])
+"""
+
+
+@pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_process(world, title_run, tmp_path, kind):
+    output = tmp_path / "run"
+    command = [sys.executable, "-c", SLOW, str(world), str(output)]
+    for _ in range(2):
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+            deadline = time.monotonic() + 60
+            path = output / "trajectories.jsonl"
+            size = path.stat().st_size if path.exists() else 0
+            while not (path.exists() and path.stat().st_size > size):
+                assert time.monotonic() < deadline
+                assert process.poll() is None
+                time.sleep(0.01)
+            process.send_signal(kind)
+    assert 1 <= len(path.read_bytes().splitlines()) < 8
+    assert not (output / "metrics.json").exists()
+    report = replay(output, world)
+    assert report.difference is None
+    assert report.episodes == path.read_bytes().count(b"\n")
+    assert f"The run has {report.episodes} of its 8 episodes." in report.remarks
+    arena.run(world, "discovery", "title", output)
+    assert run_contents(output) == run_contents(title_run)
+
+
+def test_another_run_is_not_overwritten(world, title_run, tmp_path):
+    output = tmp_path / "run"
+    arena.run(world, "discovery", "title", output, surveys=2)
+    before = run_contents(output)
+    with pytest.raises(CorpusError, match=r"differs in agent"):
+        arena.run(world, "discovery", "random", output, surveys=2)
+    with pytest.raises(CorpusError, match="differs in surveys"):
+        arena.run(world, "discovery", "title", output)
+    assert run_contents(output) == before
+    arena.run(world, "discovery", "title", output, overwrite=True)
+    assert run_contents(output) == run_contents(title_run)
+
+
+def test_a_directory_of_something_else_is_left_alone(world, tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(CorpusError, match="holds other files"):
+        arena.run(world, "discovery", "title", tmp_path, overwrite=True)
+    with pytest.raises(CorpusError, match="is a file"):
+        arena.run(world, "discovery", "title", tmp_path / "thesis.tex")
+    assert run_contents(tmp_path) == {"thesis.tex": b"years of work"}
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_corpus_is_left_alone(mini, tmp_path, overwrite):
+    """A corpus has a manifest.json, too."""
+    corpus = tmp_path / "corpus"
+    shutil.copytree(mini, corpus)
+    with pytest.raises(CorpusError, match="holds other files, no run"):
+        arena.run(mini, "discovery", "title", corpus, overwrite=overwrite)
+    assert not verify(corpus)["problems"]
+
+
+def test_leftovers_of_a_kill_are_cleared(world, title_run, tmp_path):
+    from arena._internal.files import TEMPORARY_SUFFIX
+
+    output = tmp_path / "run"
+    output.mkdir()
+    (output / f".0123{TEMPORARY_SUFFIX}").write_text("half a manif")
+    (output / ".lock").write_text("")
+    arena.run(world, "discovery", "title", output)
+    assert run_contents(output) == run_contents(title_run)
+    # --overwrite, killed after the results are gone and before the manifest is
+    for name in RUN_FILES - {"manifest.json"}:
+        (output / name).unlink()
+    (output / f".4567{TEMPORARY_SUFFIX}").write_text("half a line")
+    arena.run(world, "discovery", "title", output)
+    assert run_contents(output) == run_contents(title_run)
+
+
+def test_two_processes_do_not_write_one_run(world, tmp_path):
+    from arena._internal.workdir import only_writer
+
+    output = tmp_path / "run"
+    output.mkdir()
+    with (
+        only_writer(output / ".lock", output),
+        pytest.raises(ArenaError, match="another process is writing"),
+    ):
+        arena.run(world, "discovery", "title", output)
+    arena.run(world, "discovery", "title", output, surveys=1)
+
+
+def test_a_failing_agent_keeps_the_episodes_before(world, title_run, tmp_path, monkeypatch):
+    title_class = AGENTS.get("title")
+    act, played = title_class.act, []
+
+    def fails(self: Agent, observation: Any) -> Any:
+        played.append(observation["topic"])
+        if len(played) == 6:
+            raise ZeroDivisionError("oops")
+        return act(self, observation)
+
+    monkeypatch.setattr(title_class, "act", fails)
+    with pytest.raises(
+        ArenaError, match=r"'title' failed on survey '.*': ZeroDivisionError: 'oops'"
+    ):
+        arena.run(world, "discovery", "title", tmp_path / "run")
+    monkeypatch.undo()
+    assert len((tmp_path / "run/trajectories.jsonl").read_bytes().splitlines()) == 2
+    arena.run(world, "discovery", "title", tmp_path / "run")
+    assert run_contents(tmp_path / "run") == run_contents(title_run)
+
+
+def test_a_last_line_of_another_run_is_cut_off(title_run, tmp_path):
+    path = tmp_path / "trajectories.jsonl"
+    record = json.loads((title_run / "trajectories.jsonl").read_text().splitlines()[0])
+    same = {key: record[key] for key in ("version", "arena", "task", "sha256")}
+    trajectories = Trajectories(path, same)
+    with trajectories:
+        for survey in "abc":
+            trajectories.append(record | {"survey": survey})
+    first, second, _ = path.read_text().splitlines(keepends=True)
+    for surveys in (["a", "x", "c"], ["a"]):  # nor are more episodes than the run has
+        with pytest.raises(CorpusError, match="line 2 is not as the run wrote it"):
+            Trajectories(path, same).keep(surveys)
+    again = Trajectories(path, same)
+    again.keep(["a", "b", "x"])
+    assert again.done == {"a", "b"}
+    assert path.read_text() == first + second
+    path.write_text(first)
+    for other in ({"version": 3}, {"sha256": {"code": "changed"}}, {"task": "selection"}):
+        another = Trajectories(path, same | other)
+        another.keep(["a"])
+        assert not another.done
+        path.write_text(first)
+
+
+def test_a_changed_episode_of_a_finished_run_is_not_signed_again(world, tmp_path):
+    output = tmp_path / "run"
+    arena.run(world, "discovery", "title", output)
+    path = output / "trajectories.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b'"truncated":false', b'"truncated":true ', 1))
+    before = run_contents(output)
+    with pytest.raises(CorpusError, match="is not as the run left it"):
+        arena.run(world, "discovery", "title", output)
+    assert run_contents(output) == before
+    path.write_bytes(whole[:-40])  # cut off, not changed: it is played again
+    arena.run(world, "discovery", "title", output)
+    assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("change", ["junk", "gone"])
+def test_a_broken_line_does_not_cost_the_episodes_after_it(world, tmp_path, change):
+    output = tmp_path / "run"
+    arena.run(world, "discovery", "title", output)
+    manifest = json.loads((output / "manifest.json").read_text())
+    del manifest["files"]  # as a kill leaves it
+    (output / "manifest.json").write_text(json.dumps(manifest))
+    path = output / "trajectories.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[2:3] = [b"garbage\n"] if change == "junk" else []
+    path.write_bytes(b"".join(lines))
+    with pytest.raises(CorpusError, match="line 3 is not as the run wrote it"):
+        arena.run(world, "discovery", "title", output)
+    assert path.read_bytes() == b"".join(lines)
+    arena.run(world, "discovery", "title", output, overwrite=True)

@@ -1,0 +1,447 @@
+"""Actions: every kind of bad one is answered and leaves no trace, and the spaces of good ones."""
+
+from __future__ import annotations
+
+import json
+from collections import UserDict
+from types import MappingProxyType
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from gymnasium.error import ResetNeeded
+from helpers import arena_surveys, call, make_env, playing, result, within_reach
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.envs import TextSpace, ToolCallSpace
+from arena.tools import TOOLS, Parameter
+
+BAD_ACTIONS = [
+    (None, "is no object"),
+    (7, "is no object"),
+    ([], "is no object"),
+    ("", "is no JSON"),
+    ("search for cats", "is no JSON"),
+    (b"\xff\xfe", "is no JSON"),
+    ("[" * 100_000, "is no JSON"),
+    ('"search"', "is no object"),
+    ({}, "no tool None"),
+    ({"tool": "serach", "arguments": {}}, "Did you mean 'search' or 'select'"),
+    (b"", "is no JSON"),
+    ('{"tool": "search", "arguments": {"query": "cats", "k": NaN}}', "k=nan is not an integer"),
+    ('{"tool": "search", "arguments": {"query": "' + "c" * 1_000_000 + '"', "is no JSON"),
+    ({"tool": "search", "arguments": None}, "arguments=None is no object"),
+    ({"tool": "search", "arguments": {5: 1, "query": "cats"}}, "takes no argument 5"),
+    ({"tool": object()}, "holds a object, which JSON cannot hold"),
+    ({"tool": "search", "arguments": {"query": {1, 2}}}, "holds a set, which JSON cannot hold"),
+    ({"tool": ["search"]}, "no tool"),
+    ({"tool": 10**5000}, "or of thousands of digits"),
+    ({"tool": "search", "args": {}}, "no key 'args'"),
+    ({"tool": "search", "arguments": "cats"}, "is no object"),
+    (call("search"), "needs the argument 'query'"),
+    (call("search", query=5), "query=5 is not a string"),
+    (call("search", query=["cats"]), "is not a string"),
+    (call("search", query="cats", k="5"), "k='5' is not an integer"),
+    (call("search", query="cats", k=5.5), "k=5.5 is not an integer"),
+    (call("search", query="cats", k=True), "is not an integer"),
+    (call("search", query="cats", k=0), "Give k from 1 to 100"),
+    (call("search", query="cats", k=-3), "Give k from 1 to 100"),
+    (call("search", query="cats", k=101), "Give k from 1 to 100"),
+    (call("search", query="cats", k=10**4000), "Give k from 1 to 100"),
+    (call("search", query="cats", k=10**5000), "or of thousands of digits"),
+    (call("search", query="cats", limit=3), "takes no argument 'limit'"),
+    (call("search", query="c" * 1_000_000), "has 1000000 characters"),
+    (call("search", query="cats", offset=-1), "Give offset from 0 to 1000"),
+    (call("search", query="cats", offset=1001), "Give offset from 0 to 1000"),
+    (call("search", query="cats", retriever="bm52"), "Did you mean 'bm25'"),
+    (call("search", query="cats", retriever=""), "no retriever ''. Known: bm25"),
+    (call("search", query="cats", retriever="x" * 1_000_000), "no retriever 'xxx"),
+    (call("read", paper_id="nothing", section=-1), "section=-1 is out of range. Give section 0 or"),
+    (call("read", paper_id="nothing", page=0), "page=0 is out of range. Give page 1 or more"),
+    (call("references", paper_id="nothing", page=0), "page=0 is out of range"),
+    (call("citations", paper_id="nothing"), "no paper 'nothing' here"),
+    (call("select", paper_ids=["nothing"]), "no paper 'nothing' here (1 of 1 ids)"),
+    (call("select", paper_ids=None), "is not a list of strings"),
+    (call("organize", mind_map={"label": "x"}), "no tool 'organize'"),
+    (call("finish", now=True), "finish takes no argument 'now'. Call finish()"),
+    (call("read", paper_id="nothing"), "no paper 'nothing' here"),
+    (call("read", paper_id="\ud800" * 100), "no paper"),
+    (call("read", paper_id="x" * 1_000_000), "no paper"),
+    (call("read", paper_id=None), "is not a string"),
+    (call("submit", paper_ids="w7-1"), "is not a list of strings"),
+    (call("submit", paper_ids=[1, 2]), "is not a list of strings"),
+    (call("submit", paper_ids={"a": 1}), "is not a list of strings"),
+    (call("submit", paper_ids=["nothing"]), "no paper 'nothing' here (1 of 1 ids)"),
+    (call("submit", paper_ids=[str(n) for n in range(1001)]), "1001 ids are too many"),
+    (call("open", path="/etc/passwd"), "no tool 'open'"),
+]
+
+
+def undisturbed(env, rest):
+    """What comes after a bad action, as an episode without one goes, but for the step it took."""
+    env.reset(seed=1)
+    steps = [env.step(action) for action in rest][1:]
+    for step in steps:
+        step[0]["budget"]["steps"] -= 1
+    return steps
+
+
+def afterwards(env, action, rest):
+    """Play an action and what comes after it; return the first step, and the others."""
+    env.reset(seed=1)
+    env.step(rest[0])
+    first = env.step(action)
+    return first, [env.step(later) for later in rest[1:]]
+
+
+def rest_of(world, env):
+    """An episode that uses every tool; what it selects, shows and hands in depends on its past."""
+    survey = env.reset(seed=1)[1]["survey"]
+    query, papers = arena_surveys(world)[survey]["title"], within_reach(world, survey)
+    return [
+        call("select", paper_ids=papers[:2]),
+        call("search", query=query),
+        call("read", paper_id=papers[3]),
+        call("references", paper_id=papers[-1]),
+        call("citations", paper_id=papers[0]),
+        call("select", paper_ids=papers[2:4]),
+        call("finish"),
+    ]
+
+
+@pytest.fixture(scope="module")
+def untouched(world, world_env):
+    rest = rest_of(world, world_env)
+    return rest, undisturbed(world_env, rest)
+
+
+@pytest.mark.parametrize(("action", "message"), BAD_ACTIONS, ids=range(len(BAD_ACTIONS)))
+def test_a_bad_action_is_answered(world_env, untouched, action, message):
+    rest, expected = untouched
+    step, others = afterwards(world_env, action, rest)
+    assert message in result(step)["error"]
+    assert len(step[0]["result"]) < 600
+    assert step[1:4] == (0.0, False, False)
+    assert step[0]["budget"] == {
+        "steps": 98, "searches": 50, "reads": 100, "characters": 2_000_000,
+    }  # fmt: skip
+    assert world_env.observation_space.contains(step[0])
+    assert others == expected  # it goes on as if nothing had been
+
+
+OF_TYPE = {
+    "null": None,
+    "boolean": True,
+    "integer": 3,
+    "fraction": 2.5,
+    "string": "cats",
+    "long string": "c" * 1_000_000,
+    "empty list": [],
+    "list of strings": ["cats"],
+    "list of numbers": [1],
+    "mixed list": ["cats", None],
+    "nested list": [[["cats"]]],
+    "object": {"cats": 1},
+    "empty object": {},
+    "nested object": {"label": {"label": [{"label": {}}]}},
+}
+FITTING = {
+    "string": {"string", "long string"},
+    "integer": {"integer"},
+    "strings": {"empty list", "list of strings"},
+    "object": {"object", "empty object", "nested object", "string", "long string"},
+}
+VALID = {"string": "cats", "integer": 1, "strings": [], "object": {"label": "x"}}
+
+
+def wrong_calls():
+    """For every tool and parameter a value of every wrong type; missing and extra arguments."""
+    for name in TOOLS.names():
+        parameters = TOOLS.get(name).parameters
+        needed = {p.name: VALID[p.kind] for p in parameters if p.required}
+        for parameter in parameters:
+            for kind, value in OF_TYPE.items():
+                left_out = value is None and not parameter.required
+                if kind not in FITTING[parameter.kind] and not left_out:
+                    yield (
+                        f"{name} {parameter.name} {kind}",
+                        call(name, **needed | {parameter.name: value}),
+                    )
+        for missing in needed:
+            yield (
+                f"{name} without {missing}",
+                call(name, **{key: value for key, value in needed.items() if key != missing}),
+            )
+        for kind, value in OF_TYPE.items():
+            yield f"{name} extra {kind}", call(name, **needed, extra=value)
+            if not isinstance(value, dict):
+                yield f"{name} arguments {kind}", {"tool": name, "arguments": value}
+            yield f"{name} key {kind}", {"tool": name, "arguments": needed, "more": value}
+
+
+WRONG = dict(wrong_calls())
+
+
+def test_the_wrong_calls_cover_every_parameter():
+    assert len(WRONG) > 400
+    for name in TOOLS.names():
+        for parameter in TOOLS.get(name).parameters:
+            assert sum(key.startswith(f"{name} {parameter.name} ") for key in WRONG) >= 8
+
+
+@pytest.mark.parametrize("name", ["arena/Discovery-v0", "arena/Survey-v0"])
+@pytest.mark.parametrize("tool", TOOLS.names())
+def test_no_wrong_type_leaves_a_trace(world, untouched, name, tool):
+    env = make_env(world, name)
+    if name == "arena/Discovery-v0":
+        rest, expected = untouched
+    else:
+        rest = rest_of(world, env)
+        expected = undisturbed(env, rest)
+    for what, action in WRONG.items():
+        if not what.startswith(f"{tool} "):
+            continue
+        for given_as in (action, json.dumps(action))[name == "arena/Survey-v0" :]:
+            step, others = afterwards(env, given_as, rest)
+            assert set(result(step)) == {"error"}, what
+            assert len(step[0]["result"]) < 600, what
+            assert step[1:4] == (0.0, False, False), what
+            assert others == expected, what
+            assert not env.action_space.contains(given_as), what
+
+
+junk = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=12,
+)
+
+nearly = st.fixed_dictionaries(
+    {"tool": st.sampled_from([*TOOLS.names(), "write"]) | junk},
+    optional={
+        "arguments": st.dictionaries(
+            st.sampled_from(
+                [
+                    "query",
+                    "k",
+                    "offset",
+                    "retriever",
+                    "paper_id",
+                    "section",
+                    "page",
+                    "paper_ids",
+                    "mind_map",
+                ]
+            ),
+            junk,
+        )
+        | junk
+    },
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(action=junk | nearly, as_text=st.booleans())
+def test_no_action_breaks_an_episode(whole_env, action, as_text):
+    whole_env.reset(seed=1)
+    if as_text:
+        action = json.dumps(action)
+    observation, _, terminated, truncated, _ = whole_env.step(action)
+    assert whole_env.observation_space.contains(observation)
+    assert not truncated
+    if not terminated:  # finish() is an action like any other
+        assert whole_env.step(call("search", query="membrane"))[0]["budget"]["searches"] >= 48
+
+
+@pytest.fixture(scope="module")
+def whole_env(world):
+    return make_env(world, "arena/Survey-v0")
+
+
+@pytest.fixture(scope="module")
+def world_env(world):
+    return make_env(world)
+
+
+def test_an_action_may_be_text(world):
+    env = make_env(world)
+    env.reset(seed=1)
+    as_object = env.step(call("search", query="membrane", k=3))
+    env.reset(seed=1)
+    as_text = env.step('{"tool": "search", "arguments": {"query": "membrane", "k": 3}}')
+    assert as_text == as_object
+
+
+def hidden_from(world, survey):
+    """One paper of every kind that does not exist in an episode."""
+    papers = pq.read_table(world / "papers.parquet").to_pylist()
+    day = arena_surveys(world)[survey]["date"]
+    kinds = {
+        "too late": [p for p in papers if p["date"] and p["date"] > day and not p["is_survey"]],
+        "of the day": [p for p in papers if p["date"] == day and not p["is_survey"]],
+        "undated": [p for p in papers if p["date"] is None],
+        "survey": [p for p in papers if p["is_survey"] and p["date"] and p["date"] < day],
+    }
+    return {kind: found[0]["id"] for kind, found in kinds.items() if found} | {"itself": survey}
+
+
+@pytest.mark.parametrize("corpus", ["mini", "world"])
+@pytest.mark.parametrize(
+    "tool", ["read", "references", "citations", "select", "submit", "organize"]
+)
+def test_hidden_papers_are_unknown(request, corpus, tool):
+    """What is answered is, word for word, what an id that never was is answered."""
+    directory = request.getfixturevalue(corpus)
+    survey = "sv:1" if corpus == "mini" else sorted(arena_surveys(directory))[0]
+    found = hidden_from(directory, survey)
+    assert len(found) == (5 if corpus == "mini" else 4)
+    there = within_reach(directory, survey)[0]
+
+    def asked(paper):
+        arguments = {
+            "select": {"paper_ids": [there, paper]},
+            "submit": {"paper_ids": [there, paper]},
+            "organize": {
+                "mind_map": {"label": "x", "children": [{"label": "y", "papers": [paper]}]}
+            },
+        }.get(tool, {"paper_id": paper})
+        name = "arena/Organization-v0" if tool == "organize" else "arena/Discovery-v0"
+        step = playing(directory, survey, name).step(call(tool, **arguments))
+        said = [*step[:4], step[4]["reward_terms"]]
+        return json.loads(json.dumps(said).replace(paper, "THE ID"))
+
+    expected = asked("never:was")
+    assert "no paper 'THE ID' here" in json.loads(expected[0]["result"])["error"]
+    for kind, paper in found.items():
+        assert asked(paper) == expected, kind
+
+
+def test_every_page_of_a_hidden_paper_is_unknown(world):
+    """Neither sections nor pages nor an empty budget tell it from an id that never was."""
+    survey = sorted(arena_surveys(world))[0]
+    late = hidden_from(world, survey)["too late"]
+    for options in ({}, {"max_reads": 0}, {"max_characters": 0}):
+        for tool, more in (("read", "section"), ("read", "page"), ("references", "page")):
+            answers = []
+            for paper in (late, "never:was"):
+                env = playing(world, survey, **options)
+                step = env.step(call(tool, paper_id=paper, **{more: 10**6}))
+                assert step[1:4] == (0.0, False, False)
+                answers.append((result(step)["error"].replace(paper, "?"), step[0]["budget"]))
+            assert answers[0] == answers[1]
+
+
+def test_a_repeated_id_counts_once(world):
+    env = make_env(world)
+    env.reset(seed=1)
+    ids = [hit["id"] for hit in result(env.step(call("search", query="membrane", k=2)))["hits"]]
+    info = env.step(call("submit", paper_ids=[ids[0], ids[1], ids[0]]))[4]
+    assert info["answers"]["discovery"] == ids
+
+
+def test_an_answer_cannot_be_submitted_twice(world):
+    env = make_env(world)
+    _, info = env.reset(seed=1)
+    papers = within_reach(world, info["survey"])
+    observation, *_, info = env.step(call("submit", paper_ids=papers[:1]))
+    for action in (call("submit", paper_ids=papers[:2]), call("finish"), None, "x" * 10**6):
+        with pytest.raises(ResetNeeded, match="the episode is over"):
+            env.step(action)
+    assert info["answers"] == {"discovery": papers[:1]}
+    again, _ = env.reset(seed=1)
+    assert again["budget"]["steps"] == observation["budget"]["steps"] + 1 == 100
+    assert env.step(call("submit", paper_ids=papers[:2]))[4]["answers"]["discovery"] == papers[:2]
+
+
+@pytest.mark.parametrize("wrap", [dict, UserDict, MappingProxyType])
+def test_any_mapping_is_an_object(world, wrap):
+    env = make_env(world)
+    env.reset(seed=1)
+    action = wrap({"tool": "search", "arguments": wrap({"query": "membrane", "k": np.int64(2)})})
+    assert len(result(env.step(action))["hits"]) == 2
+
+
+class Forged(str):
+    """A string that is equal to nothing but itself, and to anything it is asked about."""
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        return self is other if isinstance(other, Forged) else str.__eq__(self, other)
+
+
+def test_ids_with_an_equality_of_their_own_count_once(world):
+    env = make_env(world)
+    env.reset(seed=1)
+    hit = result(env.step(call("search", query="membrane", k=1)))["hits"][0]
+    info = env.step(call("submit", paper_ids=[Forged(hit["id"]) for _ in range(900)]))[4]
+    assert info["answers"]["discovery"] == [hit["id"]]
+    assert type(info["answers"]["discovery"][0]) is str
+    assert max(info["metrics"].values()) <= 1
+
+
+def test_text_space():
+    space = TextSpace(20_000)
+    assert space.contains("é🜁\x00\ud800" * 5_000)
+    assert not space.contains("x" * 20_001)
+    assert not space.contains(b"bytes")
+    space.seed(1)
+    samples = [space.sample() for _ in range(50)]
+    space.seed(1)
+    assert samples == [space.sample() for _ in range(50)]
+    assert all(space.contains(text) for text in samples)
+    assert any(not text.isascii() for text in samples)
+    assert space == TextSpace(20_000) != TextSpace(5)
+
+
+def test_tool_call_space():
+    tools = {name: TOOLS.get(name) for name in TOOLS.names()}
+    space = ToolCallSpace(tools)
+    space.seed(1)
+    samples = [space.sample() for _ in range(300)]
+    space.seed(1)
+    assert samples == [space.sample() for _ in range(300)]
+    assert {sample["tool"] for sample in samples} == set(tools)
+    assert all(space.contains(s) and space.contains(json.dumps(s)) for s in samples)
+    assert space.contains(call("search", query="x", k=np.int64(3)))
+    assert space == ToolCallSpace(tools) != ToolCallSpace({"read": tools["read"]})
+
+
+def test_the_space_of_an_environment_knows_its_bounds(world):
+    space = make_env(world, max_k=3, surveys=1).action_space
+    assert space.contains(call("search", query="x", k=3))
+    assert not space.contains(call("search", query="x", k=4))
+    assert not space.contains(call("search", query="x", retriever="dense"))
+    space.seed(0)
+    drawn = [s["arguments"] for s in (space.sample() for _ in range(400)) if s["tool"] == "search"]
+    assert {arguments.get("k") for arguments in drawn} == {None, 1, 2, 3}
+    assert {arguments.get("retriever") for arguments in drawn} == {None, "bm25"}
+
+
+@pytest.mark.parametrize("text", ["x" * 20_000, "é🜁\x00\ud800" * 5_000, "深" * 20_000])
+def test_any_text_of_any_script_is_a_query(world, text):
+    space = make_env(world).action_space
+    assert space.contains(call("search", query=text))
+    assert space.contains(json.dumps(call("search", query=text)))
+    assert space.contains(json.dumps(call("search", query=text), ensure_ascii=False))
+
+
+def test_every_parameter_has_a_known_kind():
+    for name in TOOLS.names():
+        for parameter in TOOLS.get(name).parameters:
+            assert isinstance(parameter, Parameter)
+            assert parameter.kind in FITTING
+
+
+def test_a_whole_number_may_be_written_with_a_point(world):
+    """JSON has one kind of number."""
+    results = []
+    for k in (3, 3.0, np.float64(3), "3.0"):
+        env = make_env(world)
+        env.reset(seed=1)
+        action = call("search", query="membrane", k=k)
+        text = '{"tool": "search", "arguments": {"query": "membrane", "k": 3.0}}'
+        results.append(result(env.step(text if k == "3.0" else action)))
+    assert results == results[:1] * 4
+    assert len(results[0]["hits"]) == 3
