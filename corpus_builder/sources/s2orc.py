@@ -67,7 +67,7 @@ class S2orc(Release):
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> S2orc:
         """Make the source from the parsed options."""
-        from arena.command_line import parse_names
+        from arena.cli.app import parse_names
 
         return cls(arguments.input, parse_names(arguments.datasets), arguments.reviews)
 
