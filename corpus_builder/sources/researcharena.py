@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 from arena._internal.files import sha256_json
 from arena.errors import DataError, clip
-from corpus_builder.sources.base import SOURCES, Located, Source
+from corpus_builder.sources.base import SOURCES, ConstructorOptions, LocatedRecord
+from corpus_builder.sources.join_counts import JoinCounts
 from corpus_builder.sources.matching import COUNTS
 from corpus_builder.sources.researcharena_files import (
     DataFolder,
@@ -20,24 +21,33 @@ from corpus_builder.sources.researcharena_files import (
     typology,
     with_texts,
 )
-from corpus_builder.sources.yields import Yields
 
 
 @SOURCES.register("researcharena")
-class ResearchArena:
+class ResearchArena(ConstructorOptions):
     """ResearchArena as published: surveys with references and mind-maps, and their corpus.
 
     ``public_*.jsonl.gz`` hold id, title and abstract of the papers, ``corpus_*.jsonl.gz`` their
     full text under the same ids (paper, section 3.4), ``survey.jsonl.gz`` the surveys.
 
     Args:
-        data: The files.
-        full_text: Read ``corpus_*`` besides ``public_*``.
+        input: Folder with survey.jsonl.gz, public_*.jsonl.gz and corpus_*.jsonl.gz.
+        hub: Data set with the same files, read through `datasets`: haok1402/ResearchArena.
+        full_text: Read the texts in ``corpus_*``, too.
+
+    Raises:
+        DataError: If both or none of `input` and `hub` are given, or a file is missing or unusable.
     """
 
     example: ClassVar[str] = "--input researcharena"
+    full_text_help: ClassVar[str] = "leave out the texts in corpus_*"
 
-    def __init__(self, data: DataSet, full_text: bool = True) -> None:
+    def __init__(
+        self, input: str | Path | None = None, hub: str | None = None, full_text: bool = True
+    ) -> None:
+        if (input is None) == (hub is None):
+            raise DataError("give --input, a folder, or --hub, the name of a data set.")
+        data: DataSet = DataFolder(input) if input is not None else Hub(str(hub))
         self._data = data
         self._roles = [
             role
@@ -52,7 +62,7 @@ class ResearchArena:
         if not data.has("survey"):
             raise DataError(f"{data.name!r} holds no survey.jsonl.gz. Put it beside the papers.")
         self._cited: set[str] = set()
-        self._surveys: list[Located] = []
+        self._surveys: list[LocatedRecord] = []
         for place in data.read("survey"):
             self._surveys.append(_converted(place, survey))
         if not self._surveys:
@@ -63,31 +73,9 @@ class ResearchArena:
         self._found: set[str] = set()
         self._read = False
         self._texts_alone = 0
-        self._yields = Yields()
+        self._yields = JoinCounts()
 
-    @classmethod
-    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add ``--input`` or ``--hub``, and ``--no-full-text``."""
-        where = parser.add_mutually_exclusive_group(required=True)
-        where.add_argument(
-            "--input", metavar="DIR",
-            help="folder with survey.jsonl.gz, public_*.jsonl.gz and corpus_*.jsonl.gz",
-        )  # fmt: skip
-        where.add_argument(
-            "--hub", metavar="NAME",
-            help="read the same files through `datasets`, such as haok1402/ResearchArena",
-        )  # fmt: skip
-        parser.add_argument(
-            "--no-full-text", action="store_true", help="leave the texts in corpus_* out"
-        )
-
-    @classmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> Source:
-        """Make the source from the parsed options."""
-        data = Hub(arguments.hub) if arguments.hub else DataFolder(arguments.input)
-        return cls(data, full_text=not arguments.no_full_text)
-
-    def papers(self) -> Iterator[Located]:
+    def papers(self) -> Iterator[LocatedRecord]:
         """Yield every paper, with its text if there is one."""
         self._found = set()
         for place in self._papers():
@@ -96,12 +84,12 @@ class ResearchArena:
             yield place
         self._read = True
 
-    def surveys(self) -> Iterator[Located]:
+    def surveys(self) -> Iterator[LocatedRecord]:
         """Yield every survey; its typology in the project's form, without noise keys."""
         if not self._read:
             for _ in self.papers():
                 pass
-        self._yields = Yields()
+        self._yields = JoinCounts()
         for place in self._surveys:
             record = dict(place.record)
             self._count(record)
@@ -124,7 +112,7 @@ class ResearchArena:
             "yield": self._yields.to_json(),
         }
 
-    def _papers(self) -> Iterator[Located]:
+    def _papers(self) -> Iterator[LocatedRecord]:
         if len(self._roles) == 1:
             for place in self._data.read(self._roles[0]):
                 yield _converted(place, paper)
@@ -136,7 +124,7 @@ class ResearchArena:
                 self._texts_alone += 1  # a text without a title is no paper that can be found
                 continue
             record = joined.text if joined.paper is None else joined.paper
-            place = Located(record, joined.file, joined.line)
+            place = LocatedRecord(record, joined.file, joined.line)
             yield _converted(place, lambda record, text=joined.text: paper(record, text))
 
     def _count(self, record: Mapping[str, Any]) -> None:
@@ -150,14 +138,14 @@ class ResearchArena:
         counts["in_collection"] = int(record["id"] in self._found)
 
 
-def _checked(places: Iterator[Located]) -> Iterator[Located]:
-    """Refuse what has no id, which a join would lose without a word."""
+def _checked(places: Iterator[LocatedRecord]) -> Iterator[LocatedRecord]:
+    """Raise `DataError` for a record without an id, which a join would lose silently."""
     for place in places:
         _converted(place, identifier)
         yield place
 
 
-def _converted(place: Located, convert: Any) -> Located:
+def _converted(place: LocatedRecord, convert: Any) -> LocatedRecord:
     try:
         if not isinstance(place.record, Mapping):
             raise DataError(f"{clip(place.record)} is no JSON object: this is not ResearchArena.")
