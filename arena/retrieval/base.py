@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.errors import CorpusError
 from arena.registry import Registry
 
 T = TypeVar("T")
@@ -148,6 +149,36 @@ class Retriever(ABC):
         """Return the classes of this engine, of its helpers, and of all that it combines."""
         parts = (kind for part in self.parts for kind in part.classes())
         return [type(self), *self.helpers, *parts]
+
+
+class OpenedIndex:
+    """Recognises the index that was opened, which another may replace before all of it is read.
+
+    These are the inode numbers of its directory, which a third index may get when this one is
+    removed, and of a file, which no other file gets while this one is mapped.
+
+    Args:
+        directory: Directory of the index.
+        mapped: Name of a file that stays mapped.
+    """
+
+    def __init__(self, directory: Path, mapped: str) -> None:
+        self._directory, self._paths = directory, (directory, directory / mapped)
+        self._numbers = self._read()
+
+    def _read(self) -> list[tuple[int, int]]:
+        try:
+            return [(stat.st_dev, stat.st_ino) for stat in map(Path.stat, self._paths)]
+        except FileNotFoundError:
+            return []
+
+    def check(self) -> None:
+        """Raise CorpusError if another index is in the place of this one."""
+        if self._read() != self._numbers:
+            raise CorpusError(
+                f"the index in {str(self._directory)!r} was rebuilt since it was opened; "
+                "open the corpus again."
+            )
 
 
 RETRIEVERS: Registry[type[Retriever]] = Registry(

@@ -16,9 +16,8 @@ from __future__ import annotations
 import math
 import threading
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -92,7 +91,7 @@ class BM25Retriever(BM25):
         self._documents_before = load_array(directory / "documents_before.npy")
         self._length_before = load_array(directory / "length_before.npy")
         self._values = Values(directory, self._k1, self._b)
-        self._accumulators = Accumulators(_kernel.BLOCK)
+        self._free_sums: list[NDArray[np.float64]] = []  # zeros, between searches
         self._known_terms: dict[str, int] = {}
         self._known_scopes: dict[Scope, _Measured] = {}
 
@@ -156,16 +155,20 @@ class BM25Retriever(BM25):
         ]
         places = list(accumulate(sizes, initial=0))
         table, rows = self._values.rows([scope.average for scope in scopes])
-        with self._accumulators.borrow() as sums:
-            documents, scores, found = self._kernel.search(
-                terms, weights, begins, table, np.array(rows),
-                np.array([scope.end for scope in scopes]),
-                *_concatenated([scope.excluded for scope in scopes]),
-                np.array(places), starts, docs, self._codes, sums,
-            )  # fmt: skip
+        try:
+            sums = self._free_sums.pop()
+        except IndexError:
+            sums = np.zeros(self._kernel.BLOCK)
+        documents, scores, counts = self._kernel.search(
+            terms, weights, begins, table, np.array(rows),
+            np.array([scope.end for scope in scopes]),
+            *_concatenated([scope.excluded for scope in scopes]),
+            np.array(places), starts, docs, self._codes, sums,
+        )  # fmt: skip
+        self._free_sums.append(sums)  # not after an error, which may leave it dirty
         return [
             Ranking(documents[low : low + size], scores[low : low + size])
-            for low, size in zip(places, found.tolist(), strict=False)
+            for low, size in zip(places, counts.tolist(), strict=False)
         ]
 
     def _numbers(self, queries: list[str]) -> tuple[dict[str, int], list[list[str]]]:
@@ -248,29 +251,6 @@ class Values:
         self._table = np.empty((self.room, len(self._tfs)))
         self._known: dict[float, int] = {}
         self._used = 0
-
-
-class Accumulators:
-    """Score arrays to work in, one for each search that runs at the same time.
-
-    Between searches they are all zero.
-    """
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._free: list[NDArray[np.float64]] = []
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def borrow(self) -> Iterator[NDArray[np.float64]]:
-        """Lend an array of zeros; one that an error left dirty is not taken back."""
-        with self._lock:
-            array = self._free.pop() if self._free else None
-        if array is None:
-            array = np.zeros(self._size)
-        yield array
-        with self._lock:
-            self._free.append(array)
 
 
 def _concatenated(arrays: list[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -7,7 +7,7 @@ import json
 import os
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.errors import CorpusError
+from arena.retrieval.base import OpenedIndex
 from arena.retrieval.lucene import _jvm, _similarity
 
 FIELD = "text"
@@ -49,11 +50,11 @@ class Searcher:
     """One index, opened with the first search; any number of threads may search."""
 
     def __init__(
-        self, directory: Path, documents: int, k1: float, b: float, same: Callable[[], None]
+        self, directory: Path, documents: int, k1: float, b: float, index: OpenedIndex
     ) -> None:
-        """Open nothing yet; `same` raises if `directory` is of another index by now."""
+        """Open nothing yet; `index` recognises the index when the first search opens it."""
         self._directory, self._documents, self._k1, self._b = directory, documents, k1, b
-        self._same = same
+        self._index = index
         self._opened: _Opened | None = None
 
     def search(
@@ -79,9 +80,9 @@ class Searcher:
             if self._opened is None:
                 with _jvm.lock:
                     if self._opened is None:
-                        self._same()
+                        self._index.check()
                         opened = _Opened(java, self._directory, self._documents, self._k1, self._b)
-                        self._same()
+                        self._index.check()
                         self._opened = opened
             return self._opened.search(terms, k, end, excluded, statistics)
 
