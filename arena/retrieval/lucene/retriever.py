@@ -39,10 +39,10 @@ class LuceneRetriever(BM25):
         """Open the index in `directory`; Java starts with the first search.
 
         Args:
-            directory: where `build` wrote.
+            directory: Directory that `build` wrote into.
             statistics: ``"cutoff"`` or ``"corpus"``, as those of ``bm25``.
-            k1: saturation of the term frequency, in [0, 1e6].
-            b: weight of the document length, in [0, 1].
+            k1: Saturation of the term frequency, in [0, 1e6].
+            b: Weight of the document length, in [0, 1].
 
         Raises:
             DataError: if an option is out of its range.
