@@ -257,7 +257,7 @@ def make_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...
 
     def client(server: Any, **options: Any) -> Client:
         url = getattr(server, "url", server)
-        given = {"store": tmp_path / "answers.jsonl", "sleep": lambda seconds: None}
+        given = {"store": tmp_path / "answers.db", "sleep": lambda seconds: None}
         return Client("scripted", **({"base_url": url} | given | options))
 
     return client

@@ -19,7 +19,7 @@ from arena.corpus import Corpus, layout
 from arena.errors import ArenaError, CorpusError, DataError
 from corpus_builder import build as build_module
 from corpus_builder.build import build
-from corpus_builder.sources import Located
+from corpus_builder.sources import LocatedRecord
 from corpus_builder.verify import verify
 
 
@@ -81,7 +81,7 @@ class Meanwhile(Memory):
         super().__init__(SMALL._papers, SMALL._surveys)
         self.action = action
 
-    def surveys(self) -> Iterator[Located]:
+    def surveys(self) -> Iterator[LocatedRecord]:
         self.action()
         return super().surveys()
 

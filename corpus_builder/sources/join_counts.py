@@ -1,4 +1,4 @@
-"""What came of joining the surveys of a data set, for the manifest and for people."""
+"""The counts of a join of surveys to a collection, for the manifest and for people."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 
-class Yields:
+class JoinCounts:
     """Counts for each survey, and their sums."""
 
     def __init__(self) -> None:
@@ -19,20 +19,20 @@ class Yields:
 
     @property
     def n_left_out(self) -> int:
-        """How many surveys have no date."""
+        """Number of surveys without a date."""
         return len(self._left_out)
 
     def add(self, survey: str, counts: dict[str, int]) -> dict[str, Any]:
-        """Add a survey; return its counts, which may be added to."""
+        """Add a survey; return its counts, which the caller can extend."""
         self._surveys[survey] = dict(counts)
         return self._surveys[survey]
 
     def leave_out(self, survey: str) -> None:
-        """Note a survey without a date, which no corpus can hold."""
+        """Count a survey without a date, which no corpus can hold."""
         self._left_out.append(survey)
 
     def unusable_map(self, survey: str) -> None:
-        """Note a survey whose mind-map cannot be read."""
+        """Count a survey whose mind-map cannot be read."""
         self._unusable.append(survey)
 
     def to_json(self) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class Yields:
 
 
 def yield_rows(counts: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return (name, text) rows that describe what `Yields.to_json` returns."""
+    """Return (name, text) rows that describe what `JoinCounts.to_json` returns."""
     total = counts["total"]
     rows = []
     if total.get("listed"):
