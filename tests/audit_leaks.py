@@ -87,8 +87,8 @@ def given_best_first(monkeypatch):
 def a_survey_is_read(monkeypatch):
     """The text of the survey comes back as that of a paper."""
     real = CorpusView.paper
-    told = "We survey haze clamping."
-    monkeypatch.setattr(CorpusView, "paper", lambda self, i: real(self, i)._replace(abstract=told))
+    text = "We survey haze clamping."
+    monkeypatch.setattr(CorpusView, "paper", lambda self, i: real(self, i)._replace(abstract=text))
 
 
 def a_page_too_many(monkeypatch):
@@ -240,8 +240,8 @@ def an_instruction_tells_the_number(monkeypatch):
     real: Any = ScoredEpisode._first_result
 
     def first(self: ScoredEpisode, references: Any) -> dict[str, Any]:
-        told: dict[str, Any] = real(self, references)
-        return told | {"message": f"{told['message']} There are {len(self._gains)}."}
+        result: dict[str, Any] = real(self, references)
+        return result | {"message": f"{result['message']} There are {len(self._gains)}."}
 
     monkeypatch.setattr(ScoredEpisode, "_first_result", first)
 

@@ -10,8 +10,8 @@ from arena.mindmap.tree import MindMap
 MAX_DEPTH = 64
 MAX_NODES = 10_000
 MAX_LABEL = 500
-# What is dropped, merged or lifted makes no node, but must not go on for ever either: objects of
-# Python that share parts can stand for more entries than there are atoms.
+# Dropped, merged and lifted entries make no node, but must end too: objects of Python that share
+# parts can unfold to more entries than there are atoms.
 MAX_ENTRIES = 100_000
 
 
@@ -19,7 +19,7 @@ _SHOWN = 5  # cases of each kind of repair
 
 
 class Notes:
-    """Counts what was done, by kind, and keeps the first few cases of each."""
+    """Counts repairs by kind, and keeps the first few cases of each."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
@@ -32,13 +32,18 @@ class Notes:
         if len(cases) < _SHOWN:
             cases.append(clip(case, 60) + (f" under {clip(under, 60)}" if under else ""))
 
+    @property
+    def total(self) -> int:
+        """The number of all cases."""
+        return sum(self._counts.values())
+
     def sentences(self) -> list[str]:
         """Return one sentence a kind, in the order of their first cases."""
-        told = []
+        sentences = []
         for what, count in self._counts.items():
             more = f" and {count - _SHOWN} more" if count > _SHOWN else ""
-            told.append(f"{what} ({count}): {', '.join(self._cases[what])}{more}.")
-        return told
+            sentences.append(f"{what} ({count}): {', '.join(self._cases[what])}{more}.")
+        return sentences
 
 
 @dataclass(slots=True)
@@ -55,7 +60,7 @@ class Node:
 
 
 class Builder:
-    """Adds nodes under nodes; tells what it repairs."""
+    """Adds nodes under nodes and notes its repairs."""
 
     def __init__(self, notes: Notes | None = None) -> None:
         self.notes = notes or Notes()

@@ -1,6 +1,6 @@
 """Actions to send, made from the JSON schemas of an environment's tools.
 
-No tool is named here but for hints: a tool that is added to an environment is called with ids of
+Tools are named here only as hints: a tool that is added to an environment is called with ids of
 every kind, hostile texts, values at the bounds, and wrong types.
 """
 
@@ -149,7 +149,7 @@ class Player(Arguments):
         self._words.update(dict.fromkeys(words))
         self._left -= 1
         if not self._ids and "search" in self._tools:
-            most = self._tools["search"]["properties"]["k"].get("maximum", 50)
+            most = self._tools["search"]["properties"].get("k", {}).get("maximum", 50)
             arguments = {"query": observation["topic"], "k": min(50, most)}
             return {"tool": "search", "arguments": arguments}
         names = list(self._tools)

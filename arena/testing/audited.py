@@ -19,9 +19,10 @@ from arena.testing.oracles import (
     Papers,
     check_end_info,
     check_step_info,
-    keys,
+    compare,
     listing,
     only_error,
+    with_keys,
 )
 from arena.testing.report import CheckError, Report, Reporter, brief
 from arena.testing.walk import label_type, parsed, strings, walk
@@ -38,14 +39,14 @@ class Kind(NamedTuple):
         id: Gymnasium id.
         stages: (name, ``ranking`` or ``mind_map``) of the stages in order.
         arguments: Arguments of the environment besides those of every audit.
-        given: Whether an episode begins with the references of the survey.
+        starts_with_references: Whether an episode starts with the references of the survey.
         vector: Number of environments in a vector; 0 for a scalar one.
     """
 
     id: str
     stages: tuple[tuple[str, str], ...]
     arguments: Mapping[str, Any] = {}
-    given: bool = False
+    starts_with_references: bool = False
     vector: int = 0
 
     @property
@@ -142,15 +143,14 @@ class Episode:
         if dict(info) != {"survey": self.survey.id}:
             report("info", f"info={brief(info)}")
         self._check_instruction(result, report)
-        keys(result, {"message", "references"} if self._kind.given else {"message"},
-             "the first result", report)  # fmt: skip
-        if not self._kind.given:
-            self._expose(result, report)
+        names = ("message", "references") if self._kind.starts_with_references else ("message",)
+        compare(result, with_keys(*names), report, "the first result")
+        if not self._kind.starts_with_references:
+            self._expose(result, report, texts=False)
             return
         papers = [self._reach.paper(reference.id) for reference in self.survey.references]
         in_reach = sorted({paper.number: paper for paper in papers if paper}.items())[:1_000]
-        for item in result.get("references") or ():
-            self._papers.shown(item.get("id"), item.get("title"), item.get("date"), report)
+        self._papers.listed(result.get("references"), report)
         if result.get("references") != listing([paper for _, paper in in_reach]):
             report("list", "the references are not those in reach in the order of their dates")
 
@@ -160,7 +160,7 @@ class Episode:
             self._probe, self._answers = self._attacker.probe(), []
             self._waiting = list(self._probe.calls)
         self._call = self._waiting.pop(0)
-        self._sent.update(text for _, text in strings(self._call.arguments, keys=True))
+        self._sent.update(text for _, text in strings(self._call.arguments))
         return self._call.action
 
     def take(self, step: Step) -> None:

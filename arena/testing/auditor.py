@@ -120,11 +120,11 @@ def kinds(env_ids: Sequence[str], corpus: str) -> list[Kind]:
         with gymnasium.make(spec, corpus=corpus, surveys=1) as env:
             name = task_of(env)
         stages = tuple((stage, task.answer) for stage, task in stages_of(name))
-        given = TASKS.get(name).references == "oracle"
-        own = [Kind(spec.id, stages, given=given)]
-        if TASKS.get(name).references:
-            other = "found" if given else "oracle"
-            own.append(Kind(spec.id, stages, {"references": other}, given=not given))
+        default = TASKS.get(name).references
+        own = [Kind(spec.id, stages, starts_with_references=default == "oracle")]
+        if default:
+            other = "found" if default == "oracle" else "oracle"
+            own.append(Kind(spec.id, stages, {"references": other}, other == "oracle"))
         alone += own
         tight.append(own[0]._replace(arguments=_TIGHT))
         if spec.vector_entry_point is not None:

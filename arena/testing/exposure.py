@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from arena.testing.files import Facts, Reach, title_key
-from arena.testing.walk import strings
+from arena.testing.walk import leaves, strings
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _GRAM = 8  # words; an excerpt of twice as many is found wherever it begins
@@ -42,7 +42,7 @@ class Exposure:
                 every text of a result with the files makes it superfluous.
         """
         sent = frozenset(sent)
-        for key, text in strings(result, keys=True):
+        for key, text in strings(result):
             if text in sent:
                 continue
             yield from self._ids(key, text, reach, sent)
@@ -51,7 +51,9 @@ class Exposure:
                 yield "date", f"{key}={text!r} is not before {reach.cutoff}"
             if texts:
                 yield from self._texts(key, text, reach, sent)
-        for key, number in _numbers(result):
+        for key, number in leaves(result):
+            if not isinstance(number, int) or isinstance(number, bool):
+                continue
             if re.search("year|date", key.lower()) and int(reach.cutoff[:4]) < number < 10_000:
                 yield "date", f"{key}={number} is not before {reach.cutoff}"
 
@@ -69,7 +71,8 @@ class Exposure:
                 continue
             if self._is_shown(text, reach) or any(paper_id in each for each in sent):
                 continue  # a paper in reach may be called so, or the agent has written it
-            yield "hidden paper", f"{paper_id!r} {reach.why_not(paper_id)}, and is in {key!r}"
+            place = repr(key) if key else "a key"
+            yield "hidden paper", f"{paper_id!r} {reach.why_not(paper_id)}, and is in {place}"
 
     def _texts(
         self, key: str, text: str, reach: Reach, sent: frozenset[str]
@@ -140,14 +143,3 @@ def _is_part(text: str, sent: Iterable[str]) -> bool:
 
 def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
-
-
-def _numbers(value: Any, key: str = "") -> Iterator[tuple[str, int]]:
-    if isinstance(value, dict):
-        for name, item in value.items():
-            yield from _numbers(item, name)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _numbers(item, key)
-    elif isinstance(value, int) and not isinstance(value, bool):
-        yield key, value

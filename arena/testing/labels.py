@@ -54,7 +54,7 @@ class Secret:
         """Record what the agent was shown."""
         result = parsed(observation["result"])
         self.shown.update(values_of("id", result))
-        self._seen.extend(text for _, text in strings(result, keys=True))
+        self._seen.extend(text for _, text in strings(result))
 
     def said(self, action: Any) -> None:
         """Record what the agent wrote, which may come back to it."""
@@ -107,7 +107,7 @@ class Secret:
     def _in_text_value(self, text: str) -> str | None:
         inside = parsed(text) if text[:1] in ("{", "[") else None
         if inside is not None:
-            return self._headings_in({text for _, text in strings(inside, keys=True)})
+            return self._headings_in({text for _, text in strings(inside)})
         # Single words such as "Methods" stand in many texts, and the subjects of papers in titles.
         names = {h for h in self._headings - self._said if " " in h and h in text}
         names = {name for name in names if not any(name in seen for seen in self._seen)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.testing.actions import Call
 from arena.testing.bm25 import Bm25, wrong_scores
@@ -21,39 +21,46 @@ from arena.testing.walk import strings
 TITLE, HEADING, HEADINGS, PAGE, PER_PAGE, MOST = 500, 100, 100, 8_000, 100, 1_000
 
 
+ANY: Any = object()
+"""Expected value of a key that must be there with any value."""
+
+Expected = dict[str, tuple[str, Any]]
+"""Key of a result -> (name of the leak if it differs, expected value or `ANY`)."""
+
+
+class Refusal(NamedTuple):
+    """A predicted refusal.
+
+    Attributes:
+        hidden: Id of the paper that is out of reach; empty if there is another reason.
+        last: Number of the last page or section, which the error must name; None for no number.
+    """
+
+    hidden: str = ""
+    last: int | None = None
+
+
 def only_error(result: Mapping[str, Any], report: Reporter) -> None:
     """Check that a refusal is an error text and nothing else."""
     if set(result) != {"error"} or not isinstance(result["error"], str):
         report("error", f"a refusal has the keys {sorted(result)}")
 
 
-def keys(value: Any, expected: set[str], what: str, report: Reporter) -> None:
-    """Check that `value` is a dict of exactly these keys."""
-    if not isinstance(value, dict) or set(value) != expected:
+def compare(value: Any, expected: Expected, report: Reporter, what: str = "the result") -> None:
+    """Check that a dict has exactly the expected keys, with the expected values."""
+    if not isinstance(value, dict) or set(value) != set(expected):
         actual = sorted(value) if isinstance(value, dict) else value
         report("result", f"{what} has {actual!r}, and should have {sorted(expected)}")
+    for name, (leak, known) in expected.items():
+        if known is ANY or not isinstance(value, dict) or name not in value:
+            continue
+        if value[name] != known or isinstance(value[name], bool) != isinstance(known, bool):
+            report(leak, f"{name}={brief(value[name])}, and by the files {brief(known)}")
 
 
-def compare(
-    result: Mapping[str, Any],
-    expected: Mapping[str, tuple[str, Any]],
-    more: set[str],
-    report: Reporter,
-) -> None:
-    """Check a result key by key.
-
-    Args:
-        result: Result of a tool.
-        expected: Key -> (name of the leak if it differs, expected value).
-        more: Further keys that the result must have.
-        report: Takes findings.
-    """
-    keys(result, expected.keys() | more, "the result", report)
-    for name, (check, value) in expected.items():
-        if name in result and (
-            result[name] != value or isinstance(result[name], bool) != isinstance(value, bool)
-        ):
-            report(check, f"{name}={brief(result[name])}, and by the files {brief(value)}")
+def with_keys(*names: str) -> Expected:
+    """Return expected keys with any value."""
+    return dict.fromkeys(names, ("result", ANY))
 
 
 class Papers:
@@ -130,6 +137,12 @@ class Papers:
             report("date", f"{paper_id!r} is dated {date!r}, and in the file {paper.date}")
         return paper
 
+    def listed(self, papers: Any, report: Reporter) -> None:
+        """Check the papers of a list."""
+        for paper in papers if isinstance(papers, list) else ():
+            if isinstance(paper, dict):
+                self.shown(paper.get("id"), paper.get("title"), paper.get("date"), report)
+
     def heading(self, text: Any, report: Reporter) -> None:
         """Check that a title or heading is not that of a survey, however it is written."""
         names = self.reach.facts.title_keys
@@ -174,12 +187,31 @@ class Oracle:
         Returns:
             Whether there is an oracle for the tool.
         """
-        method = ORACLES.get(call.tool)
-        if method is not None:
-            method(self, call, result, cut, report)
-        elif "error" not in result:
-            self.certain = False
-        return method is not None
+        predict = ORACLES.get(call.tool)
+        refused = "error" in result
+        if predict is None:
+            self.certain &= refused
+            return False
+        expected = predict(self, call, result, report)
+        if isinstance(expected, Refusal):
+            if expected.hidden:
+                self._papers.refused(expected.hidden, result, report)
+                return True
+            if not refused:
+                report("error", f"{call.tool} was answered in the stage {self.stage!r}")
+            only_error(result, report)
+            numbers = re.findall(r"\d+", str(result.get("error")))
+            if expected.last is not None and not cut and numbers[-1:] != [str(expected.last)]:
+                report("count", f"the last one is {expected.last}, but {result.get('error')!r}")
+        elif refused:
+            only_error(result, report)
+            costs = call.tool not in ("select", "submit", "organize", "finish")
+            unreadable = call.tool == "organize" and not _is_canonical(call)
+            if not (cut and costs) and not unreadable:
+                report("missing paper", f"refused: {result['error']}")
+        else:
+            compare(result, expected, report)
+        return True
 
     def follow(self, stage: str) -> None:
         """Go on with a stage that a tool without an oracle has begun."""
@@ -187,44 +219,39 @@ class Oracle:
         if not self.certain and stage in names:
             self._at = names.index(stage)
 
-    def search(self, call: Call, result: Mapping[str, Any], cut: bool, report: Reporter) -> None:
-        """Check the hits, their order and, where there is a second BM25, their scores."""
-        if "error" in result:
-            _refused_by_budget(result, cut, report)
-            return
-        hits = result.get("hits")
-        if not isinstance(hits, list):
-            report("result", f"hits={hits!r}")
-            return
-        keys(result, {"hits"} if hits else {"hits", "message"}, "the result", report)
-        for hit in hits:
-            keys(hit, {"id", "title", "date", "score"}, "a hit", report)
-        shown = [(h.get("id"), h.get("title"), h.get("date"), h.get("score")) for h in hits]
-        self._papers.hits(call.arguments, shown, report)
+    # Each method returns what the result must be. `result` says whether the call was accepted.
 
-    def read(self, call: Call, result: Mapping[str, Any], cut: bool, report: Reporter) -> None:
-        """Check the page of a section, the headings and the number of citations."""
-        paper = self._paper(call, result, report)
+    def search(self, call: Call, result: Mapping[str, Any], report: Reporter) -> Prediction:
+        """Check the hits, their order and, where there is a second BM25, their scores."""
+        hits = result.get("hits")
+        if isinstance(hits, list):
+            for hit in hits:
+                compare(hit, with_keys("id", "title", "date", "score"), report, "a hit")
+            hits = [hit for hit in hits if isinstance(hit, dict)]
+            shown = [(h.get("id"), h.get("title"), h.get("date"), h.get("score")) for h in hits]
+            self._papers.hits(call.arguments, shown, report)
+        return with_keys("hits") if hits else with_keys("hits", "message")
+
+    def read(self, call: Call, result: Mapping[str, Any], report: Reporter) -> Prediction:
+        """Predict the page of a section, the headings and the number of citations."""
+        arguments, papers = call.arguments, self._papers
+        paper = self._reach.paper(arguments["paper_id"])
         if paper is None:
-            return
+            return Refusal(arguments["paper_id"])
         parts = [("Abstract", paper.abstract), *self._reach.facts.sections.get(paper.number, ())]
-        section, page = call.arguments.get("section", 0), call.arguments.get("page", 1)
+        section, page = arguments.get("section", 0), arguments.get("page", 1)
         if section >= len(parts):
-            _beyond_the_end(result, len(parts) - 1, cut, report)
-            return
+            return Refusal(last=len(parts) - 1)
         title, text = parts[section]
         pages = max(1, math.ceil(len(text) / PAGE))
         if page > pages:
-            _beyond_the_end(result, pages, cut, report)
-            return
-        if "error" in result:
-            _refused_by_budget(result, cut, report)
-            return
-        shown = self._papers
-        shown.shown(result.get("id"), result.get("title"), result.get("date"), report)
-        for name in (result.get("heading"), *(result.get("sections") or ())):
-            shown.heading(name, report)
-        expected = {
+            return Refusal(last=pages)
+        if "error" not in result:
+            papers.shown(result.get("id"), result.get("title"), result.get("date"), report)
+            for name in (result.get("heading"), *(result.get("sections") or ())):
+                papers.heading(name, report)
+            papers.log.counts["texts compared"] += 1
+        return with_keys("title", "date") | {
             "text": ("text", text[(page - 1) * PAGE : page * PAGE]),
             "heading": ("text", title[:TITLE]),
             "sections": ("list", [name[:HEADING] for name, _ in parts[:HEADINGS]]),
@@ -235,123 +262,83 @@ class Oracle:
             "section": ("count", section),
             "id": ("hidden paper", paper.id),
         }
-        shown.log.counts["texts compared"] += 1
-        compare(result, expected, {"title", "date"}, report)
 
-    def links(self, call: Call, result: Mapping[str, Any], cut: bool, report: Reporter) -> None:
-        """Check one page of the references or citations of a paper."""
-        paper = self._paper(call, result, report)
+    def links(self, call: Call, result: Mapping[str, Any], report: Reporter) -> Prediction:
+        """Predict one page of the references or citations of a paper."""
+        tool, reach, arguments = call.tool, self._reach, call.arguments
+        paper = reach.paper(arguments["paper_id"])
         if paper is None:
-            return
-        tool, reach = call.tool, self._reach
+            return Refusal(arguments["paper_id"])
         ends = reach.references(paper) if tool == "references" else reach.citations(paper)
-        page, pages = call.arguments.get("page", 1), max(1, math.ceil(len(ends) / PER_PAGE))
+        page, pages = arguments.get("page", 1), max(1, math.ceil(len(ends) / PER_PAGE))
         if page > pages:
-            _beyond_the_end(result, pages, cut, report)
-            return
-        if "error" in result:
-            _refused_by_budget(result, cut, report)
-            return
-        listed = result.get(tool)
-        for item in listed if isinstance(listed, list) else ():
-            keys(item, {"id", "title", "date"}, "a listed paper", report)
-            self._papers.shown(item.get("id"), item.get("title"), item.get("date"), report)
-        expected = {
+            return Refusal(last=pages)
+        self._papers.listed(result.get(tool), report)
+        return {
             "id": ("hidden paper", paper.id),
             "total": ("count", len(ends)),
             "page": ("count", page),
             "pages": ("count", pages),
             tool: ("list", listing(ends[(page - 1) * PER_PAGE : page * PER_PAGE])),
         }
-        compare(result, expected, set(), report)
 
-    def select(self, call: Call, result: Mapping[str, Any], cut: bool, report: Reporter) -> None:
-        """Check that papers in reach are added to those selected before."""
+    def select(self, call: Call, result: Mapping[str, Any], report: Reporter) -> Prediction:
+        """Predict that papers in reach are added to those selected before."""
         ids = dict.fromkeys(call.arguments["paper_ids"])
-        if self._accepted(call, list(ids), len(ids | self._selected), result, report):
+        refusal = self._refusal(list(ids), len(ids | self._selected), None)
+        if refusal is None and "error" not in result:
             self._selected |= ids
-            if self.certain:
-                _figures(result, {"selected": len(self._selected)}, set(), report)
+        return refusal or {"selected": ("count", self._if_certain(len(self._selected)))}
 
-    def submit(self, call: Call, result: Mapping[str, Any], cut: bool, report: Reporter) -> None:
-        """Check that a ranking of papers in reach ends a stage that asks for one."""
+    def submit(self, call: Call, result: Mapping[str, Any], report: Reporter) -> Prediction:
+        """Predict that a ranking of papers in reach ends a stage that asks for one."""
         ids = list(dict.fromkeys(call.arguments["paper_ids"]))
-        if self._accepted(call, ids, len(ids), result, report, "ranking"):
-            self._next_stage(ids, {"submitted": len(ids)}, set(), result, report)
+        refusal = self._refusal(ids, len(ids), "ranking")
+        return refusal or {"submitted": ("count", len(ids))} | self._submit(ids, result)
 
-    def organize(self, call: Call, result: Mapping[str, Any], cut: bool, report: Reporter) -> None:
-        """Check that a mind-map with papers in reach ends a stage that asks for one."""
+    def organize(self, call: Call, result: Mapping[str, Any], report: Reporter) -> Prediction:
+        """Predict that a mind-map with papers in reach ends a stage that asks for one."""
         mind_map = call.arguments["mind_map"]
-        canonical = isinstance(mind_map, dict) and "label" in mind_map
         ids = list(dict.fromkeys(_papers_of(mind_map)))
-        if self._accepted(call, ids, len(ids), result, report, "mind_map", canonical):
-            repairs = {"repairs"} & result.keys()
-            size = sum(1 for _ in nodes_of(mind_map)) - 1
-            exact = canonical and not repairs
-            figures = {"organized": size if exact else result.get("organized")}
-            self._next_stage(mind_map, figures, repairs, result, report)
+        refusal = self._refusal(ids, len(ids), "mind_map")
+        repairs = with_keys(*({"repairs"} & result.keys()))
+        exact = _is_canonical(call) and not repairs
+        size = sum(1 for _ in nodes_of(mind_map)) - 1 if exact else ANY
+        expected = {"organized": ("count", size)} | repairs
+        return refusal or expected | self._submit(mind_map, result)
 
-    def finish(self, call: Call, result: Mapping[str, Any], cut: bool, report: Reporter) -> None:
-        """Check that what was selected is submitted where a ranking is due."""
+    def finish(self, call: Call, result: Mapping[str, Any], report: Reporter) -> Prediction:
+        """Predict that what was selected is submitted where a ranking is due."""
         ranking = self._stages[self._at][1] == "ranking"
         if ranking:
             self.submitted[self.stage] = list(self._selected)
-        if self.certain:
-            figures = {"submitted": len(self._selected) if ranking else 0}
-            _figures(result, figures, set(), report)
+        return {"submitted": ("count", self._if_certain(len(self._selected) if ranking else 0))}
 
-    def _paper(self, call: Call, result: Mapping[str, Any], report: Reporter) -> Paper | None:
-        paper_id = call.arguments["paper_id"]
-        paper = self._reach.paper(paper_id)
-        if paper is None:
-            self._papers.refused(paper_id, result, report)
-        return paper
+    def _if_certain(self, count: int) -> Any:
+        return count if self.certain else ANY
 
-    def _accepted(
-        self,
-        call: Call,
-        ids: list[str],
-        count: int,
-        result: Mapping[str, Any],
-        report: Reporter,
-        kind: str | None = None,
-        readable: bool = True,
-    ) -> bool:
-        """Return whether ids are accepted; check that they are exactly if they should be."""
+    def _refusal(self, ids: list[str], count: int, kind: str | None) -> Refusal | None:
+        """Return the refusal of ids: one is hidden, they are too many, or the stage is another."""
         hidden = [paper_id for paper_id in ids if self._reach.paper(paper_id) is None]
         if hidden:
-            self._papers.refused(hidden[-1], result, report)
-            return False
-        refused = "error" in result
-        if count > MOST or kind not in (None, self._stages[self._at][1]):
-            if not refused:
-                text = f"{call.tool} of {count} ids was accepted in the stage {self.stage!r}"
-                report("error", text)
-            only_error(result, report)
-            return False
-        if refused:
-            only_error(result, report)
-            if readable:
-                report("missing paper", f"refused: {result['error']}")
-        return not refused
+            return Refusal(hidden[-1])
+        wrong_stage = kind not in (None, self._stages[self._at][1])
+        return Refusal() if count > MOST or wrong_stage else None
 
-    def _next_stage(
-        self,
-        answer: Any,
-        figures: dict[str, Any],
-        more: set[str],
-        result: Mapping[str, Any],
-        report: Reporter,
-    ) -> None:
+    def _submit(self, answer: Any, result: Mapping[str, Any]) -> Expected:
+        """Submit an answer if it was accepted; return what the result says of the next stage."""
+        if "error" in result:
+            return {}
         self.submitted[self.stage] = answer
         self._at += 1
-        if self._at < len(self._stages):
-            figures["stage"] = self.stage
-            more = {*more, "message"}
-        _figures(result, figures, more, report)
+        if self._at == len(self._stages):
+            return {}
+        return with_keys("message") | {"stage": ("count", self.stage)}
 
 
-ORACLES: dict[str, Callable[[Oracle, Call, Mapping[str, Any], bool, Reporter], None]] = {
+Prediction = Expected | Refusal
+
+ORACLES: dict[str, Callable[[Oracle, Call, Mapping[str, Any], Reporter], Prediction]] = {
     "search": Oracle.search,
     "read": Oracle.read,
     "references": Oracle.links,
@@ -389,28 +376,10 @@ def _papers_of(mind_map: Any) -> list[str]:
     return [paper_id for papers in listed if isinstance(papers, list) for paper_id in papers]
 
 
-def _figures(
-    result: Mapping[str, Any], expected: dict[str, Any], more: set[str], report: Reporter
-) -> None:
-    """Check a result that shows no paper."""
-    compare(result, {name: ("count", value) for name, value in expected.items()}, more, report)
-
-
-def _refused_by_budget(result: Mapping[str, Any], cut: bool, report: Reporter) -> None:
-    only_error(result, report)
-    if not cut:
-        report("missing paper", f"refused: {result['error']}")
-
-
-def _beyond_the_end(result: Mapping[str, Any], last: int, cut: bool, report: Reporter) -> None:
-    """Check the refusal of a page or section that does not exist: it says how many there are."""
-    if "error" not in result:
-        report("error", "a page or section that does not exist was answered")
-        return
-    only_error(result, report)
-    numbers = re.findall(r"\d+", str(result["error"]))
-    if not cut and (not numbers or int(numbers[-1]) != last):
-        report("count", f"the last one is {last}, but the error says: {result['error']}")
+def _is_canonical(call: Call) -> bool:
+    """Return whether the mind-map of a call has the documented form; another may be unreadable."""
+    mind_map = call.arguments["mind_map"]
+    return isinstance(mind_map, dict) and "label" in mind_map
 
 
 def _kind(reach: Reach, paper_id: str) -> str:
@@ -504,7 +473,7 @@ def _check_answer(stage: str, answer: Any, submitted: Any, report: Reporter) -> 
 
 def _normal(value: Any) -> set[str]:
     """Return every string in a value of JSON, keys as well, with white space collapsed."""
-    return {" ".join(text.split()) for _, text in strings(value, keys=True)}
+    return {" ".join(text.split()) for _, text in strings(value)}
 
 
 def _in_range(name: str, value: float) -> bool:

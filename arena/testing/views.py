@@ -50,7 +50,7 @@ class Views:
             report = self._reporter(where, "len()")
             answer = {"len": len(view), "cutoff": view.cutoff}
             size = ("count", len(reach.numbers))
-            compare(answer, {"len": size, "cutoff": ("date", reach.cutoff)}, set(), report)
+            compare(answer, {"len": size, "cutoff": ("date", reach.cutoff)}, report)
             self._search(view, attacker.text(), papers, engine, where)
             for _ in range(3):
                 self._by_id(view, papers, attacker.ids.any(), where)
@@ -122,7 +122,7 @@ class Views:
             report("hidden paper", f"{paper_id!r} {reach.why_not(paper_id)}, and was answered")
             return
         self._log.counts["papers returned"] += 1
-        compare({name: answer}, {name: _expected(name, paper, reach)}, set(), report)
+        compare({name: answer}, {name: _expected(name, paper, reach)}, report)
         self._log.counts["texts compared"] += name in ("paper", "sections")
 
     def _twin(self, ask: Callable[[str], Any], paper_id: str, error: str, report: Reporter) -> None:

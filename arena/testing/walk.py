@@ -7,7 +7,7 @@ import inspect
 import json
 import types
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence, Set, ValuesView
+from collections.abc import Iterator, Mapping, Set, ValuesView
 from pathlib import PurePath
 from typing import Any
 
@@ -72,25 +72,23 @@ def label_type(value: Any) -> str | None:
     return type(value).__name__ if isinstance(value, TaskSet | Gold | MindMap) else None
 
 
-def strings(value: Any, key: str = "", keys: bool = False) -> Iterator[tuple[str, str]]:
-    """Yield (nearest key above, text) for every string in a value of JSON.
-
-    Args:
-        value: Value of JSON, of any depth.
-        key: Key to report for strings that are below none.
-        keys: Whether the keys of objects are texts, too.
-    """
-    waiting = [(key, value)]
+def leaves(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield (nearest key above, leaf) for a value of JSON; the keys, too, with an empty key."""
+    waiting: list[tuple[str, Any]] = [("", value)]
     while waiting:
-        above, item = waiting.pop()
-        if isinstance(item, str):
-            yield above, item
-        elif isinstance(item, Mapping):
-            waiting += [(str(name), below) for name, below in reversed(list(item.items()))]
-            if keys:
-                waiting += [(above, name) for name in item]
-        elif isinstance(item, Sequence) and not isinstance(item, bytes):
-            waiting += [(above, below) for below in reversed(item)]
+        key, item = waiting.pop()
+        if isinstance(item, Mapping):
+            for name, below in reversed(list(item.items())):
+                waiting += [(str(name), below), ("", name)]
+        elif isinstance(item, list | tuple):
+            waiting += [(key, below) for below in reversed(item)]
+        else:
+            yield key, item
+
+
+def strings(value: Any) -> Iterator[tuple[str, str]]:
+    """Yield (nearest key above, text) for the strings in a value of JSON, as `leaves` does."""
+    return ((key, leaf) for key, leaf in leaves(value) if isinstance(leaf, str))
 
 
 def values_of(key: str, value: Any) -> list[str]:

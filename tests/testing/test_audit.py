@@ -194,7 +194,7 @@ def test_the_command_fails_with_a_line_for_each_finding(mini, capsys, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--actions", "0"), "actions=0"),
         (("--actions", "many"), "many"),
@@ -204,10 +204,10 @@ def test_the_command_fails_with_a_line_for_each_finding(mini, capsys, monkeypatc
         (("--retriever", "bm25", "dense"), "too many words: 'dense'"),
     ],
 )
-def test_bad_input_is_one_line(words, told, mini, capsys):
+def test_bad_input_is_one_line(words, message, mini, capsys):
     status, out, err = command(capsys, "--corpus", str(mini), *words)
     assert (status, out) == (2, "")
-    assert told in err
+    assert message in err
     assert err.count("\n") == 1
 
 

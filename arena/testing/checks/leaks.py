@@ -34,7 +34,7 @@ def no_future(subject: Subject) -> str:
                 if number:
                     action = trace.actions[number - 1]
                     tool = action["tool"]
-                    sent |= {text for _, text in strings(action, keys=True)}
+                    sent |= {text for _, text in strings(action)}
                 result = parsed(observation["result"])
                 known = tool is None or tool in ORACLES
                 for _, what in exposure.find(result, reach, sent, texts=not known):

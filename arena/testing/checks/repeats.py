@@ -31,16 +31,19 @@ _NUM_ENVS = 3
 _STEPS = 2 * STEPS
 
 
+def _require_same(trace: Trace, again: Trace, where: str) -> None:
+    difference_at = difference(trace, again)
+    require(not difference_at, f"{where}: {difference_at}")
+
+
 @CHECKS.register("determinism")
 def determinism(subject: Subject) -> str:
     """The same seeds and actions give the same, here and in a process with other hashes."""
     env = subject.make()
     for trace in subject.traces:
-        where = difference(trace, replay(env, trace))
-        require(not where, f"a second environment differs: {where}")
+        _require_same(trace, replay(env, trace), "a second environment differs")
     for trace, again in zip(subject.traces, _replayed_elsewhere(subject), strict=True):
-        where = difference(trace, again)
-        require(not where, f"a fresh process, PYTHONHASHSEED={_HASH_SEED}, differs: {where}")
+        _require_same(trace, again, f"a fresh process, PYTHONHASHSEED={_HASH_SEED}, differs")
     return f"{subject.counted()}, in a second environment and in a fresh process"
 
 
@@ -80,16 +83,11 @@ def replay_in_reverse(subject: Subject) -> str:
     env = subject.make()
     for trace in reversed(subject.traces):  # so that no episode may lean on the one before it
         lines = [json.dumps(action, ensure_ascii=False) for action in trace.actions]
-        written = trace._replace(actions=[json.loads(line) for line in lines])
-        again = replay(env, written)
-        same = _digests(trace) == _digests(again)
-        where = difference(trace, again)
-        require(same and not where, f"played again after other episodes: {where}")
+        again = replay(env, trace._replace(actions=[json.loads(line) for line in lines]))
+        _require_same(trace, again, "played again after other episodes")
+        digests = [sha256_json([each.start, each.steps]) for each in (trace, again)]
+        require(digests[0] == digests[1], f"seed {trace.seed}: another digest of equal values")
     return f"{subject.counted()}, in reverse order"
-
-
-def _digests(trace: Trace) -> list[str]:
-    return [sha256_json(plain(item)) for item in (trace.start, *trace.steps)]
 
 
 @CHECKS.register("pickling")
@@ -101,8 +99,8 @@ def pickling(subject: Subject) -> str:
     for when in ("before a reset", "in an episode"):
         data = pickle.dumps(env)
         sizes.append(len(data))
-        where = difference(trace, replay(pickle.loads(data), trace))
-        require(not where, f"a copy pickled {when} differs: {where}")
+        again = replay(pickle.loads(data), trace)
+        _require_same(trace, again, f"a copy pickled {when} differs")
         env.reset(seed=trace.seed)
     for name, space in (("action", env.action_space), ("observation", env.observation_space)):
         copy = pickle.loads(pickle.dumps(space))

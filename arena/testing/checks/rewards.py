@@ -21,8 +21,8 @@ def rewards(subject: Subject) -> str:
         changes: dict[str, Any] = (
             {} if reward is None else {"reward": reward, "reward_options": None}
         )
-        if reward is not None and (given := subject.options.get("reward_options")):
-            kept = {name: value for name, value in given.items() if name in reward.split("+")}
+        if reward is not None and (options := subject.options.get("reward_options")):
+            kept = {name: value for name, value in options.items() if name in reward.split("+")}
             changes["reward_options"] = kept
         env = subject.make(**changes)
         for trace in subject.traces:
