@@ -458,7 +458,10 @@ def test_the_command(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
         assert result.stderr.count("\n") == 1
 
 
-def test_the_help_names_the_stages(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_names_the_stages(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "500")
     with pytest.raises(SystemExit):
         main(["build", "s2orc", "--help"])
     text = " ".join(capsys.readouterr().out.split())
