@@ -1,4 +1,4 @@
-"""The agent scout: what it searches for, what it spends, and what a subclass may change."""
+"""The agent `scout`: its searches, its costs, and what a subclass may change."""
 
 from __future__ import annotations
 

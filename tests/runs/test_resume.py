@@ -1,4 +1,4 @@
-"""Runs that are killed, interrupted or fail go on to the same files, and spoil no others."""
+"""Runs that are killed, interrupted or fail continue to the same files, and change no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs: the files that are written, the numbers in them, and whose agents may play."""
+"""Runs: their files, the numbers in them, and the agents that play."""
 
 from __future__ import annotations
 
