@@ -14,36 +14,52 @@ MAX_LINE = 1 << 26
 """Bytes; a longer line is no record. A paper with its full text takes some hundred kilobytes."""
 
 
-class Packed:
-    """An open file; gzip is recognised by the content, not the name.
-
-    Args:
-        file: File opened for reading bytes.
+class Lines:
+    """The lines of a file; gzip is recognised by the content, not the name.
 
     Attributes:
-        lines: The unpacked content.
+        number: Number of lines read so far.
+        bytes: Bytes of the file read so far.
+        sha256: SHA-256 of the file, once all lines have been read.
+        damage: Why the lines end early, or None.
     """
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._raw = _HashingReader(file)
-        self._source = io.BufferedReader(self._raw, 1 << 20)
-        packed = self._source.peek(2)[:2] == b"\x1f\x8b"
-        self.lines = cast(BinaryIO, gzip.GzipFile(fileobj=self._source) if packed else self._source)
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.number = self.bytes = 0
+        self.sha256 = ""
+        self.damage: str | None = None
 
-    @property
-    def count(self) -> int:
-        """Bytes of the file read so far."""
-        return self._raw.count
-
-    def sha256(self) -> str:
-        """Read what stands behind the last line, which counts, too; return the file's hash."""
-        while self._source.read(1 << 20):
-            pass
-        return self._raw.sha256.hexdigest()
+    def __iter__(self) -> Iterator[tuple[int, bytes | None]]:
+        """Yield (number from 1, line) of every line that is not blank; None for one too long."""
+        with self._path.open("rb") as opened:
+            raw = _HashingReader(opened)
+            source = io.BufferedReader(raw, 1 << 20)
+            packed = source.peek(2)[:2] == b"\x1f\x8b"
+            lines = cast(BinaryIO, gzip.GzipFile(fileobj=source) if packed else source)
+            try:
+                while line := lines.readline(MAX_LINE):
+                    self.number, self.bytes = self.number + 1, raw.count
+                    if len(line) == MAX_LINE and not line.endswith(b"\n"):
+                        while line and not line.endswith(b"\n"):
+                            line = lines.readline(MAX_LINE)
+                        yield self.number, None
+                        continue
+                    if self.number == 1:
+                        line = line.removeprefix(b"\xef\xbb\xbf")
+                    if line.strip():
+                        yield self.number, line
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                self.damage = str(error)
+            while source.read(1 << 20):  # bytes after the last line count, too
+                pass
+            self.bytes, self.sha256 = raw.count, raw.sha256.hexdigest()
+            if not self.bytes:
+                self.damage = "the file is empty"
 
 
 class _HashingReader(io.RawIOBase):
-    """Pass bytes on and hash them, so that the file is read only once."""
+    """Passes bytes on and hashes them, so that the file is read only once."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -59,43 +75,3 @@ class _HashingReader(io.RawIOBase):
         self.sha256.update(data)
         self.count += len(data)
         return len(data)
-
-
-__all__ = ["MAX_LINE", "Lines"]
-
-
-class Lines:
-    """The lines of a file.
-
-    Attributes:
-        sha256: SHA-256 of the file, once all lines have been read.
-        damage: Why the lines end early, or None.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.sha256 = ""
-        self.damage: str | None = None
-
-    def __iter__(self) -> Iterator[tuple[int, bytes | None]]:
-        """Yield (number from 1, line) of every line that is not blank; None for one too long."""
-        number = 0
-        with self._path.open("rb") as opened:
-            packed = Packed(opened)
-            try:
-                while line := packed.lines.readline(MAX_LINE):
-                    number += 1
-                    if len(line) == MAX_LINE and not line.endswith(b"\n"):
-                        while line and not line.endswith(b"\n"):
-                            line = packed.lines.readline(MAX_LINE)
-                        yield number, None
-                        continue
-                    if number == 1:
-                        line = line.removeprefix(b"\xef\xbb\xbf")
-                    if line.strip():
-                        yield number, line
-            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                self.damage = str(error)
-            self.sha256 = packed.sha256()
-            if not packed.count:
-                self.damage = "the file is empty"

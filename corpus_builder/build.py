@@ -16,11 +16,11 @@ from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.workdir import other_files, whole_directory
 from arena.corpus import layout
 from arena.errors import CorpusError, DataError, clip
-from corpus_builder._content import write_content
 from corpus_builder._duckdb import is_interruption
 from corpus_builder._index import check_fields, list_files, make_plan, write_index
-from corpus_builder._staging import database, stage
+from corpus_builder.content import write_content
 from corpus_builder.sources import Source
+from corpus_builder.staging import database, stage
 
 
 def build(

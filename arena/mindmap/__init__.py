@@ -9,11 +9,11 @@ Example:
 
 from arena.mindmap._cardinality import cardinality
 from arena.mindmap._files import read_mind_map_file
-from arena.mindmap._formats import FORMATS, Format, beside, format_of, render
 from arena.mindmap._markdown import read_markdown
 from arena.mindmap._outline import read_outline
 from arena.mindmap._read import read_mind_map
 from arena.mindmap._scoring import SCORES, evaluate, identity, score_directories, score_pairs
+from arena.mindmap.formats import FORMATS, Format, beside, format_of, render
 from arena.mindmap.metrics import MIND_MAP_METRICS, MindMapMetric, needs
 from arena.mindmap.tree import MindMap, cut
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from arena.mindmap._drawing.letters import shown, width
+from arena.text.display import shown, width
 
 COLOURS = 6
 """Number of colours, and of shapes, before they repeat; the marks of runs stay different."""

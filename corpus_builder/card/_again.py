@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from arena.mindmap._drawing.letters import shown
+from arena.text.display import shown
 
 _FOLD = " \\\n    "
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from arena.mindmap._drawing.letters import width
+from arena.text.display import width
 from corpus_builder.card._facts import Disciplines
 from corpus_builder.card._svg import SIZE, WIDTH, bar, line, picture, ticks, write
 from corpus_builder.card._words import NO_DISCIPLINE, OTHER_DISCIPLINES, number, percent

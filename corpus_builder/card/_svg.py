@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from arena.mindmap._drawing.letters import FAMILY, shown, width
 from arena.results.plots import px
+from arena.text.display import FAMILY, shown, width
 
 WIDTH = 720
 SIZE = 13  # of the font

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from arena._internal import tables
-from arena.mindmap._drawing.letters import shown
+from arena.text.display import shown
 
 ALL_SURVEYS = "all surveys"
 OTHER_DISCIPLINES = "other disciplines"

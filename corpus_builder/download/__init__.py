@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from corpus_builder.download._download import DATASETS, Estimate, Options, download, format_bytes
-from corpus_builder.download._record import RECORD
+from corpus_builder.download.fetching import DATASETS, Estimate, Options, download, format_bytes
+from corpus_builder.download.record import RECORD
 
 __all__ = ["DATASETS", "RECORD", "Estimate", "Options", "download", "format_bytes"]

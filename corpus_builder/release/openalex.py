@@ -7,7 +7,8 @@ from typing import Any
 
 from arena.errors import clip
 from corpus_builder.records import title_key
-from corpus_builder.release._values import (
+from corpus_builder.release.base import Limits, RejectError, Sink
+from corpus_builder.release.values import (
     Flaws,
     clean,
     coarsen,
@@ -19,7 +20,6 @@ from corpus_builder.release._values import (
     required_title,
     resolve,
 )
-from corpus_builder.release.base import Limits, RejectError, Sink
 
 NO_PAPERS = frozenset(
     ("dataset", "erratum", "grant", "libguides", "paratext", "peer-review", "retraction",

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from arena._internal.files import write_json
 from arena._internal.workdir import atomic_directory
 from corpus_builder._lines import MAX_LINE, Lines
-from corpus_builder.release._values import read_json
 from corpus_builder.release.base import TABLES, Limits, RejectError, Release, Shard, Sink
+from corpus_builder.release.values import read_json
 
 if TYPE_CHECKING:
     from corpus_builder._parquet import RowWriter

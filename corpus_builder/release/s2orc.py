@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from arena.errors import clip
 from corpus_builder.records import title_key
-from corpus_builder.release._values import (
+from corpus_builder.release.base import Limits, RejectError, Sink
+from corpus_builder.release.values import (
     Flaws,
     clean,
     coarsen,
@@ -22,7 +23,6 @@ from corpus_builder.release._values import (
     required_title,
     resolve,
 )
-from corpus_builder.release.base import Limits, RejectError, Sink
 
 
 def parse_paper(record: Any, sink: Sink, limits: Limits, reviews: bool) -> None:

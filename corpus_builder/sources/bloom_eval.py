@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from arena.errors import DataError
-from corpus_builder.sources._matching import Sought, arxiv_key, doi_key, normal_title
-from corpus_builder.sources._published import Published, PublishedSource, check_record, read_json
 from corpus_builder.sources.base import SOURCES, Source
+from corpus_builder.sources.matching import Sought, arxiv_key, doi_key, normal_title
+from corpus_builder.sources.published import Published, PublishedSource, check_record, read_json
 
 _WHAT = "Bloom-Eval"
 _TABLE = "experimental_topics.csv"

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import os
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
 from arena._internal.progress import progress
 from arena.errors import DataError, clip
-from corpus_builder._lines import MAX_LINE, Packed
+from corpus_builder._lines import MAX_LINE, Lines
 from corpus_builder.sources.base import SOURCES, Located, Source
 
 EXPECTED = "Write one JSON object a line."
@@ -50,38 +48,32 @@ class JsonLinesFile:
         Raises:
             DataError: If a line is no JSON or too long; if the file is damaged or has no record.
         """
-        any_record = False
-        for line, text in self._lines():
-            if text.strip():
-                any_record = True
-                yield Located(parse_line(text, self.name, line), self.name, line)
-        if not any_record:
-            raise DataError(f"{str(self._path)!r} is empty: it holds no {self._what}. {EXPECTED}")
-
-    def _lines(self) -> Iterator[tuple[int, bytes]]:
-        line = 0
+        lines, any_record = Lines(self._path), False
         try:
-            with self._path.open("rb") as opened, _bar(self._path) as bar:
-                packed = Packed(opened)
-                while text := packed.lines.readline(MAX_LINE):
-                    line += 1
-                    if len(text) == MAX_LINE:
+            with _bar(self._path) as bar:
+                for number, text in lines:
+                    if text is None:
                         raise DataError(
-                            f"{self.name} line {line} has {MAX_LINE >> 20} MiB or more. {EXPECTED}"
+                            f"{self.name} line {number} has {MAX_LINE >> 20} MiB or more. "
+                            f"{EXPECTED}"
                         )
-                    if line % 1000 == 0:
-                        bar.update(packed.count - bar.n)
-                    yield line, text.removeprefix(b"\xef\xbb\xbf") if line == 1 else text
-                self.sha256 = packed.sha256()
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise DataError(
-                f"{str(self._path)!r} is damaged after line {line}: {error}. Get the file again."
-            ) from None
+                    if number % 1000 == 0:
+                        bar.update(lines.bytes - bar.n)
+                    any_record = True
+                    yield Located(parse_line(text, self.name, number), self.name, number)
         except OSError as error:
             raise DataError(
-                f"{str(self._path)!r} cannot be read after line {line}: {error.strerror or error}. "
-                "Name a file that can be read."
+                f"{str(self._path)!r} cannot be read after line {lines.number}: "
+                f"{error.strerror or error}. Name a file that can be read."
             ) from None
+        if lines.damage and lines.bytes:
+            raise DataError(
+                f"{str(self._path)!r} is damaged after line {lines.number}: {lines.damage}. "
+                "Get the file again."
+            )
+        if not any_record:
+            raise DataError(f"{str(self._path)!r} is empty: it holds no {self._what}. {EXPECTED}")
+        self.sha256 = lines.sha256
 
 
 def parse_line(text: bytes, name: str, line: int) -> Any:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from arena.errors import DataError, clip
-from corpus_builder.sources._matching import Sought, arxiv_key, arxiv_keys_in, doi_key
-from corpus_builder.sources._published import Published, PublishedSource, check_record, find_one
 from corpus_builder.sources.base import SOURCES
 from corpus_builder.sources.jsonl import JsonLinesFile
+from corpus_builder.sources.matching import Sought, arxiv_key, arxiv_keys_in, doi_key
+from corpus_builder.sources.published import Published, PublishedSource, check_record, find_one
 
 _WHAT = "ReportBench"
 _TRUTH = "_GT"

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 from arena._internal.files import sha256_json
 from arena.errors import DataError, clip
-from corpus_builder.sources._matching import COUNTS
-from corpus_builder.sources._researcharena import (
+from corpus_builder.sources.base import SOURCES, Located, Source
+from corpus_builder.sources.matching import COUNTS
+from corpus_builder.sources.researcharena_files import (
     DataFolder,
     DataSet,
     Hub,
@@ -19,7 +20,6 @@ from corpus_builder.sources._researcharena import (
     typology,
     with_texts,
 )
-from corpus_builder.sources.base import SOURCES, Located, Source
 from corpus_builder.sources.yields import Yields
 
 

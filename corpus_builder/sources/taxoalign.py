@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
-from corpus_builder.sources._matching import Sought, arxiv_key, doi_key
-from corpus_builder.sources._published import Published, PublishedSource, check_record, month_of
 from corpus_builder.sources.base import SOURCES
 from corpus_builder.sources.jsonl import JsonLinesFile
+from corpus_builder.sources.matching import Sought, arxiv_key, doi_key
+from corpus_builder.sources.published import Published, PublishedSource, check_record, month_of
 
 _WHAT = "TaxoAlign's taxonomies, one {id, title, arxiv_id, tree} a line"
 _ACM = "10.1145/"  # what ACM Computing Surveys has before the numbers that stand here

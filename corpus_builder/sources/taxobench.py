@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from arena.errors import DataError, clip
-from corpus_builder.sources._matching import Sought
-from corpus_builder.sources._published import Published, PublishedSource, check_record, find_one
 from corpus_builder.sources.base import SOURCES
 from corpus_builder.sources.jsonl import JsonLinesFile
+from corpus_builder.sources.matching import Sought
+from corpus_builder.sources.published import Published, PublishedSource, check_record, find_one
 
 _WHAT = "TaxoBench's data.jsonl"
 

@@ -15,12 +15,12 @@ from arena._internal.files import write_json
 from arena._internal.progress import progress
 from arena._internal.workdir import atomic_directory
 from arena.errors import DataError
-from corpus_builder._content import DANGLING, LINKS
 from corpus_builder._duckdb import connected, copy, count, execute, literal, rows
-from corpus_builder._staging import create_documents
+from corpus_builder.content import DANGLING, LINKS
 from corpus_builder.stages._plan import Plan, Steps
 from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS
 from corpus_builder.stages.surveys import CANDIDATES, SURVEYS
+from corpus_builder.staging import create_documents
 
 TABLES = ("citations", "bibliography")
 """Those of a shard that hold references."""
@@ -252,7 +252,7 @@ REFERENCES = ReferencesStage()
 
 # `total`: all references that the survey has, from all sources; `in_corpus`: those of the
 # coverage ratio (section 4); `gold`: those that an agent can find, see
-# corpus_builder._content.
+# corpus_builder.content.
 _COUNTED = """
 CREATE TABLE counted AS
 SELECT s.id, any_value(s.title) AS title, any_value(s.title_key) AS title_key,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypedDict
 
-from corpus_builder.world import _sentences as say
+from corpus_builder.world import sentences as say
 from corpus_builder.world._config import WorldConfig
 from corpus_builder.world._lexicon import FAMILY_NAMES, GIVEN_NAMES, WORDINGS
-from corpus_builder.world._topics import TopicTree, title_case
+from corpus_builder.world.topics import TopicTree, title_case
 
 Take = Callable[[], int]
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from arena.errors import DataError
 from corpus_builder.world._config import WorldConfig
-from corpus_builder.world._sentences import SURVEY_TITLES
 from corpus_builder.world._timeline import Timeline
-from corpus_builder.world._topics import IntArray, TopicTree
+from corpus_builder.world.sentences import SURVEY_TITLES
+from corpus_builder.world.topics import IntArray, TopicTree
 
 _ELIGIBLE = 62  # papers of the topic that a survey waits for before it is written
 _SHARE = (0.62, 0.88)  # of the topic's papers before the cutoff are cited

@@ -12,7 +12,7 @@ from corpus_builder.world._config import WorldConfig
 from corpus_builder.world._prose import DRAWS, Text, Writer, authors
 from corpus_builder.world._surveys import SurveyPlanner, mind_map
 from corpus_builder.world._timeline import MAX_REFERENCES, Timeline, cite
-from corpus_builder.world._topics import IntArray, TopicTree
+from corpus_builder.world.topics import IntArray, TopicTree
 
 Record = dict[str, Any]
 

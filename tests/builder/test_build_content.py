@@ -15,7 +15,11 @@ from helpers import SURVEY, Memory, contents, strings, table
 from arena._internal.arrays import load_array
 from arena.corpus import Corpus, layout
 from corpus_builder.build import build
+from corpus_builder.content import LINKS
+from corpus_builder.sources.world import WorldSource
+from corpus_builder.staging import database, stage
 from corpus_builder.verify import verify
+from corpus_builder.world import WorldConfig
 
 ORDER = ["p:old", "s:flag", "p:leap", "p:day", "Z:tie", "p:month", "é:tie", "p:year", "12345",
          "p:twin", "sv:1", "p:last", "p:same", "p:later", "p:nodate", "p:null",
@@ -287,3 +291,12 @@ def test_worlds_are_whole(world: Path) -> None:
     manifest = json.loads((world / layout.MANIFEST).read_text())
     assert manifest["source"]["config"]["seed"] == 7
     assert manifest["counts"]["surveys"] == 8
+
+
+def test_links_are_found_by_hash_joins_only(tmp_path):
+    stage(WorldSource(WorldConfig(papers=200, surveys=2)), tmp_path)
+    with database(tmp_path) as connection:
+        plan = connection.execute(f"EXPLAIN {LINKS}").fetchall()[0][1].lower()
+    assert plan.count("hash join") + plan.count("hash_join") == 2
+    for slow in ("nested", "cross product", "cross_product", "blockwise", "piecewise"):
+        assert slow not in plan

@@ -17,6 +17,8 @@ from helpers import MAIN, SMALL, WORLD, arena_corpus, contents, names
 from arena.retrieval.bm25 import BM25Retriever
 from corpus_builder.build import build
 
+pytestmark = pytest.mark.slow
+
 
 def limit_files(size: int) -> Any:
     """Let every write beyond `size` bytes of a file fail, as on a full disk."""
@@ -55,9 +57,9 @@ def test_disk_full_while_sorting(tmp_path: Path, mini_records: Any) -> None:
     papers, surveys = mini_records.write(tmp_path)
     code = """
 import corpus_builder.build as b
-import corpus_builder._content as c
-from corpus_builder import _staging
-_order._MEMORY_LIMIT = 20_000_000
+import corpus_builder.content as c
+from corpus_builder import staging
+staging._MEMORY_LIMIT = 20_000_000
 def write_links(connection, output):
     connection.execute(
         "SELECT * FROM (SELECT hash(range) AS h, repeat('x', 100) || range AS t "

@@ -13,11 +13,14 @@ from typing import Any
 
 import pytest
 from helpers import MAIN, SMALL, WORLD, Memory, arena_corpus, command, contents, names
+from kills import between_two_renames, kill_at, kill_when
 
 from arena.corpus import Corpus
 from arena.errors import CorpusError, DataError
 from corpus_builder.build import build
 from corpus_builder.verify import verify
+
+pytestmark = pytest.mark.slow
 
 
 def whole_or_closed(directory: Path) -> None:
@@ -35,11 +38,7 @@ def test_sigkill_at_random_moments(tmp_path: Path) -> None:
     span, killed = 0.5, 0
     for _ in range(8):
         process = subprocess.Popen(command(*WORLD, "--output", output), stdout=subprocess.DEVNULL)
-        while not building.exists() and process.poll() is None:
-            time.sleep(0.001)
-        time.sleep(random_moments.uniform(0, span))
-        process.kill()
-        killed += process.wait() == -signal.SIGKILL
+        killed += kill_when(process, building.exists, random_moments.uniform(0, span))
         whole_or_closed(tmp_path)
         if output.exists():
             assert verify(output)["problems"] == {}
@@ -51,15 +50,7 @@ def test_sigkill_at_random_moments(tmp_path: Path) -> None:
     assert names(tmp_path) == ["c"]
 
 
-KILL = """
-import os, signal, sys
-from pathlib import Path
-import corpus_builder.build as b
-import corpus_builder._content as c
-from arena._internal import workdir
-def die(*arguments, **options):
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
+MODULES = "import corpus_builder.build as b\nimport corpus_builder.content as c\n"
 
 MOMENTS = {
     "before anything": "b.stage = die",
@@ -73,8 +64,7 @@ MOMENTS = {
     "after the rename": "workdir._sync_one = lambda path: path.name == sys.argv[-1] and die()",
     "while clearing": "rmtree = b.shutil.rmtree\nb.shutil.rmtree = lambda path, **options: "
     "die() if Path(path).name == 'new' else rmtree(path, **options)",
-    "between two renames": "workdir._exchange = lambda *a: False; rename = Path.rename\n"
-    "Path.rename = lambda self, to: die() if self.name == 'new' else rename(self, to)",
+    "between two renames": between_two_renames("c"),
 }
 
 
@@ -87,9 +77,8 @@ def test_sigkill_at_every_step(tmp_path: Path, mini: Path, mini_records: Any, mo
     build(SMALL, output)
     old, new = contents(output), contents(mini)
     options = ["jsonl", "--papers", papers, "--surveys", surveys, "--output", output, "--overwrite"]
-    code = KILL + MOMENTS[moment] + "\n" + MAIN
-    result = arena_corpus(*options, place.name, code=code.replace("main()", "main(sys.argv[1:-1])"))
-    assert result.returncode == -signal.SIGKILL, result.stderr
+    main = MAIN.replace("main()", "main(sys.argv[1:-1])")
+    kill_at(MODULES + MOMENTS[moment], main, ["build", *options, place.name])
     whole_or_closed(place)
     done = moment in ("after the rename", "while clearing")
     if moment != "between two renames":
@@ -106,7 +95,7 @@ def test_sigkill_at_every_step(tmp_path: Path, mini: Path, mini_records: Any, mo
 INTERRUPT = """
 import os, signal, sys, threading, time
 import corpus_builder.build as b
-import corpus_builder._content as c
+import corpus_builder.content as c
 def interrupt(*arguments, **options):
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(9)

@@ -6,13 +6,14 @@ import ast
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers import MAIN
+from kills import between_two_renames, kill_at
 
 import arena
 from arena.corpus import Corpus, layout
@@ -164,14 +165,6 @@ def test_the_command(copy: Path, capsys: Any) -> None:
     assert main(["info", str(copy)]) == 0
 
 
-KILL = """
-import os, shutil, signal
-from pathlib import Path
-from arena._internal import workdir
-from corpus_builder import _register
-def die(*arguments, **options):
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
 MOMENTS = {
     "before writing": "_register._check_card = die",
     "half written": "write = Path.write_bytes\n"
@@ -179,8 +172,7 @@ MOMENTS = {
     "before the rename": "_register.put = die",
     "after the rename": "workdir._sync_one = "
     "lambda path: path.name == 'corpus' and (path / 'card').exists() and die()",
-    "between two renames": "workdir._exchange = lambda *a: False; rename = Path.rename\n"
-    "Path.rename = lambda self, to: die() if to.name == 'card' else rename(self, to)",
+    "between two renames": between_two_renames("card"),
     "before the manifest": "_register.write_json = die",
     "manifest half written": "_register.write_json = lambda path, data: ("
     "path.with_name('.0.atomic-write.tmp').write_text('{'), die())",
@@ -189,6 +181,7 @@ MOMENTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("again", [False, True])
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_sigkill_at_every_step(copy: Path, tmp_path: Path, moment: str, again: bool) -> None:
@@ -196,8 +189,7 @@ def test_sigkill_at_every_step(copy: Path, tmp_path: Path, moment: str, again: b
     write_card(whole)
     if again:
         write_card(copy)
-    done = command(copy, code=KILL + MOMENTS[moment])
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    kill_at(f"from corpus_builder import _register\n{MOMENTS[moment]}", MAIN, ["card", copy])
     assert Corpus.open(copy).at("2030").search("dense")  # whatever happened, the corpus works
     assert not any(name.startswith(layout.CARD_BUILDING) for name in verify(copy)["problems"])
     mended = command(copy)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from helpers import MAIN
+from kills import kill_at, kill_when
 from release_server import KEY, ReleaseServer, files_in, files_of, shard
 
 from corpus_builder.download import download
@@ -30,25 +31,23 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReleaseServer]:
         yield server
 
 
-def start(server: ReleaseServer, directory: Path, code: str = MAIN) -> subprocess.Popen[str]:
-    arguments = ["download", "s2orc", "--output", str(directory), "--datasets", "papers",
-                 "--base-url", server.url, "--rate", "1000", "--parallel", "3"]  # fmt: skip
+def words(server: ReleaseServer, directory: Path) -> list[str]:
+    return ["download", "s2orc", "--output", str(directory), "--datasets", "papers",
+            "--base-url", server.url, "--rate", "1000", "--parallel", "3"]  # fmt: skip
+
+
+def start(server: ReleaseServer, directory: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", code, *arguments],
+        [sys.executable, "-c", MAIN, *words(server, directory)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
 
 
-KILL = """
-import os, signal
-from corpus_builder.download import _record, _transfer
-def die(*arguments, **options):
-    os.kill(os.getpid(), signal.SIGKILL)
-def after(function):
-    return lambda *arguments, **options: (function(*arguments, **options), die())
-PartFile, Record = _transfer.PartFile, _record.Record
+MODULES = """
+from corpus_builder.download import record, transfer
+PartFile, Record = transfer.PartFile, record.Record
 """
 MOMENTS = {
     "a release, no list": "Record.add_dataset = die",
@@ -56,26 +55,19 @@ MOMENTS = {
     "claims, no bytes": "PartFile.begin = after(PartFile.begin)",
     "the first bytes": "PartFile.append = after(PartFile.append)",
     "complete, not put": "PartFile.publish = die",
-    "put, claims not removed": "_transfer.Path.unlink = lambda path, **options: "
+    "put, claims not removed": "transfer.Path.unlink = lambda path, **options: "
     "die() if path.name.endswith('0.gz.part.json') and (path.parent / path.name[1:-10]).exists() "
     "else os.unlink(path) if path.exists() else None",
     "put, not recorded": "Record.update = die",
 }
 
 
-def wait_for(server: ReleaseServer, sent: int, process: subprocess.Popen[str]) -> None:
-    while server.sent < sent and process.poll() is None:
-        time.sleep(0.002)
-
-
 def test_sigkill_at_random_moments(server: ReleaseServer, tmp_path: Path) -> None:
     moments, killed = random.Random(7), 0
     for _ in range(6):
         process = start(server, tmp_path / "d")
-        wait_for(server, server.sent + int(moments.uniform(0, 0.25) * TOTAL), process)
-        process.kill()
-        process.communicate()
-        killed += process.returncode == -signal.SIGKILL
+        sent = server.sent + int(moments.uniform(0, 0.25) * TOTAL)
+        killed += kill_when(process, lambda sent=sent: server.sent >= sent)
         for path, content in files_in(tmp_path / "d").items():
             name = path.rpartition("/")[2]
             # What is visible is complete, and what is hidden the beginning of it.
@@ -93,7 +85,8 @@ def test_sigkill_at_random_moments(server: ReleaseServer, tmp_path: Path) -> Non
 
 def test_ctrl_c(server: ReleaseServer, tmp_path: Path) -> None:
     process = start(server, tmp_path / "d")
-    wait_for(server, 100_000, process)
+    while server.sent < 100_000 and process.poll() is None:
+        time.sleep(0.002)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()
     assert process.returncode == 130
@@ -109,9 +102,7 @@ def test_sigkill_at_every_kind_of_moment(
     server: ReleaseServer, tmp_path: Path, moment: str
 ) -> None:
     server.rate = None
-    process = start(server, tmp_path / "d", f"{KILL}{MOMENTS[moment]}\n{MAIN}")
-    _, err = process.communicate()
-    assert process.returncode == -signal.SIGKILL, err
+    kill_at(MODULES + MOMENTS[moment], MAIN, words(server, tmp_path / "d"))
     options = server.options()
     server.rate = 1e7
     download(tmp_path / "d", datasets=["papers"], options=options, sleep=lambda seconds: None)

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import DataError
-from corpus_builder.download._api import ApiKey
-from corpus_builder.download._checks import Claims, Digest, Gzip, claims
-from corpus_builder.download._record import object_name
+from corpus_builder.download.api import ApiKey
+from corpus_builder.download.checks import Claims, Digest, Gzip, claims
+from corpus_builder.download.record import object_name
 
 
 def sound(data: bytes, pieces: list[int]) -> bool:

@@ -180,6 +180,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM])
 def test_no_process_outlives_its_parent(tmp_path: Path, how: int) -> None:
     """Only the parent is told, as by `kill`; a terminal tells all of them."""

@@ -6,14 +6,14 @@ import base64
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from llm_server import LLMServer, Trouble, wait_until
+from kills import kill_when
+from llm_server import LLMServer, Trouble
 from select_helpers import lines, parsed, run_mind_maps, run_surveys
 from test_figures import FIGURE_2, PNG, TREE, fill
 
@@ -256,6 +256,7 @@ def child(tmp_path, plan, options):
     return subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"OPENAI_API_KEY": "k"})
 
 
+@pytest.mark.slow
 def test_killed_and_resumed(tmp_path):
     pytest.importorskip("openai")
     ids = [f"s{n:02}" for n in range(40)]
@@ -266,9 +267,7 @@ def test_killed_and_resumed(tmp_path):
         killed = built(tmp_path, ids, {}, "killed")
         for count in (10, 45):
             process = child(tmp_path, killed, options)
-            wait_until(lambda n=count: len(server.requests) >= n)
-            process.send_signal(signal.SIGKILL)
-            assert process.wait() == -signal.SIGKILL
+            assert kill_when(process, lambda n=count: len(server.requests) >= n)
         assert child(tmp_path, killed, options).wait() == 0
         assert len(server.requests) <= 79 + 2 * 2
         whole = built(tmp_path, ids, {}, "whole")

@@ -5,14 +5,17 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from release_helpers import as_bytes, citation, full_text, paper, read_shard, write_shard
 
+from arena.errors import DataError
 from corpus_builder.release import Limits, RejectError, Sink
-from corpus_builder.release._values import read_json
+from corpus_builder.release.values import read_json
 from corpus_builder.sources.openalex import OpenAlex
 from corpus_builder.sources.s2orc import DATASETS, S2orc
 
@@ -209,3 +212,22 @@ def test_no_record_breaks_a_source(tmp_path_factory, record, limits):
         for _, row in sink.rows:
             json.dumps(row, ensure_ascii=False).encode()  # no surrogate is left
             assert isinstance(row[0], str)
+
+
+@pytest.mark.parametrize(
+    "release, entry",
+    [
+        ("2024-02-06", {"name": "0.gz", "bytes": "12"}),
+        ("2024-02-06", {"name": "0.gz", "bytes": [1]}),
+        ("2024-02-06", {"name": "\x1b[31m1.gz"}),
+        ("\x1b[31m", {"name": "0.gz"}),
+    ],
+)
+def test_a_release_json_edited_by_hand_is_refused(
+    tmp_path: Path, release: str, entry: dict[str, Any]
+) -> None:
+    write_shard(tmp_path / "papers" / "0.gz", [paper(1)])
+    told = {"release": release, "datasets": {"papers": [entry]}}
+    (tmp_path / "release.json").write_text(json.dumps(told))
+    with pytest.raises(DataError, match="does not say what was downloaded"):
+        S2orc(tmp_path).shards()

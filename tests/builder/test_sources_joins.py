@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.errors import DataError
-from corpus_builder.sources._matching import (
+from corpus_builder.sources.bloom_eval import count_mentions
+from corpus_builder.sources.matching import (
     Collection,
     Sought,
     arxiv_key,
@@ -22,8 +23,7 @@ from corpus_builder.sources._matching import (
     normal_title,
     paper_keys,
 )
-from corpus_builder.sources._published import DatesFile, month_of
-from corpus_builder.sources.bloom_eval import count_mentions
+from corpus_builder.sources.published import DatesFile, month_of
 
 
 def write(path: Path, records: list[Any]) -> Path:

@@ -15,8 +15,8 @@ import arena
 from arena.errors import DataError
 from arena.tasks import TaskSet
 from corpus_builder.cli import main
-from corpus_builder.sources._researcharena import DataFolder
 from corpus_builder.sources.researcharena import ResearchArena
+from corpus_builder.sources.researcharena_files import DataFolder
 
 # In the form of the two published records: typology as text, noise keys, numbers as strings.
 SURVEY = {

@@ -22,7 +22,7 @@ from corpus_builder.build import build
 from corpus_builder.cli import _stages
 from corpus_builder.cli.info import print_card
 from corpus_builder.stages import plan, read_config, run_stages
-from corpus_builder.stages._run import STAGES
+from corpus_builder.stages.running import STAGES
 from corpus_builder.verify import verify
 from corpus_builder.world import World, WorldConfig
 
@@ -88,7 +88,7 @@ sys.path.insert(0, {tests!r})
 from toy_release import ToyRelease
 from corpus_builder.stages import _plan, plan, read_config, run_stages
 left, when = {number}, {when!r}
-def once(self, name, work, once=_stage.Steps.once):
+def once(self, name, work, once=_plan.Steps.once):
     global left
     if (self._done / f"{{name}}.json").exists():
         return once(self, name, work)
@@ -99,12 +99,13 @@ def once(self, name, work, once=_stage.Steps.once):
     if left == 0:
         os.kill(os.getpid(), signal.SIGKILL)
     return once(self, name, lambda: value)
-_stage.Steps.once = once
+_plan.Steps.once = once
 config = read_config({config!r})
 run_stages(plan("toy", ToyRelease({release!r}), {output!r}, config, workers=1, memory=1 << 30))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_sigkill_at_every_step(toy: ToyRelease, built: Path, tmp_path: Path, when: str) -> None:
     """A build that is killed at its third step, then at the third that is left, and so on, ends."""

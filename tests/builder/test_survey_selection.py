@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,8 @@ from pathlib import Path
 import duckdb
 import pyarrow.parquet as pq
 import pytest
-from llm_server import LLMServer, wait_until
+from kills import kill_when
+from llm_server import LLMServer
 from select_helpers import lines, parsed, run_surveys, verdicts
 
 from arena.errors import DataError, UnknownNameError
@@ -191,6 +191,7 @@ def child(output, options):
     return subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"OPENAI_API_KEY": "k"})
 
 
+@pytest.mark.slow
 def test_killed_and_resumed_asks_nothing_twice(tmp_path):
     """Killed after 30, 60 and 90 answers, it ends with the bytes of a run that was left alone."""
     pytest.importorskip("openai")
@@ -205,9 +206,7 @@ def test_killed_and_resumed_asks_nothing_twice(tmp_path):
         killed = parsed(tmp_path / "killed", papers)
         for count in (30, 60, 90):
             process = child(killed.output, options)
-            wait_until(lambda n=count: len(server.requests) >= n)
-            process.send_signal(signal.SIGKILL)
-            assert process.wait() == -signal.SIGKILL
+            assert kill_when(process, lambda n=count: len(server.requests) >= n)
             assert not (killed.stage("surveys") / "candidates.parquet").exists()
         assert child(killed.output, options).wait() == 0
         assert len(server.requests) <= 150 + 3 * 2  # what was under way at a kill is asked again

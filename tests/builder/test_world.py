@@ -18,8 +18,8 @@ from helpers import NEVER, full_text, other_words, resolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from corpus_builder.world import World, WorldConfig, _lexicon, _sentences
-from corpus_builder.world._topics import TopicTree
+from corpus_builder.world import World, WorldConfig, _lexicon, sentences
+from corpus_builder.world.topics import TopicTree
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -221,22 +221,22 @@ def test_no_two_concepts_share_a_stem_with_each_other_or_with_the_general_words(
     stems = [stemmer.stemWord(word) for concept in concepts for word in concept]
     stems += [stemmer.stemWord(_lexicon.plural(w)) for c in _lexicon.OBJECTS for w in c]
     assert len(set(stems)) == 4 * len(concepts)
-    patterns = [*_sentences.TITLES, *_sentences.OPENINGS, *_sentences.PATTERNS]
-    patterns += [*_sentences.BEARINGS, *_sentences.ASIDES]
-    patterns += [*_sentences.ALIASES, *_sentences.SURVEY_TITLES, *_sentences.SURVEY_ABSTRACT]
-    headings = [heading for choice in _sentences.HEADINGS for heading in choice]
-    nouns = [*_sentences.VIRTUES, *_sentences.COSTS]
-    spoken = " ".join([*patterns, *headings, *nouns, *_sentences.QUALITIES])
+    patterns = [*sentences.TITLES, *sentences.OPENINGS, *sentences.PATTERNS]
+    patterns += [*sentences.BEARINGS, *sentences.ASIDES]
+    patterns += [*sentences.ALIASES, *sentences.SURVEY_TITLES, *sentences.SURVEY_ABSTRACT]
+    headings = [heading for choice in sentences.HEADINGS for heading in choice]
+    nouns = [*sentences.VIRTUES, *sentences.COSTS]
+    spoken = " ".join([*patterns, *headings, *nouns, *sentences.QUALITIES])
     general = {stemmer.stemWord(word) for word in re.findall("[a-z]+", spoken.lower())}
     assert not general & set(stems)
 
 
 def test_sentence_patterns_do_not_run_out():
     # A paper goes through the patterns in equal steps, which meet all of them if prime in number.
-    count = len(_sentences.PATTERNS)
+    count = len(sentences.PATTERNS)
     assert all(count % k for k in range(2, count))
     assert count >= 6 * 6 + 4
-    assert len(set(_sentences.PATTERNS)) == count
+    assert len(set(sentences.PATTERNS)) == count
 
 
 def test_topics_below_those_of_surveys_take_a_concept_from_their_parent(default):

@@ -16,12 +16,13 @@ from picture_helpers import overlaps, read_picture, struck
 
 from arena.errors import DataError
 from arena.mindmap import MindMap, beside, read_mind_map, render
-from arena.mindmap._drawing.letters import shown, width
-from arena.mindmap._drawing.styles import BRANCHES, readable_on
-from arena.mindmap._drawing.wrapping import wrap
+from arena.mindmap._layout import wrap
 from arena.mindmap.formats import png
+from arena.mindmap.formats.svg import BRANCHES
+from arena.text.display import shown, width
 
 ROOT = Path(__file__).resolve().parents[2]
+COLOURS = list(BRANCHES)
 WORDS = [
     "graph",
     "neural",
@@ -167,10 +168,10 @@ def test_every_branch_has_a_colour():
         return set(BRANCHES) & set(re.findall("#[0-9a-f]{6}", str(render(tree, "svg"))))
 
     branches = tuple(MindMap(f"{n}") for n in range(3))
-    assert colours(MindMap("root", branches)) == set(BRANCHES[:3])
+    assert colours(MindMap("root", branches)) == set(COLOURS[:3])
     # What holds all branches is none of them.
-    assert colours(MindMap("root", (MindMap("all", branches),))) == set(BRANCHES[:3])
-    assert colours(MindMap("root", (MindMap("all", (MindMap("of it"),)),))) == {BRANCHES[0]}
+    assert colours(MindMap("root", (MindMap("all", branches),))) == set(COLOURS[:3])
+    assert colours(MindMap("root", (MindMap("all", (MindMap("of it"),)),))) == {COLOURS[0]}
 
 
 def test_numbers_of_papers():
@@ -242,9 +243,17 @@ def test_widths_are_those_of_the_font():
 
 
 def test_colours_are_readable():
-    """White on the blue has a contrast of 5.2 by the formula of WCAG; black 4.0."""
-    assert readable_on("#0072b2") == "#ffffff"
-    assert {readable_on(colour) for colour in BRANCHES[1:]} == {"#000000"}
+    """The text on each colour has the higher contrast of black and white by WCAG 2.2."""
+
+    def linear(channel: float) -> float:
+        return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
+
+    for colour, ink in BRANCHES.items():
+        red, green, blue = (linear(c / 255) for c in bytes.fromhex(colour[1:]))
+        luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+        white, black = 1.05 / (luminance + 0.05), (luminance + 0.05) / 0.05
+        assert ink == ("#ffffff" if white >= black else "#000000")
+        assert max(white, black) > 4.5
 
 
 @pytest.fixture(scope="module")

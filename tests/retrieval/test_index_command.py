@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import toy_engine
 from helpers import SMALL, contents, names
+from kills import between_two_renames, run_to_kill
 from test_build_disk_full import limit_files
 
 import arena
@@ -449,21 +450,13 @@ MOMENTS = {
     "before the manifest": "_register.write_json = die",
     "after the manifest": "index.clear = die",
     "while clearing": "shutil.rmtree = die",
-    "between two renames": "workdir._exchange = lambda *a: False; rename = Path.rename\n"
-    "Path.rename = lambda self, to: die() if to.name == 'toy' else rename(self, to)",
+    "between two renames": between_two_renames("toy"),
     "manifest half written": "_register.write_json = lambda path, data: ("
     "path.with_name('.0.atomic-write.tmp').write_text('{'), die())",
 }
-KILL = """
-import os, shutil, signal
-from pathlib import Path
-from arena._internal import workdir
-from corpus_builder import _register, index
-def die(*arguments, **options):
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overwrite", [False, True])
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_sigkill_at_every_step(copy: Path, tmp_path: Path, moment: str, overwrite: bool) -> None:
@@ -473,7 +466,8 @@ def test_sigkill_at_every_step(copy: Path, tmp_path: Path, moment: str, overwrit
         build_index(copy, "toy")
     flags = ["--overwrite"] if overwrite else []
     line = [copy, "--engine", "toy", "--option", "shift=1", *flags]
-    done = command(*line, code=KILL + MOMENTS[moment] + "\n")
+    moment_code = f"from corpus_builder import _register, index\n{MOMENTS[moment]}"
+    done = run_to_kill(moment_code, TOYS + MAIN, ["index", *line])
     if moment == "while clearing" and not overwrite:
         assert done.returncode == 0  # there is nothing to clear
     else:

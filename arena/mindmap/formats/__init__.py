@@ -1,1 +1,92 @@
-"""What a mind-map can be written as: one module a format."""
+"""The registry of formats, one module each, and the functions that write mind-maps in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from arena.errors import DataError, clip, did_you_mean
+from arena.mindmap.tree import MindMap
+from arena.registry import Registry
+
+
+@dataclass(frozen=True)
+class Format:
+    """A way to write mind-maps.
+
+    Args:
+        write: Function from a map to text, or to bytes that no terminal shows. The first line of
+            its docstring describes the format.
+        suffixes: Suffixes of files, with the dot, lower case, the usual one first.
+        write_beside: Function from maps and as many captions to one picture of them side by side;
+            None if the format holds one map only.
+    """
+
+    write: Callable[[MindMap], str | bytes]
+    suffixes: tuple[str, ...]
+    write_beside: Callable[[Sequence[MindMap], Sequence[str]], str | bytes] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", self.write.__doc__)  # Registry.describe reads it
+
+
+FORMATS: Registry[Format] = Registry(
+    "mind-map format",
+    packages=["arena.mindmap.formats"],
+    entry_points="researcharena.mind_map_formats",
+)
+
+
+def render(tree: MindMap, format: str = "text") -> str | bytes:
+    """Return a mind-map in a format: text, json, markdown, mermaid, svg, png or one of your own.
+
+    The same map gives the same characters or bytes on every machine, except a PNG with letters that
+    the packaged font lacks.
+
+    Raises:
+        UnknownNameError: There is no such format.
+        DataError: The map cannot be written so: a package is absent, or a picture is too large.
+
+    Example:
+        >>> from arena.mindmap import MindMap
+        >>> tree = MindMap("Graphs", (MindMap("Search", papers=("p1",)), MindMap("Colouring")))
+        >>> print(render(tree), end="")
+        Graphs
+        ├── Search (1 paper)
+        └── Colouring
+    """
+    return FORMATS.get(format).write(tree)
+
+
+def beside(
+    left: MindMap, right: MindMap, captions: tuple[str, str] = ("", ""), format: str = "svg"
+) -> str | bytes:
+    """Return two mind-maps side by side, each under its caption.
+
+    Raises:
+        UnknownNameError: There is no such format.
+        DataError: The format holds one map only; or as `render`.
+    """
+    write = FORMATS.get(format).write_beside
+    if write is None:
+        able = [name for name in FORMATS.names() if FORMATS.get(name).write_beside]
+        raise DataError(
+            f"{format} holds one mind-map only; these hold two side by side: {', '.join(able)}."
+        )
+    return write((left, right), captions)
+
+
+def format_of(file_name: str) -> str:
+    """Return the name of the format that a file's suffix stands for.
+
+    Raises:
+        DataError: No format has this suffix.
+    """
+    known = {s: name for name in FORMATS.names() for s in FORMATS.get(name).suffixes}
+    suffix = next((s for s in known if file_name.lower().endswith(s)), None)
+    if suffix is None:
+        raise DataError(
+            f"{clip(file_name)}: its suffix is that of no format."
+            f"{did_you_mean('.' + file_name.rpartition('.')[2], known)} Or name one: --format."
+        )
+    return known[suffix]

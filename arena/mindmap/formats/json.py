@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as standard
 
 from arena.errors import DataError
-from arena.mindmap._formats import FORMATS, Format
+from arena.mindmap.formats import FORMATS, Format
 from arena.mindmap.tree import MindMap
 
 

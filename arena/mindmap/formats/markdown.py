@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from arena.mindmap._drawing.letters import shown
-from arena.mindmap._formats import FORMATS, Format
+from arena.mindmap.formats import FORMATS, Format
 from arena.mindmap.tree import MindMap
+from arena.text.display import shown
 
 _LONG = 120  # what `read_mind_map` takes for the label of a bullet that is not bold
 _MARKS = re.compile(r"[\\`*_\[\]<$~]|&(?=#?\w+;)|^[-+=>#{]|#(?=#*$)")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from arena.mindmap._drawing.letters import shown
-from arena.mindmap._formats import FORMATS, Format
+from arena.mindmap.formats import FORMATS, Format
 from arena.mindmap.tree import MindMap
+from arena.text.display import shown
 
 # Mermaid takes labels for Markdown, and parts of them for its own directives, icons, comments or
 # formulas. All that is no letter, digit or mark of plain prose goes in as a character code, and so

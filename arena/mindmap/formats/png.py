@@ -8,10 +8,10 @@ from importlib import import_module
 from pathlib import Path
 
 from arena.errors import DataError
-from arena.mindmap._drawing.letters import in_font
-from arena.mindmap._drawing.paint import draw
-from arena.mindmap._formats import FORMATS, Format
+from arena.mindmap.formats import FORMATS, Format
+from arena.mindmap.formats.svg import draw
 from arena.mindmap.tree import MindMap
+from arena.text.display import in_font
 
 SCALE = 2
 """Pixels of the PNG to a pixel of the SVG, for sharp letters on any screen."""

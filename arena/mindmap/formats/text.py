@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from arena.mindmap._drawing.letters import columns, shown
-from arena.mindmap._formats import FORMATS, Format
+from arena.mindmap.formats import FORMATS, Format
 from arena.mindmap.tree import MindMap
+from arena.text.display import columns, shown
 
 _CAPTIONED = 64  # columns of a map that has another one to its right
 

@@ -40,7 +40,7 @@ def write_content(
     """Write all files of a corpus but its indexes and its manifest.
 
     Args:
-        connection: Connection with the tables of `corpus_builder._staging.database`.
+        connection: Connection with the tables of `corpus_builder.staging.database`.
         directory: Directory of the corpus.
         scratch: Directory for temporary files.
         once: Function that runs a step, or returns its result from an earlier run.

@@ -17,9 +17,9 @@ from arena._internal.files import sha256_json
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, read_mind_map
-from corpus_builder.sources._matching import Collection, Held, Joined, Sought, join, normal_title
 from corpus_builder.sources.base import Located, Source
 from corpus_builder.sources.jsonl import JsonLinesFile
+from corpus_builder.sources.matching import Collection, Held, Joined, Sought, join, normal_title
 from corpus_builder.sources.yields import Yields
 
 

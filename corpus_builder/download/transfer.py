@@ -15,9 +15,9 @@ import requests
 
 from arena._internal.files import write_json
 from arena.errors import DataError
-from corpus_builder.download._api import Links
-from corpus_builder.download._checks import Claims, Digest, claims
-from corpus_builder.download._http import (
+from corpus_builder.download.api import Links
+from corpus_builder.download.checks import Claims, Digest, claims
+from corpus_builder.download.http import (
     FailedError,
     HttpSession,
     RestartError,
@@ -27,7 +27,7 @@ from corpus_builder.download._http import (
     content_range,
     retry,
 )
-from corpus_builder.download._record import Entry
+from corpus_builder.download.record import Entry
 
 _LONGEST_ERROR = 1 << 16
 

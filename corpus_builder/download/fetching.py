@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, TypeVar
 from arena._internal.progress import progress
 from arena._internal.workdir import clear_leftovers, only_writer
 from arena.errors import DataError, clip
-from corpus_builder.download._api import Api, ApiKey, Links, unknown_dataset
-from corpus_builder.download._http import FailedError, HttpSession, StoppedError
-from corpus_builder.download._record import RECORD, Entry, Record, safe_name
-from corpus_builder.download._transfer import PartFile, RemoteFile, fetch, look_up, verify
+from corpus_builder.download.api import Api, ApiKey, Links, unknown_dataset
+from corpus_builder.download.http import FailedError, HttpSession, StoppedError
+from corpus_builder.download.record import RECORD, Entry, Record, safe_name
+from corpus_builder.download.transfer import PartFile, RemoteFile, fetch, look_up, verify
 
 T = TypeVar("T")
 R = TypeVar("R")

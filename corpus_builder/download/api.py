@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
-from corpus_builder.download._http import (
+from corpus_builder.download.http import (
     KEY_HEADER,
     FailedError,
     HttpSession,
@@ -19,7 +19,7 @@ from corpus_builder.download._http import (
     check_status,
     retry,
 )
-from corpus_builder.download._record import object_name, safe_name
+from corpus_builder.download.record import object_name, safe_name
 
 FORM = "https://www.semanticscholar.org/product/api#api-key-form"
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
-from arena.mindmap._drawing.letters import shown, width
-from arena.mindmap._drawing.styles import LINE, Style, style_of
-from arena.mindmap._drawing.wrapping import wrap
 from arena.mindmap.tree import MindMap
+from arena.text.display import is_mark, is_wide, shown, width
+
+LINE = 1.28  # height of a line, in font sizes
+_ELLIPSIS = "…"
+_Measure = Callable[[str], float]
 
 BADGE_SIZE = 10.0  # font size of the number of papers
 _BADGE_GAP = 5.0
@@ -19,6 +23,39 @@ _DOT = 9.0  # a node without a label
 # and not every viewer heeds textLength.
 _SLACK = 1.08
 _TWO_SIDED_FROM = 16  # leaves
+
+
+class Style(NamedTuple):
+    """One kind of node.
+
+    Attributes:
+        size: Font size in pixels.
+        bold: Whether letters have weight 600.
+        room: Width of the widest line.
+        lines: Greatest number of lines.
+        across: Space between text and edge, left and right.
+        along: Space between text and edge, above and below.
+    """
+
+    size: float
+    bold: bool
+    room: float
+    lines: int
+    across: float
+    along: float
+
+
+ROOT = Style(18, True, 260, 5, 18, 11)
+BRANCH = Style(14, True, 190, 3, 11, 6)
+INNER = Style(12.5, False, 200, 3, 8, 3.5)
+LEAF = Style(12.5, False, 250, 3, 4, 1)
+
+
+def style_of(level: int, is_leaf: bool) -> Style:
+    """Return the style of a node `level` steps below the root."""
+    if level < 2:
+        return (ROOT, BRANCH)[level]
+    return LEAF if is_leaf else INNER
 
 
 @dataclass(slots=True)
@@ -183,3 +220,90 @@ def _at_origin(boxes: list[Box]) -> Layout:
         box.y -= top
     right = max(box.x + box.width for box in boxes)
     return Layout(boxes, right, max(box.y + box.height for box in boxes))
+
+
+# Labels broken into few lines of about the same width
+
+
+def wrap(label: str, measure: _Measure, room: float, most: int) -> list[str]:
+    """Return a label as at most `most` lines, none wider than `room`.
+
+    Lines break at spaces, between wide characters, and inside a word only if it has no room on a
+    line of its own. What is too long ends in an ellipsis.
+
+    Args:
+        label: Without line breaks.
+        measure: Function that returns the width of a text.
+        room: Width of a line; no letter with an ellipsis is wider.
+        most: Greatest number of lines, at least 1.
+    """
+    if measure(label) <= room:
+        return [label]
+    units = list(_units(label, measure, room))
+    lines = _filled(units, measure, room)
+    if len(lines) > most:
+        return [*lines[: most - 1], _cut(lines[most - 1], measure, room)]
+    low, high = room / len(lines), room
+    for _ in range(8):  # the narrowest room for as many lines, to 1/256
+        middle = (low + high) / 2
+        fits = len(_filled(units, measure, middle)) == len(lines)
+        low, high = (low, middle) if fits else (middle, high)
+    even = _filled(units, measure, high)
+    # A word may be wider than the narrower room; then the lines stay as they were.
+    return even if len(even) == len(lines) and max(map(measure, even)) <= room else lines
+
+
+def _filled(units: list[tuple[str, str]], measure: _Measure, room: float) -> list[str]:
+    lines: list[str] = []
+    for space, unit in units:
+        longer = f"{lines[-1]}{space}{unit}" if lines else unit
+        if lines and measure(longer) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(unit)
+    return lines
+
+
+def _units(label: str, measure: _Measure, room: float) -> Iterator[tuple[str, str]]:
+    """Yield what is not broken, with the space in front of it."""
+    for word in label.split():
+        space = " "
+        for piece in _pieces(word):
+            if measure(piece) <= room:
+                yield space, piece
+                space = ""
+                continue
+            for part in _broken(piece, measure, room):
+                yield space, part
+                space = ""
+
+
+def _pieces(word: str) -> Iterator[str]:
+    """Yield a word in pieces that end at a wide character, a hyphen or a slash."""
+    piece = ""
+    for character in word:
+        if piece and not is_mark(character) and (is_wide(character) or is_wide(piece[-1])):
+            yield piece
+            piece = ""
+        piece += character
+        if character in "-/" and len(piece) > 3:
+            yield piece
+            piece = ""
+    if piece:
+        yield piece
+
+
+def _broken(word: str, measure: _Measure, room: float) -> Iterator[str]:
+    part = ""
+    for character in word:
+        if part and not is_mark(character) and measure(part + character) > room:
+            yield part
+            part = ""
+        part += character
+    yield part
+
+
+def _cut(line: str, measure: _Measure, room: float) -> str:
+    while line and (measure(line + _ELLIPSIS) > room or is_mark(line[-1])):
+        line = line[:-1]
+    return line.rstrip(" ,;:-–/(") + _ELLIPSIS

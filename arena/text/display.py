@@ -1,4 +1,4 @@
-"""How wide text is, without a font at hand, and what of it can be shown at all."""
+"""Text on pages, pictures and terminals: the part that can be shown, and its width."""
 
 from __future__ import annotations
 

@@ -1,1 +1,0 @@
-"""The picture of a mind-map: letters measured, labels wrapped, boxes placed, SVG written."""

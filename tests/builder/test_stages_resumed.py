@@ -1,0 +1,74 @@
+"""Stages broken off at odd moments: half-removed stages, an output moved away."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import contents
+from toy_release import ToyRelease, write_toy
+
+from arena._internal import workdir
+from corpus_builder.stages import corpus, plan, read_config, run_stages
+from corpus_builder.world import WorldConfig
+
+
+def run(toy: ToyRelease, output: Path, only: str | None = None, **changes: Any) -> Any:
+    config = read_config({}, {"full_text_only": False, "surveys.judge": "all"} | changes)
+    options: dict[str, Any] = {"workers": 1, "memory": 1 << 30, "overwrite": True}
+    return run_stages(plan("toy", toy, output, config, **options), only)
+
+
+def test_the_old_configuration_after_ctrl_c(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy = write_toy(tmp_path / "release", WorldConfig(seed=3, papers=300, surveys=4))
+    run(toy, tmp_path / "c", "parse", characters=1000)
+    parse = tmp_path / "c.stages" / "parse"
+    before, report = contents(parse), run(toy, tmp_path / "c", "parse", characters=1000)
+    real = shutil.rmtree
+
+    def half(path: Any, *rest: Any, **options: Any) -> None:
+        table = Path(path) / "papers.parquet"
+        if table.exists():
+            table.unlink()
+            raise KeyboardInterrupt
+        real(path, *rest, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", half)
+        with pytest.raises(KeyboardInterrupt):
+            run(toy, tmp_path / "c", "parse", characters=2000)
+    assert run(toy, tmp_path / "c", "parse", characters=1000) == report
+    assert contents(parse) == before
+    run(toy, tmp_path / "c", "parse", characters=2000)
+    assert not list((tmp_path / "c.stages").glob(".*"))
+
+
+class KilledError(BaseException):
+    """Ends a build at once, as a kill does."""
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_moved_away_after_a_kill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: bool
+) -> None:
+    toy = write_toy(tmp_path / "release", WorldConfig(seed=3, papers=300, surveys=4))
+    output, real = tmp_path / "c", workdir.put
+    if again:
+        run(toy, output, **{"index.fields": ["abstract"]})
+
+    def put(new: Path, to: Path) -> None:
+        real(new, to)
+        raise KilledError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(corpus, "put", put)
+        with pytest.raises(KilledError):
+            run(toy, output, **{"index.fields": ["title"]})
+    output.rename(tmp_path / "away")
+    run(toy, output, **{"index.fields": ["title"]})
+    run(toy, tmp_path / "whole", **{"index.fields": ["title"]})
+    assert contents(output) == contents(tmp_path / "whole")

@@ -1,0 +1,76 @@
+"""One kill battery for all commands: kill a process at a chosen or a random moment.
+
+A *moment* is a line of Python that replaces a function by `die` or `after(function)`. The test
+compares the files after the kill, runs the command again, and compares them with an uninterrupted
+run.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+PRELUDE = """
+import os, shutil, signal, sys
+from pathlib import Path
+from arena._internal import workdir
+def die(*arguments, **options):
+    os.kill(os.getpid(), signal.SIGKILL)
+def after(function):
+    return lambda *arguments, **options: (function(*arguments, **options), die())
+rename = Path.rename
+"""
+
+
+def between_two_renames(name: str) -> str:
+    """The moment between two renames, where the system cannot exchange two directories.
+
+    Args:
+        name: Name of the directory that appears.
+    """
+    return (
+        "workdir._exchange = lambda *a: False\n"
+        f"Path.rename = lambda self, to: die() if Path(to).name == {name!r} else rename(self, to)"
+    )
+
+
+def run_to_kill(moment: str, main: str, arguments: list[Any], **options: Any) -> Any:
+    """Run Python code that kills itself at a moment; return the completed process.
+
+    Args:
+        moment: Lines that import modules and replace a function.
+        main: Code that runs the command.
+        arguments: Command line of the code.
+        options: Options of `subprocess.run`.
+    """
+    code = f"{PRELUDE}{moment}\n{main}"
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        capture_output=True, text=True, timeout=60, **options,
+    )  # fmt: skip
+
+
+def kill_at(moment: str, main: str, arguments: list[Any], **options: Any) -> None:
+    """Run Python code up to a moment at which it must kill itself; see `run_to_kill`."""
+    done = run_to_kill(moment, main, arguments, **options)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+def kill_when(process: subprocess.Popen[Any], ready: Callable[[], Any], pause: float = 0.0) -> bool:
+    """Kill a process after `ready` returns true; return whether it was still running.
+
+    Args:
+        process: The running process.
+        ready: Function that is called again and again.
+        pause: Seconds to wait after that.
+    """
+    while not ready() and process.poll() is None:
+        time.sleep(0.002)
+    time.sleep(pause)
+    process.kill()
+    process.communicate()
+    return process.returncode == -signal.SIGKILL
