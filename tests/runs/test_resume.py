@@ -63,6 +63,7 @@ arena.run(sys.argv[1], "discovery", "title", sys.argv[2])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_process(world, title_run, tmp_path, kind):
     output = tmp_path / "run"
