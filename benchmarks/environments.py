@@ -95,7 +95,7 @@ def measure(directory: Path | str, settings: Settings) -> dict[str, Any]:
         for arm in arms:
             stack.callback(arm.close)
         times = _times(arms, settings, queries)
-    found = [
+    measured = [
         {"name": arm.name, "batch": arm.batch, "processes": arm.processes} | times[arm.name]
         for arm in arms
     ]
@@ -110,13 +110,13 @@ def measure(directory: Path | str, settings: Settings) -> dict[str, Any]:
             "code": code_sha256(type(engine)),
             "commit": machine.commit(),
         },
-        "arms": found,
-        "summary": summary(found),
+        "arms": measured,
+        "summary": summary(measured),
     }
 
 
 def summary(arms: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what follows from the times of the arms.
+    """Return rates, ratios and overheads computed from the times of the arms.
 
     Args:
         arms: as `measure` returns them.
@@ -187,29 +187,29 @@ def _times(
     arms: list[Arm], settings: Settings, queries: Iterator[str]
 ) -> dict[str, dict[str, Any]]:
     """Time every arm in every round; leave out those that an engine refuses."""
-    found: dict[str, dict[str, Any]] = {}
+    results: dict[str, dict[str, Any]] = {}
     running = []
     for arm in progress(arms, desc="warm-up", unit="kind"):
         try:
             arm.time(queries, settings.steps, settings.k, settings.seed)
         except ArenaError as error:  # as Java does in a forked process
-            found[arm.name] = {"skipped": str(error)}
+            results[arm.name] = {"skipped": str(error)}
         else:
-            found[arm.name] = {"seconds": [], "cpu_seconds": []}
+            results[arm.name] = {"seconds": [], "cpu_seconds": []}
             running.append(arm)
     for number in progress(range(settings.rounds), desc="round", unit="round"):
         seed = settings.seed + (number + 1) * settings.num_envs
         first = number % len(running)  # so that none always follows the same one
         for arm in running[first:] + running[:first]:
             took = arm.time(queries, settings.steps, settings.k, seed)
-            found[arm.name]["seconds"].append(took.wall)
-            found[arm.name]["cpu_seconds"].append(took.cpu)
+            results[arm.name]["seconds"].append(took.wall)
+            results[arm.name]["cpu_seconds"].append(took.cpu)
             if arm.characters is not None:
-                found[arm.name].setdefault("characters", []).append(arm.characters)
-    for times in found.values():
+                results[arm.name].setdefault("characters", []).append(arm.characters)
+    for times in results.values():
         if "characters" in times:
             times["characters"] = statistics.mean(times["characters"])
-    return found
+    return results
 
 
 def make(corpus: arena.Corpus, retriever: str) -> Any:

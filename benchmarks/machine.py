@@ -116,16 +116,16 @@ def cpu_seconds() -> float:
 @njit(cache=True, nogil=True, fastmath=True)
 def total_alone(array) -> Any:  # type: ignore[no-untyped-def]
     """Return the sum, by one core."""
-    found = 0.0
+    total = 0.0
     for i in range(len(array)):
-        found += array[i]
-    return found
+        total += array[i]
+    return total
 
 
 @njit(cache=True, nogil=True, fastmath=True, parallel=True)
 def total_together(array) -> Any:  # type: ignore[no-untyped-def]
     """Return the sum, by all threads."""
-    found = 0.0
+    total = 0.0
     for i in prange(len(array)):
-        found += array[i]
-    return found
+        total += array[i]
+    return total

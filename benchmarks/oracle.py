@@ -49,14 +49,14 @@ class LexicalOracle:
         return total
 
     def alike(self, query: int, document: int, others: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return those of `others` that no BM25 can tell from `document`: same length and tfs."""
+        """Return those of `others` that every BM25 scores as `document`: same length and tfs."""
         same = self._collection.lengths[others] == self._collection.lengths[document]
         for term in set(self._collection.queries[query].terms):
             docs, tfs = self._collection.postings(term)
             own, theirs = (_at(docs, tfs, d) for d in (np.array([document]), others))
             same &= own == theirs
-        found: NDArray[np.int64] = others[same]
-        return found
+        matching: NDArray[np.int64] = others[same]
+        return matching
 
 
 def _at(
@@ -72,12 +72,12 @@ def dense_scores(
     vectors: NDArray[np.float16], queries: NDArray[np.float32], end: int
 ) -> NDArray[np.float64]:
     """Return inner products of shape (queries, end) with the vectors as they are stored."""
-    found = np.empty((len(queries), end))
+    scores = np.empty((len(queries), end))
     wanted = queries.astype(np.float64)
     for low in range(0, end, _ROWS):
         rows = vectors[low : min(low + _ROWS, end)].astype(np.float64)
-        found[:, low : low + len(rows)] = wanted @ rows.T
-    return found
+        scores[:, low : low + len(rows)] = wanted @ rows.T
+    return scores
 
 
 def byte_lengths(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -112,7 +112,7 @@ def first_difference(
     The scores at each rank must be the oracle's, and so must be the score of each document given
     there, so that only documents that tie within the tolerance may change places, also across the
     cut. If the engine promises to break ties, equal scores must come in document order, and no
-    lower document that it cannot tell from the last one may be missing.
+    lower document that has the length and frequencies of the last one may be missing.
 
     Args:
         ranking: what the engine returned.

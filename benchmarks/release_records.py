@@ -230,7 +230,7 @@ def _annotations(text: _Builder, kinds: tuple[str, ...], names: dict[str, str]) 
 
 
 def _mentions(references: list[Record], unmatched: int, draw: int) -> list[int]:
-    """Return which entry of the bibliography each mention is to; -1 to one that is not told."""
+    """Return which entry of the bibliography each mention is to; -1 if unknown."""
     entries = []
     for place, reference in enumerate(references):
         few = 1 + (draw >> place % 32 & 1)
@@ -256,8 +256,8 @@ def _write_sections(body: _Builder, paper: Record, mentions: list[int]) -> None:
                 body.add(sentence.removesuffix("."))
                 for entry in mentions[place::count]:
                     body.add(" ")
-                    told = {"ref_id": f"b{entry}"} if entry >= 0 else {}
-                    body.add_marked("bibref", f"[{entry + 1 if entry >= 0 else '?'}]", **told)
+                    attributes = {"ref_id": f"b{entry}"} if entry >= 0 else {}
+                    body.add_marked("bibref", f"[{entry + 1 if entry >= 0 else '?'}]", **attributes)
                 body.add(".")
                 place += 1
             body.mark("paragraph", start)

@@ -103,8 +103,8 @@ def latency(results: Results) -> str:
     """Return wall milliseconds of a query alone: 50th, 95th and 99th percentile."""
 
     def rows(engine: Results, percent: str) -> str:
-        found = engine["single"][percent]["wall_ms_of_queries"]
-        return " / ".join(figure(found[p]) for p in ("p50", "p95", "p99"))
+        percentiles = engine["single"][percent]["wall_ms_of_queries"]
+        return " / ".join(figure(percentiles[p]) for p in ("p50", "p95", "p99"))
 
     return _by_size(results, rows)
 
@@ -202,12 +202,12 @@ def floor(results: Results) -> str:
 
 
 def checks(results: Results) -> str:
-    """Return what became of every engine."""
+    """Return the outcome of every engine."""
     rows = []
     for size in results["sizes"]:
         for name, engine in size["engines"].items():
-            told = engine.get("reason", "as the oracle, alone and in batches")
-            rows.append((name, f"{size['documents']:,}", engine["status"], told))
+            outcome = engine.get("reason", "as the oracle, alone and in batches")
+            rows.append((name, f"{size['documents']:,}", engine["status"], outcome))
     return tabulate(
         rows,
         headers=("engine", "documents", "", ""),
@@ -288,8 +288,8 @@ def _by_size(results: Results, cell: Callable[[Results, str], str]) -> str:
 
 def _times(mode: str, clock: str) -> Callable[[Results, str], str]:
     def cell(engine: Results, percent: str) -> str:
-        found = engine[mode][percent][clock]
-        return f"{figure(found['median'])} ({figure(found['q1'])}-{figure(found['q3'])})"
+        spread = engine[mode][percent][clock]
+        return f"{figure(spread['median'])} ({figure(spread['q1'])}-{figure(spread['q3'])})"
 
     return cell
 
@@ -364,10 +364,10 @@ def draw(results: Results) -> Any:
 
 
 def _family(results: Results, size: Results, family: str) -> dict[str, Results]:
-    found = {name: size["engines"][name] for name in results["settings"]["engines"]}
+    engines = {name: size["engines"][name] for name in results["settings"]["engines"]}
     return {
         name: engine
-        for name, engine in found.items()
+        for name, engine in engines.items()
         if engine["status"] == "measured" and engine["family"] == family
     }
 

@@ -474,7 +474,7 @@ def _measure_size(
 def _collect(
     manifest: dict[str, Any], pieces: _Pieces, missing: dict[str, str | None]
 ) -> dict[str, Any]:
-    """Return all raw numbers and what follows from them."""
+    """Return all raw numbers, and the means, medians and quartiles computed from them."""
     settings = manifest["settings"]
     # Before everything and after every size: the best is least disturbed by other processes.
     measured = [pieces.read("bandwidth")]

@@ -162,7 +162,7 @@ class _Hashing(io.RawIOBase):
 
 _PURPOSE = 20  # of random numbers; a world uses those below
 _MOST_UNMATCHED = 5  # references of a paper to papers that the release lacks
-_CONTEXTS = 0.37  # share of the citations that tell a sentence, as in the official sample
+_CONTEXTS = 0.37  # share of the citations that have a sentence, as in the official sample
 
 
 class Part(NamedTuple):
@@ -351,15 +351,15 @@ def _lacking(
 def _citation(
     citing: int, cited: str, mark: bool, draw: int, contexts: list[str], updated: str
 ) -> bytes:
-    told, intents = "null", "null"
+    sentences, intents = "null", "null"
     if draw % 100 < 100 * _CONTEXTS and contexts:
         wanted = 1 + draw // 100 % 3
         first = draw // 300 % len(contexts)
-        told = f"[{','.join(contexts[first : first + wanted])}]"
+        sentences = f"[{','.join(contexts[first : first + wanted])}]"
         intents = '["background","methodology"]' if mark else '["background"]'
     return (
         f'{{"citingcorpusid":"{citing}","citedcorpusid":{cited},'
-        f'"isinfluential":{"true" if mark else "false"},"contexts":{told},"intents":{intents},'
+        f'"isinfluential":{"true" if mark else "false"},"contexts":{sentences},"intents":{intents},'
         f'"updated":"{updated}"}}\n'
     ).encode()
 

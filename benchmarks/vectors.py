@@ -29,7 +29,7 @@ def vectors_of(texts: Sequence[str]) -> NDArray[np.float32]:
     A hash of the text chooses the centre and seeds the noise (SplitMix64 of Steele, Lea & Flood
     2014, four 16-bit uniforms added up: nearly normal).
     """
-    found = np.empty((len(texts), DIMENSION), np.float32)
+    vectors = np.empty((len(texts), DIMENSION), np.float32)
     centres = _centres()
     steps = np.arange(1, DIMENSION + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     for low in range(0, len(texts), _ROWS):
@@ -41,8 +41,8 @@ def vectors_of(texts: Sequence[str]) -> NDArray[np.float32]:
         uniform = bits.view(np.uint16).reshape(len(hashes), DIMENSION, 4)
         noise = uniform.sum(axis=2, dtype=np.float32) / np.float32(65536 / 3**0.5) - 2 * 3**0.5
         rows = centres[(hashes % np.uint64(_CENTRES)).astype(np.intp)] + _SPREAD * noise
-        found[low : low + _ROWS] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    return found
+        vectors[low : low + _ROWS] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return vectors
 
 
 @cache

@@ -1,4 +1,4 @@
-"""DuckDB as a build uses it: in bounded memory, with what does not fit on disk."""
+"""DuckDB for builds: bounded memory, the rest on disk, interruptible queries."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def connected(scratch: Path, memory: int, threads: int) -> Iterator[duckdb.DuckD
 
 
 def execute(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
-    """Execute a statement that may take long, and stay open to Ctrl-C meanwhile."""
+    """Execute a statement that may take long and that Ctrl-C can interrupt."""
     _aside(connection, lambda: connection.execute(sql))
 
 
@@ -89,14 +89,14 @@ def tables(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[pa.Recor
 
 
 def count(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
-    """Return the one number that a query gives."""
+    """Return the single number that a query returns."""
     cursor = connection.cursor()
     row = _aside(cursor, lambda: cursor.execute(sql).fetchone())
     return int(row[0]) if row else 0
 
 
 def copy(connection: duckdb.DuckDBPyConnection, sql: str, path: Path, order: str) -> None:
-    """Write the rows of a query, in the order of these columns, into a file that appears whole."""
+    """Write the rows of a query, ordered by columns, into a file that appears when complete."""
     new = path.with_name(f".{path.name}")
     execute(
         connection,
@@ -107,22 +107,22 @@ def copy(connection: duckdb.DuckDBPyConnection, sql: str, path: Path, order: str
 
 
 def literal(path: Path) -> str:
-    """Return a path as an SQL string that stands for this file alone, not for a pattern."""
+    """Return a path as an SQL string that matches this file alone; pattern letters are escaped."""
     return "'" + re.sub(r"([*?\[])", r"[\1]", str(path)).replace("'", "''") + "'"
 
 
 def target(path: Path) -> str:
-    """Return a path as an SQL string for a file to be written, where no letter is a pattern."""
+    """Return the path of an output file as an SQL string; DuckDB reads no patterns there."""
     return "'" + str(path).replace("'", "''") + "'"
 
 
 def is_interruption(error: BaseException) -> bool:
-    """Return whether an error is what DuckDB makes of Ctrl-C."""
+    """Return whether DuckDB raised an error because of Ctrl-C."""
     return isinstance(error, duckdb.Error | RuntimeError) and "interrupted" in str(error).lower()
 
 
 def _aside(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) -> T:
-    """Do `work`, which queries, and stay open to Ctrl-C meanwhile.
+    """Return what `work`, which runs a query, returns; Ctrl-C interrupts it.
 
     With one thread DuckDB looks for signals itself. With several, the one that called it only
     waits, and hears none until the query is done; so another one calls it.

@@ -17,8 +17,7 @@ from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.progress import progress
 from arena.corpus import layout
 from arena.errors import CorpusError, DataError, clip, did_you_mean
-from arena.retrieval import RETRIEVERS, Retriever
-from arena.retrieval._names import Combiner, parse_name, refuse_alone
+from arena.retrieval import RETRIEVERS, Combiner, Retriever, parse_name
 from corpus_builder.executors import Executor
 
 FIELDS = ("title", "abstract", "fulltext")
@@ -75,7 +74,7 @@ def check_engine(engine: str) -> type[Retriever]:
     parts = isinstance(engine, str) and parse_name(engine).parts
     kind = RETRIEVERS.get(parse_name(engine).name if parts else engine)
     if issubclass(kind, Combiner):
-        refuse_alone(kind)
+        kind.refuse_alone()
     return RETRIEVERS.get(engine)
 
 

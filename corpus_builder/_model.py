@@ -1,4 +1,4 @@
-"""A language model for a stage: options checked, and a client made of them."""
+"""The language model of a stage: its checked options, client and templates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def client_options() -> dict[str, Any]:
 
 
 def client_of(model: object, options: Mapping[str, Any]) -> Client:
-    """Make a client of options as a configuration has them.
+    """Return a client for options of a configuration.
 
     Args:
         model: Name of the model on the server.
@@ -56,7 +56,7 @@ def client_of(model: object, options: Mapping[str, Any]) -> Client:
 
 
 def shaping(model: object, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of the options shapes answers, and so belongs to what a stage depends on."""
+    """Return the options that shape answers, on which a stage's result depends."""
     return {"model": model} | {name: options.get(name) for name in _SHAPING}
 
 

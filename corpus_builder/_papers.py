@@ -1,4 +1,4 @@
-"""Write the papers in document order, with the look-up tables that every step needs."""
+"""Write the papers in document order, with look-up tables."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from arena._internal.arrays import ArrayWriter
+from arena._internal.arrays import ArrayWriter, StringTableWriter
 from arena._internal.progress import progress
 from arena.corpus import layout
 from arena.corpus.store import hash_id
-from arena.corpus.strings import StringTableWriter
 from corpus_builder._duckdb import count, literal, sorted_rows, tables
 from corpus_builder._parquet import RowWriter
 
@@ -92,8 +91,8 @@ def write_papers(
         reachable = section = 0
         searchable_before.add(reachable)
         section_starts.add(section)
-        bodies = _Beside(sorted_rows(connection, _TEXTS, scratch / "sorted-texts.parquet"))
-        abstracts = _Beside(
+        bodies = _RowsByDocument(sorted_rows(connection, _TEXTS, scratch / "sorted-texts.parquet"))
+        abstracts = _RowsByDocument(
             sorted_rows(connection, _ABSTRACTS, scratch / "sorted-abstracts.parquet")
         )
         rows = sorted_rows(connection, _ROWS, scratch / "sorted-papers.parquet")
@@ -131,7 +130,7 @@ def _write_hashes(connection: duckdb.DuckDBPyConnection, output: Path, unsorted:
     unsorted.unlink()
 
 
-class _Beside:
+class _RowsByDocument:
     """Rows (document, value) in document order, read one document after the other."""
 
     def __init__(self, rows: Iterator[tuple[Any, ...]]) -> None:

@@ -23,10 +23,10 @@ from corpus_builder._duckdb import count, execute, rows, tables
 from corpus_builder._papers import write_papers
 from corpus_builder._parquet import RowWriter
 
-Written = tuple[str, dict[str, int]]
+HashAndCounts = tuple[str, dict[str, int]]
 """A content hash, and counts."""
 
-Links = Callable[[duckdb.DuckDBPyConnection, Path], Written]
+Links = Callable[[duckdb.DuckDBPyConnection, Path], HashAndCounts]
 Once = Callable[[str, Callable[[], Any]], Any]
 
 
@@ -217,7 +217,7 @@ def write_sorted_links(connection: duckdb.DuckDBPyConnection, output: Path) -> t
 
 
 class _Starts:
-    """Writes where the rows of each document start, of rows that come in document order."""
+    """Writes the first row of each document, for rows in document order."""
 
     def __init__(self, path: Path, documents: int) -> None:
         self._writer = ArrayWriter(path, np.int64)
@@ -226,7 +226,7 @@ class _Starts:
         self._rows = 0
 
     def add(self, documents: NDArray[np.int32]) -> None:
-        """Take the documents of some rows."""
+        """Add rows, given as their documents."""
         if len(documents):
             last = int(documents[-1]) + 1
             places = np.searchsorted(documents, np.arange(self._next, last))

@@ -1,4 +1,4 @@
-"""Raw records (what a source yields) checked and brought into one shape."""
+"""Raw records of sources, checked and brought into one form."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def parse_survey(raw: object) -> SurveyRecord:
 
 
 def title_key(title: str) -> str:
-    """Return what two titles of the same work have in common: letters, marks and digits.
+    """Return the key of a title, equal for two titles of one work: letters, marks and digits.
 
     Case is folded and HTML entities are read; ``(v2)`` and the like do count.
 

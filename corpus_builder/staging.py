@@ -1,4 +1,4 @@
-"""The records of a source in staging files, and the order of the documents, out of core."""
+"""Check the records of a source, stage them in files, and order the documents out of core."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from arena.errors import DataError, clip
 from corpus_builder._duckdb import connected, execute, literal
 from corpus_builder._parquet import RowWriter
 from corpus_builder.records import Reference, parse_paper, parse_survey, title_key
-from corpus_builder.sources import Located, Source
+from corpus_builder.sources import LocatedRecord, Source
 
 _WHERE = [("file", pa.string()), ("line", pa.int64())]
 
@@ -87,7 +87,7 @@ def stage(source: Source, directory: Path) -> None:
             raise DataError(f"the source holds no {what}. Give at least one.")
 
 
-def _parsed(records: Iterator[Located], parse: Any) -> Iterator[tuple[Located, Any]]:
+def _parsed(records: Iterator[LocatedRecord], parse: Any) -> Iterator[tuple[LocatedRecord, Any]]:
     for place in records:
         try:
             yield place, parse(place.record)

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from reformulation.agent import Policy, Reformulation
-from reformulation.report import mean_over, paired, svg, told
+from reformulation.report import describe, mean_over, paired, svg
 
 import arena
 from arena._internal.cores import cores
@@ -165,7 +165,7 @@ def _train_all(
                 while not all(future.done() for future in futures):
                     for future in futures:
                         if future.done():
-                            future.result()  # an error is told at once
+                            future.result()  # raises an error at once
                     try:
                         bar.update(told_by.get(timeout=1))
                     except queue.Empty:
@@ -178,7 +178,7 @@ def _train_all(
 
 
 def _train(
-    seed: int, output: Path, train: Sequence[Path], test: Sequence[Path], plan: Plan, tell: Any
+    seed: int, output: Path, train: Sequence[Path], test: Sequence[Path], plan: Plan, report: Any
 ) -> list[tuple[int, float]]:
     """Train one seed, save its weights, and return its (episodes, mean recall@100 on `test`)."""
     from reformulation import learning
@@ -189,7 +189,7 @@ def _train(
     curve: list[tuple[int, float]] = []
     policy, before = None, 0
     for number, (episodes, policy) in enumerate(learning.train(train, seed, settings)):
-        tell(episodes - before)
+        report(episodes - before)
         before = episodes
         if number in points:
             recalls = [learning.evaluate(corpus, policy) for corpus in test]
@@ -267,9 +267,9 @@ def _print(results: dict[str, Any]) -> None:
     for name in names:
         print(f"\nOn {name}, by survey (Wilcoxon signed-rank test, two-sided):")
         for other, test in results["tests"][name]["trained_against"].items():
-            print(f"  trained against {other}: {told(test)}")
+            print(f"  trained against {other}: {describe(test)}")
         test = results["tests"][name]["random_phrases_against_title"]
-        print(f"  random phrases against title: {told(test)}")
+        print(f"  random phrases against title: {describe(test)}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -13,9 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from arena.audit._facts import Facts
-from arena.audit._files import check_files
-from arena.audit._report import Log
 from arena.corpus.view import CorpusView, Hit
 from arena.envs import SurveyEnv, SurveyVectorEnv
 from arena.envs._episode import ScoredEpisode
@@ -23,6 +20,9 @@ from arena.envs._factory import EpisodeFactory
 from arena.errors import ArenaError, UnknownPaperError
 from arena.retrieval.bm25.retriever import BM25Retriever
 from arena.tasks import TaskSet
+from arena.testing.files import Facts
+from arena.testing.report import Report
+from arena.testing.stored import check_files
 from arena.tools.episode import Episode
 
 # In the core.
@@ -87,8 +87,8 @@ def given_best_first(monkeypatch):
 def a_survey_is_read(monkeypatch):
     """The text of the survey comes back as that of a paper."""
     real = CorpusView.paper
-    told = "We survey haze clamping."
-    monkeypatch.setattr(CorpusView, "paper", lambda self, i: real(self, i)._replace(abstract=told))
+    text = "We survey haze clamping."
+    monkeypatch.setattr(CorpusView, "paper", lambda self, i: real(self, i)._replace(abstract=text))
 
 
 def a_page_too_many(monkeypatch):
@@ -240,8 +240,8 @@ def an_instruction_tells_the_number(monkeypatch):
     real: Any = ScoredEpisode._first_result
 
     def first(self: ScoredEpisode, references: Any) -> dict[str, Any]:
-        told: dict[str, Any] = real(self, references)
-        return told | {"message": f"{told['message']} There are {len(self._gains)}."}
+        result: dict[str, Any] = real(self, references)
+        return result | {"message": f"{result['message']} There are {len(self._gains)}."}
 
     monkeypatch.setattr(ScoredEpisode, "_first_result", first)
 
@@ -449,7 +449,7 @@ def a_malformed_call_is_taken(monkeypatch):
     change_result(monkeypatch, lambda play, result: result.pop("error", None))
 
 
-LEAKS: list[tuple[Callable[..., Any], set[str]]] = [
+INJECTED: list[tuple[Callable[..., Any], set[str]]] = [
     (one_day_more, {"hidden paper", "score"}),
     (surveys_are_papers, {"hidden paper"}),
     (nothing_is_excluded, {"hidden paper", "count", "score"}),
@@ -504,13 +504,13 @@ LEAKS: list[tuple[Callable[..., Any], set[str]]] = [
 # In the files.
 
 
-def rewritten(corpus: Path, name: str, change: Callable[[list[dict[str, Any]]], Any]) -> Log:
+def rewritten(corpus: Path, name: str, change: Callable[[list[dict[str, Any]]], Any]) -> Report:
     """Change the rows of one file of a corpus; return what the audit of the files says."""
     schema = pq.read_schema(corpus / name)
     rows = pq.read_table(corpus / name).to_pylist()
     change(rows)
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), corpus / name)
-    log = Log()
+    log = Report()
     check_files(Facts(corpus), log)
     return log
 

@@ -11,8 +11,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# A quick run tries fewer cases of each property; HYPOTHESIS_PROFILE=ci tries many.
+settings.register_profile("quick", max_examples=25, deadline=None)
+settings.register_profile("ci", max_examples=100, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 # Started in the background of a script, pytest ignores Ctrl-C, and so would all processes that the
 # tests start and interrupt.
@@ -257,7 +263,7 @@ def make_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...
 
     def client(server: Any, **options: Any) -> Client:
         url = getattr(server, "url", server)
-        given = {"store": tmp_path / "answers.jsonl", "sleep": lambda seconds: None}
+        given = {"store": tmp_path / "answers.db", "sleep": lambda seconds: None}
         return Client("scripted", **({"base_url": url} | given | options))
 
     return client

@@ -13,7 +13,7 @@ from helpers import Papers as Papers
 from arena.encoders import ENCODERS
 from arena.retrieval import Ranking, Request, Scope
 from arena.retrieval.dense import Dense, _flat
-from arena.retrieval.dense._torch import TorchSearch
+from arena.retrieval.dense._flat import TorchSearch
 
 
 class Numbers:

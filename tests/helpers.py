@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow.parquet as pq
 
 import arena
-from arena.corpus.strings import StringTable
-from corpus_builder.sources import Located
+from arena._internal.arrays import StringTable
+from corpus_builder.sources import LocatedRecord
 from corpus_builder.world import sentences
 
 # Corpora of a few records.
@@ -32,11 +32,11 @@ class Memory:
     def __init__(self, papers: list[Any], surveys: list[Any]) -> None:
         self._papers, self._surveys = papers, surveys
 
-    def papers(self) -> Iterator[Located]:
-        return (Located(p, "papers", n) for n, p in enumerate(self._papers, 1))
+    def papers(self) -> Iterator[LocatedRecord]:
+        return (LocatedRecord(p, "papers", n) for n, p in enumerate(self._papers, 1))
 
-    def surveys(self) -> Iterator[Located]:
-        return (Located(s, "surveys", n) for n, s in enumerate(self._surveys, 1))
+    def surveys(self) -> Iterator[LocatedRecord]:
+        return (LocatedRecord(s, "surveys", n) for n, s in enumerate(self._surveys, 1))
 
     def describe(self) -> dict[str, Any]:
         return {"source": "memory"}

@@ -9,8 +9,7 @@ import pytest
 from helpers import Papers as Papers
 
 from arena.errors import ArenaError
-from arena.retrieval.lucene import LuceneRetriever, _build
-from arena.retrieval.lucene._requirements import requirements
+from arena.retrieval.lucene import LuceneRetriever, _build, requirements
 
 try:
     requirements()
@@ -30,9 +29,7 @@ class Here:
         self._documents.append(terms)
 
     def finish(self) -> dict[str, Any]:
-        from arena.retrieval.lucene._writer import write
-
-        return write(self._documents, self._directory, self.segment_tokens)
+        return _build.write(self._documents, self._directory, self.segment_tokens)
 
     def __enter__(self) -> Here:
         return self

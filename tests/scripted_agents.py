@@ -13,7 +13,7 @@ from helpers import Memory
 from llm_server import LLMServer, last_text
 
 import arena
-from arena.llm.agent import _client
+from arena.llm.agent import shared_client
 from corpus_builder.build import build
 
 # Appendix C of ResearchArena, with $topic for {x}.
@@ -88,9 +88,9 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    _client.cache_clear()
+    shared_client.cache_clear()
     yield
-    _client.cache_clear()
+    shared_client.cache_clear()
 
 
 # Documents of four words each, so that BM25 ranks them by how often they hold the query.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 from pathlib import Path
@@ -18,16 +17,8 @@ class ToyRelease(Release):
 
     example: ClassVar[str] = "--input DIR"
 
-    def __init__(self, directory: str | Path) -> None:
-        self._directory = Path(directory)
-
-    @classmethod
-    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--input", required=True)
-
-    @classmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> ToyRelease:
-        return cls(arguments.input)
+    def __init__(self, input: str | Path) -> None:
+        self._directory = Path(input)
 
     @property
     def year(self) -> int | None:

@@ -1,7 +1,13 @@
-"""Arrays on disk: read through a memory map, written as they come."""
+"""Arrays and string tables on disk: read through a memory map, written as they come.
+
+A string table is raw UTF-8 and int64 offsets rather than a container format, so that the bytes, and
+with them the hashes of a corpus and its indexes, do not change with the release of a library.
+"""
 
 from __future__ import annotations
 
+import mmap
+from array import array
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -12,6 +18,7 @@ from numpy.typing import NDArray
 from arena.errors import CorpusError
 
 _HEADER = 128
+_UNWRITTEN = 1 << 16  # offsets that a `StringTableWriter` keeps in memory
 
 
 def load_array(path: Path) -> NDArray[Any]:
@@ -75,3 +82,63 @@ class ArrayWriter:
                 np.lib.format.write_array_header_1_0(self._file, description)
                 if self._file.tell() != _HEADER:
                     raise AssertionError(f"numpy wrote a header of {self._file.tell()} bytes")
+
+
+class StringTable:
+    """A read-only sequence of strings stored as ``<path>.bin`` and ``<path>.offsets.npy``."""
+
+    def __init__(self, path: Path) -> None:
+        self._offsets: NDArray[np.int64] = load_array(Path(f"{path}.offsets.npy"))
+        with Path(f"{path}.bin").open("rb") as file:
+            empty = file.seek(0, 2) == 0  # an empty file cannot be mapped
+            self._blob: mmap.mmap | bytes = (
+                b"" if empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            )
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def bytes_at(self, index: int) -> bytes:
+        """Return the UTF-8 bytes of string number `index`."""
+        return self._blob[self._offsets.item(index) : self._offsets.item(index + 1)]
+
+    def __getitem__(self, index: int) -> str:
+        return self.bytes_at(index).decode("utf-8")
+
+    def arrays(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return all bytes and the offsets, as arrays over the map."""
+        return np.frombuffer(self._blob, np.uint8), self._offsets
+
+
+class StringTableWriter:
+    """Write a `StringTable` one string at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = Path(f"{path}.bin").open("wb", buffering=1 << 20)  # noqa: SIM115
+        self._offsets = ArrayWriter(Path(f"{path}.offsets.npy"), np.int64)
+        self._ends = array("q", [0])  # not written yet
+        self._end = 0
+
+    def add(self, value: bytes) -> None:
+        """Append a string, given as UTF-8."""
+        self._file.write(value)
+        self._end += len(value)
+        self._ends.append(self._end)
+        if len(self._ends) >= _UNWRITTEN:
+            self._write()
+
+    def _write(self) -> None:
+        self._offsets.append(np.frombuffer(self._ends, np.int64))
+        self._ends = array("q")
+
+    def __enter__(self) -> StringTableWriter:
+        self._offsets.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._file.close()
+        if kind is None:
+            self._write()
+        self._offsets.__exit__(kind, None, None)

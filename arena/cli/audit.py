@@ -10,7 +10,7 @@ from arena import command_line
 from arena.errors import DataError
 
 if TYPE_CHECKING:
-    from arena.audit import Report
+    from arena.testing import Report
 
 SUMMARY = "Fuzz every tool and compare every answer with the files: does anything leak?"
 EXAMPLE = "arena audit --corpus demo/world"
@@ -46,7 +46,7 @@ def execute(arguments: argparse.Namespace) -> None:
         SystemExit: with status 1, if there is a finding.
     """
     from arena._internal.files import write_json
-    from arena.audit import audit
+    from arena.testing import audit
 
     retrievers = arguments.retriever or ["bm25"]
     output = None if arguments.output is None else Path(arguments.output)

@@ -39,8 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """Check and print; exit with 1 if a check failed."""
-    from arena.check import check_environment
     from arena.tasks import environment_ids
+    from arena.testing import check_environment
 
     results, left_out = [], {}
     for env_id in dict.fromkeys(arguments.environments or environment_ids()):

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
-import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena._internal.files import sha256_file, sha256_json
-from arena.corpus import indexes, layout
+from arena.corpus import layout
+from arena.corpus.engines import Engines
 from arena.corpus.store import Store
 from arena.corpus.view import CorpusView
 from arena.dates import parse_date
-from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
+from arena.errors import CorpusError, DataError, clip
 
 if TYPE_CHECKING:
     from arena.retrieval import Retriever
-    from arena.retrieval._names import Name
 
 
 class Corpus:
@@ -32,9 +30,8 @@ class Corpus:
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory).resolve()
         self.manifest = layout.read_manifest(self.directory)
+        self.engines = Engines(self.directory, self.sha256)
         self._store = Store(self.directory)
-        self._retrievers: dict[str, Retriever] = {}
-        self._opening = threading.RLock()
 
     @classmethod
     def open(cls, directory: str | Path) -> Corpus:
@@ -73,19 +70,19 @@ class Corpus:
         """Return the corpus as it was before `cutoff`.
 
         Args:
-            cutoff: the first day that is out of reach. A year stands for its 31 December, a
-                month for its last day.
-            exclude: ids of papers that shall not exist in the view. An id that the corpus does
-                not know is passed over, since a survey need not be among the papers.
-            retriever: the engine behind ``search``: a name as `retriever()` takes it, or what
+            cutoff: First day that is out of reach. A year stands for its 31 December, a month for
+                its last day.
+            exclude: Ids of papers that do not exist in the view. An id that the corpus does not
+                know is ignored, since a survey need not be among the papers.
+            retriever: Engine behind ``search``: a name as `retriever()` takes it, or what
                 `retriever()` of this corpus returned.
 
         Raises:
             DataError: if `cutoff` is no date or `exclude` no list of ids.
-            CorpusError: if another corpus opened the retriever. What `retriever()` raises for a
-                name comes with the first search, which opens it.
+            CorpusError: if another corpus opened the retriever. The first search opens an engine
+                that is given by name, and raises what `retriever()` raises.
         """
-        if not isinstance(retriever, str) and retriever not in self._retrievers.values():
+        if not isinstance(retriever, str) and retriever not in self.engines.opened.values():
             raise CorpusError(
                 f"the retriever {type(retriever).__name__} was not opened by this corpus. "
                 "Pass corpus.retriever(name)."
@@ -96,10 +93,10 @@ class Corpus:
         """Open (once) the engine `name` over this corpus.
 
         Args:
-            name: an index of this corpus, which by default is called like its engine, or a
+            name: An index of this corpus, which by default is called like its engine, or a
                 combination such as ``"hybrid(bm25,dense)"``.
-            options: the engine's own, such as ``statistics="corpus"`` for ``bm25``. A combination
-                takes those of a part as a mapping under the part's name.
+            options: Options of the engine, such as ``statistics="corpus"`` for ``bm25``. A
+                combination takes those of a part as a mapping under the part's name.
 
         Raises:
             UnknownNameError: if no index and no engine has that name.
@@ -107,108 +104,21 @@ class Corpus:
             CorpusError: if the index is missing, damaged or was built for another corpus; the
                 message names the command that builds it.
         """
-        from arena.retrieval._names import parse_name
-
-        if not isinstance(name, str):
-            raise self._unknown(name)
-        with self._opening:
-            return self._open(parse_name(name), options)
+        return self.engines.open(name, options)
 
     def index_sha256(self, name: str) -> str:
         """Return the hash of the index `name`: of its manifest, which names its files.
 
-        Of a combination it is the hash of its canonical name and the hashes of its parts.
+        The hash of a combination covers its canonical name and the hashes of its parts.
 
         Raises:
             UnknownNameError, DataError, CorpusError: as `retriever`.
         """
-        from arena.retrieval._names import parse_name
+        return self.engines.index_sha256(name)
 
-        return self._index_sha256(parse_name(name))
-
-    def _index_sha256(self, name: Name) -> str:
-        if name.parts:
-            return sha256_json([str(name), [self._index_sha256(part) for part in name.parts]])
-        self._checked_index(name.name)
-        return sha256_file(layout.index_directory(self.directory, name.name) / layout.MANIFEST)
-
-    def _open(self, name: Name, options: dict[str, Any]) -> Retriever:
-        from arena.retrieval._names import combine
-
-        try:
-            key = f"{name} {sha256_json(options)}"
-        except TypeError as error:
-            raise DataError(f"the options of {name} must be what JSON can hold: {error}.") from None
-        if key not in self._retrievers:
-            if name.parts:
-                engine = combine(name, options, self._open)
-            else:
-                engine = self._open_index(name.name, options)
-            self._retrievers[key] = engine
-        return self._retrievers[key]
-
-    def _open_index(self, name: str, options: dict[str, Any]) -> Retriever:
-        from arena.retrieval import RETRIEVERS
-
-        made_by = self._checked_index(name)["engine"]
-        if "directory" in options:  # the one name that `open` takes already
-            raise DataError(f"{made_by} has no option 'directory'.")
-        directory = layout.index_directory(self.directory, name)
-        try:
-            return RETRIEVERS.get(made_by).open(directory, **options)
-        except FileNotFoundError as error:
-            if not Path(str(error.filename)).is_relative_to(directory):
-                raise
-            raise CorpusError(
-                f"{str(error.filename)!r} is missing: another release wrote this index. "
-                f"Build it again with `{indexes.rebuild_command(self.directory, name)}`."
-            ) from None
-        except CorpusError as error:
-            if "`arena-corpus index" in str(error):
-                raise
-            command = indexes.rebuild_command(self.directory, name)
-            raise CorpusError(f"{error} For this index alone: `{command}`.") from None
-
-    def _document_number(self, paper_id: str) -> int | None:
-        """Return a document number whatever the date, to break ties in foreign runs."""
+    def document_number(self, paper_id: str) -> int | None:
+        """Return the number of a document whatever its date, to break ties in other runs."""
         return self._store.document(paper_id)
-
-    def _checked_index(self, name: str) -> dict[str, Any]:
-        """Return the manifest of an index of this corpus, or say why there is none."""
-        from arena.retrieval import RETRIEVERS
-        from arena.retrieval._names import Combiner, refuse_alone
-        from arena.text.analyzer import NAME as ANALYZER
-
-        if indexes.has_index(self.directory, name):
-            manifest = indexes.read_index(self.directory, name, self.sha256)
-            if manifest.get("analyzer", ANALYZER) != ANALYZER:
-                raise CorpusError(
-                    f"the index {name!r} of {str(self.directory)!r} was made by the analyzer "
-                    f"{clip(manifest['analyzer'])}, this release has {ANALYZER!r}. Build it again "
-                    f"with `{indexes.rebuild_command(self.directory, name)}`."
-                )
-            if manifest["engine"] in RETRIEVERS.names():
-                return manifest
-            raise CorpusError(
-                f"the index {name!r} of {str(self.directory)!r} was made by the engine "
-                f"{clip(manifest['engine'])}, which is not installed."
-                f"{did_you_mean(manifest['engine'], RETRIEVERS.names())}"
-            )
-        if name not in RETRIEVERS.names():
-            raise self._unknown(name)
-        kind = RETRIEVERS.get(name)
-        if issubclass(kind, Combiner):
-            refuse_alone(kind)
-        raise CorpusError(
-            f"{str(self.directory)!r} has no index {name!r}. Build it with "
-            f"`{indexes.build_command(self.directory, name)}`."
-        )
-
-    def _unknown(self, name: object) -> UnknownNameError:
-        from arena.retrieval import RETRIEVERS
-
-        known = {*RETRIEVERS.names(), *indexes.index_names(self.directory)}
-        return UnknownNameError(f"no retriever named {clip(name)}.{did_you_mean(name, known)}")
 
     def __reduce__(self) -> tuple[type[Corpus], tuple[str]]:
         return type(self), (str(self.directory),)

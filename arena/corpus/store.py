@@ -1,6 +1,6 @@
 """The documents of a built corpus by number, whatever their date.
 
-Private on purpose: everything outside goes through a `CorpusView`, which knows the date.
+Only the corpus itself uses it: everybody else goes through a `CorpusView`, which knows the date.
 """
 
 from __future__ import annotations
@@ -9,22 +9,51 @@ import hashlib
 import os
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from arena._internal.arrays import load_array
+from arena._internal.arrays import StringTable, load_array
 from arena.corpus import layout
-from arena.corpus.strings import StringTable
+from arena.dates import format_day
+from arena.papers import Brief
 
 _CACHED_ROW_GROUPS = 128  # of about a megabyte of text each, for each of two files
+
+KEPT = 1 << 16
+"""Papers, of some 300 bytes each, that are kept for each way of writing them."""
+
+T = TypeVar("T")
 
 
 def hash_id(paper_id: str) -> int:
     """Return the 64-bit hash under which an id is found."""
     data = paper_id.encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
+
+
+class Written(dict[int, T]):
+    """Document number -> what a function makes of its `Brief`, on demand; kept, up to a limit."""
+
+    def __init__(self, store: Store, write: Callable[[Brief], T]) -> None:
+        super().__init__()
+        self._ids, self._titles, self._days = store.ids, store.titles, store.days
+        self._write = write
+
+    def __missing__(self, document: int) -> T:
+        if len(self) >= KEPT:
+            self.clear()
+        date = format_day(self._days.item(document))
+        brief = Brief(self._ids[document], self._titles[document], date)
+        self[document] = result = self._write(brief)
+        return result
+
+
+def as_brief(brief: Brief) -> Brief:
+    """Return the paper as it is: the usual way to write one."""
+    return brief
 
 
 class Store:
@@ -42,6 +71,7 @@ class Store:
         self._hashes = load_array(directory / layout.ID_HASHES)
         self._documents = load_array(directory / layout.ID_DOCUMENTS)
         self._section_starts = load_array(directory / layout.SECTION_STARTS)
+        self._written: dict[Callable[[Brief], Any], Written[Any]] = {}
         self._papers = _Rows(directory / layout.PAPERS)
         self._sections = _Rows(directory / layout.SECTIONS)
 
@@ -64,6 +94,11 @@ class Store:
     def end(self, day: int) -> int:
         """Return how many documents are dated before `day`."""
         return int(np.searchsorted(self.days, np.int32(day)))
+
+    def written(self, write: Callable[[Brief], T]) -> Written[T]:
+        """Return document number -> ``write(brief)``; `write` must return the same every time."""
+        written = self._written.get(write)
+        return self._written.setdefault(write, Written(self, write)) if written is None else written
 
     def row(self, document: int) -> dict[str, Any]:
         """Return the row of papers.parquet."""

@@ -1,14 +1,15 @@
-"""The only door to the papers: a corpus as it was before a day."""
+"""The only way to the papers: a corpus as it was before a day."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.corpus.hits import hits_of, rankings_of, read_hits
+from arena.corpus.store import as_brief
 from arena.dates import format_day
 from arena.errors import CorpusError, DataError, UnknownPaperError, clip
 from arena.papers import Brief, Hit, Paper, Section
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from arena.corpus.store import Store
     from arena.retrieval import Ranking, Retriever
 
+T = TypeVar("T")
 
-__all__ = ["Brief", "CorpusView", "Hit", "Paper", "Section", "search_batch"]
+__all__ = ["Brief", "CorpusView", "Hit", "Paper", "Section", "rank_batch", "search_batch"]
 
 
 class CorpusView:
@@ -27,7 +29,7 @@ class CorpusView:
 
     A paper dated on or after the cutoff, an undated one, a survey and an excluded one do not
     exist here: not in a search, not by id, not among references, citations or counts. Asking
-    for one raises the same `UnknownPaperError` as asking for an id that was never given.
+    for one raises the same `UnknownPaperError` as asking for an id that no paper has.
     """
 
     def __init__(
@@ -44,9 +46,9 @@ class CorpusView:
         self._store = store
         self._day = day
         end = store.end(day)
-        found = {store.document(_id(paper_id)) for paper_id in exclude}
+        documents = {store.document(_id(paper_id)) for paper_id in exclude}
         self._excluded = frozenset(
-            d for d in found if d is not None and d < end and store.is_searchable(d)
+            d for d in documents if d is not None and d < end and store.is_searchable(d)
         )
         self._scope = Scope(end, tuple(sorted(self._excluded)))
         self._retriever = retriever
@@ -68,10 +70,7 @@ class CorpusView:
             UnknownNameError, CorpusError: if the engine does not exist, has no index, or returns
                 what does not exist here.
         """
-        request = self._request(query, k)
-        ranking = self._engine().search(*request)
-        self._check(ranking, request.k)
-        return read_hits(self._store, *ranking)
+        return search_batch([(self, query, k)])[0]
 
     def paper(self, paper_id: str) -> Paper:
         """Return the paper with this id.
@@ -97,9 +96,8 @@ class CorpusView:
         Raises:
             UnknownPaperError: if one of them does not exist in this view.
         """
-        documents = [self._document(paper_id) for paper_id in paper_ids]
-        titles, days = self._store.titles, self._store.days
-        return [Brief(self._store.ids[d], titles[d], format_day(days.item(d))) for d in documents]
+        briefs = self._store.written(as_brief)
+        return [briefs[self._document(paper_id)] for paper_id in paper_ids]
 
     def sections(self, paper_id: str) -> list[Section]:
         """Return the full text in order; empty if the corpus has none of this paper.
@@ -157,29 +155,6 @@ class CorpusView:
             self._retriever = self._open_retriever(self._retriever)
         return self._retriever
 
-    def _check(self, ranking: Ranking, k: int) -> None:
-        """Trust no engine, least of all one from elsewhere, with what may be seen."""
-        before = self._store.searchable_before
-        documents, scores = ranking
-        found = set(documents.tolist())
-        if len(documents) != len(scores) or (
-            found
-            and (
-                len(found) < len(documents)
-                or len(found) > k
-                or min(found) < 0
-                or max(found) >= self._scope.end
-                or (before[documents + 1] == before[documents]).any()
-                or not self._excluded.isdisjoint(found)
-                or not np.isfinite(scores).all()
-            )
-        ):
-            raise CorpusError(
-                f"the retriever {type(self._retriever).__name__} returned papers that do not exist "
-                f"before {self.cutoff}, one twice, more than {k}, or one without a finite score. "
-                "Its search() must keep to the scope."
-            )
-
     def _visible(self, paper_id: str) -> int | None:
         document = self._store.document(paper_id)
         if (
@@ -219,7 +194,106 @@ def search_batch(searches: Sequence[tuple[CorpusView, str, int]]) -> list[list[H
     Raises:
         DataError, UnknownNameError, CorpusError: as `CorpusView.search`.
     """
-    return hits_of([view for view, _, _ in searches], rankings_of(searches))
+    return [
+        [_HIT((*paper, score)) for paper, score in zip(papers, scores, strict=True)]
+        for papers, scores in rank_batch(searches, as_brief)
+    ]
+
+
+# What `Hit._make` does, without a call of Python code for each.
+_HIT: Callable[[tuple[Any, ...]], Hit] = partial(tuple.__new__, Hit)
+
+
+class Ranked(NamedTuple, Generic[T]):
+    """The papers that a search ranks, best first, as they are written, and their scores."""
+
+    papers: list[T]
+    scores: list[float]
+
+
+def rank_batch(
+    searches: Sequence[tuple[CorpusView, str, int]], write: Callable[[Brief], T]
+) -> list[Ranked[T]]:
+    """Search many views at once, with papers written as the caller wants them.
+
+    Args:
+        searches: As those of `search_batch`.
+        write: Function of a module that returns what to write of a paper. It is called once for
+            each paper, and what it returns is kept.
+
+    Raises:
+        DataError, UnknownNameError, CorpusError: as `CorpusView.search`.
+    """
+    requests = [view._request(query, k) for view, query, k in searches]
+    groups: dict[tuple[int, int], list[int]] = {}  # an engine and a corpus: places of searches
+    for place, (view, _, _) in enumerate(searches):
+        groups.setdefault((id(view._engine()), id(view._store)), []).append(place)
+    ranked: list[Any] = [None] * len(searches)
+    for places in groups.values():
+        views = [searches[place][0] for place in places]
+        asked = [requests[place] for place in places]
+        rankings = views[0]._engine().search_batch(asked)
+        if not _in_scope(views, asked, rankings):
+            _refuse(views, asked, rankings)
+        paper = views[0]._store.written(write).__getitem__
+        for place, (documents, scores) in zip(places, rankings, strict=True):
+            ranked[place] = Ranked(list(map(paper, documents.tolist())), scores.tolist())
+    return ranked
+
+
+def _in_scope(
+    views: Sequence[CorpusView], requests: Sequence[Request], rankings: Sequence[Ranking]
+) -> bool:
+    """Return whether rankings of one corpus hold what exists in their views, once, and no more.
+
+    No engine is trusted with this, least of all one from elsewhere.
+    """
+    sizes = [len(ranking.documents) for ranking in rankings]
+    if len(sizes) != len(views) or any(
+        len(ranking.scores) != size or size > request.k
+        for ranking, size, request in zip(rankings, sizes, requests, strict=True)
+    ):
+        return False
+    documents = np.concatenate([ranking.documents for ranking in rankings])
+    scores = np.concatenate([ranking.scores for ranking in rankings])
+    of_view = np.arange(len(views)).repeat(sizes)
+    ends = np.array([view._scope.end for view in views])[of_view]
+    if documents.dtype != np.int64 or ((documents < 0) | (documents >= ends)).any():
+        return False
+    store = views[0]._store
+    before, cutoffs = store.searchable_before, np.array([view._day for view in views])[of_view]
+    # The dates of the hits themselves, too: a damaged corpus must not show the future.
+    if (store.days[documents] >= cutoffs).any():
+        return False
+    if (before[documents + 1] == before[documents]).any() or not np.isfinite(scores).all():
+        return False
+    keys = of_view * len(before) + documents
+    keys.sort()
+    if (keys[1:] == keys[:-1]).any():
+        return False
+    return not any(
+        view._excluded and not view._excluded.isdisjoint(ranking.documents.tolist())
+        for view, ranking in zip(views, rankings, strict=True)
+    )
+
+
+def _refuse(
+    views: Sequence[CorpusView], requests: Sequence[Request], rankings: Sequence[Ranking]
+) -> NoReturn:
+    """Name the first view whose ranking is not in its scope.
+
+    Raises:
+        CorpusError: always.
+    """
+    for view, request, ranking in zip(views, requests, rankings, strict=True):
+        if not _in_scope([view], [request], [ranking]):
+            break
+    raise CorpusError(
+        f"the retriever {type(view._retriever).__name__} returned papers that do not exist "
+        f"before {view.cutoff}, one twice, more than {request.k}, or one without a finite score. "
+        "Its search() must keep to the scope. If it does, the corpus is damaged: run "
+        "`arena-corpus verify`."
+    )
 
 
 def _id(value: object) -> str:

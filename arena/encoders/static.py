@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena._internal.files import sha256_file
-from arena.encoders._packages import load, require, versions
+from arena._internal.lazy import load, package_directory, require, versions
 from arena.encoders.base import ENCODERS
 
 _FILES = ("weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat_tokenizer_config.json")
@@ -41,7 +41,7 @@ class Static:
     @cached_property
     def config(self) -> dict[str, Any]:
         """Model, hashes of its files, and versions."""
-        package = _package()
+        package = package_directory("wordllama")
         return {
             "model": "wordllama l2_supercat 256",
             "files": {Path(name).name: sha256_file(package / name) for name in _FILES},
@@ -78,17 +78,8 @@ class Static:
         with self._lock:
             if self._loaded is None:
                 model = load("wordllama").WordLlama.load(
-                    cache_dir=_package(), disable_download=True
+                    cache_dir=package_directory("wordllama"), disable_download=True
                 )
                 model.tokenizer.no_padding()
                 self._loaded = _Model(model.tokenizer, model.embedding)
             return self._loaded
-
-
-def _package() -> Path:
-    import importlib.util
-
-    found = importlib.util.find_spec("wordllama")
-    assert found is not None
-    assert found.origin is not None
-    return Path(found.origin).parent

@@ -98,7 +98,7 @@ def starting_papers(
     path = Path(found)
     _refuse_other_corpus(path if path.is_dir() else path.parent, corpus)
     run = trec.read_run(path / "run.trec" if path.is_dir() else path)
-    number = corpus._document_number
+    number = corpus.document_number
     return RankedPapers({survey: trec.order(scores, number) for survey, scores in run.items()})
 
 

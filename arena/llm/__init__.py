@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from arena.llm.agent import LLMAgent
 from arena.llm.answers import Completion, Usage
-from arena.llm.asking import Failed, ask, ask_many
 from arena.llm.client import Client
 from arena.llm.errors import (
     LimitReachedError,
@@ -20,7 +19,7 @@ from arena.llm.errors import (
 from arena.llm.meter import Limits
 from arena.llm.parsing import as_json, as_list, tagged, unfenced, without_thoughts
 from arena.llm.prompts import Fields, Template
-from arena.llm.session import Session
+from arena.llm.session import Failed, Session, ask, ask_many
 
 __all__ = [
     "Client",

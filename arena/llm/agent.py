@@ -11,19 +11,18 @@ from typing import Any, ClassVar, TypeVar
 
 from arena.agents import Action, Observation, Researcher
 from arena.errors import DataError, clip
-from arena.llm.asking import Failed, ask, ask_many
 from arena.llm.client import Client
 from arena.llm.errors import LimitReachedError, RequestRefusedError
 from arena.llm.prompts import Fields, Template, load_templates
-from arena.llm.session import Session
+from arena.llm.session import Failed, Session, ask, ask_many
 
 T = TypeVar("T")
 
 
 class LLMAgent(Researcher):
-    """A researcher with a model; write `discover` and `organize`, or `decide` in their place.
+    """A researcher with a model; a subclass writes `discover` and `organize`, or `decide`.
 
-    A subclass names its templates, which lie in ``prompts/<folder>/`` beside its file::
+    A subclass names its templates, which are files of ``prompts/<folder>/`` beside its own file::
 
         class Mine(LLMAgent):
             folder = "mine"
@@ -34,25 +33,25 @@ class LLMAgent(Researcher):
                 hits = yield from desk.search(query or desk.topic)
                 desk.ranking = [hit.id for hit in hits]
 
-    All agents of a process that are given the same options share one client: its connections, its
-    store, its pauses and its `run_limits`.
+    All agents of a process with the same options share one client: its connections, its store, its
+    pauses and its `run_limits`.
 
     Args:
-        seed: of the episode.
-        model: as the server calls it; it must be given.
-        model_seed: sent with every request.
-        limits: of an episode: ``max_calls``, ``max_tokens``, ``max_dollars``, ``max_seconds``; at
-            one of them the agent hands in what lies on the desk.
-        prompts: a folder with templates of your own, which go before those that come along.
-        run_limits: the same names, of what this process really asks for; one that is reached ends
-            the run with an error, and the same command goes on with as much again.
+        seed: Seed of the episode.
+        model: Name of the model at the server; required.
+        model_seed: Seed that is sent with every request.
+        limits: Limits of an episode: ``max_calls``, ``max_tokens``, ``max_dollars``,
+            ``max_seconds``. At a limit the agent submits what is on its desk.
+        prompts: A folder with templates that replace the built-in ones of the same names.
+        run_limits: The same names, as limits on the new requests of this process. Reaching one
+            ends the run with an error, and the same command continues with as much again.
         base_url, mode, store, temperature, max_tokens, request, timeout, max_retries, max_parallel,
             max_per_minute, prices, api_key_env: see `Client`.
 
     Attributes:
-        llm: the model, as this episode may use it.
-        stopped: the limit that ended the episode, ``"refused"`` if the server would not answer, or
-            None.
+        llm: The `Session` of this episode.
+        stopped: The limit that ended the episode, ``"refused"`` if the server refused a request,
+            or None.
 
     Raises:
         ArenaError: if an option, a template or the store cannot be used.
@@ -95,18 +94,23 @@ class LLMAgent(Researcher):
                 "which model? Give the option model (`--agent-option model=NAME`) with its name "
                 "as the server calls it; docs/baselines.md."
             )
-        self._client = shared_client(
-            model=model, seed=model_seed, temperature=temperature, max_tokens=max_tokens,
-            request=request, limits=run_limits, base_url=base_url, mode=mode, store=store,
-            timeout=timeout, max_retries=max_retries, max_parallel=max_parallel,
-            max_per_minute=max_per_minute, prices=prices, api_key_env=api_key_env,
-        )  # fmt: skip
+        options = {
+            "model": model, "seed": model_seed, "temperature": temperature,
+            "max_tokens": max_tokens, "request": request, "limits": run_limits,
+            "base_url": base_url, "mode": mode, "store": store, "timeout": timeout,
+            "max_retries": max_retries, "max_parallel": max_parallel,
+            "max_per_minute": max_per_minute, "prices": prices, "api_key_env": api_key_env,
+        }  # fmt: skip
+        try:
+            self._client = shared_client(json.dumps(Client.settle(options)))
+        except TypeError as error:
+            raise DataError(f"the options {clip(options)} are no JSON: {error}.") from None
         self.llm = Session(self._client, limits)
         self.stopped: str | None = None
         self._templates = load_templates(self.templates, self._folder(), prompts)
 
     def act(self, observation: Observation) -> Action:
-        """Return what `decide` says, or `conclude` once the model may not be asked any more."""
+        """Return the action of `decide`, or of `conclude` after a limit or a refusal."""
         if self.stopped is None:
             try:
                 return self.decide(observation)
@@ -118,11 +122,11 @@ class LLMAgent(Researcher):
         return self.conclude(observation)
 
     def decide(self, observation: Observation) -> Action:
-        """Return the next action; it may ask the model. By default `discover` and so on act."""
+        """Return the next action; by default that of `discover`, `select` and `organize`."""
         return super().act(observation)
 
     def prepare(self) -> None:
-        """Look whether the model could be asked; see `Client.check`."""
+        """Check that the model can be asked; see `Client.check`."""
         self._client.check()
 
     def template(self, name: str) -> Template:
@@ -139,7 +143,7 @@ class LLMAgent(Researcher):
         parse: Callable[[str], T],
         many: Iterable[Mapping[str, str | int]],
     ) -> list[T | Failed]:
-        """As `ask` for each of many values, side by side."""
+        """Do as `ask` for each of many values, side by side."""
         messages = [self.template(template).messages(**values) for values in many]
         return ask_many(self.llm, messages, parse)
 
@@ -158,21 +162,13 @@ class LLMAgent(Researcher):
         except (OSError, TypeError):
             if self.templates:
                 raise DataError(
-                    f"{owner.__name__} has templates but no file beside which they could lie."
+                    f"{owner.__name__} has templates, but is defined in no file beside which they "
+                    "could be."
                 ) from None
             return Path()
 
 
-def shared_client(**options: Any) -> Client:
-    """Return the client with these options, the same one each time."""
-    try:
-        return _client(json.dumps(Client.settle(options)))
-    except TypeError as error:
-        raise DataError(
-            f"the options {clip(options)} are not what JSON can hold: {error}."
-        ) from None
-
-
 @functools.lru_cache(maxsize=16)
-def _client(options: str) -> Client:
+def shared_client(options: str) -> Client:
+    """Return the client with these options, as JSON; the same one each time."""
     return Client(**json.loads(options))

@@ -2,57 +2,126 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import queue
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from arena.errors import DataError, clip, did_you_mean
-from arena.llm._many import StoppedError, do_all
-from arena.llm._model import Model
-from arena.llm._request import Message, body_of, described, key_of
-from arena.llm._retry import AgainError, Gate, backoff
-from arena.llm._server import Server
-from arena.llm.answers import Completion, from_record, read_answer, to_record
-from arena.llm.errors import LLMError, ReplayMissError, RequestRefusedError, SpendingLimitError
-from arena.llm.meter import Limits, Meter
-from arena.llm.prices import price_of
+from arena.llm.answers import (
+    Completion,
+    Message,
+    body_of,
+    describe_request,
+    from_record,
+    key_of,
+    read_answer,
+)
+from arena.llm.errors import (
+    AgainError,
+    LLMError,
+    ReplayMissError,
+    RequestRefusedError,
+    SpendingLimitError,
+)
+from arena.llm.meter import Limits, Meter, price_of
+from arena.llm.server import Server
 from arena.llm.store import Store
 
 MODES = ("live", "record", "replay")
 MODE_ENV, STORE_ENV = "ARENA_LLM_MODE", "ARENA_LLM_STORE"
-STORE = "llm-answers.jsonl"
+STORE, OLD_STORE = "llm-answers.db", "llm-answers.jsonl"
+
+T = TypeVar("T")
+
+
+class Model(ABC):
+    """Something that answers requests: a `Client`, or the `Session` of an episode."""
+
+    @abstractmethod
+    def answers(self, many: Sequence[Sequence[Message]], **options: Any) -> list[Completion]:
+        """Return the answers to requests in their order, refusals included.
+
+        Args:
+            many: The messages of each request.
+            options: Fields of all requests, as the protocol calls them: ``tools``,
+                ``response_format``, ``stop``, ...; None removes one that the client has.
+        """
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[Any] | None = None,
+        response_format: Any = None,
+        **more: Any,
+    ) -> Completion:
+        """Return the answer to one request.
+
+        Args:
+            messages: A conversation of ``{"role": ..., "content": ...}`` and so on.
+            tools: Schemas as `arena.tool_schemas` returns them.
+            response_format: A form such as ``{"type": "json_object"}``.
+            more: Further fields of the request, such as ``max_tokens`` or ``stop``.
+
+        Raises:
+            RequestRefusedError: if the server refuses this request.
+            LimitReachedError: if a limit of the episode is reached.
+            LLMError: if the model could not be asked.
+        """
+        named = {"tools": tools, "response_format": response_format}
+        options = more | {name: value for name, value in named.items() if value is not None}
+        return self.complete_many([messages], **options)[0]
+
+    def complete_many(self, many: Sequence[Sequence[Message]], **options: Any) -> list[Completion]:
+        """Return the answers to several requests, asked side by side, in their order.
+
+        Raises:
+            RequestRefusedError, LimitReachedError, LLMError: as `complete`, once all are done.
+        """
+        completions = self.answers(many, **options)
+        for completion in completions:
+            if completion.refused:
+                raise RequestRefusedError(completion.refused)
+        return completions
+
+    def failed(self, reason: str, key: str) -> None:  # noqa: B027 - a client keeps none
+        """Note a step that failed; see `ask`."""
 
 
 class Client(Model):
     """A model behind an OpenAI-compatible endpoint; threads may share one.
 
     Args:
-        model: as the server calls it.
-        base_url: of the endpoint; by default ``$OPENAI_BASE_URL``, or OpenAI's.
-        mode: ``record`` answers from the store what was answered before, and asks and keeps the
-            rest; ``replay`` never asks; ``live`` always asks and keeps nothing. By default
+        model: Name of the model at the server.
+        base_url: Address of the endpoint; by default ``$OPENAI_BASE_URL``, or OpenAI's.
+        mode: ``record`` takes known answers from the store, asks for the others and keeps them;
+            ``replay`` never asks; ``live`` always asks and keeps nothing. By default
             ``$ARENA_LLM_MODE``, or ``record``.
-        store: file of answers; by default ``$ARENA_LLM_STORE``, or ``llm-answers.jsonl`` in the
+        store: File of answers; by default ``$ARENA_LLM_STORE``, or ``llm-answers.db`` in the
             current directory.
-        temperature: None sends none.
-        seed: None sends none.
-        max_tokens: of an answer; None sends none.
-        request: further fields of every request, such as ``{"reasoning_effort": "low"}``.
-        timeout: seconds for one attempt, > 0.
-        max_retries: attempts after the first, >= 0.
-        max_parallel: requests under way at once, >= 1.
-        max_per_minute: requests begun in a minute, evenly; None for no bound.
-        prices: a YAML file or a table, before the one that comes along; see prices.yaml.
-        limits: what may really be asked for through this client; see `Limits`. With requests side
-            by side it may be crossed by those under way.
-        api_key_env: the environment variable with the key. The key is never kept, shown or pickled.
-        sleep: waits for a number of seconds.
+        temperature: Temperature; None sends none.
+        seed: Seed; None sends none.
+        max_tokens: Longest answer; None sends none.
+        request: Further fields of every request, such as ``{"reasoning_effort": "low"}``.
+        timeout: Seconds for one attempt, > 0.
+        max_retries: Attempts after the first, >= 0.
+        max_parallel: Requests under way at once, >= 1.
+        max_per_minute: Requests begun in a minute, evenly; None for no bound.
+        prices: A YAML file or a table that precedes the built-in one; see prices.yaml.
+        limits: Limits on new requests through this client; see `Limits`. Requests that are
+            already under way may cross one.
+        api_key_env: Environment variable with the key. The key is never kept, shown or pickled.
+        sleep: Function that waits for a number of seconds.
 
     Attributes:
-        meter: what was really asked for; answers from the store are not in it.
+        meter: Sums over new requests, without answers from the store.
 
     Raises:
         DataError: if an argument is out of its range.
@@ -79,73 +148,78 @@ class Client(Model):
         api_key_env: str = "OPENAI_API_KEY",
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._given = {name: value for name, value in locals().items() if name != "self"}
-        self.model = _text("model", model)
-        settled = self.settle({"mode": mode, "store": store})
-        self.mode = settled["mode"]
-        if self.mode not in MODES:
-            raise DataError(f"mode={clip(self.mode)}: {did_you_mean(self.mode, MODES).strip()}")
-        for name, value, least, kinds in (
-            ("timeout", timeout, 1e-3, (int, float)),
-            ("max_retries", max_retries, 0, (int,)),
-            ("max_parallel", max_parallel, 1, (int,)),
-            ("max_per_minute", max_per_minute, 1e-3, (int, float, type(None))),
+        self._arguments = {name: value for name, value in locals().items() if name != "self"}
+        for name in ("model", "api_key_env"):
+            value = self._arguments[name]
+            if not isinstance(value, str) or not value:
+                raise DataError(f"{name}={clip(value)}: give a name.")
+        for name, least, kinds in (
+            ("timeout", 1e-3, (int, float)),
+            ("max_retries", 0, (int,)),
+            ("max_parallel", 1, (int,)),
+            ("max_per_minute", 1e-3, (int, float, type(None))),
         ):
+            value = self._arguments[name]
             if type(value) not in kinds or (value is not None and not least <= value < 1e9):
                 raise DataError(f"{name}={clip(value)}: give a number >= {least}.")
+        settled = self.settle({"mode": mode, "store": store})
+        self.model, self.mode = model, settled["mode"]
+        if self.mode not in MODES:
+            raise DataError(f"mode={clip(self.mode)}: {did_you_mean(self.mode, MODES).strip()}")
         self.meter = Meter(limits)
         self._options = {"temperature": temperature, "seed": seed, "max_tokens": max_tokens}
         self._options |= dict(request or {})
-        self._retries, self._parallel, self._sleep = max_retries, max_parallel, sleep
-        self._gate = Gate(max_parallel, max_per_minute, sleep)
-        self._server = Server(base_url, _text("api_key_env", api_key_env), float(timeout))
+        self._retries, self._parallel = max_retries, max_parallel
+        self._gate = _Gate(max_parallel, max_per_minute, sleep)
+        self._server = Server(base_url, api_key_env, float(timeout))
         self._price = None if self.mode == "replay" else price_of(model, prices)
         self.check_price(self.meter.limits)
         self.store: Store | None = None
         if self.mode != "live":
             self.store = Store(settled["store"], read_only=self.mode == "replay")
 
-    def check(self) -> None:
-        """Look whether a first request could be made, without making one.
-
-        Nothing is looked at in replay, and where answers are kept already: they may be all.
-
-        Raises:
-            LLMError: if the package or the key is missing.
-            DataError: if the address or the key cannot be one.
-        """
-        if self.mode != "replay" and not self.store:
-            self._server.check()
-
     @staticmethod
     def settle(options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return options with `mode` and `store` as the environment and the directory make them."""
-        store = options.get("store") or os.environ.get(STORE_ENV) or STORE
+        """Return options with `mode` and `store` as the environment and the directory set them."""
+        default = OLD_STORE if Path(OLD_STORE).exists() and not Path(STORE).exists() else STORE
+        store = options.get("store") or os.environ.get(STORE_ENV) or default
         return dict(options) | {
             "mode": options.get("mode") or os.environ.get(MODE_ENV) or "record",
             "store": str(Path(store).absolute()),
         }
 
+    def check(self) -> None:
+        """Check that a first request could be made, without making one.
+
+        A replay needs no check, and where the store has answers they may suffice.
+
+        Raises:
+            LLMError: if the key is missing.
+            DataError: if the address or the key is malformed.
+        """
+        if self.mode != "replay" and not (self.store is not None and len(self.store)):
+            self._server.check()
+
     def check_price(self, limits: Limits) -> None:
-        """Refuse a limit on dollars that nobody could hold, before anything is spent.
+        """Refuse a limit on dollars that cannot be kept, before anything is spent.
 
         Raises:
             DataError: if the model has no price.
         """
         if limits.max_dollars is not None and self._price is None and self.mode != "replay":
             raise DataError(
-                f"max_dollars cannot be held: no price of {clip(self.model)} is known. Give it "
+                f"max_dollars cannot be kept: no price of {clip(self.model)} is known. Give it "
                 "(option `prices`)."
             )
 
     def answers(self, many: Sequence[Sequence[Message]], **options: Any) -> list[Completion]:
         """Return the answers to requests in their order; see `Model`.
 
-        Where answers are kept, requests that are equal are asked once.
+        Where answers are kept, equal requests are asked once.
 
         Raises:
             LLMError: if one could not be answered: the first of those in order. No more are begun
-                then, and the answers that came are kept.
+                then; answers that arrived are kept.
         """
         if "model" in options:
             raise DataError("a client asks one model; make another one for another model.")
@@ -154,78 +228,70 @@ class Client(Model):
             for messages in many
         ]
         keys = [key_of(body) for body in bodies]
+        requests = list(zip(keys, bodies, strict=True))
         if self.store is None:
-            return do_all(
-                [_call(self._ask, *pair) for pair in zip(bodies, keys, strict=True)],
-                self._parallel,
-            )
-        found: dict[str, Completion] = {}
-        missing: dict[str, dict[str, Any]] = {}
-        for key, body in zip(keys, bodies, strict=True):
-            record = None if key in found else self.store.get(key)
-            if record is not None:
-                found[key] = from_record(record)
-            elif key not in found:
-                missing.setdefault(key, body)
+            return _side_by_side([partial(self._ask, *each) for each in requests], self._parallel)
+        records = {key: self.store.get(key) for key in dict.fromkeys(keys)}
+        answers = {key: from_record(record) for key, record in records.items() if record}
+        missing = {key: body for key, body in requests if key not in answers}
         if missing and self.mode == "replay":
             raise self._miss(next(iter(missing.values())))
-        asked = do_all(
-            [_call(self._ask, body, key) for key, body in missing.items()], self._parallel
+        asked = _side_by_side(
+            [partial(self._ask, *each) for each in missing.items()], self._parallel
         )
-        found |= dict(zip(missing, asked, strict=True))
-        return [found[key] for key in keys]
+        answers |= dict(zip(missing, asked, strict=True))
+        return [answers[key] for key in keys]
 
-    def _ask(self, body: dict[str, Any], key: str, stopped: threading.Event) -> Completion:
+    def _ask(self, key: str, body: dict[str, Any], stopped: threading.Event) -> Completion:
         """Ask the server until it answers; keep the answer."""
         if (limit := self.meter.reached()) is not None:
             raise SpendingLimitError(
                 f"the limit {limit}={getattr(self.meter.limits, limit)} of all requests of this "
-                "process is reached. What was answered is kept."
+                "process is reached. Earlier answers are kept."
             )
-        with self._gate.place():
+        with self._gate.places:
             started = time.monotonic()
             try:
-                answer = self._answer(body, key, stopped)
+                answer = self._attempt(key, body, stopped)
+                if self._price is not None:
+                    answer = answer._replace(cost=self._price.of(answer.usage))
             except RequestRefusedError as error:
                 answer = Completion(key, "", refused=str(error))
-            if not answer.refused and self._price is not None:
-                answer = answer._replace(cost=self._price.of(answer.usage))
             answer = answer._replace(seconds=round(time.monotonic() - started, 3))
-            record = to_record(answer, self.model)
+            record = answer.record(self.model)
             kept = record if self.store is None else self.store.put(record)
         answer = from_record(record)._replace(cached=False)
         self.meter.charge(answer)
-        return answer if kept is record else from_record(kept)
+        return answer if kept == record else from_record(kept)
 
-    def _answer(self, body: dict[str, Any], key: str, stopped: threading.Event) -> Completion:
+    def _attempt(self, key: str, body: dict[str, Any], stopped: threading.Event) -> Completion:
         for attempt in range(self._retries + 1):
             self._gate.wait()
             if stopped.is_set():
-                raise StoppedError
+                raise _StoppedError
             try:
-                text = self._server.post(body)
-                return read_answer(text, key, self._server.without_key(text))
+                return read_answer(self._server.post(body), key)
             except AgainError as error:
                 reason, asked = str(error), error.pause
             if attempt < self._retries:
-                pause = backoff(key, attempt) if asked is None else asked
+                pause = _backoff(key, attempt) if asked is None else asked
                 self._gate.pause(pause, everyone=asked is not None)
         raise LLMError(
-            f"{reason} ({self._retries + 1} attempts at request {described(body)}). What was "
-            "answered before is kept."
+            f"{reason} ({self._retries + 1} attempts at request {describe_request(body)}). "
+            "Earlier answers are kept."
         )
 
     def _miss(self, body: dict[str, Any]) -> ReplayMissError:
         assert self.store is not None
-        if not self.store.path.exists():  # told now, since a run that asks nothing writes none
+        if not self.store.path.exists():  # only now, since a run that asks nothing writes none
             return ReplayMissError(
-                f"there is no file of answers {str(self.store.path)!r} to replay. Name the one "
-                "that was recorded as `store`, or use mode='record' to make one."
+                f"there is no file of answers {str(self.store.path)!r} to replay. Name the "
+                "recorded one as `store`, or use mode='record' to make one."
             )
         others = sorted(self.store.models - {self.model})
         of = "" if self.model in self.store.models else f", all of other models: {clip(others)}"
         return ReplayMissError(
-            f"replay: no answer is kept to the request {described(body)} in "
+            f"replay: no answer is kept to the request {describe_request(body)} in "
             f"{str(self.store.path)!r} ({len(self.store)} answers{of}). Model, prompts, options or "
             "corpus are not those of the recording, or it ended early; mode='record' asks for it."
         )
@@ -234,21 +300,101 @@ class Client(Model):
         return f"Client({self.model!r}, mode={self.mode!r})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return self._given
+        return self._arguments
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
 
 
-def _call(
-    ask: Callable[[dict[str, Any], str, threading.Event], Completion],
-    body: dict[str, Any],
-    key: str,
-) -> Callable[[threading.Event], Completion]:
-    return lambda stopped: ask(body, key, stopped)
+class _Gate:
+    """The places and pauses that all threads of a client share.
+
+    Args:
+        parallel: Calls under way at once.
+        per_minute: Calls begun in a minute, evenly; None for no bound.
+        sleep: Function that waits for a number of seconds.
+    """
+
+    def __init__(
+        self, parallel: int, per_minute: float | None, sleep: Callable[[float], None]
+    ) -> None:
+        self.places = threading.BoundedSemaphore(parallel)
+        self._interval = 60.0 / per_minute if per_minute else 0.0
+        self._sleep = sleep
+        self._next = 0.0
+        self._lock = threading.Lock()
+
+    def wait(self) -> None:
+        """Wait until the next call may begin."""
+        with self._lock:
+            now = time.monotonic()
+            begin = max(now, self._next)
+            self._next = max(self._next, begin + self._interval)
+        if begin > now:
+            self._sleep(begin - now)
+
+    def pause(self, seconds: float, everyone: bool) -> None:
+        """Wait; with `everyone` no other thread begins a call before that either."""
+        if everyone:
+            with self._lock:
+                self._next = max(self._next, time.monotonic() + seconds)
+        else:
+            self._sleep(seconds)
 
 
-def _text(name: str, value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise DataError(f"{name}={clip(value)}: give a name.")
-    return value
+def _backoff(key: str, attempt: int) -> float:
+    """Return seconds to wait after a failed attempt (from 0).
+
+    They double from 0.5 up to 60, times a factor between 0.5 and 1 from the hash of request and
+    attempt: callers that failed together come back apart, and two runs wait equally long.
+    """
+    digest = hashlib.sha256(f"{key} {attempt}".encode()).digest()
+    share = int.from_bytes(digest[:4], "little") / 2**32
+    return float(min(60.0, 0.5 * 2.0**attempt) * (0.5 + 0.5 * share))
+
+
+class _StoppedError(Exception):
+    """Raised by a call that gives up because another one failed."""
+
+
+def _side_by_side(calls: Sequence[Callable[[threading.Event], T]], parallel: int) -> list[T]:
+    """Return the results of `calls` in their order.
+
+    Each call receives an event; after the first exception it is set and no further call begins.
+
+    Raises:
+        Exception: the exception of the first call, in order, that failed.
+    """
+    stopped = threading.Event()
+    if len(calls) <= 1:
+        return [call(stopped) for call in calls]
+    results: dict[int, T] = {}
+    failures: dict[int, Exception] = {}
+    waiting, ended = queue.SimpleQueue[int](), queue.SimpleQueue[None]()
+    for place in range(len(calls)):
+        waiting.put(place)
+
+    def work() -> None:
+        while not (stopped.is_set() or waiting.empty()):
+            try:
+                place = waiting.get_nowait()
+                results[place] = calls[place](stopped)
+            except (queue.Empty, _StoppedError):
+                break
+            except Exception as error:
+                failures[place] = error
+                stopped.set()
+        ended.put(None)
+
+    # Not an executor: the interpreter joins its threads at exit, and a model may take minutes.
+    threads = min(parallel, len(calls))
+    try:
+        for _ in range(threads):
+            threading.Thread(target=work, daemon=True).start()
+        for _ in range(threads):
+            ended.get()
+    finally:
+        stopped.set()
+    if failures:
+        raise failures[min(failures)]
+    return [results[place] for place in range(len(calls))]

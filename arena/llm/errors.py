@@ -1,4 +1,4 @@
-"""What can go wrong between an agent and a model."""
+"""The errors between an agent and a model."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from arena.errors import ArenaError
 
 
 class LLMError(ArenaError):
-    """The model could not be asked; the message says why and what to do. It ends a run."""
+    """Ends a run: the model could not be asked. The message says why and what to do."""
 
 
 class ReplayMissError(LLMError):
-    """Mode ``replay``, and the store holds no answer to this request."""
+    """Raised in mode ``replay`` if the store holds no answer to a request."""
 
 
 class RequestRefusedError(LLMError):
-    """The server will not answer this one request: it is too long, or its content is refused.
+    """Raised if the server refuses one request, which is too long or has filtered content.
 
-    It concerns one step of one episode, so it is kept in the store like an answer, and `ask` makes
-    a failed step of it.
+    It concerns one step of one episode. The store keeps it like an answer, and `ask` returns it as
+    a failed step.
     """
 
 
 class LimitReachedError(ArenaError):
-    """A limit of the episode; an agent catches it and ends with what it has.
+    """Raised at a limit of the episode; the agent catches it and submits what it has.
 
     Attributes:
         limit: ``max_calls``, ``max_tokens``, ``max_dollars`` or ``max_seconds``.
@@ -34,8 +34,20 @@ class LimitReachedError(ArenaError):
 
 
 class SpendingLimitError(LLMError):
-    """A limit of the client, on what it really asks for; it is not an agent's to catch."""
+    """Raised at a limit of the client on new requests; agents do not catch it."""
 
 
 class ParseError(ArenaError, ValueError):
-    """A model's text that does not hold what was asked for; the message is told to the model."""
+    """Raised if a model's text lacks what was asked for; the model reads the message."""
+
+
+class AgainError(Exception):
+    """Raised by an attempt that failed for a reason that may pass.
+
+    Attributes:
+        pause: Seconds that the server asks to wait, or None.
+    """
+
+    def __init__(self, reason: str, pause: float | None = None) -> None:
+        super().__init__(reason)
+        self.pause = pause

@@ -1,27 +1,31 @@
-"""Counting calls, tokens, dollars and seconds, and stopping at a limit."""
+"""Counts and limits of calls, tokens, dollars and seconds, and the prices of tokens."""
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from arena.errors import DataError, clip, did_you_mean
-from arena.llm.answers import Completion
+from arena.llm.answers import Completion, Usage
+
+DEFAULT = Path(__file__).with_name("prices.yaml")
 
 N = TypeVar("N", int, float)
 
 
 class Limits(NamedTuple):
-    """The most that may be used; None is no limit.
+    """Limits of an episode or a client; None is no limit.
 
     Attributes:
-        max_calls: answers; never exceeded.
-        max_tokens: prompt and completion; the call that crosses it is still answered, as its
-            tokens are known afterwards only. The same holds for the others.
-        max_dollars: needs a known price.
-        max_seconds: of waiting for the model, summed over calls, as it was when they were asked,
-            so that a replay stops at the same call.
+        max_calls: Most answers; never exceeded.
+        max_tokens: Most tokens of prompts and completions. The call that crosses it is still
+            answered, since its tokens are known only afterwards. The next two work alike.
+        max_dollars: Most dollars; needs a known price.
+        max_seconds: Most seconds of waiting for the model, summed over calls as they were
+            recorded, so that a replay stops at the same call.
     """
 
     max_calls: int | None = None
@@ -40,8 +44,8 @@ def limits_of(limits: Limits | Mapping[str, Any] | None) -> Limits:
         return Limits()
     if not isinstance(limits, Limits | Mapping):
         raise DataError(f"limits={clip(limits)}: give names and numbers.")
-    given = limits._asdict() if isinstance(limits, Limits) else dict(limits)
-    for name, value in given.items():
+    values = limits._asdict() if isinstance(limits, Limits) else dict(limits)
+    for name, value in values.items():
         if name not in Limits._fields:
             raise DataError(f"no limit {clip(name)}.{did_you_mean(name, Limits._fields)}")
         whole = name in ("max_calls", "max_tokens")
@@ -49,14 +53,14 @@ def limits_of(limits: Limits | Mapping[str, Any] | None) -> Limits:
         if value is not None and (type(value) not in kinds or not value >= 0):
             kind = "an integer" if whole else "a number"
             raise DataError(f"{name}={clip(value)}: give {kind} >= 0, or None for no limit.")
-    return Limits(**given)
+    return Limits(**values)
 
 
 class Meter:
-    """Sums over calls; one that is unknown for a call is unknown (None) in all.
+    """Sums over calls; a sum is unknown (None) if it is unknown for one call.
 
     Args:
-        limits: what `reached` looks at.
+        limits: Limits that `reached` compares with.
     """
 
     def __init__(self, limits: Limits | Mapping[str, Any] | None = None) -> None:
@@ -73,7 +77,7 @@ class Meter:
         """Add one answer.
 
         Raises:
-            DataError: if there is a limit on what is unknown of it.
+            DataError: if a limit applies to a number that the answer lacks.
         """
         usage = completion.usage
         with self._lock:
@@ -84,20 +88,20 @@ class Meter:
             self.dollars = _plus(self.dollars, completion.cost)
             self.seconds += completion.seconds
         if self.limits.max_tokens is not None and self.tokens is None:
-            raise DataError("the server does not count tokens, so max_tokens cannot be held.")
+            raise DataError("the server does not count tokens, so max_tokens cannot be kept.")
         if self.limits.max_dollars is not None and self.dollars is None:
             raise DataError(
-                "the cost of an answer is unknown, so max_dollars cannot be held: the server "
+                "the cost of an answer is unknown, so max_dollars cannot be kept: the server "
                 "counted no tokens, or the answer was recorded without a price."
             )
 
     @property
     def tokens(self) -> int | None:
-        """Prompt and completion."""
+        """Tokens of prompts and completions."""
         return _plus(self.prompt_tokens, self.completion_tokens)
 
     def reached(self, calls: int = 1) -> str | None:
-        """Return the name of a limit that forbids as many more calls, or None."""
+        """Return the name of a limit that forbids this many more calls, or None."""
         used = (self.calls + calls - 1, self.tokens, self.dollars, self.seconds)
         for name, limit, value in zip(Limits._fields, self.limits, used, strict=True):
             if limit is not None and value is not None and value >= limit:
@@ -105,7 +109,7 @@ class Meter:
         return None
 
     def totals(self) -> dict[str, Any]:
-        """Return all sums but the seconds, which are not the same twice."""
+        """Return all sums without the seconds, which differ between runs."""
         return {
             "calls": self.calls,
             "prompt_tokens": self.prompt_tokens,
@@ -117,3 +121,73 @@ class Meter:
 
 def _plus(a: N | None, b: N | None) -> N | None:
     return None if a is None or b is None else a + b
+
+
+class Price(NamedTuple):
+    """Dollars for one million tokens; `cached` is for tokens of a prompt that the server cached."""
+
+    prompt: float
+    completion: float
+    cached: float | None = None
+
+    def of(self, usage: Usage) -> float | None:
+        """Return dollars, or None where the server did not count the tokens.
+
+        >>> Price(prompt=2, completion=10, cached=1).of(Usage(1000, 100, 500))
+        0.0025
+        """
+        if usage.prompt is None or usage.completion is None:
+            return None
+        cached = min(usage.cached or 0, usage.prompt)
+        less = self.prompt if self.cached is None else self.cached
+        micro = (usage.prompt - cached) * self.prompt + cached * less
+        return (micro + usage.completion * self.completion) / 1e6
+
+
+def price_of(model: str, prices: str | Path | Mapping[str, Any] | None) -> Price | None:
+    """Return the price of `model`, or None if no table has exactly this name.
+
+    Args:
+        model: Name of the model at the server.
+        prices: A YAML file or a table like prices.yaml, which precedes that one.
+
+    Raises:
+        DataError: if the file is missing, or an entry is no price.
+    """
+    for table in (prices, DEFAULT):
+        entries = _read(table) if isinstance(table, str | Path) else table or {}
+        if model in entries:
+            return _price(model, entries[model])
+    return None
+
+
+def _read(path: str | Path) -> Mapping[str, Any]:
+    import yaml
+
+    try:
+        table = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise DataError(
+            f"the prices {str(path)!r} cannot be read: {clip(str(error), 200)}."
+        ) from None
+    if not isinstance(table, dict):
+        raise DataError(f"the prices {str(path)!r} are no table of models.")
+    return table
+
+
+def _price(model: str, entry: Any) -> Price:
+    if not isinstance(entry, Mapping):
+        raise DataError(f"the price of {clip(model)} is {clip(entry)}: give prompt and completion.")
+    for name in entry:
+        if name not in Price._fields:
+            raise DataError(
+                f"the price of {clip(model)} has {clip(name)}.{did_you_mean(name, Price._fields)}"
+            )
+    for name in ("prompt", "completion", *entry):
+        value: Any = entry.get(name)
+        if type(value) not in (int, float) or not (value >= 0 and math.isfinite(value)):
+            raise DataError(
+                f"the price of {clip(model)} has {name}={clip(value)}: give dollars for one "
+                "million tokens, 0 or more."
+            )
+    return Price(**entry)

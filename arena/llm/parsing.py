@@ -1,17 +1,26 @@
-"""Reading what a model wrote: tags, JSON and lists, from good answers and from most bad ones.
+"""Tags, JSON and lists in a model's text, in good answers and in most bad ones.
 
-Every function takes any text, raises nothing but `ParseError`, whose message may be told to the
-model, and takes time linear in the length of the text.
+Every function takes any text and raises only `ParseError`, whose message the model may read. The
+time is linear in the length of the text; JSON is repaired only if it is short (see `REPAIRED`).
 """
 
 from __future__ import annotations
 
+import json
 import re
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
-from arena.llm._loose import read_loosely, regions, strictly
+from arena.llm.answers import clean
 from arena.llm.errors import ParseError
+
+REPAIRED = 20_000
+"""Characters of the longest JSON that is repaired, in time that may grow with their square."""
+DEEPEST = 100
+_RESTARTS = 8
+# A string need not end: one that must would be looked for again from each quote within it.
+_STRUCTURE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
+_OPENING = re.compile(r"[\[{]")
 
 _FENCED = re.compile(r"```[^\n`]{0,40}\n(.*?)(?:```|\Z)", re.DOTALL)
 _BULLET = re.compile(
@@ -85,23 +94,75 @@ def as_json(text: str) -> Any:
     """Return the JSON object or list in a text, also if it is not quite JSON.
 
     Prose and code fences around it, trailing commas, single quotes, names without quotes, Python's
-    ``None`` and ``True``, comments, and an end that was cut off are forgiven. Of several the
+    ``None`` and ``True``, comments, and an end that was cut off are repaired. Of several the
     longest that can be read counts. NaN and infinities become None.
 
     Raises:
-        ParseError: if there is none, or it is nested more than 100 levels deep.
+        ParseError: if there is none, or it is nested more than 100 levels deep, or it is not
+            quite JSON and longer than `REPAIRED`.
 
     >>> as_json("Here: {'a': [1, 2,], b: None} Bye.")
     {'a': [1, 2], 'b': None}
     """
     text = without_thoughts(text)
-    found = sorted(regions(text), key=lambda part: part.start - part.end)
-    for part in found:
-        for read in (strictly, read_loosely):
-            value = read(text[part.start : part.end])
-            if value is not None:
-                return value
+    for part in sorted(_regions(text), key=lambda part: part.start - part.end):
+        value = _read_json(text[part.start : part.end])
+        if value is not None:
+            return value
     raise ParseError("There is no JSON object or list in it that can be read.")
+
+
+class _Region(NamedTuple):
+    """A stretch of text between brackets that belong together, or to the end of the text."""
+
+    start: int
+    end: int
+
+
+def _regions(text: str) -> list[_Region]:
+    """Return the outermost stretches that may be JSON; too deep ones are left out.
+
+    A bracket that is never closed may be prose; then the search begins again behind it, a few
+    times, so that the time stays linear.
+    """
+    regions: list[_Region] = []
+    at = restarts = 0
+    while opening := _OPENING.search(text, at):
+        start = opening.start()
+        depth = deepest = end = 0
+        for match in _STRUCTURE.finditer(text, start):
+            if match[0] in "[{":
+                depth += 1
+                deepest = max(deepest, depth)
+            elif match[0] in "]}":
+                depth -= 1
+                if not depth:
+                    end = match.end()
+                    break
+        deep = deepest > DEEPEST
+        if not deep:
+            regions.append(_Region(start, end or len(text)))
+        restarts += not end
+        if restarts == _RESTARTS or (deep and not end):
+            break
+        at = end or start + 1
+    return regions
+
+
+def _read_json(text: str) -> dict[str, Any] | list[Any] | None:
+    """Return the object or list of a text that begins with a bracket, repaired if need be."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        if len(text) > REPAIRED:
+            return None
+        import json_repair
+
+        try:
+            value = json_repair.loads(text, skip_json_loads=True) or None
+        except (ValueError, RecursionError):
+            return None
+    return clean(value) if isinstance(value, dict | list) else None
 
 
 def as_list(text: str) -> list[str]:
@@ -139,13 +200,13 @@ def _texts(value: Any) -> list[str]:
     if isinstance(value, dict):
         lists = [item for item in value.values() if isinstance(item, list)]
         value = lists[0] if lists else list(value.values())
-    found = []
+    texts = []
     for item in value:
         if isinstance(item, dict):
             item = next((part for part in item.values() if isinstance(part, str)), None)
         if isinstance(item, str | int | float) and not isinstance(item, bool):
-            found.append(str(item))
-    return found
+            texts.append(str(item))
+    return texts
 
 
 def _bare(item: str) -> str:

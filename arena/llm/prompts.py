@@ -1,9 +1,9 @@
-"""Prompt templates: text files with ``$name`` where something is filled in, and nothing else.
+"""Prompt templates: text files with fields ``$name`` and no other syntax.
 
-A template is text: ``$name`` and ``${name}`` are fields, ``$$`` is a dollar sign, no expression is
-evaluated. What is filled in is data and is not looked at again, so ``$topic`` in a title stays as
-it is. It cannot end or open the tags that the template marks its parts with, nor those of answers:
-in ``</topic>`` within a value the ``<`` becomes ``&lt;``.
+``$name`` and ``${name}`` are fields, ``$$`` is a dollar sign, no expression is evaluated. A value
+is data and is not scanned for fields, so ``$topic`` in a title remains. A value cannot open or
+close the tags of the template, nor those of answers: in ``</topic>`` within a value the ``<``
+becomes ``&lt;``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TAG = re.compile(r"<\s{0,5}/?\s{0,5}([A-Za-z][\w-]{0,40})[^<>]{0,100}>")
 
 
 class Fields(NamedTuple):
-    """What a template must hold, and what it may hold."""
+    """Names of the fields that a template must have, and that it may have."""
 
     required: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
@@ -34,9 +34,9 @@ class Template:
     """One prompt.
 
     Args:
-        text: of the template.
-        fields: that it is filled with.
-        name: for messages.
+        text: The template.
+        fields: The fields that get values.
+        name: Name of the template in messages.
 
     Raises:
         DataError: if a field is unknown, a required one is missing, or a ``$`` stands alone.
@@ -66,17 +66,17 @@ class Template:
         self._tags = re.compile(rf"<(?=\s{{0,5}}/?\s{{0,5}}(?:{names})(?![\w-]))", re.IGNORECASE)
 
     def fill(self, **values: str | int) -> str:
-        """Return the prompt with `values` in the place of its fields.
+        """Return the prompt with `values` in place of its fields.
 
         Raises:
-            DataError: if a value is missing, unknown or no text.
+            DataError: if a value is missing, has no field, or is no text.
 
         >>> Template("On <topic>$topic</topic>?", Fields(("topic",))).fill(topic="$a </topic>")
         'On <topic>$a &lt;/topic></topic>?'
         """
         for name in self._known:
             if name not in values:
-                raise DataError(f"{self.name}: no value for ${name} was given.")
+                raise DataError(f"{self.name}: the value of ${name} is missing.")
         for name, value in values.items():
             if name not in self._known:
                 raise DataError(f"{self.name}: no field {name}.{did_you_mean(name, self._known)}")
@@ -86,7 +86,7 @@ class Template:
         return _FIELD.sub(lambda match: match[1] or texts[match[2] or match[3]], self.text)
 
     def messages(self, **values: str | int) -> list[dict[str, str]]:
-        """Return the prompt as the one message of a user."""
+        """Return the prompt as a single message of the user."""
         return [{"role": "user", "content": self.fill(**values)}]
 
 
@@ -96,29 +96,29 @@ def load_templates(
     """Return templates by name, each from a user's folder or else from the package's.
 
     Args:
-        wanted: name -> fields; ``name.txt`` holds the template.
-        package: folder with all of them.
-        own: a user's folder with any of them.
+        wanted: Fields of each template; ``NAME.txt`` holds the template NAME.
+        package: Folder with all templates.
+        own: A user's folder with some of them.
 
     Raises:
-        DataError: if a file is missing or no template, or the user's folder holds one of a name
-            that nobody asks for.
+        DataError: if a file is missing or is no template, or the user's folder has a template of
+            another name.
     """
     folders: Sequence[Path] = [package] if own is None else [Path(own), package]
     if own is not None:
-        given = sorted(path.stem for path in Path(own).glob(f"*{SUFFIX}"))
-        if not given:
+        names = sorted(path.stem for path in Path(own).glob(f"*{SUFFIX}"))
+        if not names:
             raise DataError(
                 f"{str(own)!r} holds no template. It takes "
                 f"{', '.join(name + SUFFIX for name in sorted(wanted))}."
             )
-        for name in given:
+        for name in names:
             if name not in wanted:
                 raise DataError(
                     f"{str(Path(own) / (name + SUFFIX))!r} is no template of this agent."
                     f"{did_you_mean(name, wanted)}"
                 )
-    found = {}
+    templates = {}
     for name, fields in wanted.items():
         paths = [folder / (name + SUFFIX) for folder in folders]
         path = next((path for path in paths if path.is_file()), None)
@@ -128,5 +128,5 @@ def load_templates(
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(f"the template {str(path)!r} cannot be read: {error}.") from None
-        found[name] = Template(text, fields, str(path))
-    return found
+        templates[name] = Template(text, fields, str(path))
+    return templates

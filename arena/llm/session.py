@@ -1,31 +1,34 @@
-"""An episode's share of a client: its own counts, limits and notes."""
+"""An episode's share of a client, and answers in a form: asked again once, then a failed step."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
 
-from arena.llm._model import Model
-from arena.llm._request import Message
-from arena.llm.answers import Completion
-from arena.llm.client import Client
-from arena.llm.errors import LimitReachedError
+from arena.llm.answers import Completion, Message
+from arena.llm.client import Client, Model
+from arena.llm.errors import LimitReachedError, ParseError
 from arena.llm.meter import Limits, Meter
+
+T = TypeVar("T")
+QUOTED = 2000
+"""Characters of an unreadable answer that the reminder quotes."""
 
 
 class Session(Model):
-    """Counts every answer, whether it was asked for now or came from the store.
+    """Counts every answer of an episode, from the server or from the store.
 
-    So an episode has the same counts, reaches the same limit at the same call, and has the same
-    notes when it is replayed.
+    So an episode that is replayed has the same counts, reaches the same limit at the same call,
+    and has the same notes.
 
     Args:
-        client: asks.
-        limits: of this episode. They are looked at before a request, or before a batch: one that
-            does not fit under ``max_calls`` is not begun.
+        client: The client that asks.
+        limits: Limits of this episode. They are checked before a request, or before a batch: a
+            batch that does not fit under ``max_calls`` is not begun.
 
     Attributes:
-        meter: the sums.
+        meter: Sums over the answers.
     """
 
     def __init__(self, client: Client, limits: Limits | Mapping[str, Any] | None = None) -> None:
@@ -39,7 +42,7 @@ class Session(Model):
         """Return the answers to requests in their order; see `Model`.
 
         Raises:
-            LimitReachedError: if a limit is reached; nothing was asked then.
+            LimitReachedError: if a limit is reached; nothing is asked then.
             LLMError: if the model could not be asked.
         """
         limit = self.meter.reached(len(many)) if many else None
@@ -62,11 +65,11 @@ class Session(Model):
         return completions
 
     def failed(self, reason: str, key: str) -> None:
-        """Take note of a step that failed."""
+        """Note a step that failed."""
         self._failures.append({"request": key, "reason": reason[:200]})
 
     def notes(self) -> dict[str, Any]:
-        """Return what belongs into a trajectory: no times, and nothing of where answers came from.
+        """Return the notes for a trajectory, without times and without the source of answers.
 
         Returns:
             ``model``; ``calls``: hash of the request, tokens and dollars of each; ``total``;
@@ -78,3 +81,87 @@ class Session(Model):
             "total": self.meter.totals(),
             "failed": self._failures,
         }
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The result of a step that failed; false, so that ``if not queries`` sees it.
+
+    Attributes:
+        reason: Reason in a sentence.
+        text: Last answer of the model.
+    """
+
+    reason: str
+    text: str = ""
+
+    def __bool__(self) -> Literal[False]:
+        return False
+
+
+def ask(
+    model: Model, messages: Sequence[Message], parse: Callable[[str], T], **options: Any
+) -> T | Failed:
+    """Return what `parse` reads in the model's answer; ask again once if it raises `ParseError`.
+
+    Args:
+        model: A `Client`, or the `Session` of an episode, which notes failed steps.
+        messages: The request.
+        parse: Function from the text of the answer to a value, such as `as_list`.
+        options: Fields of the request, as in `Model.complete`.
+
+    Returns:
+        The value; `Failed` if the second answer cannot be read either, or the server refuses the
+        request.
+
+    Raises:
+        LimitReachedError: if a limit of the episode is reached before the first answer.
+        LLMError: if the model could not be asked.
+    """
+    return ask_many(model, [messages], parse, **options)[0]
+
+
+def ask_many(
+    model: Model, many: Sequence[Sequence[Message]], parse: Callable[[str], T], **options: Any
+) -> list[T | Failed]:
+    """Return for each request what `ask` returns; the requests are made side by side."""
+    conversations = [list(messages) for messages in many]
+    results: list[T | Failed] = [Failed("not asked")] * len(many)
+    keys = [""] * len(many)
+    unread = list(range(len(many)))
+    for first in (True, False):
+        try:
+            answers = model.answers([conversations[place] for place in unread], **options)
+        except LimitReachedError:
+            if first:
+                raise
+            break  # the first answers count; the agent meets the limit at its next request
+        asked, unread = unread, []
+        for place, answer in zip(asked, answers, strict=True):
+            keys[place] = answer.key
+            if answer.refused:
+                results[place] = Failed(f"the server refused the request: {answer.refused}")
+                continue
+            try:
+                results[place] = parse(answer.text)
+            except ParseError as error:
+                results[place] = Failed(str(error), answer.text)
+                conversations[place] += _reminder(answer.text, str(error))
+                unread.append(place)
+        if not unread:
+            break
+    for place, result in enumerate(results):
+        if isinstance(result, Failed):
+            model.failed(result.reason, keys[place])
+    return results
+
+
+def _reminder(text: str, reason: str) -> list[Message]:
+    return [
+        {"role": "assistant", "content": text[:QUOTED] or "(nothing)"},
+        {
+            "role": "user",
+            "content": f"Your answer could not be read: {reason} Answer again, in the form that "
+            "was asked for and with nothing else.",
+        },
+    ]

@@ -1,179 +1,172 @@
-"""The file of answers: lines that are only ever added, by any number of processes.
+"""The file of answers: an SQLite database that any number of processes may write.
 
-One file and no other beside it, so that copying it is shipping it. The first line tells the
-version; each other one is an answer as a JSON object whose last entry, ``sum``, is the beginning
-of the SHA-256 of what stands before it. A writer holds a lock on the file (`flock`) while it reads
-what others have added and adds one line in one piece; a killed one leaves at most an incomplete
-last line, which the next writer cuts off. Of two answers to one request the first counts. Requests
+SQLite keeps it whole after a kill and shares it between processes; there is no other file beside
+it, so copying it is shipping it. Each row has the beginning of the SHA-256 of its record, so that a
+changed byte never gives another answer. Of two answers to one request the first counts. Requests
 are not kept: they hold the texts of papers, and a conversation's are many times as long as its
 answers.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
-import threading
+import secrets
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from arena.errors import clip
 from arena.llm.errors import LLMError
 
-VERSION = 1
-_FIRST = b'{"arena.llm":"answers","version":%d}\n' % VERSION
-_SUM = b',"sum":"'
-_DIGITS = 16
+VERSION = 2
+_APPLICATION = int.from_bytes(b"aLLM", "big")
+_SCHEMA = (
+    "CREATE TABLE answers (key TEXT PRIMARY KEY, model TEXT, record TEXT, sum TEXT) WITHOUT ROWID",
+    f"PRAGMA application_id = {_APPLICATION}",
+    f"PRAGMA user_version = {VERSION}",
+)
+_IDENTITY = (
+    "SELECT (SELECT count(*) FROM sqlite_master), application_id, user_version "
+    "FROM pragma_application_id, pragma_user_version"
+)
+_JSON_LINES = b'{"arena.llm":"answers","version":1}'
+_PATIENCE = 60.0
+"""Seconds to wait for other processes that write."""
 
 
 class Store:
     """Answers by the hash of their request.
 
+    Every call opens the file anew: threads and forked processes share nothing, and a file that
+    was replaced is read.
+
     Args:
-        path: of the file; it is made when the first answer is written.
-        read_only: never write.
+        path: The file. The first answer that is written makes it. JSON lines, as releases before
+            0.2 wrote them, are replaced by a database with the same answers.
+        read_only: Refuse to write.
 
     Raises:
-        LLMError: if the file is damaged, or of another version, or cannot be read.
+        LLMError: if the file holds something else or cannot be read.
     """
 
     def __init__(self, path: str | os.PathLike[str], read_only: bool = False) -> None:
         self.path = Path(path)
-        self.models: set[str] = set()
         self._read_only = read_only
-        self._places: dict[str, tuple[int, int]] = {}
-        self._read = self._lines = 0
-        self._file: tuple[int, int] | None = None
-        self._lock = threading.RLock()
-        if self.path.exists():
-            self.refresh()
+        if self.path.is_file():
+            with self.path.open("rb") as file:
+                if file.readline().startswith(_JSON_LINES):
+                    self._import_lines()
+        len(self)  # refuses another file now, not at the first answer
 
     def __len__(self) -> int:
-        return len(self._places)
+        with self._open() as database:
+            return int(database.execute("SELECT count(*) FROM answers").fetchone()[0])
+
+    @property
+    def models(self) -> set[str]:
+        """The models whose answers are kept."""
+        with self._open() as database:
+            return {model for (model,) in database.execute("SELECT DISTINCT model FROM answers")}
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """Return the record kept under `key`, also if another process wrote it, or None."""
-        with self._lock:
-            if key not in self._places:
-                self.refresh()
-            place = self._places.get(key)
-            if place is None:
-                return None
-            with self._open(os.O_RDONLY) as file:
-                return self._parse(os.pread(file, place[1], place[0]), None)
+        """Return the record of `key`, or None."""
+        with self._open() as database:
+            return self._get(database, key)
 
-    def put(self, record: dict[str, Any]) -> dict[str, Any]:
-        """Add a record and see it to the disk; return it, or the one that was there before.
+    def put(self, *records: dict[str, Any]) -> dict[str, Any]:
+        """Write records to the disk; return the last one, or an earlier one of the same key.
 
         Raises:
             LLMError: if the file cannot be written.
         """
-        line = _line(record)
-        with self._lock, self._open(os.O_RDWR | os.O_CREAT) as file:
-            fcntl.flock(file, fcntl.LOCK_EX)  # freed when the file is closed, also by a kill
-            end = self._load(file)
-            if record["key"] in self._places:
-                place = self._places[record["key"]]
-                return self._parse(os.pread(file, place[1], place[0]), None)
-            if not end:
-                line = _FIRST + line
-            try:
-                os.ftruncate(file, end)
-                written = 0
-                while written < len(line):
-                    written += os.pwrite(file, line[written:], end + written)
-                os.fsync(file)
-            except OSError as error:
-                raise self._trouble(error, "be written") from None
-            self._load(file)
+        if self._read_only:
+            raise LLMError(f"{str(self.path)!r} was opened to be read only.")
+        with self._open(write=True) as database:
+            database.execute("BEGIN IMMEDIATE")
+            if not database.execute("PRAGMA user_version").fetchone()[0]:
+                for statement in _SCHEMA:
+                    database.execute(statement)
+            for record in records:
+                text = json.dumps(record, allow_nan=False)
+                row = (record["key"], record["model"], text, _sum(record["key"], text))
+                database.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", row)
+            kept = self._get(database, records[-1]["key"])
+            database.execute("COMMIT")
+        assert kept is not None
+        return kept
+
+    def _get(self, database: sqlite3.Connection, key: str) -> dict[str, Any] | None:
+        row = database.execute("SELECT record, sum FROM answers WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            return None
+        if _sum(key, row[0]) != row[1]:
+            raise self._refusal(f"holds an answer that is not as it was written ({key[:12]})")
+        record: dict[str, Any] = json.loads(row[0])
         return record
 
-    def refresh(self) -> None:
-        """Read what was added since the last time."""
-        with self._lock:
-            if self.path.exists():
-                with self._open(os.O_RDONLY) as file:
-                    with suppress(OSError):  # a file system without locks has no writers either
-                        fcntl.flock(file, fcntl.LOCK_SH)
-                    self._load(file)
-
     @contextmanager
-    def _open(self, flags: int) -> Iterator[int]:
-        # Afresh each time: a lock belongs to an opening, and a forked child would share it.
-        verb = "be read" if flags == os.O_RDONLY else "be written"
-        if flags != os.O_RDONLY and self._read_only:
-            raise LLMError(f"{str(self.path)!r} was opened to be read only.")
+    def _open(self, write: bool = False) -> Iterator[sqlite3.Connection]:
         try:
-            file = os.open(self.path, flags | os.O_CLOEXEC, 0o666)
-        except OSError as error:
-            raise self._trouble(error, verb) from None
+            with closing(self._connect(write)) as database:
+                yield database
+        except sqlite3.OperationalError as error:
+            raise LLMError(
+                f"the file of answers {str(self.path)!r} cannot be "
+                f"{'written' if write else 'read'}: {error}. Name another `store`; mode='replay' "
+                "only reads it."
+            ) from None
+        except sqlite3.DatabaseError as error:
+            raise self._refusal(f"is no file of answers, or is damaged ({error})") from None
+
+    def _connect(self, write: bool) -> sqlite3.Connection:
+        """Open the file; one that is empty or does not exist is read as an empty store."""
+        if write or self.path.exists():
+            # Not mode=ro, with which SQLite could not undo what a killed process left half done.
+            address = f"{self.path.absolute().as_uri()}?mode={'rwc' if write else 'rw'}"
+            database = sqlite3.connect(address, _PATIENCE, isolation_level=None, uri=True)
+            try:
+                found = database.execute(_IDENTITY).fetchone()
+                if found[0] and found[1:] != (_APPLICATION, VERSION):
+                    if found[1] != _APPLICATION:
+                        raise self._refusal("is no file of answers")
+                    raise self._refusal(f"is of version {found[2]}, not {VERSION}")
+            except BaseException:
+                database.close()
+                raise
+            if write or found[0]:
+                return database
+            database.close()
+        database = sqlite3.connect(":memory:")
+        database.execute(_SCHEMA[0])
+        return database
+
+    def _refusal(self, problem: str) -> LLMError:
+        return LLMError(f"{str(self.path)!r} {problem}. Restore it, or name another `store`.")
+
+    def _import_lines(self) -> None:
+        """Replace a store of JSON lines by a database with its answers."""
+        records = []
+        for line in self.path.read_bytes().splitlines()[1:]:
+            try:
+                record = json.loads(line)
+            except ValueError:  # the last line, by a killed writer
+                continue
+            if "key" in record:
+                records.append({name: record[name] for name in record if name != "sum"})
+        new = Store(self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}"))
         try:
-            yield file
+            new.put(*records)
+            new.path.replace(self.path)
         except OSError as error:
-            raise self._trouble(error, "be read") from None
+            raise self._refusal(
+                f"holds JSON lines and cannot be replaced ({error.strerror})"
+            ) from None
         finally:
-            os.close(file)
-
-    def _load(self, file: int) -> int:
-        """Read complete lines that are not known yet; return where the last one ends."""
-        state = os.fstat(file)
-        if self._file != (state.st_dev, state.st_ino) or state.st_size < self._read:
-            self._file, self._read, self._lines = (state.st_dev, state.st_ino), 0, 0
-            self._places.clear()  # another file has taken its place
-        rest = b""
-        while block := os.pread(file, 1 << 22, self._read + len(rest)):
-            *lines, rest = (rest + block).split(b"\n")
-            for line in lines:
-                self._lines += 1
-                record = self._parse(line, self._lines)
-                if "key" in record:
-                    self._places.setdefault(record["key"], (self._read, len(line)))
-                    self.models.add(record["model"])
-                self._read += len(line) + 1
-        if not self._read and not _FIRST.startswith(rest):  # would be cut off by the next writer
-            raise LLMError(f"{str(self.path)!r} is no file of answers. Name another `store`.")
-        return self._read
-
-    def _parse(self, line: bytes, number: int | None) -> dict[str, Any]:
-        """Return the record of a line, checked; a header may stand anywhere, so `cat` merges."""
-        text = line.removesuffix(b"\r")
-        head, mark, tail = text.rpartition(_SUM)
-        try:
-            record = json.loads(text)
-        except (ValueError, RecursionError):
-            record = None
-        if isinstance(record, dict):
-            if record.get("arena.llm") == "answers" and number is not None:
-                if record.get("version") == VERSION:
-                    return {}
-                raise LLMError(
-                    f"{str(self.path)!r} is of version {clip(record.get('version'))}; this "
-                    f"release reads version {VERSION}. Use the release that wrote it."
-                )
-            if mark and number != 1 and tail[:_DIGITS] == _sum(head):
-                return record
-        if number == 1:
-            raise LLMError(f"{str(self.path)!r} is no file of answers. Name another `store`.")
-        raise LLMError(
-            f"{str(self.path)!r}{f' line {number}' if number else ''} is not as it was written. "
-            "Restore the file, or delete that line: its answer is then asked for again."
-        )
-
-    def _trouble(self, error: OSError, verb: str) -> LLMError:
-        return LLMError(
-            f"the file of answers {str(self.path)!r} cannot {verb}: {error.strerror}. Name another "
-            "`store`; mode='replay' needs to read it only."
-        )
+            new.path.unlink(missing_ok=True)
 
 
-def _line(record: dict[str, Any]) -> bytes:
-    head = json.dumps(record, separators=(",", ":"), allow_nan=False).encode("ascii")[:-1]
-    return head + _SUM + _sum(head) + b'"}\n'
-
-
-def _sum(head: bytes) -> bytes:
-    return hashlib.sha256(head).hexdigest()[:_DIGITS].encode()
+def _sum(key: str, text: str) -> str:
+    return hashlib.sha256(f"{key} {text}".encode()).hexdigest()[:16]

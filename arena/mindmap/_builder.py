@@ -8,8 +8,8 @@ from arena.errors import DataError, clip
 from arena.mindmap.tree import MAX_DEPTH, MAX_LABEL, MindMap
 
 MAX_NODES = 10_000
-# What is dropped, merged or lifted makes no node, but must not go on for ever either: objects of
-# Python that share parts can stand for more entries than there are atoms.
+# Dropped, merged and lifted entries make no node, but must end too: objects of Python that share
+# parts can unfold to more entries than there are atoms.
 MAX_ENTRIES = 100_000
 
 
@@ -17,7 +17,7 @@ _SHOWN = 5  # cases of each kind of repair
 
 
 class Notes:
-    """Counts what was done, by kind, and keeps the first few cases of each."""
+    """Counts repairs by kind, and keeps the first few cases of each."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
@@ -30,13 +30,18 @@ class Notes:
         if len(cases) < _SHOWN:
             cases.append(clip(case, 60) + (f" under {clip(under, 60)}" if under else ""))
 
+    @property
+    def total(self) -> int:
+        """The number of all cases."""
+        return sum(self._counts.values())
+
     def sentences(self) -> list[str]:
         """Return one sentence a kind, in the order of their first cases."""
-        told = []
+        sentences = []
         for what, count in self._counts.items():
             more = f" and {count - _SHOWN} more" if count > _SHOWN else ""
-            told.append(f"{what} ({count}): {', '.join(self._cases[what])}{more}.")
-        return told
+            sentences.append(f"{what} ({count}): {', '.join(self._cases[what])}{more}.")
+        return sentences
 
 
 @dataclass(slots=True)
@@ -53,7 +58,7 @@ class Node:
 
 
 class Builder:
-    """Adds nodes under nodes; tells what it repairs."""
+    """Adds nodes under nodes and notes its repairs."""
 
     def __init__(self, notes: Notes | None = None) -> None:
         self.notes = notes or Notes()

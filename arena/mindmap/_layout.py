@@ -1,4 +1,4 @@
-"""Where the boxes of a mind-map stand: a function from the tree to rectangles, nothing drawn."""
+"""The layout of a mind-map: a function from the tree to rectangles; nothing is drawn."""
 
 from __future__ import annotations
 

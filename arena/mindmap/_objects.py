@@ -28,7 +28,7 @@ _NOISE = frozenset({"example", "examples", "e.g."})
 
 
 class _Repeats(dict[str, Any]):
-    """An object in whose text a key stands twice; `pairs` has all of them."""
+    """An object whose text repeats a key; `pairs` has every occurrence."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
@@ -36,7 +36,7 @@ class _Repeats(dict[str, Any]):
 
 
 def parse_json(text: str) -> Any:
-    """Return the value of a JSON text; an object keeps the keys that stand in it twice.
+    """Return the value of a JSON text; an object keeps its repeated keys.
 
     Raises:
         DataError: It is invalid JSON (NaN and Infinity are), or nests too deep to be parsed.

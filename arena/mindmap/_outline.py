@@ -20,9 +20,13 @@ _Number = tuple[object, ...]
 
 
 class Entry(NamedTuple):
-    """A heading; None makes no node, but what is below it moves up.
+    """A heading of an outline.
 
-    Literal: it has no number. A list item is a title only if it is alone on its level.
+    Attributes:
+        level: Any integer; a heading of a higher level is below.
+        heading: The text; None makes no node, and what is below moves up.
+        literal: Whether the heading has no section number, whatever it looks like.
+        is_item: Whether it is a list item, which is a title only if alone on its level.
     """
 
     level: int
@@ -44,16 +48,16 @@ def read_outline(entries: Iterable[tuple[int, str]]) -> tuple[MindMap, list[str]
     Returns:
         The tree, and one sentence for each kind of thing that was repaired: section numbers in
         front of headings ("2.1 ", "IV. ", "A. ") stripped where they count up, skipped levels
-        closed up, a title that stands twice, and what `read_mind_map` tells of labels.
+        closed up, a repeated title left out, and the repairs of labels as in `read_mind_map`.
 
     Raises:
         DataError: An entry is no such pair, there is none, or a limit of `read_mind_map` is passed.
 
     Example:
-        >>> tree, told = read_outline([(0, "Search"), (1, "1 Index"), (3, "1.1 Size"), (1, "2 A")])
+        >>> tree, notes = read_outline([(0, "Search"), (1, "1 Index"), (3, "1.1 Size"), (1, "2 A")])
         >>> [(node.label, len(node.children)) for node in tree.nodes()]
         [('Search', 2), ('Index', 1), ('Size', 0), ('A', 0)]
-        >>> for sentence in told:
+        >>> for sentence in notes:
         ...     print(sentence)
         section numbers stripped (3): '1 Index', '1.1 Size', '2 A'.
         levels skipped, closed up (1): 'Size' under 'Index'.
@@ -88,7 +92,7 @@ def is_pair(entry: object) -> TypeGuard[tuple[int, str]]:
 
 
 def grow(entries: list[Entry], tree: Builder) -> tuple[MindMap, list[str]]:
-    """Make the tree of an outline; what is repaired is told with the builder's other notes."""
+    """Make the tree of an outline; the builder notes the repairs."""
     if not entries:
         raise DataError("the outline has no heading: give it at least one.")
     entries = _without_numbers(entries, tree)
@@ -144,7 +148,7 @@ def _without_numbers(entries: list[Entry], tree: Builder) -> list[Entry]:
     return made
 
 
-# Section numbers in front of headings, told from headings that begin with a number
+# Section numbers before headings, as opposed to headings that begin with a number
 
 
 class _Candidate(NamedTuple):
@@ -192,20 +196,20 @@ def number_lengths(headings: Sequence[tuple[int, str | None]]) -> list[int]:
 def _candidates(place: int, level: int, heading: str) -> Iterable[_Candidate]:
     # A stem is (style, level or None, parts without the last): numbers of one part are compared
     # within a level, since lists begin anew; those of several say themselves where they belong.
-    if found := _DECIMAL.match(heading):
-        *above, last = map(int, found[1].split("."))
+    if match := _DECIMAL.match(heading):
+        *above, last = map(int, match[1].split("."))
         stem = ("decimal", None, *above) if above else ("decimal", level)
-        yield _Candidate(place, stem, last, found.end(), bool(found[2]))
-    elif found := _LETTER.match(heading):
-        case = "upper" if found[1].isupper() else "lower"
-        letter = ord(found[1].lower()) - ord("a") + 1
-        if found[2]:
-            *above, last = letter, *map(int, found[2][1:].split("."))
-            yield _Candidate(place, (case, None, *above), last, found.end(), True)
+        yield _Candidate(place, stem, last, match.end(), bool(match[2]))
+    elif match := _LETTER.match(heading):
+        case = "upper" if match[1].isupper() else "lower"
+        letter = ord(match[1].lower()) - ord("a") + 1
+        if match[2]:
+            *above, last = letter, *map(int, match[2][1:].split("."))
+            yield _Candidate(place, (case, None, *above), last, match.end(), True)
         else:
-            yield _Candidate(place, (case, level), letter, found.end(), False)
-    if (found := _ROMAN.match(heading)) and (value := _roman(found[1].lower())):
-        yield _Candidate(place, ("roman", level), value, found.end(), False)
+            yield _Candidate(place, (case, level), letter, match.end(), False)
+    if (match := _ROMAN.match(heading)) and (value := _roman(match[1].lower())):
+        yield _Candidate(place, ("roman", level), value, match.end(), False)
 
 
 def _below(stem: _Number) -> _Number:

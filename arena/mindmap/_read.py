@@ -37,8 +37,8 @@ def read_mind_map(value: object) -> tuple[MindMap, list[str]]:
             An object is of the first two forms if ``label`` or ``name`` stands in it beside
             ``children`` or ``subtopics``, or is a string that stands alone or beside ``papers``.
 
-            A text that begins with ``{`` or ``[`` is JSON. In any other, what counts is what
-            stands in ``<typology>...</typology>``, if that is there; or the one fenced block of
+            A text that begins with ``{`` or ``[`` is JSON. In any other, the map is what
+            is in ``<typology>...</typology>``, if that is there; or the one fenced block of
             JSON, if the text has no Markdown heading.
 
     Returns:

@@ -226,7 +226,7 @@ def _portions(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
 def _prepare(
     pairs: Sequence[Pair], encoder: str | Encoder, extractor: str | Extractor | None
 ) -> None:
-    """Have the labels of all maps encoded and read, at the same time; what is made is kept."""
+    """Encode the labels of all maps and find their entities at the same time, into the caches."""
     labels = list(
         dict.fromkeys(label for pair in pairs for tree in pair for label in _labels(tree))
     )
@@ -317,13 +317,13 @@ def score_directories(
         )
     maps, entries = [], []
     for name, path in wanted.items():
-        theirs, told = read_mind_map_file(path)
-        ours, also = read_mind_map_file(made[name]) if name in made else (MindMap(""), [])
+        theirs, gold_repairs = read_mind_map_file(path)
+        ours, our_repairs = read_mind_map_file(made[name]) if name in made else (MindMap(""), [])
         maps.append((ours, theirs))
         entries.append(
             {
                 "predicted_file": made[name].name if name in made else None,
-                "repairs": {"gold": told, "predicted": also},
+                "repairs": {"gold": gold_repairs, "predicted": our_repairs},
             }
         )
     scores = score_pairs(
@@ -335,13 +335,14 @@ def score_directories(
         names=[repr(path.name) for path in wanted.values()],
     )
     values = {
-        metric: [found[metric] for found in scores if found[metric] is not None]
-        for metric in SCORES
+        metric: [record[metric] for record in scores if record[metric] is not None]
+        for metric in scores[0]
+        if metric in MIND_MAP_METRICS.names()
     }
     return {
         "maps": [
-            {"file": path.name, **found, **entry}
-            for path, found, entry in zip(wanted.values(), scores, entries, strict=True)
+            {"file": path.name, **record, **entry}
+            for path, record, entry in zip(wanted.values(), scores, entries, strict=True)
         ],
         "mean": {m: math.fsum(some) / len(some) if some else None for m, some in values.items()},
         "counts": {
@@ -357,13 +358,13 @@ def _files(folder: Path) -> dict[str, Path]:
     """Return name without suffix -> file, sorted."""
     if not folder.is_dir():
         raise DataError(f"{str(folder)!r} is no folder: name one that holds mind-maps.")
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for path in sorted(folder.iterdir(), key=lambda path: (path.stem, path.suffix)):
         if path.is_file() and not path.name.startswith("."):
-            if path.stem in found:
+            if path.stem in files:
                 raise DataError(
-                    f"{str(folder)!r} has {found[path.stem].name!r} and {path.name!r}: files are "
+                    f"{str(folder)!r} has {files[path.stem].name!r} and {path.name!r}: files are "
                     "matched by their names without suffix, so leave one."
                 )
-            found[path.stem] = path
-    return found
+            files[path.stem] = path
+    return files

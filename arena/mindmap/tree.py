@@ -123,8 +123,7 @@ class MindMap:
 def cut(tree: MindMap, depth: int) -> MindMap:
     """Return the mind-map down to `depth` levels below the root.
 
-    The papers of what is left out are filed under the lowest node above it that is kept, so that
-    none is lost.
+    No paper is lost: those of deeper nodes are filed under the nearest node above that is kept.
 
     Raises:
         DataError: `depth` is negative.

@@ -144,6 +144,11 @@ class Retriever(ABC):
         """Return what `search` returns for each request, in order; engines may be faster here."""
         return [self.search(*request) for request in requests]
 
+    def classes(self) -> list[type]:
+        """Return the classes of this engine, of its helpers, and of all that it combines."""
+        parts = (kind for part in self.parts for kind in part.classes())
+        return [type(self), *self.helpers, *parts]
+
 
 RETRIEVERS: Registry[type[Retriever]] = Registry(
     "retriever", packages=["arena.retrieval"], entry_points="researcharena.retrievers"

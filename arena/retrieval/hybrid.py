@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.errors import DataError, clip, did_you_mean
-from arena.retrieval._names import Combiner
 from arena.retrieval.base import RETRIEVERS, Ranking, Request, Retriever, Scope
+from arena.retrieval.names import Combiner
 
 FUSIONS = ("rrf", "score")
 _OPTIONS = ("depth", "fusion", "k", "weights")

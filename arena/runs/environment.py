@@ -14,8 +14,7 @@ from arena.corpus import Corpus
 from arena.encoders import ENCODERS
 from arena.envs import starting_papers
 from arena.errors import DataError, clip, did_you_mean
-from arena.retrieval import Retriever
-from arena.retrieval._names import classes, parse_name
+from arena.retrieval import Retriever, parse_name
 from arena.rewards import make_rewards
 from arena.tasks import (
     DEFAULT_BUDGET,
@@ -210,7 +209,7 @@ def code_of(
     rewards = make_rewards(arguments["reward"], arguments["reward_options"])
     kind = type(env.unwrapped)
     task = env.unwrapped.task_name  # type: ignore[attr-defined]
-    items: list[Any] = [kind, *(kind for engine in engines for kind in classes(engine))]
+    items: list[Any] = [kind, *(kind for engine in engines for kind in engine.classes())]
     items += measures(task)
     items += [type(reward) for reward in rewards]
     items += [TOOLS.get(name).function for name in tools_of(task)]

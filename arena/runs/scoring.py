@@ -153,7 +153,7 @@ def score(
     chosen = choose_surveys(tasks, played if surveys is None else surveys)
     answers = {
         survey_id: {
-            task: trec.order(run.get(survey_id, []), corpus._document_number)[:MAX_SUBMITTED]
+            task: trec.order(run.get(survey_id, []), corpus.document_number)[:MAX_SUBMITTED]
         }
         for survey_id in chosen
     }

@@ -1,5 +1,5 @@
 """Text analysis shared by index building and querying."""
 
-from arena.text.analyzer import STOP_WORDS, analyze, tokenize
+from arena.text.analyzer import ANALYZER, STOP_WORDS, TermMemo, analyze, tokenize
 
-__all__ = ["STOP_WORDS", "analyze", "tokenize"]
+__all__ = ["ANALYZER", "STOP_WORDS", "TermMemo", "analyze", "tokenize"]

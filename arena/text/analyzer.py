@@ -1,4 +1,4 @@
-"""The analyzer ``unicode-porter-1``: what counts as a term.
+"""The analyzer ``unicode-porter-1``: splits a text into terms, for indexes and queries alike.
 
 1. NFKC normalisation and lower-casing, both Unicode-aware (then NFKC again, because lower-casing
    can take a letter apart).
@@ -7,8 +7,7 @@
 3. Lucene's 33 English stop words are dropped.
 4. Tokens are cut to their first 255 characters and stemmed with Porter's original algorithm.
 
-The same function serves the index and the query. Its name stands in every index; change the name
-whenever the output changes.
+The name of the analyzer is stored in every index; change the name whenever the output changes.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from collections.abc import Callable
 import regex
 import Stemmer
 
-NAME = "unicode-porter-1"
+ANALYZER = "unicode-porter-1"
 _MAX_TOKEN = 255
 _MEMO_LIMIT = 200_000
 
@@ -52,7 +51,7 @@ def tokenize(text: str) -> list[str]:
 
 
 class TermMemo(dict[str, str]):
-    """Token -> term ("" for a stop word), filled as it is asked; for one thread at a time."""
+    """Token -> term ("" for a stop word), filled on demand; for one thread at a time."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -83,7 +83,7 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
 
 def _yield_of(source: dict[str, Any]) -> list[tuple[str, str]]:
     """Return rows about the join of a published data set to a collection."""
-    from corpus_builder.sources.yields import yield_rows
+    from corpus_builder.sources.join_counts import yield_rows
 
     return yield_rows(source["yield"]) if "yield" in source else []
 

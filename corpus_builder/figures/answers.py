@@ -1,4 +1,4 @@
-"""What a model answers: the name of a figure, and the tree in it."""
+"""The answers of a model: the name of a figure, and the tree in it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def read_name(text: str, names: Collection[str]) -> str | None:
     """Return the one of `names` that an answer says, or None if it says NULL.
 
     Raises:
-        ParseError: if it says none of them, or several.
+        ParseError: It says none of them, or several.
 
     >>> read_name("The figure is `2-Figure1-1.png`.", ["2-Figure1-1.png", "12-Figure1-1.png"])
     '2-Figure1-1.png'
@@ -48,7 +48,7 @@ def read_tree(text: str) -> str | None:
     An answer that was cut off is none: half a map would be a wrong label.
 
     Raises:
-        ParseError: if there is no mind-map with a label in it.
+        ParseError: There is no mind-map with a label in it.
     """
     plain = without_thoughts(text)
     opened, closed = _OPENS.search(plain), _CLOSES.search(plain)
@@ -72,13 +72,13 @@ def _tree(text: str, loosely: bool) -> MindMap:
     try:
         return read_mind_map(part)[0]
     except DataError as error:
-        told = str(error)
+        problem = str(error)
     try:  # a comma after the last entry, as in figure 2 of the paper
         return read_mind_map(_COMMA.sub("", part))[0]
     except DataError:
         pass
     if not loosely:
-        raise ParseError(told)
+        raise ParseError(problem)
     try:
         return read_mind_map(as_json(part))[0]
     except DataError as error:

@@ -13,8 +13,14 @@ from arena.errors import DataError, clip, did_you_mean
 from arena.llm import Client, Failed, Fields, ask, ask_many
 from corpus_builder._model import client_of, client_options, shaping, templates_of
 from corpus_builder.figures.answers import read_name, read_tree
-from corpus_builder.figures.folder import Flaw, Folder, folder_name, read_folder
-from corpus_builder.figures.image import MAX_BYTES, data_url
+from corpus_builder.figures.folder import (
+    MAX_BYTES,
+    Flaw,
+    Folder,
+    data_url,
+    folder_name,
+    read_folder,
+)
 
 PROMPTS = Path(__file__).resolve().parent.parent / "prompts" / "mind_map"
 TEMPLATES = {
@@ -31,14 +37,14 @@ _OWN = ("model", "vision_model", "prompts", "max_bytes")
 
 
 class Outcome(NamedTuple):
-    """What became of a survey.
+    """The result for one survey.
 
     Attributes:
-        survey: its id.
-        folder: whether it has one.
-        figure: that a model chose, or None.
+        survey: Id of the survey.
+        folder: Whether the survey has a folder of figures.
+        figure: File name of the figure that a model chose, or None.
         mind_map: JSON text as a corpus keeps it, or None.
-        flaws: what could not be used, in order.
+        flaws: What could not be used and why, in order.
     """
 
     survey: str
@@ -57,13 +63,13 @@ class Extraction:
     ResearchArena, section 3.3 and figure 3, with the settings of appendix A.
 
     Args:
-        figures: folder with a folder of figures for each survey.
-        options: ``model`` (must be given), ``vision_model`` (default: the same), ``prompts`` (a
-            folder with a ``pick.txt`` or ``read.txt`` of your own), ``max_bytes`` (of a figure,
-            default 10,000,000), and those of `arena.llm.Client`.
+        figures: Folder with a folder of figures for each survey.
+        options: ``model`` (required), ``vision_model`` (default: the same), ``prompts`` (a folder
+            with your own ``pick.txt`` or ``read.txt``), ``max_bytes`` (of a figure, default
+            10,000,000), and the options of `arena.llm.Client`.
 
     Raises:
-        ArenaError: if an option, a template or the store cannot be used.
+        ArenaError: An option, a template or the store cannot be used.
     """
 
     def __init__(self, figures: Path, options: Mapping[str, Any]) -> None:
@@ -90,17 +96,17 @@ class Extraction:
 
     @property
     def config(self) -> dict[str, Any]:
-        """All that shapes mind-maps besides the figures, as JSON values, without any path."""
+        """Everything that shapes mind-maps besides figures, as JSON values, without any path."""
         return self._config
 
     def outcomes(self, surveys: Sequence[tuple[str, str]]) -> Iterator[Outcome]:
-        """Yield what becomes of each survey, in order.
+        """Yield the result of each survey, in order.
 
         Args:
-            surveys: ids and titles, at best `BATCH` of them.
+            surveys: Ids and titles, at best `BATCH` of them.
 
         Raises:
-            LLMError: if a model could not be asked; the answers that came are kept.
+            LLMError: A model cannot be asked; the answers so far are kept.
         """
         self._reader.check()
         folders = [self._folder(survey) for survey, _ in surveys]
@@ -171,8 +177,8 @@ class Extraction:
 def _ask_each(
     client: Client, many: Sequence[Sequence[Mapping[str, Any]]], parsers: Sequence[_Parser]
 ) -> list[str | Failed | None]:
-    """Return for each request what `ask` would with its own reader, asked side by side."""
-    pool = ThreadPoolExecutor(max(1, len(many)))  # the client itself bounds what is under way
+    """Return the answer to each request as `ask` parses it with its own parser; ask in parallel."""
+    pool = ThreadPoolExecutor(max(1, len(many)))  # the client itself bounds the requests in flight
     try:
         return list(pool.map(lambda pair: ask(client, *pair), zip(many, parsers, strict=True)))
     finally:

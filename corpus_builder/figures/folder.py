@@ -1,7 +1,8 @@
-"""The folder with the figures of one survey, and what in it can be used."""
+"""The folder with the figures of one survey: captions, and images for a vision model."""
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 from collections.abc import Iterator
@@ -16,18 +17,26 @@ SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
 MOST = 100
 """Figures of one survey that are shown to a model."""
 
+MAX_BYTES = 10_000_000
+"""The largest image by default."""
+
+_KINDS = (
+    ("image/png", b"\x89PNG\r\n\x1a\n", b""),
+    ("image/jpeg", b"\xff\xd8\xff", b""),
+    ("image/webp", b"RIFF", b"WEBP"),
+)
 _LONGEST_NAME = 255  # bytes, on every usual file system
 _LARGEST = 16 << 20  # bytes of a file of captions
 _CHARACTERS = 1_000  # of a caption
 
 
 class Flaw(NamedTuple):
-    """Something that could not be used.
+    """A folder, figure or answer that cannot be used.
 
     Attributes:
         step: ``folder``, ``figure``, ``pick`` or ``read``.
-        reason: one of few, in words, for counting.
-        detail: the offending value, clipped.
+        reason: One of few reasons, for counting.
+        detail: The offending value, clipped.
     """
 
     step: str
@@ -36,11 +45,11 @@ class Flaw(NamedTuple):
 
 
 class Folder(NamedTuple):
-    """What is usable of a survey's figures.
+    """The usable figures of a survey.
 
     Attributes:
-        figures: file name -> caption, in the order of the captions.
-        flaws: what is not.
+        figures: Captions by file name, in the order of the captions.
+        flaws: Reasons why others cannot be used.
     """
 
     figures: dict[str, str]
@@ -65,7 +74,7 @@ def fingerprint(root: Path) -> str:
     """Return a hash of names, sizes and times of all files below a folder.
 
     Raises:
-        DataError: if there is no such folder.
+        DataError: There is no such folder.
     """
     if not root.is_dir():
         raise DataError(f"mind_maps.figures={str(root)!r} is no folder; docs/figures.md.")
@@ -74,10 +83,10 @@ def fingerprint(root: Path) -> str:
         for name in names:
             path = Path(folder, name)
             try:
-                told = path.stat()
+                status = path.stat()
             except OSError:  # a link that leads nowhere
                 continue
-            files.append([path.relative_to(root).as_posix(), told.st_size, told.st_mtime_ns])
+            files.append([path.relative_to(root).as_posix(), status.st_size, status.st_mtime_ns])
     return sha256_json(sorted(files))
 
 
@@ -101,14 +110,14 @@ def read_folder(directory: Path) -> Folder:
 
 
 def _entries(directory: Path) -> Iterator[Any]:
-    found = [directory / name for name in CAPTIONS if (directory / name).is_file()]
-    if len(found) != 1:
-        raise DataError("both " + " and ".join(CAPTIONS) if found else "no file of captions")
+    files = [directory / name for name in CAPTIONS if (directory / name).is_file()]
+    if len(files) != 1:
+        raise DataError("both " + " and ".join(CAPTIONS) if files else "no file of captions")
     try:
-        if found[0].stat().st_size > _LARGEST:
+        if files[0].stat().st_size > _LARGEST:
             raise DataError(f"larger than {_LARGEST >> 20} MiB")
-        text = found[0].read_text(encoding="utf-8-sig")
-        if found[0].name.endswith("l"):
+        text = files[0].read_text(encoding="utf-8-sig")
+        if files[0].name.endswith("l"):
             yield from (json.loads(line) for line in text.split("\n") if line.strip())
             return
         value = json.loads(text)
@@ -154,3 +163,22 @@ def _file(entry: Any) -> str | None:
     except UnicodeEncodeError:
         return None
     return name if plain else None
+
+
+def data_url(path: Path, max_bytes: int = MAX_BYTES) -> str:
+    """Return a PNG, JPEG or WebP as a ``data:`` URL; the first bytes of a file say which it is.
+
+    Raises:
+        DataError: The file is none of them, empty, larger than `max_bytes`, or cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(max_bytes + 1)
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}") from None
+    if len(data) > max_bytes:
+        raise DataError(f"more than {max_bytes:,} bytes")
+    for kind, first, later in _KINDS:
+        if data.startswith(first) and data[8:12] == (later or data[8:12]):
+            return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"
+    raise DataError(f"no PNG, JPEG or WebP: it begins with {clip(data[:12])}")

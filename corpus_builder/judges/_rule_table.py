@@ -1,4 +1,4 @@
-"""The rules of the judge rules: what in a title or an abstract speaks for a literature survey."""
+"""The table of the judge ``rules``: patterns for and against a literature survey."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ class All:
 
     @property
     def config(self) -> dict[str, Any]:
-        """Nothing shapes it."""
+        """An empty configuration."""
         return {}
 
     def judge(self, candidates: Sequence[Candidate]) -> list[Verdict]:

@@ -1,4 +1,4 @@
-"""What every judge provides."""
+"""The interface of judges, and their registry."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Verdict(NamedTuple):
 
 
 class Judge(Protocol):
-    """Says which candidates are surveys; made by its registered factory from keyword options."""
+    """Decides which candidates are surveys; made by its registered factory from keyword options."""
 
     batch: int
     """Number of candidates to judge in one call."""
@@ -67,7 +67,7 @@ JUDGES: Registry[Callable[..., Judge]] = Registry(
 
 
 def make_judge(name: str, options: Mapping[str, Any]) -> Judge:
-    """Make the judge registered as `name`.
+    """Return the judge registered as `name`.
 
     Args:
         name: Name of a registered judge.

@@ -1,4 +1,4 @@
-"""LLM: a language model says True or False of title and abstract."""
+"""LLM: a language model answers True or False to title and abstract."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ANSWER = re.compile(r"\W*(?:(?:final )?answer\W*)?(true|false)\b", re.IGNORECAS
 
 
 @JUDGES.register("llm")
-class Asked:
+class LLMJudge:
     """A language model answers True or False (paper, section 3.1, with settings of appendix A).
 
     An answer that is neither is asked for once more; after a second one, or where the server
@@ -65,7 +65,7 @@ class Asked:
         return self._config
 
     def judge(self, candidates: Sequence[Candidate]) -> list[Verdict]:
-        """Ask for each candidate, side by side.
+        """Ask about each candidate, in parallel.
 
         Raises:
             LLMError: If the model could not be asked; the answers that came are kept.
@@ -85,7 +85,7 @@ class Asked:
 
 
 def true_or_false(text: str) -> bool:
-    """Read an answer: it begins with one of the words, and the other does not stand in it.
+    """Return the verdict of an answer that begins with one of the words and lacks the other.
 
     Raises:
         ParseError: If it is neither, or both.

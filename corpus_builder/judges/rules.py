@@ -1,4 +1,4 @@
-"""Rules: what title and abstract say for and against a literature survey, without a model."""
+"""Rules: weighted patterns in title and abstract decide, without a model."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _judge(candidate: Candidate) -> Verdict:
 
 
 def fired(title: str, abstract: str = "") -> list[Rule]:
-    """Return the rules that speak, in the order of the table.
+    """Return the rules that match, in the order of the table.
 
     >>> [rule.name for rule in fired("The Sloan Digital Sky Survey: Technical Summary")]
     ['sky', 'called by name']

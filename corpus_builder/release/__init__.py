@@ -1,4 +1,4 @@
-"""What sources too large for one process have in common: shards, read apart, into tables."""
+"""Releases: sources too large for one process, read into tables shard by shard."""
 
 from __future__ import annotations
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import pyarrow as pa
+
+from corpus_builder._options import ConstructorOptions
 
 _WHERE = [("file", pa.string()), ("line", pa.int64())]
 
@@ -128,7 +129,7 @@ class Shard(NamedTuple):
     size: int
 
 
-class Release(ABC):
+class Release(ConstructorOptions, ABC):
     """Papers in many files of JSON lines, each read on its own, in any process of any machine.
 
     A release can be pickled, and `parse` depends on nothing but its arguments.
@@ -139,20 +140,6 @@ class Release(ABC):
 
     repeats: ClassVar[bool] = False
     """Whether shards repeat records by design; otherwise too many repeats stop a build."""
-
-    @classmethod
-    @abstractmethod
-    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add this source's own options to ``arena-corpus build <name>``."""
-
-    @classmethod
-    @abstractmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> Release:
-        """Make the source from the parsed options.
-
-        Raises:
-            DataError: If an option is out of range.
-        """
 
     @property
     @abstractmethod

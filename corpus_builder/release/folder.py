@@ -1,4 +1,4 @@
-"""Finds the shards of a release in a folder, and refuses a folder that holds more than one."""
+"""Find the shards of a release in a folder; refuse a folder that mixes releases."""
 
 from __future__ import annotations
 

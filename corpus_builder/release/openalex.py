@@ -1,4 +1,4 @@
-"""Works of OpenAlex: what a record becomes."""
+"""Convert works of OpenAlex into rows."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def work_id(value: object) -> str | None:
 
 
 def parse_work(record: Any, sink: Sink, limits: Limits, reviews: bool) -> None:
-    """Add a work: paper, abstract, and whom it cites.
+    """Add a work: paper, abstract, and citations.
 
     Args:
         record: Record of the entity ``works``.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -62,7 +63,7 @@ class _Reader:
     def __init__(self, task: ShardTask, directory: Path, stack: ExitStack) -> None:
         self._task, self._directory, self._stack = task, directory, stack
         self._writers: dict[str, RowWriter] = {}
-        self._counts: dict[str, dict[str, int]] = {"rejected": {}, "flaws": {}, "skipped": {}}
+        self._counts = {kind: Counter[str]() for kind in ("rejected", "flaws", "skipped")}
         self._rejects = stack.enter_context((directory / REJECTS).open("w", encoding="ascii"))
 
     def read(self) -> dict[str, Any]:
@@ -76,12 +77,11 @@ class _Reader:
                     raise RejectError("line too long", f"{MAX_LINE >> 20} MiB or more")
                 parse(shard.dataset, read_json(line), sink, limits)
             except RejectError as reject:
-                self._tell("rejected", number, reject.reason, reject.detail)
+                self._report("rejected", number, reject.reason, reject.detail)
                 continue
             for reason, detail in sink.flaws:
-                self._tell("flaws", number, reason, detail)
-            for reason in sink.skipped:
-                self._count("skipped", reason)
+                self._report("flaws", number, reason, detail)
+            self._counts["skipped"].update(sink.skipped)
             for table, row in sink.rows:
                 self._add(table, row, number)
         return {
@@ -106,13 +106,9 @@ class _Reader:
             row = (*row, self._task.shard.name, number)
         writer.add(row)
 
-    def _count(self, kind: str, reason: str) -> int:
-        counts = self._counts[kind]
-        counts[reason] = counts.get(reason, 0) + 1
-        return counts[reason]
-
-    def _tell(self, kind: str, number: int, reason: str, detail: str) -> None:
-        if self._count(kind, reason) <= LISTED:
+    def _report(self, kind: str, number: int, reason: str, detail: str) -> None:
+        self._counts[kind][reason] += 1
+        if self._counts[kind][reason] <= LISTED:
             entry = {
                 "shard": self._task.shard.name,
                 "line": number,

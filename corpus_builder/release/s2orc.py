@@ -1,4 +1,4 @@
-"""The datasets of a Semantic Scholar release: what a record of each becomes."""
+"""Convert records of the datasets of a Semantic Scholar release into rows."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def parse_abstract(record: Any, sink: Sink) -> None:
 
 
 def parse_citation(record: Any, sink: Sink) -> None:
-    """Add a citation; one of a paper that was not recognised, a fifth of all, is passed over.
+    """Add a citation; skip one of a paper that was not recognised, a fifth of all.
 
     Raises:
         RejectError: If an id is unusable, or the two are the same.
@@ -102,7 +102,7 @@ def parse_citation(record: Any, sink: Sink) -> None:
 
 
 class Span(NamedTuple):
-    """Characters `start` to before `end` of a text."""
+    """A part of a text, from character `start` to before `end`."""
 
     start: int
     end: int
@@ -115,12 +115,12 @@ class Faults:
         self._found: dict[str, tuple[int, str]] = {}
 
     def add(self, reason: str, detail: str) -> None:
-        """Note one."""
+        """Add a fault."""
         number, first = self._found.get(reason, (0, detail))
         self._found[reason] = number + 1, first
 
     def report(self, sink: Flaws) -> None:
-        """Make each kind a flaw of the record."""
+        """Report each kind as a flaw of the record."""
         for reason, (number, first) in self._found.items():
             sink.flaw(reason, f"{number} x, first {first}")
 
@@ -186,7 +186,7 @@ class Annotations:
 
 
 class Zones:
-    """Stretches of a text that hold something else than prose."""
+    """Parts of a text that are not prose."""
 
     def __init__(self, spans: Iterable[Span]) -> None:
         self._starts: list[int] = []
@@ -216,7 +216,7 @@ _BREAK = "\n\n"  # as between the paragraphs of the original
 
 
 def parse_text(record: Any, sink: Sink, limits: Limits) -> None:
-    """Add a full text in sections, and whom its bibliography cites.
+    """Add the sections of a full text, and the citations of its bibliography.
 
     Args:
         record: Record of the dataset ``s2orc`` or ``s2orc_v2``.

@@ -74,7 +74,7 @@ class Flaws(Protocol):
     """Collects the parts that are left out."""
 
     def flaw(self, reason: str, detail: str = "") -> None:
-        """Note one."""
+        """Report a flaw."""
         ...
 
 
@@ -184,7 +184,7 @@ def names_of(values: object, key: str, sink: Flaws, *path: str) -> list[str]:
 
 
 def first_text(values: Iterable[object]) -> str | None:
-    """Return the first value that is a text with anything in it, on one line."""
+    """Return the first value that is a non-empty text, on one line."""
     for value in values:
         if isinstance(value, str) and (text := " ".join(clean(value).split())):
             return text
@@ -223,7 +223,7 @@ def resolve(date: object, year: object, sink: Flaws, limits: Limits) -> Resolved
 
 
 def coarsen(date: object, january: str) -> object:
-    """Return a date without the parts that were made up.
+    """Return a date without the day, or month, that the catalogue fills in by default.
 
     Where a catalogue knows no day, it writes the first: 11 of the 35 dates in the official sample
     of Semantic Scholar are the first of a month, and OpenAlex' users count 71 times the works of

@@ -1,4 +1,4 @@
-"""What every source of papers provides."""
+"""The interface of sources of papers, and their registry."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from arena.registry import Registry
+from corpus_builder._options import ConstructorOptions
 
 if TYPE_CHECKING:
     from corpus_builder.release import Release
 
+__all__ = ["SOURCES", "ConstructorOptions", "LocatedRecord", "Source"]
 
-class Located(NamedTuple):
-    """A raw record and where it stands, for messages: ``papers.jsonl line 7``."""
+
+class LocatedRecord(NamedTuple):
+    """A raw record with its file and line, for messages: ``papers.jsonl line 7``."""
 
     record: Any
     file: str
@@ -21,14 +24,17 @@ class Located(NamedTuple):
 
 
 class Source(Protocol):
-    """Papers and surveys as raw records; `corpus_builder.records` says which keys count."""
+    """Papers and surveys as raw records; `corpus_builder.records` lists the keys.
+
+    A subclass of `ConstructorOptions` has the two class methods.
+    """
 
     example: ClassVar[str]
     """Options for the example in the help text."""
 
     @classmethod
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add this source's own options to ``arena-corpus build <name>``."""
+        """Add the source's options to ``arena-corpus build <name>``."""
         ...
 
     @classmethod
@@ -40,16 +46,16 @@ class Source(Protocol):
         """
         ...
 
-    def papers(self) -> Iterator[Located]:
+    def papers(self) -> Iterator[LocatedRecord]:
         """Yield every paper once, in any order."""
         ...
 
-    def surveys(self) -> Iterator[Located]:
+    def surveys(self) -> Iterator[LocatedRecord]:
         """Yield every survey once, in any order."""
         ...
 
     def describe(self) -> dict[str, Any]:
-        """Return what the manifest shall say of the source; called after reading."""
+        """Return the manifest's description of the source; called after reading."""
         ...
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import re
 from collections import Counter
@@ -11,9 +10,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from arena.errors import DataError
-from corpus_builder.sources.base import SOURCES, Source
-from corpus_builder.sources.matching import Sought, arxiv_key, doi_key, normal_title
-from corpus_builder.sources.published import Published, PublishedSource, check_record, read_json
+from corpus_builder.sources.base import SOURCES
+from corpus_builder.sources.matching import PaperQuery, arxiv_key, doi_key, normal_title
+from corpus_builder.sources.published import (
+    PublishedSource,
+    PublishedSurvey,
+    check_record,
+    read_json,
+)
 
 _WHAT = "Bloom-Eval"
 _TABLE = "experimental_topics.csv"
@@ -28,6 +32,9 @@ class BloomEval(PublishedSource):
     paper, and some dates are the beginnings of arXiv identifiers. ``influential`` are the
     references that the text cites three times or more, where its citations are numbers that the
     article's own list explains (`count_mentions`).
+
+    Args:
+        outline_maps: Use the outline of a survey, its table of contents, as its mind-map.
     """
 
     name: ClassVar[str] = "bloom-eval"
@@ -44,21 +51,7 @@ class BloomEval(PublishedSource):
         self._outline_maps = outline_maps
         super().__init__(input, papers, dates)
 
-    @classmethod
-    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add the options of `PublishedSource` and ``--outline-maps``."""
-        super().add_arguments(parser)
-        parser.add_argument(
-            "--outline-maps", action="store_true",
-            help="take the outline of a survey, its table of contents, as its mind-map",
-        )  # fmt: skip
-
-    @classmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> Source:
-        """Make the source from the parsed options."""
-        return cls(arguments.input, arguments.papers, arguments.dates, arguments.outline_maps)
-
-    def read(self, path: Path) -> Iterator[Published]:
+    def read(self, path: Path) -> Iterator[PublishedSurvey]:
         """Yield the surveys, one a folder."""
         folders = sorted(path.glob("*/human")) if path.is_dir() else []
         if not folders:
@@ -80,13 +73,13 @@ class BloomEval(PublishedSource):
             ]
             titles = [entry["title"] for entry in entries]
             identity = (arxiv_key(article.get("arxiv_id")), doi_key(article.get("doi_id")))
-            yield Published(
+            yield PublishedSurvey(
                 id=f"{self.name}:{topic}",
                 listed_id=topic,
-                itself=Sought(article["title"], tuple(key for key in identity if key)),
+                itself=PaperQuery(article["title"], tuple(key for key in identity if key)),
                 file=f"{where}/expert_article.json",
                 line=number,
-                references=[Sought(e["title"], (), _year(e.get("date"))) for e in entries],
+                references=[PaperQuery(e["title"], (), _year(e.get("date"))) for e in entries],
                 mentions=count_mentions(titles, article["reference"], article["context"]),
                 date=_year(article.get("date")) or years.get(topic),
                 mind_map=outline if self._outline_maps else None,
@@ -149,7 +142,7 @@ def count_mentions(
 
 
 def _entries(bibliography: Sequence[Any]) -> dict[int, str]:
-    """Return number -> entry; what was scanned as one entry may be two."""
+    """Return the entries by number; a scanned entry may hold two."""
     entries: dict[int, str] = {}
     for scanned in bibliography:
         if isinstance(scanned, str) and _LABEL.match(scanned.strip()):
@@ -160,7 +153,7 @@ def _entries(bibliography: Sequence[Any]) -> dict[int, str]:
 
 
 def _numbers(titles: list[str], labels: Mapping[int, str]) -> list[int | None]:
-    """Return the number of each title; an entry goes to the longest title that stands in it."""
+    """Return the number of each title; an entry belongs to the longest title that it contains."""
     best: dict[int, str] = {}
     for number, entry in labels.items():
         best[number] = max((t for t in titles if t and t in entry), key=len, default="")
@@ -171,7 +164,7 @@ def _numbers(titles: list[str], labels: Mapping[int, str]) -> list[int | None]:
 
 
 def _cited(text: str) -> list[int]:
-    """Return the numbers cited, ranges written out."""
+    """Return the cited numbers, with ranges expanded."""
     numbers: list[int] = []
     for first, last in _RANGE.findall(text):
         numbers += (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 from collections.abc import Iterator
@@ -12,7 +11,8 @@ from typing import Any, ClassVar
 from arena._internal.progress import progress
 from arena.errors import DataError, clip
 from corpus_builder._lines import MAX_LINE, Lines
-from corpus_builder.sources.base import SOURCES, Located, Source
+from corpus_builder._options import ConstructorOptions
+from corpus_builder.sources.base import SOURCES, LocatedRecord
 
 EXPECTED = "Write one JSON object a line."
 
@@ -42,7 +42,7 @@ class JsonLinesFile:
         self.name = os.fsencode(self._path.name).decode("utf-8", "replace")
         self.sha256 = ""
 
-    def __iter__(self) -> Iterator[Located]:
+    def __iter__(self) -> Iterator[LocatedRecord]:
         """Yield the record of every line that is not blank.
 
         Raises:
@@ -60,7 +60,7 @@ class JsonLinesFile:
                     if number % 1000 == 0:
                         bar.update(lines.bytes - bar.n)
                     any_record = True
-                    yield Located(parse_line(text, self.name, number), self.name, number)
+                    yield LocatedRecord(parse_line(text, self.name, number), self.name, number)
         except OSError as error:
             raise DataError(
                 f"{str(self._path)!r} cannot be read after line {lines.number}: "
@@ -98,8 +98,13 @@ def _bar(path: Path) -> Any:
 
 
 @SOURCES.register("jsonl")
-class JsonLines:
-    """Papers and surveys from two files of JSON lines (plain or gzip)."""
+class JsonLines(ConstructorOptions):
+    """Papers and surveys from two files of JSON lines (plain or gzip).
+
+    Args:
+        papers: File of papers, one a line.
+        surveys: File of surveys, one a line.
+    """
 
     example: ClassVar[str] = "--papers papers.jsonl.gz --surveys surveys.jsonl"
 
@@ -107,22 +112,11 @@ class JsonLines:
         self._papers = JsonLinesFile(papers, "papers")
         self._surveys = JsonLinesFile(surveys, "surveys")
 
-    @classmethod
-    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add ``--papers`` and ``--surveys``."""
-        parser.add_argument("--papers", required=True, metavar="FILE", help="papers, one a line")
-        parser.add_argument("--surveys", required=True, metavar="FILE", help="surveys, one a line")
-
-    @classmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> Source:
-        """Make the source from the parsed options."""
-        return cls(arguments.papers, arguments.surveys)
-
-    def papers(self) -> Iterator[Located]:
+    def papers(self) -> Iterator[LocatedRecord]:
         """Yield every paper with its line."""
         return iter(self._papers)
 
-    def surveys(self) -> Iterator[Located]:
+    def surveys(self) -> Iterator[LocatedRecord]:
         """Yield every survey with its line."""
         return iter(self._surveys)
 

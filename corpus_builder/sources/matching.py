@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from arena.dates import parse_date
 from arena.errors import DataError
 from corpus_builder.records import title_key
-from corpus_builder.sources.base import Located
+from corpus_builder.sources.base import LocatedRecord
 from corpus_builder.sources.jsonl import JsonLinesFile
 
 _NEW = r"\d{4}\.\d{4,5}"
@@ -100,7 +100,7 @@ _COMMAND = re.compile(rf"\\(?:(?:{_FONT})(?![a-zA-Z])|{_MARK})")
 
 
 def normal_title(title: str) -> str:
-    r"""Return what two spellings of one title share: `title_key` without markup and accents.
+    r"""Return the key of a title, equal for its spellings: `title_key` without markup and accents.
 
     Commands of LaTeX and tags of HTML that only set a font or an accent go, other commands leave
     their name; braces, dollars and dashes go with all punctuation. Whatever distinguishes two works
@@ -123,15 +123,15 @@ def normal_title(title: str) -> str:
 _UNDATED = 2**31 - 1
 
 
-class Sought(NamedTuple):
-    """What a survey says of a paper: its title, its identifiers (`_identifiers`), its year."""
+class PaperQuery(NamedTuple):
+    """A paper as a survey lists it: title, identifiers, year."""
 
     title: str
     keys: tuple[str, ...] = ()
     year: int | None = None
 
 
-class Held(NamedTuple):
+class StoredPaper(NamedTuple):
     """A paper of the collection; ordered by day, undated last, then by id."""
 
     day: int
@@ -140,20 +140,20 @@ class Held(NamedTuple):
 
     @property
     def dated(self) -> bool:
-        """Whether the date is one."""
+        """Whether the paper has a date."""
         return self.day != _UNDATED
 
 
 class Match(NamedTuple):
     """A match: the paper, how it was found, and the number of candidates."""
 
-    paper: Held
+    paper: StoredPaper
     by: str
     candidates: int
 
 
 class Collection:
-    """Papers in the format of ``jsonl``, read in one pass while they are built in.
+    """Papers in the format of ``jsonl``, read once, while the build reads them.
 
     Only what is sought is kept in memory, so it is bounded by the surveys, not by the collection.
 
@@ -168,16 +168,16 @@ class Collection:
     """
 
     def __init__(
-        self, path: str | Path, sought: Iterable[Sought], surveys: Iterable[Sought]
+        self, path: str | Path, sought: Iterable[PaperQuery], surveys: Iterable[PaperQuery]
     ) -> None:
         self._file = JsonLinesFile(path, "papers")
         surveys = list(surveys)
         self._surveys = {key for survey in surveys for key in _names(survey)}
         wanted = self._surveys | {key for reference in sought for key in _names(reference)}
-        self._held: dict[str, set[Held]] = {key: set() for key in wanted}
+        self._held: dict[str, set[StoredPaper]] = {key: set() for key in wanted}
         self._complete = False
 
-    def papers(self) -> Iterator[Located]:
+    def papers(self) -> Iterator[LocatedRecord]:
         """Yield every paper."""
         for place in self._file:
             record = place.record
@@ -186,7 +186,7 @@ class Collection:
             yield place
         self._complete = True
 
-    def find(self, sought: Sought) -> Match | None:
+    def find(self, sought: PaperQuery) -> Match | None:
         """Return the paper by identifier, or else by title; None if there is none.
 
         Of several candidates the earliest is taken, of the same day the one with the smaller id:
@@ -199,8 +199,8 @@ class Collection:
                 return Match(min(papers), by, len(papers))
         return None
 
-    def versions(self, sought: Sought) -> list[Held]:
-        """Return all papers that have an identifier or the title sought, the earliest first."""
+    def versions(self, sought: PaperQuery) -> list[StoredPaper]:
+        """Return all papers with an identifier or the title of the query, the earliest first."""
         self._read()
         return sorted({paper for key in _names(sought) for paper in self._held[key]})
 
@@ -214,25 +214,25 @@ class Collection:
                 pass
 
     def _note(self, record: Mapping[str, Any]) -> bool:
-        """Keep a paper that is sought; return whether it is one of the surveys."""
+        """Store a paper that is looked up; return whether it is one of the surveys."""
         title, identifier = record.get("title"), record.get("id")
         keys = paper_keys(record)
         if isinstance(title, str):
-            keys.update(_title(Sought(title)))
+            keys.update(_title(PaperQuery(title)))
         keys &= self._held.keys()
         if not keys or not isinstance(identifier, str | int):
             return False
-        held = Held(_day(record.get("date")), str(identifier), record.get("date"))
+        held = StoredPaper(_day(record.get("date")), str(identifier), record.get("date"))
         for key in keys:
             self._held[key].add(held)
         return not keys.isdisjoint(self._surveys)
 
 
-def _names(sought: Sought) -> tuple[str, ...]:
+def _names(sought: PaperQuery) -> tuple[str, ...]:
     return *sought.keys, *_title(sought)
 
 
-def _title(sought: Sought) -> tuple[str, ...]:
+def _title(sought: PaperQuery) -> tuple[str, ...]:
     key = normal_title(sought.title)
     return (f"title:{key}",) if key else ()
 
@@ -254,7 +254,7 @@ _APART = 3
 _PLAUSIBLE = range(1800, 2100)
 
 
-class Joined(NamedTuple):
+class JoinResult(NamedTuple):
     """The references of one survey after a join.
 
     Attributes:
@@ -269,11 +269,11 @@ class Joined(NamedTuple):
 
     @property
     def distinct(self) -> int:
-        """How many different works the survey lists, found or not."""
+        """Number of distinct works that the survey lists."""
         return self.counts["listed"] - self.counts["repeated"]
 
 
-def join(listed: Sequence[Sought], collection: Collection) -> Joined:
+def join(listed: Sequence[PaperQuery], collection: Collection) -> JoinResult:
     """Look every entry up, by identifier and then by title."""
     counts = dict.fromkeys(COUNTS, 0)
     counts["listed"] = len(listed)
@@ -293,17 +293,17 @@ def join(listed: Sequence[Sought], collection: Collection) -> Joined:
             counts[f"by_{match.by}"] += 1
             counts["ambiguous"] += match.candidates > 1
             counts["years_apart"] += _apart(entry, match)
-    return Joined(list(ids), places, counts)
+    return JoinResult(list(ids), places, counts)
 
 
-def _missed_before(entry: Sought, missed: set[str]) -> bool:
+def _missed_before(entry: PaperQuery, missed: set[str]) -> bool:
     names = {*entry.keys, normal_title(entry.title)} - {""}
     known = not names.isdisjoint(missed)
     missed |= names
     return known
 
 
-def _apart(entry: Sought, match: Match) -> bool:
+def _apart(entry: PaperQuery, match: Match) -> bool:
     if match.by != "title" or not match.paper.dated:
         return False
     if entry.year is None or entry.year not in _PLAUSIBLE:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shlex
 from pathlib import Path
@@ -23,7 +22,7 @@ class OpenAlex(Release):
     """OpenAlex's works, as JSON lines: papers, abstracts, citations, no full texts.
 
     Args:
-        directory: Folder of the snapshot, or of files of works.
+        input: Folder of the snapshot, or of files of works.
         reviews: Count works of the type ``review`` as surveys.
 
     Raises:
@@ -33,22 +32,9 @@ class OpenAlex(Release):
     example: ClassVar[str] = "--input DIR --config configs/openalex.yaml"
     repeats: ClassVar[bool] = True  # a work that was updated stands in two folders
 
-    def __init__(self, directory: str | Path, reviews: bool = False) -> None:
-        self._path = existing_folder(directory)
+    def __init__(self, input: str | Path, reviews: bool = False) -> None:
+        self._path = existing_folder(input)
         self._reviews = reviews
-
-    @classmethod
-    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add ``--input`` and ``--reviews``."""
-        parser.add_argument("--input", required=True, metavar="DIR", help="folder of the snapshot")
-        parser.add_argument(
-            "--reviews", action="store_true", help="works of the type review are surveys, too"
-        )
-
-    @classmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> OpenAlex:
-        """Make the source from the parsed options."""
-        return cls(arguments.input, arguments.reviews)
 
     @property
     def year(self) -> int | None:
@@ -111,7 +97,7 @@ class OpenAlex(Release):
 
 
 def _check_manifest(works: Path, by_name: dict[str, Path]) -> None:
-    """Refuse a folder that is not what the snapshot's own list says, if it has come along.
+    """Raise `DataError` if the folder differs from the snapshot's own list of files, if it has one.
 
     A work moves to another partition when it changes: a folder into which a newer snapshot was
     laid without removing the old one holds works twice.

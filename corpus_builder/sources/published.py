@@ -1,8 +1,7 @@
-"""What the sources share that join a published data set to a collection of papers."""
+"""Base of sources that join a published data set to a collection of papers."""
 
 from __future__ import annotations
 
-import argparse
 import csv
 import hashlib
 import json
@@ -17,14 +16,22 @@ from arena._internal.files import sha256_json
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, read_mind_map
-from corpus_builder.sources.base import Located, Source
+from corpus_builder._options import ConstructorOptions
+from corpus_builder.sources.base import LocatedRecord
+from corpus_builder.sources.join_counts import JoinCounts
 from corpus_builder.sources.jsonl import JsonLinesFile
-from corpus_builder.sources.matching import Collection, Held, Joined, Sought, join, normal_title
-from corpus_builder.sources.yields import Yields
+from corpus_builder.sources.matching import (
+    Collection,
+    JoinResult,
+    PaperQuery,
+    StoredPaper,
+    join,
+    normal_title,
+)
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedSurvey:
     """A survey as its data set publishes it, before the join.
 
     Attributes:
@@ -40,23 +47,23 @@ class Published:
 
     id: str
     listed_id: str
-    itself: Sought
+    itself: PaperQuery
     file: str
     line: int
-    references: list[Sought] = field(default_factory=list)
+    references: list[PaperQuery] = field(default_factory=list)
     mentions: list[int] | None = None
     date: Any = None
     mind_map: Any = None
     extra: dict[str, Any] = field(default_factory=dict)
 
 
-class PublishedSource(ABC):
+class PublishedSource(ConstructorOptions, ABC):
     """A data set of surveys whose references are joined to a collection of papers.
 
     Args:
         input: Folder or file of the data set.
-        papers: File of the collection, in the format of ``jsonl``.
-        dates: File of dates of surveys, which have precedence; see `DatesFile`.
+        papers: Collection in which references are looked up: JSON lines in the format of ``jsonl``.
+        dates: Dates of surveys, used first: JSON lines or CSV with id or title, and date.
 
     Raises:
         DataError: If anything of the data set is missing or cannot be read; the collection is
@@ -79,35 +86,17 @@ class PublishedSource(ABC):
             (entry for survey in self._published for entry in survey.references),
             (survey.itself for survey in self._published),
         )
-        self._yields = Yields()
-
-    @classmethod
-    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add ``--input``, ``--papers`` and ``--dates``."""
-        parser.add_argument("--input", required=True, metavar="PATH", help=cls.input_help)
-        parser.add_argument(
-            "--papers", required=True, metavar="FILE",
-            help="collection that the references are looked up in: JSON lines as of jsonl",
-        )  # fmt: skip
-        parser.add_argument(
-            "--dates", metavar="FILE",
-            help="dates of surveys, which go first: JSON lines or CSV with id or title, and date",
-        )  # fmt: skip
-
-    @classmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> Source:
-        """Make the source from the parsed options."""
-        return cls(arguments.input, arguments.papers, arguments.dates)
+        self._yields = JoinCounts()
 
     @abstractmethod
-    def read(self, path: Path) -> Iterator[Published]:
+    def read(self, path: Path) -> Iterator[PublishedSurvey]:
         """Yield the surveys of the data set at `path`; put sha256s of files into ``_hashes``."""
 
-    def papers(self) -> Iterator[Located]:
+    def papers(self) -> Iterator[LocatedRecord]:
         """Yield the papers of the collection; versions of the surveys are marked as surveys."""
         return self._collection.papers()
 
-    def surveys(self) -> Iterator[Located]:
+    def surveys(self) -> Iterator[LocatedRecord]:
         """Yield the surveys that have a date, with the references that the collection holds.
 
         A record also has what the builder does not read: ``abstract``, ``prompt``, ``outline``,
@@ -116,7 +105,7 @@ class PublishedSource(ABC):
         Raises:
             DataError: If no survey has a date.
         """
-        self._yields = Yields()
+        self._yields = JoinCounts()
         for survey in self._published:
             joined = join(survey.references, self._collection)
             counts = self._yields.add(survey.id, joined.counts)
@@ -125,7 +114,7 @@ class PublishedSource(ABC):
             if date is None:
                 self._yields.leave_out(survey.id)
                 continue
-            yield Located(self._record(survey, joined, date), survey.file, survey.line)
+            yield LocatedRecord(self._record(survey, joined, date), survey.file, survey.line)
         if len(self._yields) == self._yields.n_left_out:
             raise DataError(
                 f"none of the {len(self._published)} surveys has a date. Give a file of their "
@@ -133,7 +122,7 @@ class PublishedSource(ABC):
             )
 
     def describe(self) -> dict[str, Any]:
-        """Return the files as they were read, and the yield of the join."""
+        """Return the files as they were read, and the counts of the join."""
         return {
             "source": self.name,
             "files": {
@@ -143,11 +132,11 @@ class PublishedSource(ABC):
             "yield": self._yields.to_json(),
         }
 
-    def date_of(self, survey: Published) -> tuple[Any, str]:
-        """Return the date that the data set itself gives, and what it is taken from."""
+    def date_of(self, survey: PublishedSurvey) -> tuple[Any, str]:
+        """Return the date in the data set, and its origin."""
         return survey.date, self.name
 
-    def _date(self, survey: Published) -> tuple[Any, str | None]:
+    def _date(self, survey: PublishedSurvey) -> tuple[Any, str | None]:
         if self._dates and (date := self._dates.find((survey.id, survey.listed_id),
                                                      survey.itself.title)):  # fmt: skip
             return date, "dates file"
@@ -161,7 +150,7 @@ class PublishedSource(ABC):
         late = day_after(match.paper for match in matches if match)
         return late, None if late is None else "latest reference"
 
-    def _record(self, survey: Published, joined: Joined, date: Any) -> dict[str, Any]:
+    def _record(self, survey: PublishedSurvey, joined: JoinResult, date: Any) -> dict[str, Any]:
         record = {
             "id": survey.id,
             "title": survey.itself.title,
@@ -182,7 +171,7 @@ class PublishedSource(ABC):
             record["mind_map"] = self._map(survey, joined)
         return record
 
-    def _map(self, survey: Published, joined: Joined) -> dict[str, Any] | None:
+    def _map(self, survey: PublishedSurvey, joined: JoinResult) -> dict[str, Any] | None:
         try:
             tree, _ = read_mind_map(survey.mind_map)
         except DataError:
@@ -194,7 +183,7 @@ class PublishedSource(ABC):
 
 
 def _with_ids(tree: MindMap, ids: Mapping[str, str]) -> MindMap:
-    """Put ids in the place of titles; a paper that the collection lacks is left out."""
+    """Replace titles by ids; leave out papers that the collection lacks."""
     papers = dict.fromkeys(ids[title] for title in tree.papers if title in ids)
     # A map has at most 64 levels, so this does not run out of stack.
     children = tuple(_with_ids(child, ids) for child in tree.children)
@@ -234,8 +223,8 @@ class DatesFile:
         return next((date for date in dates if date is not None), None)
 
 
-def day_after(references: Iterable[Held]) -> str | None:
-    """Return the day after the latest dated one of a survey's references, or None."""
+def day_after(references: Iterable[StoredPaper]) -> str | None:
+    """Return the day after the latest date of a survey's references, or None."""
     days = [paper.day for paper in references if paper.dated]
     return format_day(max(days) + 1) if days else None
 
@@ -280,7 +269,7 @@ def _csv(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def find_one(path: Path, pattern: str, data_set: str) -> Path:
-    """Return `path` if it is a file, or else the one file in it that fits a pattern.
+    """Return `path` if it is a file, or else the only file in it that matches a pattern.
 
     Raises:
         DataError: If there is no such file, or more than one.

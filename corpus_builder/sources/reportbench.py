@@ -11,8 +11,13 @@ from typing import Any, ClassVar
 from arena.errors import DataError, clip
 from corpus_builder.sources.base import SOURCES
 from corpus_builder.sources.jsonl import JsonLinesFile
-from corpus_builder.sources.matching import Sought, arxiv_key, arxiv_keys_in, doi_key
-from corpus_builder.sources.published import Published, PublishedSource, check_record, find_one
+from corpus_builder.sources.matching import PaperQuery, arxiv_key, arxiv_keys_in, doi_key
+from corpus_builder.sources.published import (
+    PublishedSource,
+    PublishedSurvey,
+    check_record,
+    find_one,
+)
 
 _WHAT = "ReportBench"
 _TRUTH = "_GT"
@@ -32,7 +37,7 @@ class ReportBench(PublishedSource):
     example: ClassVar[str] = "--input reportbench --papers papers.jsonl.gz"
     input_help: ClassVar[str] = "folder with ReportBench_*.jsonl and the folder ReportBench_*_GT"
 
-    def read(self, path: Path) -> Iterator[Published]:
+    def read(self, path: Path) -> Iterator[PublishedSurvey]:
         """Yield the surveys of ``ReportBench_*.jsonl``, each with its file of references."""
         table = JsonLinesFile(find_one(path, "ReportBench_*.jsonl", _WHAT), "surveys")
         folder = (path if path.is_dir() else path.parent) / (
@@ -48,10 +53,10 @@ class ReportBench(PublishedSource):
             keys = {"arxiv_id": str, "title": str, "versions": list, "prompt": str}
             record = check_record(raw, where, keys, _WHAT)
             identity = (arxiv_key(record["arxiv_id"]), doi_key(record.get("doi")))
-            yield Published(
+            yield PublishedSurvey(
                 id=f"{self.name}:{record['arxiv_id']}",
                 listed_id=record["arxiv_id"],
-                itself=Sought(record["title"], tuple(key for key in identity if key)),
+                itself=PaperQuery(record["title"], tuple(key for key in identity if key)),
                 file=name,
                 line=line,
                 references=list(self._references(folder, record["arxiv_id"])),
@@ -64,18 +69,18 @@ class ReportBench(PublishedSource):
             )
         self._hashes[table.name] = table.sha256
 
-    def _references(self, folder: Path, arxiv_id: str) -> Iterator[Sought]:
+    def _references(self, folder: Path, arxiv_id: str) -> Iterator[PaperQuery]:
         file = JsonLinesFile(folder / f"{arxiv_id.replace('/', '_')}.jsonl", "references")
         for raw, name, line in file:
             entry = check_record(raw, f"{name} line {line}", {"bib_id": str}, _WHAT)
             title, more = entry.get("title"), entry.get("meta_info")
             more = more if isinstance(more, Mapping) else {}
-            yield Sought(title if isinstance(title, str) else "", _keys(more), _year(more))
+            yield PaperQuery(title if isinstance(title, str) else "", _keys(more), _year(more))
         self._hashes[f"{folder.name}/{file.name}"] = file.sha256
 
 
 def _keys(more: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the identifiers of an entry: what it calls arXiv's, and its DOI."""
+    """Return the arXiv identifiers and DOIs of an entry."""
     keys = [arxiv_key(more.get("eprint"))]
     for field in _WITH_ARXIV:
         if isinstance(text := more.get(field), str):

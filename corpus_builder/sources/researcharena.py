@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from arena._internal.files import sha256_json
 from arena.errors import DataError, clip
-from corpus_builder.sources.base import SOURCES, Located, Source
+from corpus_builder.sources.base import SOURCES, LocatedRecord, Source
+from corpus_builder.sources.join_counts import JoinCounts
 from corpus_builder.sources.matching import COUNTS
 from corpus_builder.sources.researcharena_files import (
     DataFolder,
@@ -20,7 +21,6 @@ from corpus_builder.sources.researcharena_files import (
     typology,
     with_texts,
 )
-from corpus_builder.sources.yields import Yields
 
 
 @SOURCES.register("researcharena")
@@ -52,7 +52,7 @@ class ResearchArena:
         if not data.has("survey"):
             raise DataError(f"{data.name!r} holds no survey.jsonl.gz. Put it beside the papers.")
         self._cited: set[str] = set()
-        self._surveys: list[Located] = []
+        self._surveys: list[LocatedRecord] = []
         for place in data.read("survey"):
             self._surveys.append(_converted(place, survey))
         if not self._surveys:
@@ -63,7 +63,7 @@ class ResearchArena:
         self._found: set[str] = set()
         self._read = False
         self._texts_alone = 0
-        self._yields = Yields()
+        self._yields = JoinCounts()
 
     @classmethod
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
@@ -87,7 +87,7 @@ class ResearchArena:
         data = Hub(arguments.hub) if arguments.hub else DataFolder(arguments.input)
         return cls(data, full_text=not arguments.no_full_text)
 
-    def papers(self) -> Iterator[Located]:
+    def papers(self) -> Iterator[LocatedRecord]:
         """Yield every paper, with its text if there is one."""
         self._found = set()
         for place in self._papers():
@@ -96,12 +96,12 @@ class ResearchArena:
             yield place
         self._read = True
 
-    def surveys(self) -> Iterator[Located]:
+    def surveys(self) -> Iterator[LocatedRecord]:
         """Yield every survey; its typology in the project's form, without noise keys."""
         if not self._read:
             for _ in self.papers():
                 pass
-        self._yields = Yields()
+        self._yields = JoinCounts()
         for place in self._surveys:
             record = dict(place.record)
             self._count(record)
@@ -124,7 +124,7 @@ class ResearchArena:
             "yield": self._yields.to_json(),
         }
 
-    def _papers(self) -> Iterator[Located]:
+    def _papers(self) -> Iterator[LocatedRecord]:
         if len(self._roles) == 1:
             for place in self._data.read(self._roles[0]):
                 yield _converted(place, paper)
@@ -136,7 +136,7 @@ class ResearchArena:
                 self._texts_alone += 1  # a text without a title is no paper that can be found
                 continue
             record = joined.text if joined.paper is None else joined.paper
-            place = Located(record, joined.file, joined.line)
+            place = LocatedRecord(record, joined.file, joined.line)
             yield _converted(place, lambda record, text=joined.text: paper(record, text))
 
     def _count(self, record: Mapping[str, Any]) -> None:
@@ -150,14 +150,14 @@ class ResearchArena:
         counts["in_collection"] = int(record["id"] in self._found)
 
 
-def _checked(places: Iterator[Located]) -> Iterator[Located]:
-    """Refuse what has no id, which a join would lose without a word."""
+def _checked(places: Iterator[LocatedRecord]) -> Iterator[LocatedRecord]:
+    """Raise `DataError` for a record without an id, which a join would lose silently."""
     for place in places:
         _converted(place, identifier)
         yield place
 
 
-def _converted(place: Located, convert: Any) -> Located:
+def _converted(place: LocatedRecord, convert: Any) -> LocatedRecord:
     try:
         if not isinstance(place.record, Mapping):
             raise DataError(f"{clip(place.record)} is no JSON object: this is not ResearchArena.")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, read_mind_map
-from corpus_builder.sources.base import Located
+from corpus_builder.sources.base import LocatedRecord
 from corpus_builder.sources.jsonl import JsonLinesFile, parse_line
 
 PATTERNS = {
@@ -37,7 +37,7 @@ class DataSet(Protocol):
         """Return whether there is a file in this role."""
         ...
 
-    def read(self, role: str) -> Iterator[Located]:
+    def read(self, role: str) -> Iterator[LocatedRecord]:
         """Yield the records of all files in this role."""
         ...
 
@@ -63,7 +63,7 @@ class DataFolder:
         """Return whether there is a file in this role."""
         return bool(self._files(role))
 
-    def read(self, role: str) -> Iterator[Located]:
+    def read(self, role: str) -> Iterator[LocatedRecord]:
         """Yield the records of all files in this role, by name."""
         for path in self._files(role):
             file = JsonLinesFile(path, "surveys" if role == "survey" else "papers")
@@ -102,13 +102,15 @@ class Hub:
         """Return whether there is a file in this role."""
         return self._stream(role) is not None
 
-    def read(self, role: str) -> Iterator[Located]:
+    def read(self, role: str) -> Iterator[LocatedRecord]:
         """Yield the records of all files in this role, in the order of the stream."""
         try:
             for number, row in enumerate(self._stream(role) or (), 1):
                 if row["text"].strip():
                     name = f"{self.name} {role}"
-                    yield Located(parse_line(row["text"].encode(), name, number), name, number)
+                    yield LocatedRecord(
+                        parse_line(row["text"].encode(), name, number), name, number
+                    )
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"{self._full_name!r}, {role}: {_told(error)}") from None
 
@@ -143,7 +145,7 @@ _MEMORY = 10**9
 
 
 class WithText(NamedTuple):
-    """A paper and its text, one of which may be None, and where the record stands."""
+    """A paper and its text, one of which may be None, with file and line."""
 
     paper: Any
     text: Any
@@ -151,7 +153,9 @@ class WithText(NamedTuple):
     line: int
 
 
-def with_texts(papers: Iterator[Located], texts: Iterator[Located]) -> Iterator[WithText]:
+def with_texts(
+    papers: Iterator[LocatedRecord], texts: Iterator[LocatedRecord]
+) -> Iterator[WithText]:
     """Yield every paper and every text, those of one id together, in any order.
 
     Both are written below the directory for temporary files (``TMPDIR``) as Parquet first, which
@@ -204,7 +208,7 @@ def identifier(record: Mapping[str, Any]) -> str:
 
 
 def paper(record: Mapping[str, Any], text: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return a paper; what `record` lacks is taken from `text`, its full text from both."""
+    """Return a paper from both records; `text` fills in what `record` lacks."""
     whole = {**(text or {}), **{key: value for key, value in record.items() if value is not None}}
     return {
         "id": identifier(record),
@@ -218,7 +222,7 @@ def paper(record: Mapping[str, Any], text: Mapping[str, Any] | None = None) -> d
 
 
 def survey(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a survey; ``mind_map`` is the ``typology`` as it stands."""
+    """Return a survey; ``mind_map`` is the unchanged ``typology``."""
     listed = list(references(record.get("references")))
     total = record.get("referenceCount")
     return {

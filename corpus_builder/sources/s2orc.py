@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
+from collections import Counter
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -27,7 +27,7 @@ class S2orc(Release):
     """Semantic Scholar's dataset files: papers, abstracts, citations, full texts.
 
     Args:
-        directory: Folder of the files, ``<dataset>/*.gz`` or ``<dataset>-*.jsonl``.
+        input: Folder of the files, ``<dataset>/*.gz`` or ``<dataset>-*.jsonl``.
         datasets: Datasets to read; None for all in the folder.
         reviews: Count papers of the publication type ``Review`` as surveys.
 
@@ -39,37 +39,17 @@ class S2orc(Release):
 
     def __init__(
         self,
-        directory: str | Path,
+        input: str | Path,
         datasets: tuple[str, ...] | None = None,
         reviews: bool = False,
     ) -> None:
-        self._path = existing_folder(directory)
+        self._path = existing_folder(input)
         self._datasets = DATASETS if datasets is None else datasets
         for name in self._datasets:
             if name not in DATASETS:
                 raise DataError(f"no dataset named {name!r}.{did_you_mean(name, DATASETS)}")
         self._chosen = datasets is not None
         self._reviews = reviews
-
-    @classmethod
-    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add ``--input``, ``--datasets`` and ``--reviews``."""
-        parser.add_argument("--input", required=True, metavar="DIR", help="folder of the release")
-        parser.add_argument(
-            "--datasets", metavar="NAMES", help="which to read (default: all that are there)"
-        )
-        parser.add_argument(
-            "--reviews",
-            action="store_true",
-            help="papers of the publication type Review are surveys, too",
-        )
-
-    @classmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> S2orc:
-        """Make the source from the parsed options."""
-        from arena.command_line import parse_names
-
-        return cls(arguments.input, parse_names(arguments.datasets), arguments.reviews)
 
     @property
     def year(self) -> int | None:
@@ -95,9 +75,7 @@ class S2orc(Release):
     def describe(self) -> dict[str, Any]:
         """Return the release, the number of shards of each dataset, and what is missing."""
         folder = self._find()
-        counts: dict[str, int] = {}
-        for shard in folder.shards:
-            counts[shard.dataset] = counts.get(shard.dataset, 0) + 1
+        counts = Counter(shard.dataset for shard in folder.shards)
         if "s2orc_v2" in counts:
             missing = {name: why for name, why in _WITHOUT.items() if name != "s2orc"}
         else:
@@ -105,7 +83,7 @@ class S2orc(Release):
         return {
             "source": "s2orc",
             "release": folder.release,
-            "shards": counts,
+            "shards": dict(counts),
             "missing": {name: why for name, why in missing.items() if name not in counts},
             "reviews": self._reviews,
         }

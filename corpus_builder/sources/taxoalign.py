@@ -9,8 +9,13 @@ from typing import Any, ClassVar
 
 from corpus_builder.sources.base import SOURCES
 from corpus_builder.sources.jsonl import JsonLinesFile
-from corpus_builder.sources.matching import Sought, arxiv_key, doi_key
-from corpus_builder.sources.published import Published, PublishedSource, check_record, month_of
+from corpus_builder.sources.matching import PaperQuery, arxiv_key, doi_key
+from corpus_builder.sources.published import (
+    PublishedSource,
+    PublishedSurvey,
+    check_record,
+    month_of,
+)
 
 _WHAT = "TaxoAlign's taxonomies, one {id, title, arxiv_id, tree} a line"
 _ACM = "10.1145/"  # what ACM Computing Surveys has before the numbers that stand here
@@ -29,7 +34,7 @@ class TaxoAlign(PublishedSource):
     example: ClassVar[str] = "--input taxonomies.jsonl --papers papers.jsonl.gz"
     input_help: ClassVar[str] = "taxonomies as JSON lines: id, title, arxiv_id, tree"
 
-    def read(self, path: Path) -> Iterator[Published]:
+    def read(self, path: Path) -> Iterator[PublishedSurvey]:
         """Yield the surveys."""
         file = JsonLinesFile(path, "taxonomies")
         for raw, name, line in file:
@@ -38,17 +43,17 @@ class TaxoAlign(PublishedSource):
             number = record["id"].rpartition(":")[2]
             doi = _ACM + number if re.fullmatch(r"\d{7}", number) else None
             keys = {arxiv_key(record.get("arxiv_id")), arxiv_key(number), doi_key(doi)}
-            yield Published(
+            yield PublishedSurvey(
                 id=f"{self.name}:{record['id'].removeprefix(f'{self.name}:')}",
                 listed_id=record["id"],
-                itself=Sought(record["title"], tuple(sorted(key for key in keys if key))),
+                itself=PaperQuery(record["title"], tuple(sorted(key for key in keys if key))),
                 file=name,
                 line=line,
                 mind_map=record["tree"],
             )
         self._hashes[file.name] = file.sha256
 
-    def date_of(self, survey: Published) -> tuple[Any, str]:
+    def date_of(self, survey: PublishedSurvey) -> tuple[Any, str]:
         """Return the date that an identifier of the survey implies."""
         for key in survey.itself.keys:
             if key.startswith("arxiv:") and (month := month_of(key.removeprefix("arxiv:"))):

@@ -9,8 +9,13 @@ from typing import ClassVar
 from arena.errors import DataError, clip
 from corpus_builder.sources.base import SOURCES
 from corpus_builder.sources.jsonl import JsonLinesFile
-from corpus_builder.sources.matching import Sought
-from corpus_builder.sources.published import Published, PublishedSource, check_record, find_one
+from corpus_builder.sources.matching import PaperQuery
+from corpus_builder.sources.published import (
+    PublishedSource,
+    PublishedSurvey,
+    check_record,
+    find_one,
+)
 
 _WHAT = "TaxoBench's data.jsonl"
 
@@ -27,7 +32,7 @@ class TaxoBench(PublishedSource):
     example: ClassVar[str] = "--input taxobench/data.jsonl --papers papers.jsonl.gz"
     input_help: ClassVar[str] = "data.jsonl, or the folder that holds it"
 
-    def read(self, path: Path) -> Iterator[Published]:
+    def read(self, path: Path) -> Iterator[PublishedSurvey]:
         """Yield the surveys of ``data.jsonl``."""
         file = JsonLinesFile(find_one(path, "data.jsonl", "TaxoBench"), "surveys")
         for raw, name, line in file:
@@ -36,13 +41,13 @@ class TaxoBench(PublishedSource):
             if not isinstance(record.get("id"), str | int):
                 raise DataError(f"{where}: id={clip(record.get('id'))}: this is not {_WHAT}.")
             papers = [check_record(pdf, where, {"title": str}, _WHAT) for pdf in record["pdfs"]]
-            yield Published(
+            yield PublishedSurvey(
                 id=f"{self.name}:{record['id']}",
                 listed_id=str(record["id"]),
-                itself=Sought(record["survey"]),
+                itself=PaperQuery(record["survey"]),
                 file=name,
                 line=line,
-                references=[Sought(paper["title"]) for paper in papers],
+                references=[PaperQuery(paper["title"]) for paper in papers],
                 mind_map=record["gt"],
             )
         self._hashes[file.name] = file.sha256

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from arena._internal.progress import progress
 from arena.errors import DataError, did_you_mean
-from corpus_builder.sources.base import SOURCES, Located, Source
+from corpus_builder.sources.base import SOURCES, LocatedRecord, Source
 from corpus_builder.world import PAPERS_PER_SURVEY, World, WorldConfig
 
 _HELP = {
@@ -66,18 +66,18 @@ class WorldSource:
             knobs["surveys"] = min(WorldConfig.surveys, knobs["papers"] // PAPERS_PER_SURVEY)
         return cls(WorldConfig(**knobs))
 
-    def papers(self) -> Iterator[Located]:
+    def papers(self) -> Iterator[LocatedRecord]:
         """Yield every paper with its number."""
         papers = progress(
             self._world.papers(), total=self._config.papers, desc="world", unit="paper"
         )
         for number, paper in enumerate(papers, 1):
-            yield Located(paper, "world papers", number)
+            yield LocatedRecord(paper, "world papers", number)
 
-    def surveys(self) -> Iterator[Located]:
+    def surveys(self) -> Iterator[LocatedRecord]:
         """Yield every survey with its number."""
         for number, survey in enumerate(self._world.surveys(), 1):
-            yield Located(survey, "world surveys", number)
+            yield LocatedRecord(survey, "world surveys", number)
 
     def describe(self) -> dict[str, Any]:
         """Return the knobs."""

@@ -1,4 +1,4 @@
-"""The stages in which a release becomes a corpus: each resumable, with its output and report."""
+"""The stages that turn a release into a corpus; each can resume and writes a report."""
 
 from __future__ import annotations
 

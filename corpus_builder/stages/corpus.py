@@ -1,4 +1,4 @@
-"""The stages index and card: the corpus in its own format, with indexes and card."""
+"""The stages ``index`` and ``card``: the corpus in its own format, with indexes and card."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class IndexStage:
         return [list(index.engines), list(index.fields)]
 
     def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Write the corpus, index by index, and put it in its place."""
+        """Write the corpus and its indexes, and move it to the output."""
         new = steps.directory / _NEW
         if (steps.directory / _PUT).exists() and not self._is_there(plan, steps, new):
             # What a killed run had made was put into the output, and is no longer there.
@@ -108,7 +108,7 @@ class IndexStage:
         }
 
     def is_ours(self, plan: Plan) -> bool:
-        """Return whether the output is a corpus that this build has put there."""
+        """Return whether the output is a corpus that this build has written."""
         try:
             return _identity(layout.read_manifest(plan.output)) in _ours(plan.stage(self.name))
         except ArenaError:
@@ -174,7 +174,7 @@ def _view(plan: Plan, connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _is_in_place(output: Path, manifest: dict[str, Any]) -> bool:
-    """Return whether a killed run has put the corpus into its place already."""
+    """Return whether a killed run has already moved the corpus to its place."""
     try:
         current = layout.read_manifest(output)
     except ArenaError:
@@ -183,7 +183,7 @@ def _is_in_place(output: Path, manifest: dict[str, Any]) -> bool:
 
 
 def _described(plan: Plan) -> dict[str, Any]:
-    """Return what the manifest says of the source: the reports of all stages before."""
+    """Return the manifest's description of the source: the reports of all earlier stages."""
     stages = {
         name: json.loads((plan.stage(name) / "stage.json").read_bytes())["report"]
         for name in (PARSE.name, SURVEYS.name, REFERENCES.name, MIND_MAPS.name)
@@ -208,7 +208,7 @@ class CardStage:
     keeps: tuple[str, ...] = ()
 
     def inputs(self, plan: Plan) -> Any:
-        """Return nothing: all is in the corpus."""
+        """Return None: the card depends on the corpus alone."""
         return None
 
     def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:

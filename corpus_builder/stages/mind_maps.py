@@ -1,8 +1,9 @@
-"""The stage ``mind-maps``: trees made of the figures of surveys (paper, section 3.3)."""
+"""The stage ``mind-maps``: trees read from the figures of surveys (paper, section 3.3)."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ _SCHEMA = pa.schema([("survey", pa.string()), ("mind_map", pa.string())])
 
 
 class MindMapsStage:
-    """Picks a figure of each survey, and has it read into a tree."""
+    """Selects a figure of each survey, and reads it into a tree."""
 
     name = "mind-maps"
     keeps: tuple[str, ...] = ()
@@ -68,7 +69,7 @@ def _extraction(plan: Plan, figures: Path) -> Extraction:
 
 def _write(outcomes: Iterator[Outcome], directory: Path, total: int) -> dict[str, Any]:
     with_figures = picked = made = 0
-    reasons: dict[str, int] = {}
+    reasons: Counter[str] = Counter()
     maps = directory / f".{MAPS}{TEMPORARY_SUFFIX}"
     rejects = directory / f".{REJECTS}{TEMPORARY_SUFFIX}"
     with (
@@ -83,8 +84,7 @@ def _write(outcomes: Iterator[Outcome], directory: Path, total: int) -> dict[str
                 made += 1
                 rows.add((outcome.survey, outcome.mind_map))
             for flaw in outcome.flaws:
-                name = f"{flaw.step}: {flaw.reason}"
-                reasons[name] = reasons.get(name, 0) + 1
+                reasons[f"{flaw.step}: {flaw.reason}"] += 1
                 lines.write(json.dumps({"survey": outcome.survey, **flaw._asdict()}) + "\n")
             bar.update()
     rejects.rename(directory / REJECTS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -130,12 +131,10 @@ def _place(directory: Path, shard: Shard) -> Path:
 
 
 def _summary(reports: list[dict[str, Any]]) -> dict[str, Any]:
-    kinds = ("rows", "rejected", "flaws", "skipped")
-    counts: dict[str, dict[str, int]] = {kind: {} for kind in kinds}
-    for report in reports:
-        for kind, of in counts.items():
-            for name, number in report[kind].items():
-                of[name] = of.get(name, 0) + number
+    counts = {
+        kind: sum((Counter(report[kind]) for report in reports), Counter[str]())
+        for kind in ("rows", "rejected", "flaws", "skipped")
+    }
     return {
         "shards": len(reports),
         "damaged": sum(report["damage"] is not None for report in reports),

@@ -1,4 +1,4 @@
-"""The stage references: documents in order, links between them, tasks (paper, section 3.2)."""
+"""The stage ``references``: document order, links, tasks (paper, section 3.2)."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class ReferencesStage:
     keeps: tuple[str, ...] = ()
 
     def inputs(self, plan: Plan) -> Any:
-        """Return what the configuration says of references."""
+        """Return the section ``references`` of the configuration."""
         return list(plan.config.references.model_dump().values())
 
     def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
@@ -172,7 +172,7 @@ class ReferencesStage:
                 bar.update()
 
     def _merge(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Bring the links of all shards together: one paper's may stand in several."""
+        """Merge the links of all shards: several shards may hold one paper's."""
         with _opened(plan, steps) as connection:
             for name in (LINKED, LISTED):
                 files = sorted((steps.directory / SHARDS).rglob(name))
@@ -194,7 +194,7 @@ class ReferencesStage:
         return {"links": links, "dangling_references": dangling}
 
     def _surveys(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Tell the tasks, and why the other surveys are none."""
+        """Write the tasks, and why the other surveys are no tasks."""
         wanted = plan.config.references
         with _opened(plan, steps) as connection:
             connection.execute(

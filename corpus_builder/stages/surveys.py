@@ -55,13 +55,13 @@ FROM candidates c LEFT JOIN abstracts_of a USING (id) LEFT JOIN texts_of t USING
 
 
 class SurveysStage:
-    """Finds candidates by their titles, and has them judged."""
+    """Finds candidates by their titles, and judges them."""
 
     name = "surveys"
     keeps: tuple[str, ...] = ()
 
     def inputs(self, plan: Plan) -> Any:
-        """Return pattern, judge and what shapes its verdicts."""
+        """Return pattern, judge and the judge's configuration."""
         config = plan.config.surveys
         return [title_pattern(config.title), config.judge, _judge(plan).config]
 

@@ -117,9 +117,9 @@ def cite(config: WorldConfig, tree: TopicTree, timeline: Timeline) -> NDArray[np
     count = config.papers
     cited = np.full((count, MAX_REFERENCES), -1, dtype=np.int32)
     wanted = rng.integers(_MIN_REFERENCES, MAX_REFERENCES + 1, count)
-    by_leaf = _Earlier(timeline, timeline.leaf)
-    by_topic = _Earlier(timeline, timeline.survey_topic)
-    by_all = _Earlier(timeline, np.zeros(count, dtype=np.int64))
+    by_leaf = _EarlierPapers(timeline, timeline.leaf)
+    by_topic = _EarlierPapers(timeline, timeline.survey_topic)
+    by_all = _EarlierPapers(timeline, np.zeros(count, dtype=np.int64))
     near = np.array(
         [
             tree.neighbours(tree.first[tree.survey_level] + k)
@@ -156,7 +156,7 @@ def cite(config: WorldConfig, tree: TopicTree, timeline: Timeline) -> NDArray[np
     return cited
 
 
-class _Earlier:
+class _EarlierPapers:
     """Draws citable papers of a group that were dated before a day."""
 
     def __init__(self, timeline: Timeline, group: IntArray) -> None:

@@ -176,7 +176,7 @@ def update(
 def train(corpora: Sequence[Path], seed: int, settings: Settings) -> Iterator[tuple[int, Policy]]:
     """Yield (episodes played, policy), first before any, then after every update.
 
-    The same arguments give the same policies; torch is told to use one thread.
+    The same arguments give the same policies; torch uses one thread.
 
     Args:
         corpora: the worlds to learn on, one an update in turn.

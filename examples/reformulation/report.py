@@ -29,7 +29,7 @@ def paired(ours: Recalls, theirs: Recalls) -> dict[str, Any]:
     """
     from scipy.stats import wilcoxon
 
-    # Rounded, so that means over seeds that are equal but for the last bit are ties.
+    # Rounded, so that means over seeds that differ in the last bit only are ties.
     gaps = np.round([ours[survey] - theirs[survey] for survey in sorted(ours)], 12)
     return {
         "n": len(gaps),
@@ -40,7 +40,7 @@ def paired(ours: Recalls, theirs: Recalls) -> dict[str, Any]:
     }
 
 
-def told(test: Mapping[str, Any]) -> str:
+def describe(test: Mapping[str, Any]) -> str:
     """Return a comparison in words."""
     p = f"p = {test['p']:.2g}" if test["p"] >= 1e-4 else f"p = {test['p']:.0e}"
     return (

@@ -13,7 +13,7 @@ from llm_server import LLMServer, Trouble, last_text
 
 import arena
 from arena.errors import DataError
-from arena.llm.agent import _client
+from arena.llm.agent import shared_client
 from arena.mindmap import read_mind_map
 from baselines.bottom_up import BottomUp
 from corpus_builder.build import build
@@ -49,7 +49,7 @@ def nothing_shared(monkeypatch, tmp_path):
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    _client.cache_clear()
+    shared_client.cache_clear()
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from llm_server import LLMServer, Trouble, tool_call
 import arena
 from arena.agents import AGENTS
 from arena.errors import DataError
-from arena.llm.agent import _client
+from arena.llm.agent import shared_client
 from baselines.react import CUT, LEFT_OUT, MAX_REFUSED
 
 pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
@@ -22,7 +22,7 @@ def nothing_shared(monkeypatch, tmp_path):
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    _client.cache_clear()
+    shared_client.cache_clear()
 
 
 def play(world, output, server, task="discovery", budget=None, surveys=1, **options):

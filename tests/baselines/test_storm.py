@@ -18,7 +18,7 @@ import baselines
 from arena.agents import Known
 from arena.errors import DataError
 from arena.llm import ParseError
-from arena.llm.agent import _client
+from arena.llm.agent import shared_client
 from arena.mindmap import read_mind_map
 from arena.mindmap.tree import MAX_HEADINGS
 from baselines.parts.asking import queries
@@ -48,7 +48,7 @@ def nothing_shared(monkeypatch, tmp_path):
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    _client.cache_clear()
+    shared_client.cache_clear()
 
 
 def asked_for(body):
@@ -256,7 +256,7 @@ def test_a_run_and_its_replay(task, options, calls, world, tmp_path):
     with LLMServer(script) as server:
         summary = play("a", base_url=server.url)
         assert len(server.requests) <= calls  # equal requests are asked once
-        play("b", base_url=server.url, store="other.jsonl", max_parallel=1)
+        play("b", base_url=server.url, store="other.db", max_parallel=1)
     play("c", mode="replay")
     runs = [run_contents(tmp_path / name) for name in "abc"]
     assert runs[0] == runs[1] == runs[2]
@@ -400,7 +400,7 @@ def test_a_question_without_papers_costs_no_request(mini):
 @pytest.fixture(scope="module")
 def helper(tmp_path_factory):
     """Options that lead to a helpful model; what it was asked once it is not asked again."""
-    store = tmp_path_factory.mktemp("helper") / "answers.jsonl"
+    store = tmp_path_factory.mktemp("helper") / "answers.db"
     with LLMServer(helpful) as server:
         yield {"model": "scripted", "base_url": server.url, "store": str(store), **SMALL}
 

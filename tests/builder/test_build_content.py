@@ -109,8 +109,8 @@ def test_lookup_files(mini: Path) -> None:
     assert hashes == sorted(hashes)
     assert sorted(documents) == list(range(17))
     store = Corpus.open(mini)
-    assert [store._document_number(id_) for id_ in ORDER] == list(range(17))
-    assert store._document_number("nowhere:1") is None
+    assert [store.document_number(id_) for id_ in ORDER] == list(range(17))
+    assert store.document_number("nowhere:1") is None
 
 
 def test_gold(mini: Path) -> None:

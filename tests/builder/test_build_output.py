@@ -19,7 +19,7 @@ from arena.corpus import Corpus, layout
 from arena.errors import ArenaError, CorpusError, DataError
 from corpus_builder import build as build_module
 from corpus_builder.build import build
-from corpus_builder.sources import Located
+from corpus_builder.sources import LocatedRecord
 from corpus_builder.verify import verify
 
 
@@ -81,7 +81,7 @@ class Meanwhile(Memory):
         super().__init__(SMALL._papers, SMALL._surveys)
         self.action = action
 
-    def surveys(self) -> Iterator[Located]:
+    def surveys(self) -> Iterator[LocatedRecord]:
         self.action()
         return super().surveys()
 
@@ -232,4 +232,4 @@ def test_a_corpus_that_comes_before_the_lock_is_kept(tmp_path: Path, monkeypatch
     other = Memory([{"id": "z", "title": "Z", "date": "2000"}], [SURVEY])
     with pytest.raises(CorpusError, match="already holds a corpus"):
         build(other, output)
-    assert Corpus.open(output)._document_number("a") == 0
+    assert Corpus.open(output).document_number("a") == 0

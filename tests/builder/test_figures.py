@@ -15,8 +15,7 @@ from arena.llm import ParseError
 from arena.mindmap import MindMap, read_mind_map
 from corpus_builder.figures import fingerprint, folder_name, read_folder
 from corpus_builder.figures.answers import read_name, read_tree
-from corpus_builder.figures.folder import MOST
-from corpus_builder.figures.image import data_url
+from corpus_builder.figures.folder import MOST, data_url
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"tiny"
 JPEG = b"\xff\xd8\xff\xe0" + b"tiny-jpeg"

@@ -15,7 +15,7 @@ from arena.errors import DataError
 from corpus_builder.sources.bloom_eval import count_mentions
 from corpus_builder.sources.matching import (
     Collection,
-    Sought,
+    PaperQuery,
     arxiv_key,
     arxiv_keys_in,
     doi_key,
@@ -32,7 +32,9 @@ def write(path: Path, records: list[Any]) -> Path:
     return path
 
 
-def collection(tmp_path: Path, papers: list[Any], sought: list[Sought], *surveys: Sought) -> Any:
+def collection(
+    tmp_path: Path, papers: list[Any], sought: list[PaperQuery], *surveys: PaperQuery
+) -> Any:
     return Collection(write(tmp_path / "papers.jsonl", papers), sought, surveys)
 
 
@@ -121,15 +123,15 @@ PAPERS = [
 
 def test_a_join_counts_what_it_did(tmp_path):
     listed = [
-        Sought("Deep Nets", (), 2018),  # two candidates, the earlier is taken
-        Sought("Renamed", ("arxiv:1801.00003",)),  # the same by id: a repeat
-        Sought("undated"),  # the dated one of two
-        Sought("OLD BOOK", (), 2013),  # 47 years apart
-        Sought("Another title", ("doi:10.1000/book",)),
-        Sought("Nowhere"),
-        Sought("nowhere."),  # a repeat, although it is not found
-        Sought("", ()),
-        Sought("", ()),  # nothing tells whether it is the same
+        PaperQuery("Deep Nets", (), 2018),  # two candidates, the earlier is taken
+        PaperQuery("Renamed", ("arxiv:1801.00003",)),  # the same by id: a repeat
+        PaperQuery("undated"),  # the dated one of two
+        PaperQuery("OLD BOOK", (), 2013),  # 47 years apart
+        PaperQuery("Another title", ("doi:10.1000/book",)),
+        PaperQuery("Nowhere"),
+        PaperQuery("nowhere."),  # a repeat, although it is not found
+        PaperQuery("", ()),
+        PaperQuery("", ()),  # nothing tells whether it is the same
     ]
     joined = join(listed, collection(tmp_path, PAPERS, listed))
     assert joined.ids == ["arxiv:1801.0000300000001", "t:4", "t:3"]
@@ -142,7 +144,7 @@ def test_a_join_counts_what_it_did(tmp_path):
 
 
 def test_an_identifier_goes_before_a_title(tmp_path):
-    listed = [Sought("Deep nets", ("doi:10.1000/book",))]
+    listed = [PaperQuery("Deep nets", ("doi:10.1000/book",))]
     joined = join(listed, collection(tmp_path, PAPERS, listed))
     assert joined.ids == ["t:3"]
     assert (joined.counts["by_id"], joined.counts["by_title"]) == (1, 0)
@@ -152,7 +154,7 @@ def test_an_identifier_goes_before_a_title(tmp_path):
     ["Deep nets", "deep nets!", "Undated", "Old book", "x", "X.", ""]), max_size=12))  # fmt: skip
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_join_adds_up_whatever_the_order(tmp_path, order, picks):
-    listed = [Sought(pick) for pick in picks]
+    listed = [PaperQuery(pick) for pick in picks]
     joined = join(listed, collection(tmp_path, order, listed))
     counts = joined.counts
     parts = ("by_id", "by_title", "not_found", "repeated")
@@ -171,7 +173,7 @@ def test_versions_of_a_survey_are_marked(tmp_path):
             {"id": "z", "title": "No survey"},
         ],
         [],
-        Sought("On Résumés", ("arxiv:2006.00001",)),
+        PaperQuery("On Résumés", ("arxiv:2006.00001",)),
     )
     marks = [place.record.get("is_survey") for place in made.papers()]
     assert marks == [True, True, True, None]
@@ -179,7 +181,7 @@ def test_versions_of_a_survey_are_marked(tmp_path):
 
 def test_only_what_is_sought_is_kept(tmp_path):
     papers = [{"id": str(n), "title": f"Paper {n}"} for n in range(1000)]
-    made = collection(tmp_path, papers, [Sought("paper 7")])
+    made = collection(tmp_path, papers, [PaperQuery("paper 7")])
     list(made.papers())
     assert sum(map(len, made._held.values())) == 1
 

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import arena
+from arena.corpus.store import Store
 from arena.errors import CorpusError, DataError, UnknownNameError, UnknownPaperError
 from arena.retrieval import Ranking, Retriever, Scope
 from corpus_builder.build import build
@@ -237,13 +238,29 @@ def test_a_view_does_not_trust_an_engine(mini):
     corpus = arena.Corpus.open(mini)
     for documents in ([7], [-1], [14], [1], [10**6], [3], [0, 2, 4]):
         careless = Careless(documents)
-        corpus._retrievers["careless"] = careless
+        corpus.engines.opened["careless"] = careless
         view = corpus.at("2020-12-31", exclude=["p:day"], retriever=careless)
         with pytest.raises(CorpusError, match="Careless returned papers that do not exist"):
             view.search("x", 2)
-    corpus._retrievers["careless"] = fine = Careless([0, 2])
+    corpus.engines.opened["careless"] = fine = Careless([0, 2])
     hits = corpus.at("2020-12-31", retriever=fine).search("x", 2)
     assert [hit.id for hit in hits] == ["p:old", "p:leap"]
+
+
+@pytest.mark.parametrize("day", [1, 400, 20_000])
+def test_a_wrong_end_of_the_scope_shows_no_paper_of_the_future(world, monkeypatch, day):
+    """As when the array of days is damaged: the date of every hit is compared with the cutoff."""
+    end = Store.end
+    view = arena.Corpus.open(world).at("2010-06-15")
+    right = {hit.id for hit in view.search("membrane", 1000)}
+    monkeypatch.setattr(Store, "end", lambda self, cutoff: end(self, cutoff + day))
+    wrong = arena.Corpus.open(world).at("2010-06-15")
+    for search in (wrong.search, lambda q, k: arena.search_batch([(wrong, q, k)])[0]):
+        if len(wrong) > len(view):
+            with pytest.raises(CorpusError, match="run `arena-corpus verify`"):
+                search("membrane", 1000)
+        else:
+            assert {hit.id for hit in search("membrane", 1000)} == right
 
 
 def test_an_engine_of_another_corpus_is_refused(mini, world):
@@ -290,7 +307,7 @@ def test_a_batch_over_views_equals_single_searches(mini, world):
 
 def test_a_batch_does_not_trust_an_engine_either(mini):
     corpus = arena.Corpus.open(mini)
-    corpus._retrievers["careless"] = careless = Careless([7])
+    corpus.engines.opened["careless"] = careless = Careless([7])
     view = corpus.at("2020-12-31", retriever=careless)
     with pytest.raises(CorpusError, match="Careless returned papers that do not exist"):
         arena.search_batch([(view, "x", 2)])
@@ -312,7 +329,7 @@ class Scripted(Careless):
 def test_a_batch_refuses_what_one_search_must_not_return(mini, data):
     """One bad ranking anywhere in a batch is an error; if there is none, every hit is right."""
     corpus = arena.Corpus.open(mini)
-    corpus._retrievers["scripted"] = engine = Scripted()
+    corpus.engines.opened["scripted"] = engine = Scripted()
     papers = pq.read_table(mini / "papers.parquet").to_pylist()
     searches, wrong = [], False
     count = data.draw(st.integers(1, 4))
@@ -352,7 +369,7 @@ def test_a_batch_refuses_what_one_search_must_not_return(mini, data):
 def test_one_bad_ranking_spoils_the_batch(mini, bad):
     """As in `test_a_view_does_not_trust_an_engine`, among rankings that are in order."""
     corpus = arena.Corpus.open(mini)
-    corpus._retrievers["scripted"] = engine = Scripted()
+    corpus.engines.opened["scripted"] = engine = Scripted()
     view = corpus.at("2020-12-31", exclude=["p:day"], retriever=engine)
     fine = (view, "[0, 2]", 2)
     assert [[hit.id for hit in hits] for hits in arena.search_batch([fine] * 2)] == [
@@ -364,7 +381,7 @@ def test_one_bad_ranking_spoils_the_batch(mini, bad):
 
 def test_an_engine_that_answers_too_little_is_refused(mini):
     corpus = arena.Corpus.open(mini)
-    corpus._retrievers["careless"] = careless = Careless([])
+    corpus.engines.opened["careless"] = careless = Careless([])
     careless.search_batch = lambda requests: []
     with pytest.raises(ValueError, match="shorter"):
         arena.search_batch([(corpus.at("2020-12-31", retriever=careless), "x", 2)])

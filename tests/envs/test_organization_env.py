@@ -20,7 +20,7 @@ from helpers import (
     result,
     within_reach,
 )
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import arena
@@ -230,9 +230,9 @@ NO_TREES = [
     ({"label": "x", "children": [{"label": "y", "papers": [5]}]}, "papers are ids, as strings"),
     ({"label": "x" * 501}, "longer than 500 characters"),
     ({"label": "x", "children": ["y" * 1_000_000]}, "longer than 500 characters"),
-    (cycle(), "the mind-map contains itself"),
+    (cycle(), "too much nesting, which JSON cannot hold"),
     (chain(65), "at most 64"),
-    (chain(5_000), "a mind-map has at most 64"),
+    (chain(5_000), "too much nesting, which JSON cannot hold"),
     ({"label": "x", "children": [str(n) for n in range(10_001)]}, "more than 10,000 nodes"),
     ({"label": "x", "children": [str(n) for n in range(501)]}, "has 501 headings. Give at most"),
     ({"label": "x", "papers": [str(n) for n in range(1_001)]}, "1001 ids are too many"),
@@ -328,7 +328,6 @@ trees = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(tree=trees, as_text=st.booleans())
 def test_every_tree_is_scored_or_answered(mini, tree, as_text):
     """Labels of any script, of none, and of half characters."""
@@ -346,9 +345,9 @@ def test_every_tree_is_scored_or_answered(mini, tree, as_text):
 
 
 class Odd(dict):
-    """A dict that is no data."""
+    """A dict that cannot be read."""
 
-    def __contains__(self, key):
+    def items(self):
         raise RuntimeError("boo")
 
 
@@ -356,6 +355,6 @@ class Odd(dict):
 def test_an_object_that_is_no_data_is_answered(mini, inside):
     env = playing(mini, "sv:1", NAME)
     step = env.step(call("organize", mind_map=inside(Odd(label="x"))))
-    assert "what JSON cannot hold" in result(step)["error"]
+    assert "which JSON cannot hold" in result(step)["error"]
     assert not step[2]
     assert env.step(call("organize", mind_map=RHENIUM))[2]

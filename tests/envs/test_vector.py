@@ -20,11 +20,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import arena
+from arena.corpus import store
 from arena.envs import SurveyVectorEnv
 from arena.errors import CorpusError, DataError, UnknownNameError
 from arena.retrieval import Ranking
 from arena.tasks import environment_ids
-from arena.tools import _searching
+from arena.tools._searching import hit_text
 
 MODES = [mode.value for mode in AutoresetMode]
 RETRIEVERS = ("bm25", "dense", "hybrid(bm25,dense)")
@@ -153,9 +154,7 @@ def stories(draw: Any, ids: list[str]) -> dict[str, Any]:
     }
 
 
-PROPERTY = settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+PROPERTY = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -320,8 +319,8 @@ def test_the_text_kept_of_a_paper(monkeypatch):
     """Against `json` by hand: long titles are cut, nothing but ASCII controls is escaped."""
     titles = ["a" * 600, 'q"\\\n\u2028\ud800é漢', ""]
     ids, days = ["1", "é", 'x"'], np.array([0, 31, -1], np.int32)
-    monkeypatch.setattr(_searching, "_KEPT", 2)
-    papers = _searching._Papers(SimpleNamespace(ids=ids, titles=titles, days=days))
+    monkeypatch.setattr(store, "KEPT", 2)
+    papers = store.Written(SimpleNamespace(ids=ids, titles=titles, days=days), hit_text)
     for _ in range(2):
         for number, date in enumerate(["1970-01-01", "1970-02-01", "1969-12-31"]):
             told = {"id": ids[number], "title": titles[number][:500], "date": date, "score": 1.5}
@@ -528,7 +527,7 @@ def test_other_than_an_action_for_each_is_refused(corpus, actions):
     assert_same(env.step(good), twin.step(good))
 
 
-# Processes.
+# Gymnasium's worker processes.
 
 
 def asynchronous(corpus: Any, context: str, **options: Any) -> Any:
@@ -553,6 +552,7 @@ STORY = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 @pytest.mark.parametrize("context", ["spawn", "fork", "forkserver"])
 def test_as_the_processes_of_gymnasium(corpus, context, mode):
@@ -566,7 +566,7 @@ def test_as_the_processes_of_gymnasium(corpus, context, mode):
         warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside threads
         theirs = asynchronous(corpus, context, autoreset_mode=mode)
     try:
-        # Its workers put what ended after what begins, unlike SyncVectorEnv.
+        # Its workers put the keys of the final info last, unlike SyncVectorEnv.
         assert_same(expected, [theirs.reset(seed=3), *map(theirs.step, STORY)], order=set)
     finally:
         theirs.close(timeout=60)

@@ -14,10 +14,8 @@ import arena
 import arena.llm
 from arena.cli import main
 from arena.errors import ArenaError, DataError
-from arena.llm.agent import _client
+from arena.llm.agent import shared_client
 from arena.runs.players import load_agent
-
-pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
 
 AGENT = '''
 from arena.llm import Fields, LLMAgent, as_list, tagged
@@ -56,7 +54,7 @@ def nothing_shared(monkeypatch, tmp_path):
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    _client.cache_clear()
+    shared_client.cache_clear()
 
 
 @pytest.fixture
@@ -103,8 +101,8 @@ def test_a_replay_gives_the_same_bytes_without_the_server(world, asker, tmp_path
     assert summary["mean"]["recall@100"] > 0
     play(world, asker, tmp_path / "c", mode="replay")
     monkeypatch.setenv("ARENA_LLM_MODE", "replay")
-    (tmp_path / "llm-answers.jsonl").rename(tmp_path / "shipped.jsonl")
-    play(world, asker, tmp_path / "d", store="shipped.jsonl", base_url="http://127.0.0.1:9/v1")
+    (tmp_path / "llm-answers.db").rename(tmp_path / "shipped.db")
+    play(world, asker, tmp_path / "d", store="shipped.db", base_url="http://127.0.0.1:9/v1")
     runs = [content(tmp_path / name) for name in "abcd"]
     assert runs[0] == runs[1] == runs[2] == runs[3]
     manifest = json.loads(runs[0]["manifest.json"])
@@ -203,7 +201,7 @@ def test_garbage_that_passes_changes_nothing(world, asker, tmp_path):
     with LLMServer(script) as server:
         play(world, asker, tmp_path / "run", server)
         assert len(seen) == 8
-        play(world, asker, tmp_path / "plain", server, store="other.jsonl")
+        play(world, asker, tmp_path / "plain", server, store="other.db")
         assert len(seen) == 12
     assert content(tmp_path / "run") == content(tmp_path / "plain")
 
@@ -222,7 +220,7 @@ def test_a_limit_ends_the_episode_and_not_the_run(world, asker, tmp_path):
 def test_a_limit_of_the_run_ends_it_and_the_same_command_goes_on(world, asker, tmp_path):
     with LLMServer(helpful) as server:
         for start in range(2):
-            _client.cache_clear()  # as a new process
+            shared_client.cache_clear()  # as a new process
             assert len(server.requests) == start * 2
             if start == 0:
                 with pytest.raises(ArenaError, match=r"max_calls=2 .* is reached"):
@@ -296,7 +294,7 @@ def test_an_agent_that_talks_too_long_concludes(world, tmp_path):
 
 def test_nothing_in_the_package_leads_to_labels():
     """Neither its own imports nor the names that it gives to agents."""
-    allowed = {"arena.agents", "arena.errors", "arena._internal.files", "openai", "yaml"}
+    allowed = {"arena.agents", "arena.errors", "arena._internal.files", "requests", "yaml"}
     root = Path(arena.llm.__file__).parent
     for path in root.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

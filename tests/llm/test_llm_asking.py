@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from llm_server import HELLO, LLMServer, Trouble, last_text, says
 
 from arena.errors import ArenaError
@@ -16,8 +15,6 @@ from arena.llm import (
     ask,
     ask_many,
 )
-
-pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
 
 
 def read_number(text):

@@ -10,8 +10,6 @@ from llm_server import HELLO, LLMServer, Trouble, echo, says
 from arena.errors import DataError
 from arena.llm import LimitReachedError, Session, SpendingLimitError
 
-pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
-
 
 def test_counting_by_hand(make_client):
     """10 prompt tokens of which 4 cached, 5 completion tokens; then an answer without a count."""
@@ -52,7 +50,7 @@ def test_prices(make_client, tmp_path):
             Session(make_client(server), {"max_dollars": 1})
     # 1000 tokens each: 2.50 and 10 dollars for a million.
     from arena.llm.answers import Usage
-    from arena.llm.prices import price_of
+    from arena.llm.meter import price_of
 
     assert price_of("gpt-4o", None).of(Usage(1000, 1000, 0)) == pytest.approx(0.0125)
     assert price_of("gpt-4o-2024-05-13", None) is None  # another price than gpt-4o

@@ -12,8 +12,6 @@ from llm_server import LLMServer, Trouble, echo, last_text, says, wait_until
 
 from arena.llm import LLMError
 
-pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
-
 
 def test_many_at_once_in_order_and_no_more_than_allowed(make_client):
     tried = []
@@ -66,7 +64,7 @@ def test_an_interrupted_process_ends_at_once_and_keeps_the_answers(batch, make_c
     def script(body):
         return Trouble(slow=60) if last_text(body) in ("4", "5") else echo(body)
 
-    store = tmp_path / "answers.jsonl"
+    store = tmp_path / "answers.db"
     with LLMServer(script) as server:
         code = INTERRUPTED.format(
             tests=str(Path(__file__).parents[1]), url=server.url, store=str(store), batch=batch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
 import pickle
@@ -13,9 +14,6 @@ from llm_server import HELLO, KEY, LLMServer, Trouble, says
 
 from arena.errors import DataError
 from arena.llm import Failed, LLMError, RequestRefusedError, Session, as_list, ask
-
-pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
-
 
 PASSING = {
     "429": Trouble(429),
@@ -60,7 +58,7 @@ def test_pauses_double_and_are_the_same_each_time(make_client, tmp_path):
         longest = min(60, 0.5 * 2**attempt)
         assert longest / 2 <= wait <= longest
     assert "hello you there" in str(failure.value)
-    assert not (tmp_path / "answers.jsonl").exists()
+    assert not (tmp_path / "answers.db").exists()
 
 
 @pytest.mark.parametrize(
@@ -103,11 +101,14 @@ def test_all_threads_wait_for_a_pause_that_the_server_asks_for(make_client):
 
 
 HOPELESS = {
-    "401": (Trouble(401, error={"message": f"no key: {KEY}"}), r"the key in \$OPENAI_API_KEY was"),
+    "401": (Trouble(401, error={"message": f"no key: {KEY}"}), r"the key in \$OPENAI_API_KEY is"),
     "403": (Trouble(403), "403: the key in"),
     "404": (Trouble(404), "has no model 'scripted'. Did you mean 'scripted-7b'"),
     "400": (Trouble(400, error={"message": f"seed: {KEY}"}), "does not take the.*seed=None"),
-    "quota": (Trouble(429, error={"code": "insufficient_quota"}), "nothing is left"),
+    "quota": (Trouble(429, error={"code": "insufficient_quota"}), "the account .* is empty"),
+    "a redirect": (
+        Trouble(307, headers={"Location": "http://127.0.0.2:9/v1"}), "redirects to .*127.0.0.2",
+    ),
     "an hour": (Trouble(429, headers={"Retry-After": "3600"}), "asks to wait 3600 seconds"),
 }  # fmt: skip
 
@@ -121,6 +122,27 @@ def test_troubles_that_do_not_pass_are_told_at_once(trouble, message, make_clien
         assert make_client(server).complete(HELLO).text == "fine"  # nothing was kept of it
     assert KEY not in "".join(traceback.format_exception(failure.value))
     assert failure.value.__context__ is None  # that would lead to the request and its headers
+
+
+def test_bodies_of_errors_are_bounded_in_size_and_in_time(make_client, monkeypatch):
+    """Three bodies are cut at a bound: a long one, a packed one, one that never ends."""
+    monkeypatch.setattr("arena.llm.server.LARGEST_ANSWER", 1000)
+    packed = gzip.compress(b"x" * 1_000_000)
+    troubles = [
+        Trouble(500, b"x" * 2000),
+        Trouble(400, packed + b"x" * 1000, {"Content-Encoding": "gzip"}),
+        Trouble(500, b"x" * 500, drip=0.05),
+    ]
+    with LLMServer(troubles) as server:
+        for message in ("larger than 64 MiB", "larger than 64 MiB", "did not answer within 1 s"):
+            with pytest.raises(LLMError, match=message):
+                make_client(server, max_retries=0, timeout=1).complete(HELLO)
+
+
+def test_a_key_that_an_answer_repeats_is_not_kept(make_client, tmp_path):
+    with LLMServer([f"Your header was {KEY}"]) as server:
+        assert make_client(server).complete(HELLO).text == "Your header was ***"
+    assert KEY.encode() not in (tmp_path / "answers.db").read_bytes()
 
 
 def test_no_server_and_no_key(make_client, monkeypatch):
@@ -181,6 +203,6 @@ def test_the_key_is_shown_nowhere(make_client, tmp_path, caplog):
     with_sleep = make_client(server.url, sleep=time.sleep)
     data = pickle.dumps(with_sleep)
     assert pickle.loads(data).complete(HELLO).text == "fine"
-    shown += [data.decode("latin-1"), (tmp_path / "answers.jsonl").read_text()]
+    shown += [data.decode("latin-1"), (tmp_path / "answers.db").read_bytes().decode("latin-1")]
     assert "***" in "".join(shown)
     assert KEY not in "".join(shown) and KEY[:16] not in "".join(shown)

@@ -19,9 +19,9 @@ from local_model import EXAMPLE, LocalModel, missing
 
 import arena
 from arena.agents import actions_from, tool_message
-from arena.check._json_schema import violation
 from arena.llm import Client, RequestRefusedError, Session, as_json
-from arena.llm.agent import _client
+from arena.llm.agent import shared_client
+from arena.testing.checks.spaces import violation
 
 pytestmark = pytest.mark.skipif(
     bool(missing()), reason=f"not installed: {', '.join(missing())} (docs/local-model.md)"
@@ -48,7 +48,7 @@ def nothing_shared(monkeypatch, tmp_path):
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    _client.cache_clear()
+    shared_client.cache_clear()
 
 
 def ask(model, messages=QUESTION, tokens=24, **options):

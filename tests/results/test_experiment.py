@@ -19,7 +19,7 @@ import arena
 from arena.agents import AGENTS, Agent
 from arena.cli import main
 from arena.errors import ArenaError, CorpusError, DataError
-from arena.llm.agent import _client
+from arena.llm.agent import shared_client
 from arena.mindmap import MIND_MAP_METRICS
 from arena.results.experiments import preview
 from arena.tasks import TaskSet
@@ -70,7 +70,7 @@ def nothing_shared(monkeypatch, tmp_path):
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    _client.cache_clear()
+    shared_client.cache_clear()
 
 
 def tree(directory: Path) -> dict[str, bytes]:
@@ -280,10 +280,10 @@ def test_other_experiments_and_other_files_are_left_alone(grid, world, mini, tmp
 def test_a_metric_whose_packages_are_absent_is_a_dash_and_a_note(
     grid, world, tmp_path, monkeypatch
 ):
-    def absent(name):
+    def absent(name, options):
         raise DataError("the package spacy is absent")
 
-    monkeypatch.setattr("arena.results.experiments.scores.named_extractor", absent)
+    monkeypatch.setattr("arena.results.experiments.scores.make_extractor", absent)
     table = CONFIG["tables"]["3"]
     metrics = {**table["metrics"], "Entities": "heading_entity_recall"}
     rows = {"Clustering": table["rows"]["Clustering"]}
@@ -400,7 +400,7 @@ def test_a_replay_twice_gives_the_same_files_without_a_server(
         assert len(server.requests) == 3
     shown = capsys.readouterr().out
     assert "Zero-Shot" in shown
-    _client.cache_clear()
+    shared_client.cache_clear()
     monkeypatch.setenv("ARENA_LLM_MODE", "replay")
     for name in ("a", "b"):
         assert main([*command, "--output", name]) == 0

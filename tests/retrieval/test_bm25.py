@@ -1,57 +1,26 @@
-"""BM25 against a brute-force oracle in plain Python floats, written from the formula alone."""
+"""BM25 against the reference in plain Python, to the last bit, and against bm25s."""
 
 from __future__ import annotations
 
 import math
 import tempfile
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
+from bm25_reference import double, reference
 from helpers import Papers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import DataError
 from arena.retrieval import RETRIEVERS, Request, Scope
-from arena.retrieval.bm25 import BM25Retriever, _build, _kernel, _values, retriever
+from arena.retrieval.bm25 import BM25Retriever, _build, _kernel, retriever
 from arena.text import analyze
 
 # Words that stem together, a stop word, other scripts.
 WORDS = ["graph", "graphs", "neural", "network", "the", "survey", "naïve", "深度", "x"]
 texts = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
-
-
-def oracle(
-    papers: list[str | None],
-    query: str,
-    k: int,
-    end: int,
-    excluded: set[int],
-    statistics: str = "cutoff",
-    k1: float = 0.9,
-    b: float = 0.4,
-) -> list[tuple[int, float]]:
-    """Score every visible document from scratch; ties by document number."""
-    bags = {n: Counter(analyze(p)) for n, p in enumerate(papers) if p is not None}
-    visible = {n: bag for n, bag in bags.items() if n < end and n not in excluded}
-    counted = visible if statistics == "cutoff" else bags
-    if not counted:
-        return []
-    average = sum(bag.total() for bag in counted.values()) / len(counted)
-    scored = []
-    for number, bag in visible.items():
-        score, matches = 0.0, False
-        for term, qtf in sorted(Counter(analyze(query)).items(), key=lambda item: item[0].encode()):
-            if tf := bag[term]:
-                matches = True
-                df = sum(term in other for other in counted.values())
-                idf = math.log(1 + (len(counted) - df + 0.5) / (df + 0.5))
-                score += qtf * idf * tf / (tf + k1 * (1 - b + b * bag.total() / average))
-        if matches:
-            scored.append((number, score))
-    return sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:k]
 
 
 def build(papers: list[str | None], directory: Path, **options: object) -> BM25Retriever:
@@ -68,19 +37,19 @@ def build(papers: list[str | None], directory: Path, **options: object) -> BM25R
     statistics=st.sampled_from(["cutoff", "corpus"]),
     parameters=st.sampled_from([(0.9, 0.4), (1.2, 0.75), (0.0, 0.0), (2.0, 1.0)]),
 )
-def test_equals_the_oracle(papers, query, k, data, statistics, parameters):
+def test_equals_the_reference(papers, query, k, data, statistics, parameters):
     end = data.draw(st.integers(0, len(papers)))
     candidates = [n for n, paper in enumerate(papers[:end]) if paper is not None]
     excluded = data.draw(st.sets(st.sampled_from(candidates), max_size=4)) if candidates else set()
     k1, b = parameters
     with tempfile.TemporaryDirectory() as directory:
         engine = build(papers, Path(directory), statistics=statistics, k1=k1, b=b)
-        documents, scores = engine.search(query, k, Scope(end, tuple(sorted(excluded))))
-        expected = oracle(papers, query, k, end, excluded, statistics, k1, b)
-        assert documents.tolist() == [number for number, _ in expected]
-        np.testing.assert_allclose(scores, [score for _, score in expected], rtol=1e-12)
+        scope = Scope(end, tuple(sorted(excluded)))
+        documents, scores = engine.search(query, k, scope)
+        expected = reference(papers, query, k, scope, statistics, double(k1, b))
+        assert (documents.tolist(), scores.tolist()) == expected
         # The accumulator is clean again: the same search gives the same bytes.
-        again = engine.search(query, k, Scope(end, tuple(sorted(excluded))))
+        again = engine.search(query, k, scope)
         assert again.documents.tolist() == documents.tolist()
         assert again.scores.tobytes() == scores.tobytes()
 
@@ -145,9 +114,7 @@ def test_a_term_frequency_over_a_byte_is_exact(tmp_path):
     papers = ["x " * 70_000 + "y", "y x", "y"]
     engine = build(papers, tmp_path)
     documents, scores = engine.search("x", 3, Scope(3))
-    expected = oracle(papers, "x", 3, 3, set())
-    assert documents.tolist() == [number for number, _ in expected]
-    np.testing.assert_allclose(scores, [score for _, score in expected], rtol=1e-12)
+    assert (documents.tolist(), scores.tolist()) == reference(papers, "x", 3, Scope(3))
 
 
 def test_threads_share_an_index(tmp_path):
@@ -226,26 +193,11 @@ def test_blocks_and_thresholds_leave_no_trace(seed, block, size, k, share, hidde
     end = round(share * size)
     excluded = np.sort(rng.choice(end, min(hidden, end), replace=False))
     query = " ".join(f"t{t}" for t in range(5) if rng.random() < 0.6)
-    wanted = [int(term[1]) for term in query.split()]
+    scope = Scope(end, tuple(excluded.tolist()))
     with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
         patch.setattr(_kernel, "BLOCK", block)
-        found = build(papers, Path(directory)).search(
-            query, k, Scope(end, tuple(excluded.tolist()))
-        )
-    visible = np.setdiff1d(np.arange(end), excluded)
-    lengths = tfs.sum(1)
-    scores = np.zeros(end)
-    for term in wanted:
-        df = int((tfs[visible, term] > 0).sum())
-        idf = math.log(1 + (len(visible) - df + 0.5) / (df + 0.5))
-        average = lengths[visible].sum() / max(1, len(visible))
-        tf = tfs[:end, term]
-        norm = 0.9 * (1.0 - 0.4 + 0.4 * lengths[:end] / (average or 1.0))
-        scores += idf * (tf / (tf + norm))
-    candidates = visible[scores[visible] > 0]
-    expected = candidates[np.lexsort((candidates, -scores[candidates]))][:k]
-    assert found.documents.tolist() == expected.tolist()
-    assert found.scores.tobytes() == scores[expected].tobytes()
+        documents, scores = build(papers, Path(directory)).search(query, k, scope)
+    assert (documents.tolist(), scores.tolist()) == reference(papers, query, k, scope)
 
 
 def test_a_batch_equals_single_searches(tmp_path, monkeypatch):
@@ -265,27 +217,6 @@ def test_a_batch_equals_single_searches(tmp_path, monkeypatch):
             assert one.documents.tobytes() == ranking.documents.tobytes()
             assert one.scores.tobytes() == ranking.scores.tobytes()
     assert engine.search_batch([]) == []
-
-
-def slow(
-    papers: list[str | None], request: Request, statistics: str
-) -> tuple[list[int], list[float]]:
-    """The answer in plain Python, in the order of operations that fixes the last bit."""
-    query, k, (end, excluded) = request
-    bags = {n: Counter(analyze(paper)) for n, paper in enumerate(papers) if paper is not None}
-    visible = {n: bag for n, bag in bags.items() if n < end and n not in excluded}
-    counted = visible if statistics == "cutoff" else bags
-    average = sum(bag.total() for bag in counted.values()) / (len(counted) or 1) or 1.0
-    scores = dict.fromkeys(visible, 0.0)
-    for term, qtf in sorted(Counter(analyze(query)).items(), key=lambda item: item[0].encode()):
-        df = sum(term in bag for bag in counted.values())
-        weight = qtf * math.log(1 + (len(counted) - df + 0.5) / (df + 0.5))
-        for number, bag in visible.items():
-            if tf := bag[term]:
-                norm = 0.9 * (1.0 - 0.4 + 0.4 * bag.total() / average)
-                scores[number] += weight * (tf / (tf + norm))
-    found = sorted((-score, number) for number, score in scores.items() if score > 0)[:k]
-    return [number for _, number in found], [-score for score, _ in found]
 
 
 @settings(max_examples=200, deadline=None)
@@ -312,7 +243,7 @@ def test_batches_and_single_searches_equal_plain_python(papers, statistics, room
     )
     requests = data.draw(st.lists(asked, min_size=1, max_size=8))
     with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_values, "_ROWS", room)
+        patch.setattr(retriever, "_TABLE_ROWS", room)
         patch.setattr(retriever, "_TERMS", terms)
         patch.setattr(retriever, "_SCOPES", room)
         engine = build(papers, Path(directory), statistics=statistics)
@@ -321,7 +252,7 @@ def test_batches_and_single_searches_equal_plain_python(papers, statistics, room
             batch = engine.search_batch(requests)
             again = [engine.search(*request) for request in requests]
             for request, *answers in zip(requests, batch, again, strict=True):
-                documents, scores = slow(papers, request, statistics)
+                documents, scores = reference(papers, *request, statistics)
                 for answer in answers:
                     assert answer.documents.dtype == np.int64
                     assert answer.documents.tolist() == documents
@@ -347,6 +278,6 @@ def test_many_distinct_pairs_take_wider_codes(tmp_path):
     engine = build(papers, tmp_path)
     assert np.load(tmp_path / "codes.npy").dtype == np.uint32
     documents, scores = engine.search("w7 w50", 50, Scope(100))
-    expected = oracle(papers[:100], "w7 w50", 50, 100, set())
-    assert documents.tolist() == [number for number, _ in expected]
-    np.testing.assert_allclose(scores, [score for _, score in expected], rtol=1e-12)
+    assert (documents.tolist(), scores.tolist()) == reference(
+        papers[:100], "w7 w50", 50, Scope(100)
+    )

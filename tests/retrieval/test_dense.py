@@ -24,8 +24,8 @@ from hypothesis import strategies as st
 
 from arena.errors import DataError
 from arena.retrieval import RETRIEVERS, Request, Scope
-from arena.retrieval.dense import Dense, _flat, _torch
-from arena.retrieval.dense._torch import TorchSearch
+from arena.retrieval.dense import Dense, _flat
+from arena.retrieval.dense._flat import TorchSearch
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.usefixtures("numbers")
@@ -193,14 +193,14 @@ def test_a_search_that_does_not_fit_into_the_device(tmp_path, monkeypatch, devic
     requests = [Request("1 0.5 0", k, Scope(end)) for k, end in ((3, 3), (2, 2), (1, 3))]
     expected = engine.search_batch(requests)
     other = Dense.open(tmp_path, device=device)
-    monkeypatch.setattr(_torch, "resolve", lambda device: "cuda")
+    monkeypatch.setattr(_flat, "resolve_device", lambda device: "cuda")
     full = []
 
     def made(vectors, device):
         full.append(Full(TorchSearch(vectors, "cpu")))
         return full[-1]
 
-    monkeypatch.setattr(_torch, "TorchSearch", made)
+    monkeypatch.setattr(_flat, "TorchSearch", made)
     assert same(other.search(*requests[0]), expected[0])
     if device == "auto":
         found = other.search_batch(requests)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from arena.encoders import ENCODERS
 from arena.errors import DataError
-from arena.retrieval.dense import _blocks, _build
+from arena.retrieval.dense import _build
 from corpus_builder.cli import main
 
 pytestmark = pytest.mark.usefixtures("numbers")
@@ -28,9 +28,9 @@ PAPERS = [None if i % 5 == 2 else " " if i == 8 else text_of([i + 1, i * i, 1]) 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(_build, "BATCH_ROWS", 3)
-    _blocks._encoder.cache_clear()
+    _build._encoder.cache_clear()
     yield
-    _blocks._encoder.cache_clear()
+    _build._encoder.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def test_damaged_blocks_are_encoded_again(
     first = Shuffled(2, 8, 6)
     with pytest.raises(KeyboardInterrupt):
         build(PAPERS, tmp_path, spread=first)
-    kept = sorted((tmp_path / _blocks.BLOCKS).iterdir())
+    kept = sorted((tmp_path / _build._BLOCKS).iterdir())
     assert kept
     change(kept[0])
     second = Shuffled(2, 8)
@@ -127,7 +127,7 @@ def test_blocks_of_other_papers_are_not_taken(whole: dict[str, Any], tmp_path: P
     other = [text_of([9, 9, 9]), *PAPERS[1:]]
     with pytest.raises(KeyboardInterrupt):
         build(other, tmp_path, spread=Shuffled(2, 8, 6))
-    assert list((tmp_path / _blocks.BLOCKS).iterdir())
+    assert list((tmp_path / _build._BLOCKS).iterdir())
     build(PAPERS, tmp_path, spread=Shuffled(2, 8))
     assert contents(tmp_path) == whole
 

@@ -128,8 +128,8 @@ def test_a_build_killed_at_any_time_goes_on(tmp_path, whole):
     """Killed from outside once it has saved something."""
     papers = some_papers()
     code = CHILD.replace("calls = 0", "calls = 0; import time").replace(
-        "papers = Papers", "_build._encode = (lambda f: lambda *a: time.sleep(0.3) or f(*a))("
-        "_build._encode)\npapers = Papers",
+        "papers = Papers", "_build.encode = (lambda f: lambda *a: time.sleep(0.3) or f(*a))("
+        "_build.encode)\npapers = Papers",
     )  # fmt: skip
     running = subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path), "nowhere", "0"],

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from arena.errors import DataError
-from arena.retrieval.dense import _half, _kernel
+from arena.retrieval.dense import _kernel
 from arena.retrieval.dense._vectors import MAX_DIMENSION, error_bound, normalised
 
 finite = np.arange(65536, dtype=np.uint16)
@@ -19,13 +19,13 @@ finite = finite[np.isfinite(finite.view(np.float16))]
 @njit
 def by_target(bits, out):
     for i in range(len(bits)):
-        out[i] = _half.widen(bits[i])
+        out[i] = _kernel.widen(bits[i])
 
 
 @njit
 def by_arithmetic(bits, out):
     for i in range(len(bits)):
-        out[i] = _half.widen_by_arithmetic(bits[i])
+        out[i] = _kernel.widen_by_arithmetic(bits[i])
 
 
 @pytest.mark.parametrize("convert", [by_target, by_arithmetic])

@@ -104,8 +104,8 @@ def test_the_recall_told_is_the_recall(index):
     # With as many probes as lists everything is found; 10 % and what holds too few rows are flat.
     assert told["ivf"]["recall@100"] == {"10%": None, "50%": None, "100%": None}
     with tempfile.TemporaryDirectory() as other, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("arena.retrieval.dense._recall.PROBES", 2)
-        patch.setattr("arena.retrieval.dense._recall._DEPTH", 10)
+        patch.setattr("arena.retrieval.dense._ivf.PROBES", 2)
+        patch.setattr("arena.retrieval.dense._ivf._DEPTH", 10)
         papers = clusters(2000)
         recall = build(papers, Path(other), **LISTS)["ivf"]["recall@100"]
         assert recall["10%"] is None

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from dense_helpers import build, same
 
+from arena._internal.lazy import load
 from arena.encoders import ENCODERS, make_encoder
-from arena.encoders._packages import load
 from arena.errors import CorpusError, DataError, UnknownNameError
 from arena.retrieval import Scope
 from arena.retrieval.dense import Dense
@@ -262,7 +262,7 @@ def test_what_shows_when_the_model_is_wanted(options, message):
 
 
 def test_cuda_where_there_is_none():
-    from arena.encoders._device import has_cuda
+    from arena._internal.lazy import has_cuda
 
     if has_cuda():
         pytest.skip("this machine has CUDA")
@@ -274,7 +274,7 @@ def test_a_driver_without_torch(tmp_path, monkeypatch):
     """As on a machine with a GPU where only the core is installed."""
     import ctypes
 
-    from arena.encoders._device import has_cuda, resolve
+    from arena._internal.lazy import has_cuda, resolve_device
 
     build([str(n) for n in range(3)], tmp_path, encoder="static")
     asked, usual = [], ctypes.CDLL
@@ -289,12 +289,12 @@ def test_a_driver_without_torch(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     assert not has_cuda()
     assert asked == ["libcuda.so.1"]
-    assert resolve("auto") == resolve("cpu") == "cpu"
+    assert resolve_device("auto") == resolve_device("cpu") == "cpu"
     assert len(Dense.open(tmp_path, device="auto").search("2", 3, Scope(3)).documents) == 3
     for device in ("cuda", "cuda:1", "mps"):
         message = rf"device='{device}' needs the package 'torch'.*'researcharena\[dense\]'"
         with pytest.raises(DataError, match=message):
-            resolve(device)
+            resolve_device(device)
     with pytest.raises(DataError, match="device='cuda' needs the package 'torch'"):
         Dense.open(tmp_path, device="cuda").search("2", 3, Scope(3))
 
@@ -330,7 +330,7 @@ def test_threads_that_come_first_together_load_a_model_once(monkeypatch):
 def test_what_is_computed_once():
     """Alone and in a process that was forked while another thread computed it."""
     code = (
-        "import os, threading; from arena.encoders._once import once\n"
+        "import os, threading; from arena._internal.lazy import once\n"
         "inside, go = threading.Event(), threading.Event()\n"
         "class Thing:\n"
         "    count = 0\n"

@@ -22,8 +22,7 @@ from arena._internal.code import code_sha256
 from arena._internal.files import sha256_json
 from arena.cli import main
 from arena.errors import CorpusError, DataError, UnknownNameError
-from arena.retrieval import RETRIEVERS, Ranking, Request, Retriever, Scope
-from arena.retrieval._names import Combiner, classes, parse_name
+from arena.retrieval import RETRIEVERS, Combiner, Ranking, Request, Retriever, Scope, parse_name
 from arena.retrieval.hybrid import Hybrid
 from corpus_builder.build import build
 from corpus_builder.index import build_index
@@ -233,7 +232,7 @@ def test_another_combiner_is_one_class(titled: Path, monkeypatch: Any) -> None:
     alone = corpus.retriever("hybrid(titles,bm25)")
     same = [e.search("membrane", 9, Scope(300)).documents.tolist() for e in (engine, alone)]
     assert same[0] == same[1] != []
-    assert [kind.__name__ for kind in classes(engine)] == [
+    assert [kind.__name__ for kind in engine.classes()] == [
         "Third", "BM25Retriever", "Hybrid", "BM25Retriever", "BM25Retriever",
     ]  # fmt: skip
     with pytest.raises(DataError, match="third has no index of its own; name it as third"):

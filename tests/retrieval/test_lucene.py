@@ -1,15 +1,15 @@
-"""Lucene against an oracle in numpy's float32, against an index of the prefix, and against bm25."""
+"""Lucene against the reference in float32, against an index of the prefix, and against bm25."""
 
 from __future__ import annotations
 
 import math
 import tempfile
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
+from bm25_reference import lucene, one_byte, reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lucene_helpers import Papers, build
@@ -19,6 +19,8 @@ from arena.retrieval import RETRIEVERS, Request, Scope
 from arena.retrieval.bm25 import BM25Retriever
 from arena.retrieval.lucene import LuceneRetriever, _jvm
 from arena.text import analyze
+
+pytestmark = pytest.mark.slow  # Java
 
 # Words that stem together, a stop word, other scripts, one beyond 16 bits.
 WORDS = ["graph", "graphs", "neural", "network", "the", "survey", "naïve", "深度", "𐌰𐌱", "x"]
@@ -33,48 +35,8 @@ def scope_of(papers: list[str | None], drawn: tuple[int, set[int]]) -> Scope:
     return Scope(end, tuple(sorted(d for d in drawn[1] if d < end and papers[d] is not None)))
 
 
-def one_byte(length: int) -> int:
-    """Return the length that Lucene remembers (SmallFloat.intToByte4 and back).
-
-    Below 24 exactly; what is above 24 is cut to its four leading bits.
-    """
-    rest = length - 24
-    if rest < 8:
-        return length
-    shift = rest.bit_length() - 4
-    return 24 + (rest >> shift << shift)
-
-
-def oracle(
-    papers: list[str | None],
-    query: str,
-    k: int,
-    scope: Scope,
-    statistics: str = "cutoff",
-    k1: float = 0.9,
-    b: float = 0.4,
-) -> tuple[list[int], list[float]]:
-    """Score every visible document from scratch, in the single precision that Lucene works in."""
-    f = np.float32
-    bags = {n: Counter(analyze(paper)) for n, paper in enumerate(papers) if paper is not None}
-    visible = {n: bag for n, bag in bags.items() if n < scope.end and n not in scope.excluded}
-    counted = visible if statistics == "cutoff" else bags
-    average = f(sum(bag.total() for bag in counted.values()) / max(len(counted), 1))
-    scored = []
-    for number, bag in visible.items():
-        total, matches = 0.0, False
-        for term, times in Counter(analyze(query)).items():
-            if tf := bag[term]:
-                matches = True
-                df = sum(term in other for other in counted.values())
-                weight = f(times) * f(math.log(1 + (len(counted) - df + 0.5) / (df + 0.5)))
-                norm = f(k1) * (f(1) - f(b) + f(b) * f(one_byte(bag.total())) / average)
-                with np.errstate(divide="ignore"):  # k1 = 0
-                    total += float(weight - weight / (f(1) + f(tf) * (f(1) / norm)))
-        if matches:
-            scored.append((number, float(f(total))))
-    scored = sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:k]
-    return [number for number, _ in scored], [score for _, score in scored]
+def single(score: float) -> float:
+    return float(np.float32(score))
 
 
 @settings(max_examples=150, deadline=None)
@@ -87,13 +49,13 @@ def oracle(
     parameters=parameters,
     segment_tokens=st.sampled_from([1, 30, 10**9]),
 )
-def test_equals_the_oracle(papers, query, k, drawn, statistics, parameters, segment_tokens):
+def test_equals_the_reference(papers, query, k, drawn, statistics, parameters, segment_tokens):
     """To the last bit, so the order of equal scores counts, too."""
     scope, (k1, b) = scope_of(papers, drawn), parameters
     with tempfile.TemporaryDirectory() as directory:
         engine = build(papers, Path(directory), segment_tokens, statistics=statistics, k1=k1, b=b)
         documents, scores = engine.search(query, k, scope)
-        expected = oracle(papers, query, k, scope, statistics, k1, b)
+        expected = reference(papers, query, k, scope, statistics, lucene(k1, b), single)
         assert (documents.tolist(), scores.tolist()) == expected
         assert (documents.dtype, scores.dtype) == (np.int64, np.float64)
         again = engine.search(query, k, scope)

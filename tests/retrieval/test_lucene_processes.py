@@ -25,6 +25,8 @@ from arena.errors import ArenaError
 from arena.retrieval import Scope
 from arena.retrieval.lucene import LuceneRetriever
 
+pytestmark = pytest.mark.slow  # Java
+
 def search(engine):
     return engine.search("graph", 3, Scope(9)).documents.tolist()
 

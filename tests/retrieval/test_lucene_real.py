@@ -7,7 +7,7 @@ from collections import Counter
 import lucene_helpers  # noqa: F401 - skips where Java is absent
 import numpy as np
 import pytest
-from test_lucene import one_byte
+from bm25_reference import one_byte
 
 import arena
 from arena.retrieval import Scope
@@ -15,6 +15,8 @@ from arena.tasks import TaskSet
 from arena.text import analyze
 from corpus_builder.build import build
 from corpus_builder.sources.jsonl import JsonLines
+
+pytestmark = pytest.mark.slow  # Java
 
 
 @pytest.fixture(scope="module")

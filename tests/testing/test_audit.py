@@ -8,7 +8,7 @@ import shutil
 import pytest
 from audit_leaks import (
     FILES,
-    LEAKS,
+    INJECTED,
     answers_hold_the_labels,
     info_holds_the_labels,
     len_counts_all,
@@ -17,17 +17,18 @@ from audit_leaks import (
 )
 
 import arena.cli
-from arena.audit import CHECKS, audit
-from arena.audit._kinds import KINDS
 from arena.corpus import Corpus
 from arena.errors import DataError
+from arena.tasks import environment_ids
+from arena.testing import LEAKS, audit
+from arena.testing.auditor import kinds
 
 # Without a leak.
 
 
 def test_a_world_is_clean_and_everything_is_tried(world):
     report = audit(world, actions=3_000)
-    assert report.findings == ()
+    assert report.findings == []
     assert report.clean
     assert report.by_check == {}
     assert 3_000 <= report.counts["actions"] < 3_100
@@ -58,14 +59,14 @@ def test_a_world_is_clean_and_everything_is_tried(world):
 
 def test_a_corpus_of_every_kind_of_record_is_clean(mini):
     report = audit(mini, actions=1_500, seed=3)
-    assert report.findings == ()
+    assert report.findings == []
     assert report.refused["survey task"]  # sv:2 and sv:3 are no papers
     assert report.counts["surveys"] == 3
 
 
 def test_the_real_papers_are_clean(real_corpus):
     report = audit(real_corpus, actions=1_500)
-    assert report.findings == ()
+    assert report.findings == []
     assert report.counts["surveys"] > 40
 
 
@@ -88,7 +89,7 @@ def test_an_engine_without_a_second_reading_says_so(world, tmp_path):
     build_index(copy, "dense")
     build_index(copy, "bm25", name="titles", fields=("title",))
     report = audit(copy, 400, retrievers=["titles", "hybrid(bm25,dense)"])
-    assert report.findings == ()
+    assert report.findings == []
     assert report.settings["scores_not_compared"] == ["hybrid(bm25,dense)"]
     assert report.counts["scores compared"] > 1_000
     assert set(report.hashes) == {
@@ -99,10 +100,13 @@ def test_an_engine_without_a_second_reading_says_so(world, tmp_path):
 # With one.
 
 
-@pytest.mark.parametrize(("leak", "checks"), LEAKS, ids=[leak.__name__ for leak, _ in LEAKS])
+@pytest.mark.parametrize(("leak", "checks"), INJECTED, ids=[leak.__name__ for leak, _ in INJECTED])
 def test_a_leak_is_found_and_named(leak, checks, world, monkeypatch):
     # Organization with its references, Survey alone and as a vector; the others are alike.
-    monkeypatch.setattr("arena.audit._audit.KINDS", [KINDS[2], KINDS[4], KINDS[-2]])
+    organization = kinds(["arena/Organization-v0"], str(world))[0]
+    survey, *_, survey_vector, _ = kinds(["arena/Survey-v0"], str(world))
+    audited = [organization, survey, survey_vector]
+    monkeypatch.setattr("arena.testing.auditor.kinds", lambda *_: audited)
     leak(monkeypatch)
     report = audit(world, actions=450)
     assert not report.clean
@@ -114,7 +118,8 @@ def test_a_leak_is_found_and_named(leak, checks, world, monkeypatch):
 
 @pytest.mark.parametrize("leak", [info_holds_the_labels, answers_hold_the_labels, twice])
 def test_a_leak_at_the_end_of_episodes_that_begin_anew_at_once(leak, world, monkeypatch):
-    monkeypatch.setattr("arena.audit._audit.KINDS", KINDS[-1:])
+    audited = kinds(environment_ids(), str(world))[-1:]
+    monkeypatch.setattr("arena.testing.auditor.kinds", lambda *_: audited)
     leak(monkeypatch)
     assert any("SameStep" in finding.where for finding in audit(world, actions=200).findings)
 
@@ -130,8 +135,8 @@ def test_files_that_break_a_rule(name, change, check, mini, tmp_path):
 
 def test_every_check_has_a_leak():
     """A check that cannot fail is none."""
-    found = set().union(*(checks for _, checks in LEAKS), {check for *_, check in FILES})
-    assert found == set(CHECKS)
+    found = set().union(*(checks for _, checks in INJECTED), {check for *_, check in FILES})
+    assert found == set(LEAKS)
 
 
 # The command.
@@ -189,7 +194,7 @@ def test_the_command_fails_with_a_line_for_each_finding(mini, capsys, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--actions", "0"), "actions=0"),
         (("--actions", "many"), "many"),
@@ -199,10 +204,10 @@ def test_the_command_fails_with_a_line_for_each_finding(mini, capsys, monkeypatc
         (("--retriever", "bm25", "dense"), "too many words: 'dense'"),
     ],
 )
-def test_bad_input_is_one_line(words, told, mini, capsys):
+def test_bad_input_is_one_line(words, message, mini, capsys):
     status, out, err = command(capsys, "--corpus", str(mini), *words)
     assert (status, out) == (2, "")
-    assert told in err
+    assert message in err
     assert err.count("\n") == 1
 
 

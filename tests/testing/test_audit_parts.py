@@ -10,18 +10,19 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 from helpers import SURVEY, Memory
 
-import arena.cli
-from arena.audit._attributes import check_attributes
-from arena.audit._bm25 import Bm25, wrong_scores
-from arena.audit._facts import Facts, Reach, title_key
-from arena.audit._files import last_day
-from arena.audit._hostile import malformed, mutated, twin_of, without
-from arena.audit._ids import Ids
-from arena.audit._info import check_end
+import arena.testing
+from arena.testing.actions import malformed, schemas_of
+from arena.testing.audited import check_attributes
+from arena.testing.bm25 import Bm25, wrong_scores
+from arena.testing.files import Facts, Reach, title_key
+from arena.testing.hostile import Ids, mutated, twin_of, without, without_ids
+from arena.testing.oracles import check_end_info
+from arena.testing.stored import last_day
 
 # The second reading itself.
 
@@ -155,26 +156,29 @@ def test_messages_without_their_ids(paper_id):
     assert without(message, paper_id) == "no paper <id> here (1 of 4 ids)."
 
 
-def test_hostile_ids_are_many_and_malformed_calls_are_malformed(world):
-    from arena.tools import TOOLS, parse_action
+def test_results_without_their_ids():
+    result = {"p:1": ["p:1", {"error": "no paper 'p:1' here"}], "n": 1}
+    assert without_ids(result, "p:1") == {"p:1": ["<id>", {"error": "no paper <id> here"}], "n": 1}
+    result = {"paper-1": ["paper-1 is late"]}
+    assert without_ids(result, "paper-1") == {"<id>": ["<id> is late"]}
 
+
+def test_hostile_ids_are_many_and_malformed_calls_are_malformed(world):
     rng = random.Random(2)
     assert len({mutated("w7-55bc4a51A7", rng) for _ in range(500)}) >= 17
-    tools = {name: TOOLS.get(name) for name in TOOLS.names() if name != "organize"}
-    tools["search"] = tools["search"].narrowed({"k": (1, 100)}, {"retriever": ("bm25",)})
-    passed = [a for a in (malformed(tuple(tools), rng) for _ in range(400))
-              if not isinstance(parse_action(a, tools), str)]  # fmt: skip
-    # What is well-formed is refused by its tool: a query of 10,001 characters.
-    assert {len(a["arguments"]["query"]) for a in passed} == {10_001}
+    env = gymnasium.make("arena/Survey-v0", corpus=world)
+    actions = list(malformed(schemas_of(env)))
+    assert len(actions) > 200
+    assert not any(env.action_space.contains(action) for action in actions)
 
 
 def test_all_kinds_of_hidden_ids_are_drawn(facts):
     rng = random.Random(3)
     reach = Reach(facts, "2022-06-15", dt.date(2022, 6, 15).toordinal(), frozenset({"sv:1"}))
-    drawn = {Ids(facts, reach, facts.surveys["sv:1"], rng).hidden() for _ in range(600)}
+    drawn = {Ids(reach, facts.surveys["sv:1"], rng).hidden() for _ in range(600)}
     assert {"p:same", "p:later", "p:null", "s:flag", "p:twin", "sv:1", "nowhere:3"} <= drawn
     assert "P:SAME" in drawn
-    seen = [Ids(facts, reach, facts.surveys["sv:1"], rng).any() for _ in range(600)]
+    seen = [Ids(reach, facts.surveys["sv:1"], rng).any() for _ in range(600)]
     assert {"p:day", "p:leap", "p:last", "p:later"} <= set(seen)
 
 
@@ -234,11 +238,14 @@ def test_what_cannot_be_looked_at_is_a_finding(facts):
     deep = functools.reduce(lambda inner, _: [inner], range(60), ["p:last"])
     check_attributes(deep, facts, frozenset(), lambda check, what: found.append(what))
     assert len(found) == 1
-    assert found[0].endswith("more than 50 steps are too deep")
+    assert found[0].endswith("leads on after 50 steps, too deep to look at")
     found.clear()
-    many = ["p:last", *(f"t{n}" for n in range(1_000_000))]
+    many = ["p:last", *(f"t{n}" for n in range(200_000))]
     check_attributes(many, facts, frozenset(), lambda check, what: found.append(what))
-    assert found == ["env leads to more than 1,000,000 values, too many to look at"]
+    assert found == [
+        "env[0] is 'p:last'",
+        "env leads to more than 200,000 objects, too many to look at",
+    ]
     found.clear()
     check_attributes([np.int64(1), np.float64(2)], facts, frozenset(), lambda *_: found.append(_))
     assert found == []  # a number of NumPy leads on for ever: .T.T.T
@@ -262,7 +269,7 @@ def test_what_cannot_be_looked_at_is_a_finding(facts):
 def test_only_soft_recall_and_precision_may_exceed_one(facts, name, value, wrong):
     info = {"metrics": {name: value}, "answers": {}}
     found: list[str] = []
-    check_end(info, facts.surveys["sv:1"], {}, lambda check, what: found.append(what))
+    check_end_info(info, facts.surveys["sv:1"], {}, lambda check, what: found.append(what))
     assert found == ([f"metrics={info['metrics']!r}"] if wrong else [])
 
 
@@ -270,10 +277,9 @@ def test_nothing_of_the_view_takes_part_in_what_is_expected():
     """The second reading shares no code with the first."""
     import ast
 
-    root = Path(arena.audit.__file__).parent
-    asking = {"_audit", "_doors"}  # these open what is audited
-    for path in root.glob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        found = {str(n.module) for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
-        own = {n for n in found if n.startswith("arena") and not n.startswith("arena.audit")}
-        assert path.stem in asking or own <= {"arena.errors", "arena.text"}, path
+    root = Path(arena.testing.__file__).parent
+    for name in ("audited", "bm25", "exposure", "files", "hostile", "oracles", "stored"):
+        tree = ast.parse((root / f"{name}.py").read_text(encoding="utf-8"))
+        imported = {str(n.module) for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
+        own = {n for n in imported if n.startswith("arena") and not n.startswith("arena.testing")}
+        assert own <= {"arena.errors", "arena.text"}, name

@@ -17,13 +17,11 @@ import pytest
 from gymnasium.utils import EzPickle
 
 import arena
-from arena.check import CHECKS, Result, Subject, check_environment
-from arena.check._episodes import (
-    ids_in,
-)
 from arena.cli import main
 from arena.envs import SurveyEnv, SurveyVectorEnv, ToolCallSpace
 from arena.tasks import TaskSet, environment_ids
+from arena.testing import CHECKS, Result, Subject, check_environment
+from arena.testing.walk import values_of
 
 
 def gold_rows(corpus, survey):
@@ -257,7 +255,7 @@ BROKEN = {
     "NeverOver": ("budgets", "does not raise gymnasium.error.ResetNeeded"),
     "Fragile": ("bad_actions", "raised TypeError: unhashable type"),
     "Charging": ("bad_actions", "the action None cost {'steps': 1, 'reads': 1}"),
-    "Future": ("no_future", "is of 20"),
+    "Future": ("no_future", "is dated 20"),
 }
 
 
@@ -360,7 +358,7 @@ class Honest(Own):
 
     def step(self, action):
         outcome = super().step(action)
-        self.shown.update(dict.fromkeys(ids_in(json.loads(outcome[0]["result"]))))
+        self.shown.update(dict.fromkeys(values_of("id", json.loads(outcome[0]["result"]))))
         if isinstance(action, dict) and action.get("tool") == "select":
             self.chosen |= set(action["arguments"].get("paper_ids", ()))
         return outcome
@@ -552,7 +550,7 @@ def test_the_command(world, capsys):
     }  # fmt: skip
 
 
-def test_the_command_tells_what_failed(world, capsys):
+def test_the_command_reports_what_failed(world, capsys):
     name = f"{__name__}:test/Generous-v0"
     with pytest.raises(SystemExit) as stop:
         main(["check", name, "--corpus", str(world), "--checks", "rewards,replay"])
@@ -565,7 +563,7 @@ def test_the_command_tells_what_failed(world, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["arena/Discovry-v0"], "Did you mean 'arena/Discovery-v0'"),
         (["no_such_module:x/Y-v0"], "cannot be imported: ModuleNotFoundError"),
@@ -582,11 +580,11 @@ def test_the_command_tells_what_failed(world, capsys):
         (["--seed", "-1"], "seed=-1"),
     ],
 )
-def test_bad_input_is_told_in_a_line(world, capsys, arguments, told):
+def test_bad_input_is_one_line(world, capsys, arguments, message):
     assert main(["check", "--corpus", str(world), *arguments]) == 2
     err = capsys.readouterr().err
     assert err.count("\n") == 1
-    assert told in err
+    assert message in err
 
 
 def test_no_corpus(tmp_path, capsys):
@@ -616,15 +614,18 @@ def test_a_corpus_without_mind_maps(world, tmp_path, capsys):
 
 
 def test_a_path_that_speaks_of_mind_maps_hides_no_bad_input(world, tmp_path, capsys):
-    """What is left out is told by the kind of the error, not by words in it."""
+    """The type of the error decides what is left out, not words in it."""
     corpus = tmp_path / "mind-map"
     shutil.copytree(world, corpus)
     options = ["--corpus", str(corpus), "--checks", "replay", "--env-option"]
-    for option, told in (("retriever=dense", "has no index 'dense'"), ("max_stepz=3", "max_stepz")):
+    for option, message in (
+        ("retriever=dense", "has no index 'dense'"),
+        ("max_stepz=3", "max_stepz"),
+    ):
         assert main(["check", *options, option]) == 2
         out, err = capsys.readouterr()
         assert out == ""
-        assert told in err
+        assert message in err
 
 
 def test_another_engine_and_other_arguments(world):
@@ -643,7 +644,7 @@ def test_a_view_that_forgets_the_day_of_a_link_is_found(world, monkeypatch):
 
     monkeypatch.setattr(arena.CorpusView, "_linked", linked)
     results = check_environment("arena/Discovery-v0", world, checks=["no_future"])
-    assert re.search(r"'w7-\w+' is of 20\d\d-", failing(results)["no_future"])
+    assert re.search(r"'w7-\w+' is dated 20\d\d-", failing(results)["no_future"])
 
 
 def test_a_selection_that_orders_by_gain_is_found(world, monkeypatch):

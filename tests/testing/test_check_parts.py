@@ -11,19 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import arena
-from arena.check import Subject
-from arena.check._episodes import (
-    Player,
-    difference,
-    first_difference,
-    plain,
-    play,
-    replay,
-)
-from arena.check._json_schema import malformed, violation
-from arena.check._labels import relabelled
-from arena.check._walk import collected, walk
 from arena.tasks import TaskSet
+from arena.testing import Subject
+from arena.testing.checks.spaces import schema_error, violation
+from arena.testing.episodes import difference, first_difference, plain, play, replay
+from arena.testing.labels import relabelled
+from arena.testing.walk import collected, walk
 
 
 def test_a_relabelled_corpus_differs_in_its_labels_alone(world, tmp_path):
@@ -79,18 +72,18 @@ def test_what_can_be_reached():
 @pytest.mark.parametrize(
     ("schema", "why"),
     [
-        ({"type": "strng"}, "type is 'strng'"),
+        ({"type": "strng"}, "$.type is invalid: 'strng' is not"),
         ({"type": "object", "properties": {"a": {}}}, "parameters.a.type is None"),
         ({"type": "object", "required": ["b"]}, "names 'b', which is no property"),
         ({"type": "array", "items": {"type": "string", "max": 3}}, "has the keyword 'max'"),
-        ({"type": "integer", "maximum": "9"}, "maximum is '9'"),
-        ({"type": "integer", "maximum": 9, "default": 10}, "default: arguments=10 is out of range"),
+        ({"type": "integer", "maximum": "9"}, "$.maximum is invalid: '9' is not of type 'number'"),
+        ({"type": "integer", "maximum": 9, "default": 10}, "default: $: 10 is greater than"),
         ({"type": "string", "enum": []}, "enum is empty"),
-        ([], "is no object"),
+        ([], "is invalid"),
     ],
 )
 def test_malformed_schemas(schema, why):
-    assert why in malformed(schema)
+    assert why in schema_error(schema)
 
 
 def test_values_against_a_schema():
@@ -104,20 +97,20 @@ def test_values_against_a_schema():
         "required": ["k"],
         "additionalProperties": False,
     }
-    assert malformed(schema) is None
+    assert schema_error(schema) is None
     for good in ({"k": 1}, {"k": 9, "names": ["x", "y"]}, {"k": 5, "names": [], "engine": "b"}):
         assert violation(good, schema) is None
     for bad, why in (
-        ({}, "lacks 'k'"),
-        ({"k": 0}, "out of range"),
-        ({"k": 10}, "out of range"),
-        ({"k": True}, "is no integer"),
-        ({"k": 1.0}, "is no integer"),
-        ({"k": 1, "names": ["x", 2]}, "names[1]=2 is no string"),
-        ({"k": 1, "names": ["x"] * 3}, "has the length 3"),
-        ({"k": 1, "engine": "c"}, "is none of"),
-        ({"k": 1, "other": 1}, "is no property"),
-        ([], "is no object"),
+        ({}, "'k' is a required property"),
+        ({"k": 0}, "$.k: 0 is less than the minimum of 1"),
+        ({"k": 10}, "$.k: 10 is greater than the maximum of 9"),
+        ({"k": True}, "$.k: True is not of type 'integer'"),
+        ({"k": 1.5}, "$.k: 1.5 is not of type 'integer'"),
+        ({"k": 1, "names": ["x", 2]}, "$.names[1]: 2 is not of type 'string'"),
+        ({"k": 1, "names": ["x"] * 3}, "is too long"),
+        ({"k": 1, "engine": "c"}, "is not one of"),
+        ({"k": 1, "other": 1}, "'other' was unexpected"),
+        ([], "is not of type 'object'"),
     ):
         assert why in violation(bad, schema)
 
@@ -156,7 +149,7 @@ def test_recorded_episodes_do_something(world):
     assert errors < len(tools) / 2
     assert any(step[1] > 0 for trace in subject.traces for step in trace.steps)
     env = subject.make()
-    one, two = (play(env, 3, Player(env.action_space, 3), 9) for _ in range(2))
+    one, two = (play(env, 3, subject.player(3), 9) for _ in range(2))
     assert difference(one, two) is None
     two.steps[-1][1] += 0.25
     assert f"step {len(two.steps)}, " in difference(one, two)

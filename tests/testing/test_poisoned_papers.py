@@ -189,7 +189,7 @@ def test_an_order_in_a_paper_changes_nothing_outside_the_episode(
 
     # what is written is the run and the store
     written = {path.name for path in tmp_path.iterdir()}
-    assert written <= {"run", "llm-answers.jsonl"}
+    assert written <= {"run", "llm-answers.db"}
     assert files_below(poisoned) == corpus
 
     # what is out of reach is neither read, nor found, nor handed in

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.files import sha256_file
-from arena.encoders._once import once
-from arena.encoders._packages import load, require, versions
+from arena._internal.lazy import load, once, require, versions
 from arena.errors import DataError, clip
 from arena.mindmap.extractors import EXTRACTORS
 

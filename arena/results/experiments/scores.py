@@ -14,7 +14,7 @@ from arena.mindmap.extractors import make_extractor
 from arena.results.comparison.episodes import use_of
 from arena.results.experiments.config import Experiment
 from arena.results.experiments.grid import Cell
-from arena.retrieval._names import parse_name
+from arena.retrieval import parse_name
 from arena.runs import rescore
 from arena.runs.directory import OpenedRun
 from arena.runs.rescoring import is_of_mind_maps

@@ -19,11 +19,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.arrays import ArrayWriter, load_array, save_array
-from arena.corpus.strings import StringTable, StringTableWriter
+from arena._internal.arrays import (
+    ArrayWriter,
+    StringTable,
+    StringTableWriter,
+    load_array,
+    save_array,
+)
 from arena.retrieval.base import IndexInput
-from arena.text.analyzer import NAME as ANALYZER
-from arena.text.analyzer import TermMemo, tokenize
+from arena.text import ANALYZER, TermMemo, tokenize
 
 _BLOCK_TOKENS = 8_000_000
 _CHUNK = 4_000_000  # postings handled at once where only counts are kept

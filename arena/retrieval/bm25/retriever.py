@@ -14,9 +14,11 @@ conventional engines do.
 from __future__ import annotations
 
 import math
+import threading
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,17 +26,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.arrays import load_array
+from arena._internal.arrays import StringTable, load_array
 from arena._internal.cores import cores
-from arena.corpus.strings import StringTable
-from arena.errors import DataError, clip
-from arena.retrieval._bm25_options import check_names, check_values
-from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope
+from arena.retrieval._bm25 import BM25
+from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Scope
 from arena.text import analyze
 
 _TERMS = 200_000  # whose numbers are kept
 _SCOPES = 1024  # whose statistics are kept,
 _EXCLUDED = 64  # with at most so many exclusions
+_TABLE_BYTES = 64_000_000  # of a table of values,
+_TABLE_ROWS = 4096  # with at most so many rows, where there are few pairs
 _THREADS_FROM = 250_000  # documents; below, handing out the work costs more than it saves
 
 
@@ -59,8 +61,10 @@ class _Measured(NamedTuple):
 
 
 @RETRIEVERS.register("bm25")
-class BM25Retriever(Retriever):
+class BM25Retriever(BM25):
     """BM25 with the statistics of the cutoff, exact and deterministic."""
+
+    name = "bm25"
 
     def __init__(
         self, directory: Path, *, statistics: str = "cutoff", k1: float = 0.9, b: float = 0.4
@@ -76,14 +80,11 @@ class BM25Retriever(Retriever):
         Raises:
             DataError: if an option is out of its range.
         """
-        # These compile: only where a search is wanted.
-        from arena.retrieval.bm25 import _kernel, _statistics
-        from arena.retrieval.bm25._accumulators import Accumulators
-        from arena.retrieval.bm25._values import Values
+        # It compiles: only where a search is wanted.
+        from arena.retrieval.bm25 import _kernel
 
-        check_values(statistics, k1, b)
-        self._statistics, self._k1, self._b = statistics, float(k1), float(b)
-        self._kernel, self._find, self._count = _kernel, _statistics.find_terms, _statistics.count
+        super().__init__(statistics, k1, b)
+        self._kernel = _kernel
         self._table = StringTable(directory / "terms").arrays()
         self._starts, self._docs, self._codes, self._lengths = (
             load_array(directory / f"{name}.npy") for name in ("starts", "docs", "codes", "lengths")
@@ -91,14 +92,9 @@ class BM25Retriever(Retriever):
         self._documents_before = load_array(directory / "documents_before.npy")
         self._length_before = load_array(directory / "length_before.npy")
         self._values = Values(directory, self._k1, self._b)
-        self._accumulators = Accumulators()
+        self._accumulators = Accumulators(_kernel.BLOCK)
         self._known_terms: dict[str, int] = {}
         self._known_scopes: dict[Scope, _Measured] = {}
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """The options that shape a ranking."""
-        return {"statistics": self._statistics, "k1": self._k1, "b": self._b}
 
     @classmethod
     def build(
@@ -112,16 +108,8 @@ class BM25Retriever(Retriever):
         """Write the posting lists of the searchable papers of `source`; there are no options."""
         from arena.retrieval.bm25 import _build
 
-        for name in options:
-            raise DataError(f"the index bm25 has no option {clip(name)} to build with.")
-
+        cls.refuse_build_options(options)
         return _build.build(source, directory, fields, progress)
-
-    @classmethod
-    def open(cls, directory: Path, **options: Any) -> BM25Retriever:
-        """Open an index that `build` wrote; for the options see `__init__`."""
-        check_names("bm25", options)
-        return cls(directory, **options)
 
     def search(self, query: str, k: int, scope: Scope) -> Ranking:
         """Return the `k` best documents of `scope` that hold a term of `query`.
@@ -151,7 +139,7 @@ class BM25Retriever(Retriever):
         if not numbers:
             return [_NOTHING] * len(requests)
         starts, docs = self._starts, self._docs
-        terms, begins, frequencies, odds, matches = self._count(
+        terms, begins, frequencies, odds, matches = self._kernel.count(
             np.frombuffer(numbers, np.int64),
             np.array(bounds),
             np.array([scope.horizon for scope in scopes]),
@@ -190,7 +178,7 @@ class BM25Retriever(Retriever):
                 known = self._known_terms = {}
                 new = list({term for terms in analyzed for term in terms})
             wanted = [term.encode("utf-8", "surrogatepass") for term in new]
-            numbers = self._find(
+            numbers = self._kernel.find_terms(
                 np.frombuffer(b"".join(wanted), np.uint8),
                 np.array([0, *accumulate(map(len, wanted))]),
                 *self._table,
@@ -216,6 +204,73 @@ class BM25Retriever(Retriever):
                     self._known_scopes = {}
                 self._known_scopes[scope] = measured
         return measured
+
+
+class Values:
+    """tf / (tf + norm) of every pair of frequency and length, one row for each average length.
+
+    A row is written once, before anyone is told of it. When there is no room left, a new table is
+    begun; who still works with the old one keeps it.
+    """
+
+    def __init__(self, directory: Path, k1: float, b: float) -> None:
+        self._tfs, self._lengths = (
+            load_array(directory / f"pair_{name}.npy").astype(np.float64)
+            for name in ("tfs", "lengths")
+        )
+        self._k1, self._b = k1, b
+        self.room = max(1, min(_TABLE_ROWS, _TABLE_BYTES // max(1, self._tfs.nbytes)))
+        self._lock = threading.Lock()
+        self._begin()
+
+    def rows(self, averages: Sequence[float]) -> tuple[NDArray[np.float64], list[int]]:
+        """Return a table, and the row of each of at most `room` averages."""
+        with self._lock:
+            missing = dict.fromkeys(a for a in averages if a not in self._known)
+            if not missing:
+                return self._table, [self._known[average] for average in averages]
+            if self._used + len(missing) > self.room:
+                self._begin()
+                missing = dict.fromkeys(averages)
+            table, known = self._table, self._known
+            new = dict(zip(missing, range(self._used, self.room), strict=False))
+            self._used += len(new)
+        for average, row in new.items():
+            # An average of 0 comes with no postings to read.
+            norms = self._k1 * (1.0 - self._b + self._b * self._lengths / (average or 1.0))
+            np.divide(self._tfs, self._tfs + norms, out=table[row])
+        with self._lock:
+            known.update(new)
+        return table, [new[a] if a in new else known[a] for a in averages]
+
+    def _begin(self) -> None:
+        # Memory that is not written to takes none.
+        self._table = np.empty((self.room, len(self._tfs)))
+        self._known: dict[float, int] = {}
+        self._used = 0
+
+
+class Accumulators:
+    """Score arrays to work in, one for each search that runs at the same time.
+
+    Between searches they are all zero.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._free: list[NDArray[np.float64]] = []
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def borrow(self) -> Iterator[NDArray[np.float64]]:
+        """Lend an array of zeros; one that an error left dirty is not taken back."""
+        with self._lock:
+            array = self._free.pop() if self._free else None
+        if array is None:
+            array = np.zeros(self._size)
+        yield array
+        with self._lock:
+            self._free.append(array)
 
 
 def _concatenated(arrays: list[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

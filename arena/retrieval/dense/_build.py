@@ -1,41 +1,47 @@
-"""Encode the papers of a corpus, so that a killed build goes on where it stopped."""
+"""Encode the papers of a corpus, so that a killed build goes on where it stopped.
+
+Other processes may encode the batches; the vectors are those of one process, in its order.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import shutil
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena._internal.arrays import ArrayWriter, load_array
-from arena._internal.files import TEMPORARY_SUFFIX, sha256_json, write_json
-from arena.encoders import Encoder
+from arena._internal.files import TEMPORARY_SUFFIX, atomic_write, sha256_json, write_json
+from arena.encoders import Encoder, make_encoder
 from arena.errors import DataError, clip
 from arena.retrieval.base import IndexInput, Spread
-from arena.retrieval.dense._blocks import BLOCKS, Batch, Making, encoded_elsewhere
-from arena.retrieval.dense._blocks import encode as _encode
 from arena.retrieval.dense._vectors import (
     DOCUMENTS,
     MAX_DIMENSION,
     VECTORS,
     RowWriter,
     has_rows,
+    normalised,
 )
 
 BATCH_ROWS = 256
 """Papers encoded between two saves. Fixed, because it decides which texts meet in a batch."""
 
 _STATE = "building.json"
+_BLOCKS = "blocks"  # directory of the vectors that came before their turn
+_DIGEST = hashlib.sha256().digest_size
 
 
 class _Digest:
-    """Names the texts taken so far, to know them again after a restart."""
+    """Hash of the texts so far, to recognise them after a restart."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
@@ -61,14 +67,14 @@ def write_vectors(
     """Write a vector for each searchable paper; return how many are zero, being blank.
 
     Args:
-        source: the papers.
-        directory: as a killed build left it, or empty.
-        fields: what is encoded.
-        progress: see `Retriever.build`.
-        encoder: makes the vectors.
-        identity: all that the vectors depend on besides the papers; if the directory holds some
-            made otherwise, they are made again.
-        elsewhere: encode in other processes, to the same bytes.
+        source: Papers of the corpus.
+        directory: Directory of the index, empty or as a killed build left it.
+        fields: Fields to encode.
+        progress: As in `Retriever.build`.
+        encoder: Encoder of the papers.
+        identity: All that the vectors depend on besides the papers; vectors of another identity
+            that the directory holds are made again.
+        elsewhere: Runs the encoding in other processes, to the same bytes.
     """
     for leftover in directory.glob(f".*{TEMPORARY_SUFFIX}"):
         leftover.unlink()
@@ -80,14 +86,14 @@ def write_vectors(
     vectors = directory / VECTORS
     with RowWriter(vectors, (rows, dimension), done) as writer:
         shown = progress(texts, initial=done) if done else progress(texts)
-        batches = _taken(shown, done, blank, digest)
+        batches = _batches(shown, done, blank, digest)
         if elsewhere is None:
             encoded = _encoded(batches, encoder, dimension)
         else:
             spread, made = elsewhere
-            encoded = encoded_elsewhere(batches, made, key, directory / BLOCKS, spread)
-        for batch, count, found in encoded:
-            writer.append(found)
+            encoded = encoded_elsewhere(batches, made, key, directory / _BLOCKS, spread)
+        for batch, count, rows_of_batch in encoded:
+            writer.append(rows_of_batch)
             done, blank = batch.row + count, batch.blank
             state = {"key": key, "rows": done, "blank": blank, "texts": batch.seen}
             write_json(directory / _STATE, state)
@@ -103,15 +109,15 @@ def write_vectors(
 def finish(directory: Path) -> None:
     """Remove what only an unfinished build needs."""
     (directory / _STATE).unlink(missing_ok=True)
-    if (directory / BLOCKS).exists():
-        shutil.rmtree(directory / BLOCKS)
+    if (directory / _BLOCKS).exists():
+        shutil.rmtree(directory / _BLOCKS)
 
 
 def _encoded(
     batches: Iterator[Batch], encoder: Encoder, dimension: int
 ) -> Iterator[tuple[Batch, int, NDArray[np.float16]]]:
     for batch in batches:
-        yield batch, len(batch.texts), _encode(encoder, batch.texts, batch.first, dimension)
+        yield batch, len(batch.texts), encode(encoder, batch.texts, batch.first, dimension)
 
 
 def _resume(
@@ -135,7 +141,7 @@ def _resume(
     return texts, 0, 0, _Digest()
 
 
-def _taken(
+def _batches(
     texts: Iterable[tuple[int, str]], row: int, blank: int, digest: _Digest
 ) -> Iterator[Batch]:
     """Yield the texts from a row on in batches, with what is known of all up to there."""
@@ -146,3 +152,166 @@ def _taken(
             blank += not text.strip()
         yield Batch(row, some[0][0], [text for _, text in some], blank, str(digest))
         row += len(some)
+
+
+class Batch(NamedTuple):
+    """Papers that are encoded together.
+
+    Attributes:
+        row: Row of the first paper.
+        first: Document number of the first paper.
+        texts: Texts of all papers, in order.
+        blank: Number of blank texts in this batch and all before it.
+        seen: Digest of the texts of this batch and all before it.
+    """
+
+    row: int
+    first: int
+    texts: list[str]
+    blank: int
+    seen: str
+
+
+class Making(NamedTuple):
+    """The encoder, as another process makes it.
+
+    Attributes:
+        name: Name under which it is registered.
+        options: Its options as JSON text.
+        dimension: Dimension of its vectors.
+        config: Hash of its `config`.
+    """
+
+    name: str
+    options: str
+    dimension: int
+    config: str
+
+
+def making(name: str, options: dict[str, object], encoder: Encoder) -> Making:
+    """Return how another process makes `encoder`."""
+    return Making(name, json.dumps(options), encoder.dimension, sha256_json(encoder.config))
+
+
+class Block(NamedTuple):
+    """A batch to be encoded in any process, with the encoder."""
+
+    batch: Batch
+    making: Making
+
+
+def encode_block(block: Block) -> tuple[int, bytes]:
+    """Return the row and the vectors of a batch, float16.
+
+    Raises:
+        DataError: if the encoder fails, or is another one in this process.
+    """
+    batch, made = block
+    encoder, config = _encoder(made.name, made.options)
+    if config != made.config:
+        raise DataError(
+            f"the encoder {made.name} is not the same in all processes: the model, a package or "
+            "the device differs. Install the same on all machines, and pass --option device=cpu "
+            "if not all of them have a GPU for it."
+        )
+    rows = encode(encoder, batch.texts, batch.first, made.dimension)
+    return batch.row, np.ascontiguousarray(rows, "<f2").tobytes()
+
+
+@lru_cache(1)
+def _encoder(name: str, options: str) -> tuple[Encoder, str]:
+    encoder = make_encoder(name, json.loads(options))
+    return encoder, sha256_json(encoder.config)
+
+
+def encode(encoder: Encoder, texts: list[str], first: int, dimension: int) -> NDArray[np.float16]:
+    """Return the rows of a batch; those of blank texts are zero.
+
+    Args:
+        encoder: Encoder of the papers.
+        texts: Texts of a batch.
+        first: Document number of the first text, for a message.
+        dimension: Dimension of a vector.
+
+    Raises:
+        DataError: if the encoder does not return one vector a text.
+    """
+    vectors = np.zeros((len(texts), dimension), np.float32)
+    filled = [i for i, text in enumerate(texts) if text.strip()]
+    if filled:
+        encoded = np.asarray(encoder.documents([texts[i] for i in filled]), np.float32)
+        if encoded.shape != (len(filled), dimension):
+            raise DataError(
+                f"the encoder returned an array of shape {encoded.shape} for {len(filled)} texts, "
+                f"not {(len(filled), dimension)}."
+            )
+        vectors[filled] = encoded
+    try:
+        return normalised(vectors)
+    except DataError as error:
+        raise DataError(f"{error} It is of one of {len(texts)} papers from {first} on.") from None
+
+
+def encoded_elsewhere(
+    batches: Iterable[Batch], made: Making, key: str, directory: Path, spread: Spread
+) -> Iterator[tuple[Batch, int, NDArray[np.float16]]]:
+    """Yield each batch without its texts, how many they were, and its vectors; in order.
+
+    Vectors that come before their turn wait in files, and a killed build finds them there; so
+    memory holds no more than the batches on their way.
+
+    Args:
+        batches: Batches in order.
+        made: How a process makes the encoder.
+        key: Key of the build.
+        directory: Directory of the files; it may hold some of a killed build.
+        spread: Runs the tasks.
+    """
+    directory.mkdir(exist_ok=True)
+    order: deque[tuple[Batch, int]] = deque()
+    ready: dict[int, bytes | None] = {}  # None: in its file
+
+    def path(batch: Batch) -> Path:
+        return directory / f"{batch.row}-{sha256_json([key, batch.seen])[:16]}"
+
+    def size(texts: int) -> int:
+        return texts * made.dimension * 2
+
+    def tasks() -> Iterator[Block]:
+        for batch in batches:
+            order.append((batch._replace(texts=[]), len(batch.texts)))
+            if _read(path(batch), size(len(batch.texts))) is not None:
+                ready[batch.row] = None
+            else:
+                yield Block(batch, made)
+
+    def in_order() -> Iterator[tuple[Batch, int, NDArray[np.float16]]]:
+        while order and order[0][0].row in ready:
+            batch, texts = order.popleft()
+            data = ready.pop(batch.row)
+            if data is None:
+                data = _read(path(batch), size(texts))
+                if data is None:
+                    raise OSError(f"{str(path(batch))!r} was changed while it was in use")
+            yield batch, texts, np.frombuffer(data, "<f2").reshape(texts, made.dimension)
+            path(batch).unlink(missing_ok=True)
+
+    for row, data in spread(encode_block, tasks()):
+        if row == order[0][0].row:
+            ready[row] = data
+        else:
+            batch = next(batch for batch, _ in order if batch.row == row)
+            atomic_write(path(batch), hashlib.sha256(data).digest() + data)
+            ready[row] = None
+        yield from in_order()
+    yield from in_order()
+
+
+def _read(path: Path, size: int) -> bytes | None:
+    """Return the vectors in a file; None if there is none, or it is damaged."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    digest, data = data[:_DIGEST], data[_DIGEST:]
+    return data if len(data) == size and hashlib.sha256(data).digest() == digest else None

@@ -1,28 +1,34 @@
-"""Exact search over a prefix of the rows, on the CPU."""
+"""Exact search over a prefix of the rows: compiled loops on the CPU, torch where there is a GPU."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from arena._internal.cores import one_thread
+from arena._internal.lazy import resolve_device
+from arena.errors import DataError, clip
 from arena.retrieval.dense._vectors import error_bound
 
 _FEW = 6  # so many queries are faster one by one than as a matrix
 _TOGETHER = 128
 _BLOCK_ROWS = 2048
+_TORCH_BLOCK_ROWS = 65_536
+_TORCH_SCORES = 2**27  # of a group of queries, at most: 1 GiB
 
 
-class Wanted(NamedTuple):
+class RowRequest(NamedTuple):
     """One search, in rows.
 
     Attributes:
-        query: float16, shape (dimension,), length 1.
-        k: rows to find, at least 1 and at most the rows there are.
-        end: rows below this are searched.
-        excluded: int64, ascending rows below `end` that are not.
+        query: Query vector, float16, shape (dimension,), length 1.
+        k: Number of rows to return, at least 1 and at most the rows of the scope.
+        end: Rows below this are searched,
+        excluded: except these, int64, ascending.
     """
 
     query: NDArray[np.float16]
@@ -31,7 +37,7 @@ class Wanted(NamedTuple):
     excluded: NDArray[np.int64]
 
 
-class Found(NamedTuple):
+class RowRanking(NamedTuple):
     """Rows best first: higher score, then lower row. int64 and float64, shape (k,)."""
 
     rows: NDArray[np.int64]
@@ -41,46 +47,48 @@ class Found(NamedTuple):
 class Searcher(Protocol):
     """A way to search all rows below an end exactly."""
 
-    def search(self, wanted: Sequence[Wanted]) -> list[Found]:
+    def search(self, requests: Sequence[RowRequest]) -> list[RowRanking]:
         """Return the best rows of each."""
         ...
 
 
-def best(rows: NDArray[np.int64], scores: NDArray[np.float64], k: int) -> Found:
+def best(rows: NDArray[np.int64], scores: NDArray[np.float64], k: int) -> RowRanking:
     """Return the `k` best of some rows in order."""
     order = np.lexsort((rows, -scores))[:k]
-    return Found(rows[order], scores[order])
+    return RowRanking(rows[order], scores[order])
 
 
 class FlatSearch:
     """Exact search by compiled loops and matrix products; results do not depend on which.
 
     Args:
-        vectors: float16, shape (rows, dimension); stays where it is, mapped or in memory.
+        vectors: Vectors, float16, shape (rows, dimension), mapped or in memory; not copied.
     """
 
     def __init__(self, vectors: NDArray[np.float16]) -> None:
-        from arena.retrieval.dense import _kernel  # compiles: only where a search is wanted
+        from arena.retrieval.dense import _kernel  # compiles: only where a search is requests
 
         self._kernel = _kernel
         self._bits = vectors.view(np.uint16)
         self._error = error_bound(vectors.shape[1])
 
-    def search(self, wanted: Sequence[Wanted]) -> list[Found]:
+    def search(self, requests: Sequence[RowRequest]) -> list[RowRanking]:
         """Return the best rows of each.
 
         Cost: `end` rows are read for each, or, for many at once, for every 128 of them together.
         """
-        if len(wanted) <= _FEW:
-            return [self._single(one) for one in wanted]
+        if len(requests) <= _FEW:
+            return [self._single(request) for request in requests]
         # Longest prefixes first: while rows go up, the queries that still want them are the first.
-        order = sorted(range(len(wanted)), key=lambda i: -wanted[i].end)
-        found: list[Found | None] = [None] * len(wanted)
+        order = sorted(range(len(requests)), key=lambda i: -requests[i].end)
+        rankings: list[RowRanking | None] = [None] * len(requests)
         for low in range(0, len(order), _TOGETHER):
             some = order[low : low + _TOGETHER]
-            for i, result in zip(some, self._together([wanted[i] for i in some]), strict=True):
-                found[i] = result
-        return [result for result in found if result is not None]
+            with one_thread():
+                together = list(self._together([requests[i] for i in some]))
+            for i, ranking in zip(some, together, strict=True):
+                rankings[i] = ranking
+        return [ranking for ranking in rankings if ranking is not None]
 
     def exact(self, query: NDArray[np.float16], rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the exact scores of some rows."""
@@ -88,26 +96,26 @@ class FlatSearch:
         self._kernel.exact(self._bits, rows, query.astype(np.float64), scores)
         return scores
 
-    def _single(self, one: Wanted) -> Found:
-        scores, rows = np.empty(one.k), np.empty(one.k, np.int64)
+    def _single(self, request: RowRequest) -> RowRanking:
+        scores, rows = np.empty(request.k), np.empty(request.k, np.int64)
         size = self._kernel.scan(
-            self._bits, one.end, one.query.astype(np.float32), one.query.astype(np.float64),
-            self._error, one.excluded, scores, rows,
+            self._bits, request.end, request.query.astype(np.float32),
+            request.query.astype(np.float64), self._error, request.excluded, scores, rows,
         )  # fmt: skip
         return best(rows[:size], scores[:size], size)
 
-    def _together(self, wanted: list[Wanted]) -> Iterator[Found]:
-        queries = np.stack([one.query for one in wanted])
+    def _together(self, requests: list[RowRequest]) -> Iterator[RowRanking]:
+        queries = np.stack([request.query for request in requests])
         single, double = queries.astype(np.float32), queries.astype(np.float64)
-        ends = np.array([one.end for one in wanted], np.int64)
-        starts, scores = _joined([np.empty(one.k) for one in wanted])
+        ends = np.array([request.end for request in requests], np.int64)
+        starts, scores = _joined([np.empty(request.k) for request in requests])
         rows = np.empty(len(scores), np.int64)
-        excluded_starts, excluded = _joined([one.excluded for one in wanted])
-        sizes = np.zeros(len(wanted), np.int64)
-        block = np.empty((min(_BLOCK_ROWS, wanted[0].end), queries.shape[1]), np.float32)
-        products = np.empty((len(wanted), len(block)), np.float32)
-        for low in range(0, wanted[0].end, _BLOCK_ROWS):
-            high = min(low + _BLOCK_ROWS, wanted[0].end)
+        excluded_starts, excluded = _joined([request.excluded for request in requests])
+        sizes = np.zeros(len(requests), np.int64)
+        block = np.empty((min(_BLOCK_ROWS, requests[0].end), queries.shape[1]), np.float32)
+        products = np.empty((len(requests), len(block)), np.float32)
+        for low in range(0, requests[0].end, _BLOCK_ROWS):
+            high = min(low + _BLOCK_ROWS, requests[0].end)
             active = int(np.count_nonzero(ends > low))
             part = products.ravel()[: active * (high - low)].reshape(active, high - low)
             self._kernel.convert(self._bits, low, high, block)
@@ -125,3 +133,97 @@ def _joined(parts: list[NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[Any]]
     starts = np.zeros(len(parts) + 1, np.int64)
     starts[1:] = np.cumsum([len(part) for part in parts])
     return starts, np.concatenate(parts)
+
+
+def fastest(vectors: NDArray[np.float16], flat: FlatSearch, device: str) -> Searcher:
+    """Return `flat`, or a search on the device that `device` stands for (`resolve_device`).
+
+    Raises:
+        DataError: if a device that was named is absent or too small; ``"auto"`` then is `flat`.
+    """
+    resolved = resolve_device(device)
+    if resolved == "cpu":
+        return flat
+    try:
+        return _OrFlat(TorchSearch(vectors, resolved), flat, device)
+    except RuntimeError as error:  # as torch reports that its memory is too small
+        if device == "auto":
+            return flat
+        raise _too_small(device, "hold the index", error) from None
+
+
+def _too_small(device: str, what: str, error: RuntimeError) -> DataError:
+    return DataError(
+        f"device={device!r} cannot {what}: {clip(str(error), 160)}. Give device='cpu'."
+    )
+
+
+class _OrFlat:
+    """Search on a device; where its memory is too small, search on the CPU."""
+
+    def __init__(self, there: Searcher, flat: FlatSearch, device: str) -> None:
+        self._there, self._flat, self._device = there, flat, device
+
+    def search(self, requests: Sequence[RowRequest]) -> list[RowRanking]:
+        """Return the best rows of each, the same ones on any device."""
+        try:
+            return self._there.search(requests)
+        except RuntimeError as error:
+            if self._device == "auto":
+                return self._flat.search(requests)
+            raise _too_small(self._device, "do this search", error) from None
+
+
+class TorchSearch:
+    """The same results as `FlatSearch`, bit for bit, from a copy of the vectors on a device.
+
+    All products are float64, and so exact at once. A GPU has arithmetic to spare for that, and
+    a program cannot make torch round them, as it can with float32 (TF32, bfloat16).
+
+    Args:
+        vectors: Vectors, float16, shape (rows, dimension).
+        device: Torch's name of the device.
+    """
+
+    def __init__(self, vectors: NDArray[np.float16], device: str) -> None:
+        self._torch: Any = importlib.import_module("torch")
+        self._device = device
+        self._matrix = self._torch.empty(
+            vectors.shape, dtype=self._torch.float16, device=self._device
+        )
+        for low in range(0, len(vectors), _TORCH_BLOCK_ROWS):
+            block = np.array(vectors[low : low + _TORCH_BLOCK_ROWS])  # torch wants it writable
+            self._matrix[low : low + len(block)] = self._torch.from_numpy(block).to(device)
+
+    def search(self, requests: Sequence[RowRequest]) -> list[RowRanking]:
+        """Return the best rows of each."""
+        if not requests:
+            return []
+        group = max(1, _TORCH_SCORES // max(request.end for request in requests))
+        with self._torch.inference_mode():
+            return [
+                ranking
+                for low in range(0, len(requests), group)
+                for ranking in self._group(requests[low : low + group])
+            ]
+
+    def _group(self, requests: Sequence[RowRequest]) -> list[RowRanking]:
+        torch = self._torch
+        queries = torch.from_numpy(np.stack([request.query for request in requests])).to(
+            self._device
+        )
+        rows = max(request.end for request in requests)
+        scores = torch.empty((len(requests), rows), dtype=torch.float64, device=self._device)
+        for low in range(0, rows, _TORCH_BLOCK_ROWS):
+            block = self._matrix[low : min(low + _TORCH_BLOCK_ROWS, rows)].double()
+            scores[:, low : low + len(block)] = queries.double() @ block.T
+        return [self._best(request, scores[i, : request.end]) for i, request in enumerate(requests)]
+
+    def _best(self, request: RowRequest, scores: Any) -> RowRanking:
+        torch = self._torch
+        if len(request.excluded):
+            scores[torch.from_numpy(request.excluded).to(self._device)] = -torch.inf
+        # Of equal scores topk takes any; all that reach the last one are ordered here.
+        last = torch.topk(scores, request.k, sorted=False).values.min()
+        rows = torch.nonzero(scores >= last).ravel()
+        return best(rows.cpu().numpy(), scores[rows].cpu().numpy(), request.k)

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.encoders._packages import absent
+from arena._internal.lazy import absent
 from arena.errors import CorpusError, DataError, clip
-from arena.retrieval.dense._flat import FlatSearch, Found, Wanted, best
+from arena.retrieval.dense._flat import FlatSearch, RowRanking, RowRequest, best
+from arena.retrieval.dense._vectors import load_vectors
 
 IVF = "ivf.faiss"
 LISTS = 4096
@@ -28,6 +29,9 @@ PROBES = 256
 
 _CANDIDATES = 2  # times k: the quantised order is rescored
 _BLOCK_ROWS = 32_768
+_QUERIES = 100  # by which recall is measured,
+_DEPTH = 100  # so many ranks deep,
+_SHARES = (10, 50, 100)  # in these shares of all rows, per cent
 
 
 def build(
@@ -87,11 +91,11 @@ class IVFSearch:
     """Inverted lists, opened; they stay on the disk, mapped.
 
     Args:
-        directory: where `build` wrote.
-        flat: exact scores, over the same rows.
-        shape: of the vectors.
-        training: rows that the lists were trained on.
-        probes: lists to look into.
+        directory: Directory that `build` wrote into.
+        flat: Exact search over the same rows.
+        shape: Shape of the vectors.
+        training: Number of rows that the lists were trained on.
+        probes: Number of lists that a search reads.
     """
 
     def __init__(
@@ -115,27 +119,65 @@ class IVFSearch:
         self._flat, self._training = flat, training
         self._probes = min(probes, self._index.nlist)
 
-    def serves(self, one: Wanted) -> bool:
-        """Say whether the lists are any good for a search.
+    def serves(self, request: RowRequest) -> bool:
+        """Return whether the lists can serve a search.
 
         Rows that trained the lists are no sample of what came later, so a scope that ends among
-        them is searched flat; so is one where the lists read hold little more than is wanted.
+        them is searched flat; so is one where the lists read hold little more than is requests.
         Neither depends on rows after the scope.
         """
-        read = one.end * self._probes / self._index.nlist
-        return one.end > self._training and self._candidates(one) * 4 <= read
+        read = request.end * self._probes / self._index.nlist
+        return request.end > self._training and self._candidates(request) * 4 <= read
 
-    def search(self, one: Wanted) -> Found:
+    def search(self, request: RowRequest) -> RowRanking:
         """Return the best of the rows that the nearest lists hold; fewer if they hold fewer."""
         faiss = self._faiss
-        selector = faiss.IDSelectorRange(0, one.end, True)
+        selector = faiss.IDSelectorRange(0, request.end, True)
         parameters = faiss.SearchParametersIVF(sel=selector, nprobe=self._probes)
-        query = one.query.astype(np.float32)[None]
+        query = request.query.astype(np.float32)[None]
         with _one_thread(faiss):  # a pool of threads would not survive a fork
-            _, found = self._index.search(query, self._candidates(one), params=parameters)
-        rows = np.setdiff1d(found[0][found[0] >= 0], one.excluded, assume_unique=True)
-        return best(rows, self._flat.exact(one.query, rows), one.k)
+            _, ids = self._index.search(query, self._candidates(request), params=parameters)
+        rows = np.setdiff1d(ids[0][ids[0] >= 0], request.excluded, assume_unique=True)
+        return best(rows, self._flat.exact(request.query, rows), request.k)
 
     @staticmethod
-    def _candidates(one: Wanted) -> int:
-        return _CANDIDATES * one.k + len(one.excluded)
+    def _candidates(request: RowRequest) -> int:
+        return _CANDIDATES * request.k + len(request.excluded)
+
+
+def build_lists(
+    directory: Path, dimension: int, lists: int, training: int, progress: Callable[..., Any]
+) -> dict[str, float | None]:
+    """Write the lists of the vectors in `directory`; return their recall."""
+    vectors, _ = load_vectors(directory, dimension)
+    build(vectors, directory, lists, training, progress)
+    flat = FlatSearch(vectors)
+    ivf = IVFSearch(directory, flat, vectors.shape, training, PROBES)
+    return measure(vectors, flat, ivf, progress)
+
+
+def measure(
+    vectors: NDArray[np.float16], flat: FlatSearch, ivf: IVFSearch, progress: Callable[..., Any]
+) -> dict[str, float | None]:
+    """Return recall@100 by the share of all rows searched; None where search is flat anyway.
+
+    The queries are 100 rows spread evenly over all, the same ones for each share. A hit is a row
+    whose score reaches that of the exact hundredth, so that equal rows count alike.
+    """
+    rows = len(vectors)
+    queries = vectors[np.linspace(0, rows - 1, min(_QUERIES, rows)).astype(np.int64)]
+    queries = queries[queries.any(axis=1)]
+    none = np.empty(0, np.int64)
+    recall: dict[str, float | None] = {}
+    for share in progress(_SHARES, total=len(_SHARES), desc="recall of the lists", unit="share"):
+        end = rows * share // 100
+        requests = [RowRequest(query, min(_DEPTH, end), end, none) for query in queries]
+        if not requests or not end or not ivf.serves(requests[0]):
+            recall[f"{share}%"] = None
+            continue
+        hits: list[Any] = [
+            np.count_nonzero(ivf.search(request).scores >= exact.scores[-1]) / request.k
+            for request, exact in zip(requests, flat.search(requests), strict=True)
+        ]
+        recall[f"{share}%"] = round(float(np.mean(hits)), 4)
+    return recall

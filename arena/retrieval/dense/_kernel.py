@@ -2,19 +2,61 @@
 
 A row is scored in float32, and again in float64, exactly, only if it could still be among the
 best: if the float32 score plus `error`, a bound on its rounding, reaches the worst score kept.
-So the rows kept are the true best ones. See docs/dense.md for the bound.
+So the rows kept are the true best ones. See docs/dense.md for the bound. numba has no float16 on
+CPUs, so vectors come as their bits, uint16.
 """
 
 from __future__ import annotations
 
+import platform
+from importlib import import_module
 from typing import Any
 
+import numba
 import numpy as np
-from numba import njit
-
-from arena.retrieval.dense._half import widen
+from numba import njit, types
+from numba.extending import intrinsic
 
 _STRIDE = 64
+_ir: Any = import_module("llvmlite.ir")
+_config: Any = numba.config
+
+
+@intrinsic
+def widen_by_instruction(typing_context: Any, bits: Any) -> Any:
+    """In compiled code: return the float32 of a float16 given as its bits."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.fpext(builder.bitcast(arguments[0], _ir.HalfType()), _ir.FloatType())
+
+    return types.float32(types.uint16), generate
+
+
+@njit(cache=True, nogil=True)
+def widen_by_arithmetic(bits) -> Any:  # type: ignore[no-untyped-def]
+    """Return the same of a finite float16, on any processor."""
+    magnitude = np.uint32(bits) & np.uint32(0x7FFF)
+    if magnitude < 0x400:  # subnormal
+        value = np.float32(magnitude) * np.float32(2.0**-24)
+    else:
+        value = np.uint32((magnitude << 13) + (112 << 23)).view(np.float32)
+    return -value if bits & 0x8000 else value
+
+
+def _has_instruction() -> bool:
+    """Return whether the processor that numba compiles for converts float16 itself.
+
+    Where it does not, LLVM calls a function that no library of the process provides.
+    """
+    if _config.CPU_NAME or _config.CPU_FEATURES is not None:
+        return False
+    if platform.machine() in ("aarch64", "arm64"):
+        return True
+    features: Any = import_module("llvmlite.binding").get_host_cpu_features()
+    return bool(features.get("f16c"))
+
+
+widen: Any = widen_by_instruction if _has_instruction() else widen_by_arithmetic
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
@@ -92,10 +134,10 @@ def offer_block(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
 def _highest(scores, i, low, high) -> Any:  # type: ignore[no-untyped-def]
-    found = scores[i, low]
+    highest = scores[i, low]
     for j in range(low + 1, high):
-        found = max(found, scores[i, j])
-    return found
+        highest = max(highest, scores[i, j])
+    return highest
 
 
 @njit(cache=True, nogil=True)

@@ -32,36 +32,36 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_description(directory: Path) -> dict[str, Any]:
-    """Return what the index says about itself.
+    """Return the description of an index: its encoder, dimension, fields and lists.
 
     Raises:
-        CorpusError: if it does not.
+        CorpusError: if it is missing or damaged.
     """
     path = directory / ENCODER
     try:
-        found = json.loads(path.read_bytes())
+        description = json.loads(path.read_bytes())
         for key, kinds in _DESCRIBED.items():
-            if not isinstance(found[key], kinds) or isinstance(found[key], bool):
-                raise ValueError(f"{key} is {clip(found[key])}")
-        for key in ("lists", "training") if found["ivf"] is not None else ():
-            if type(found["ivf"][key]) is not int:
-                raise ValueError(f"ivf {key} is {clip(found['ivf'][key])}")
+            if not isinstance(description[key], kinds) or isinstance(description[key], bool):
+                raise ValueError(f"{key} is {clip(description[key])}")
+        for key in ("lists", "training") if description["ivf"] is not None else ():
+            if type(description["ivf"][key]) is not int:
+                raise ValueError(f"ivf {key} is {clip(description['ivf'][key])}")
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise CorpusError(
             f"{str(path)!r} is missing or damaged: {clip(str(error))}. Build the index again."
         ) from None
-    return found  # type: ignore[no-any-return]
+    return description  # type: ignore[no-any-return]
 
 
 class QueryVectors:
     """float16 query vectors, kept for queries that come again.
 
     Args:
-        directory: of the index, for messages.
-        description: what `read_description` returned.
-        device: where the encoder runs, if it can choose.
-        model: a folder to use in place of the one that the index was built with.
-        keep: vectors to keep at most; the one that was not asked for the longest goes first.
+        directory: Directory of the index, for messages.
+        description: What `read_description` returned.
+        device: Device of the encoder, if it can choose.
+        model: Folder to use in place of the one that the index was built with.
+        keep: Number of vectors to keep at most; the least recently used goes first.
     """
 
     def __init__(

@@ -56,9 +56,9 @@ class RowWriter:
     Until the last row is there the file is shorter than its header says, and does not open.
 
     Args:
-        path: an old file keeps its first `done` rows.
-        shape: (rows, columns) in the end.
-        done: rows that are there already.
+        path: File to write; an old one keeps its first `done` rows.
+        shape: Final shape, (rows, columns).
+        done: Number of rows that are there already.
     """
 
     def __init__(self, path: Path, shape: tuple[int, int], done: int) -> None:
@@ -89,15 +89,15 @@ class RowWriter:
 
 
 def has_rows(path: Path, rows: int, columns: int) -> bool:
-    """Say whether a file that `RowWriter` wrote holds at least so many rows."""
+    """Return whether a file that `RowWriter` wrote holds at least so many rows."""
     return path.is_file() and path.stat().st_size >= _HEADER + rows * columns * 2
 
 
 def place(directory: Path) -> tuple[int, int, int, int] | None:
-    """Return what tells an index from another one built in its place; None if there is none.
+    """Return what distinguishes an index from another one in its place; None if there is none.
 
-    The numbers of the folder and of its vectors: while the vectors are mapped, the file system
-    gives theirs to no other file.
+    These are the inode numbers of the folder and of its vectors: while the vectors are mapped, the
+    file system gives theirs to no other file.
     """
     try:
         folder, vectors = directory.stat(), (directory / VECTORS).stat()
@@ -114,12 +114,12 @@ def load_vectors(directory: Path, dimension: int) -> tuple[NDArray[Any], NDArray
     Raises:
         CorpusError: if a file is missing, cut off, or does not fit the other.
     """
-    found = []
+    arrays = []
     for name in (VECTORS, DOCUMENTS):
         if not (directory / name).is_file():
             raise CorpusError(f"{str(directory / name)!r} is missing. Build the index again.")
-        found.append(load_array(directory / name))
-    vectors, documents = found
+        arrays.append(load_array(directory / name))
+    vectors, documents = arrays
     if (
         vectors.dtype != np.float16
         or vectors.ndim != 2

@@ -15,17 +15,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from arena._internal.files import write_json
+from arena._internal.lazy import once
 from arena.encoders import make_encoder
-from arena.encoders._once import once
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope, Spread
 from arena.retrieval.dense import _ivf
-from arena.retrieval.dense._blocks import making
-from arena.retrieval.dense._build import finish, write_vectors
-from arena.retrieval.dense._flat import FlatSearch, Found, Searcher, Wanted
+from arena.retrieval.dense._build import finish, making, write_vectors
+from arena.retrieval.dense._flat import FlatSearch, RowRanking, RowRequest, Searcher, fastest
 from arena.retrieval.dense._queries import ENCODER, QueryVectors, read_description
-from arena.retrieval.dense._recall import build_lists
-from arena.retrieval.dense._torch import fastest
 from arena.retrieval.dense._vectors import load_vectors, place
 
 IVF_FROM = 1_000_000
@@ -55,14 +52,14 @@ class Dense(Retriever):
         """Open the index in `directory`, memory-mapped. The encoder is loaded by the first query.
 
         Args:
-            directory: where `build` wrote.
-            search: ``"flat"`` is exact; ``"ivf"`` looks into inverted lists where they serve;
+            directory: Directory that `build` wrote into.
+            search: ``"flat"`` is exact; ``"ivf"`` reads inverted lists where they can serve;
                 ``"auto"`` does so for scopes of at least `IVF_FROM` papers, if there are lists.
-            probes: inverted lists that a search looks into, >= 1.
+            probes: Number of inverted lists that a search reads, >= 1.
             device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"`` for search and encoder; ``"auto"`` is
                 CUDA where torch can use it. Given the vector of a query, it changes no score.
-            cache: query vectors to keep, >= 0.
-            model: where the model's folder is now, if it was built with one that has moved.
+            cache: Number of query vectors to keep, >= 0.
+            model: Present folder of the model, if the index was built with one that has moved.
 
         Raises:
             DataError: if an option is out of its range, or a package of the encoder is absent.
@@ -119,17 +116,17 @@ class Dense(Retriever):
         """Encode the searchable papers of `source`; go on with what a killed build left.
 
         Args:
-            source: the papers.
-            directory: exists; empty, or as a killed build left it.
-            fields: what is encoded.
-            progress: wraps an iterable over papers.
-            encoder: a registered encoder.
-            ivf: build inverted lists, or not; ``"auto"``: from `IVF_FROM` papers on.
-            lists: how many, >= 1. It must not follow the size of the corpus, which is of the
-                future.
-            training: the oldest papers from which lists are made, at least as many as `lists`.
-            spread: encodes in other processes.
-            options: the encoder's.
+            source: Papers of the corpus.
+            directory: An existing directory: empty, or as a killed build left it.
+            fields: Fields to encode.
+            progress: Wraps an iterable over papers.
+            encoder: Name of a registered encoder.
+            ivf: Whether to build inverted lists; ``"auto"``: from `IVF_FROM` papers on.
+            lists: Number of lists, >= 1. It must not follow the size of the corpus, which is of
+                the future.
+            training: Number of the oldest papers from which lists are made, at least `lists`.
+            spread: Runs the encoding in other processes.
+            options: Options of the encoder.
 
         Raises:
             DataError: if an option is unknown or out of its range, or a package is absent.
@@ -144,8 +141,8 @@ class Dense(Retriever):
         kept = {name: value for name, value in options.items() if name != "device"}
         identity = {"encoder": encoder, "options": kept, "config": made.config}
         rows = int(source.searchable_before[-1])
-        wanted = ivf is True or (ivf == "auto" and rows >= IVF_FROM)
-        parameters = {"lists": lists, "training": training} if wanted else None
+        with_lists = ivf is True or (ivf == "auto" and rows >= IVF_FROM)
+        parameters = {"lists": lists, "training": training} if with_lists else None
         if parameters:
             _ivf.load_faiss()
         elsewhere = None if spread is None else (spread, making(encoder, options, made))
@@ -156,7 +153,7 @@ class Dense(Retriever):
         write_json(directory / ENCODER, described)
         recall = None
         if parameters and rows > training:
-            recall = build_lists(directory, made.dimension, **parameters, progress=progress)
+            recall = _ivf.build_lists(directory, made.dimension, **parameters, progress=progress)
         finish(directory)
         return {
             "fields": list(fields),
@@ -185,28 +182,28 @@ class Dense(Retriever):
 
     def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
         """Return what `search` returns for each, reading the vectors once for 128 of them."""
-        found: list[Found | None] = [None] * len(requests)
-        flat: list[tuple[int, Wanted]] = []
+        rankings: list[RowRanking | None] = [None] * len(requests)
+        flat: list[tuple[int, RowRequest]] = []
         for i, request in enumerate(requests):
-            if (one := self._wanted(*request)) is not None:
-                found[i] = self._by_lists(one)
-                if found[i] is None:
-                    flat.append((i, one))
+            if (in_rows := self._in_rows(*request)) is not None:
+                rankings[i] = self._by_lists(in_rows)
+                if rankings[i] is None:
+                    flat.append((i, in_rows))
         if flat:
-            exact = self._searcher.search([one for _, one in flat])
-            for (i, _), result in zip(flat, exact, strict=True):
-                found[i] = result
-        return [self._ranking(one) for one in found]
+            exact = self._searcher.search([in_rows for _, in_rows in flat])
+            for (i, _), ranking in zip(flat, exact, strict=True):
+                rankings[i] = ranking
+        return [self._in_documents(ranking) for ranking in rankings]
 
-    def _wanted(self, query: str, k: int, scope: Scope) -> Wanted | None:
-        """Translate a request from documents to rows; None if it can find nothing."""
+    def _in_rows(self, query: str, k: int, scope: Scope) -> RowRequest | None:
+        """Translate a request from documents to rows; None if nothing can match."""
         if k <= 0 or (end := self._row(scope.end)) == 0:
             return None
         rows = [self._row(d) for d in scope.excluded if self._row(d) < self._row(d + 1)]
         excluded = np.array([row for row in rows if row < end], np.int64)
         k = min(k, end - len(excluded))
         vector = self._queries.get(query) if k > 0 else None
-        return None if vector is None else Wanted(vector, k, end, excluded)
+        return None if vector is None else RowRequest(vector, k, end, excluded)
 
     def _row(self, document: int) -> int:
         """Return how many rows are of documents below this one."""
@@ -214,20 +211,21 @@ class Dense(Retriever):
             return len(self._documents)
         return int(np.searchsorted(self._documents, np.uint32(max(document, 0))))
 
-    def _by_lists(self, one: Wanted) -> Found | None:
-        """Return what the inverted lists find, or None where search shall be flat."""
+    def _by_lists(self, request: RowRequest) -> RowRanking | None:
+        """Return the ranking of the inverted lists, or None where the search must be flat."""
         lists = self._lists
-        if lists is None or self._search == "flat" or one.end <= lists["training"]:
+        if lists is None or self._search == "flat" or request.end <= lists["training"]:
             return None
-        if (self._search == "auto" and one.end < IVF_FROM) or not self._inverted.serves(one):
+        few = self._search == "auto" and request.end < IVF_FROM
+        if few or not self._inverted.serves(request):
             return None
-        found = self._inverted.search(one)
-        return found if len(found.rows) == one.k else None
+        ranking = self._inverted.search(request)
+        return ranking if len(ranking.rows) == request.k else None
 
-    def _ranking(self, found: Found | None) -> Ranking:
-        if found is None:
+    def _in_documents(self, ranking: RowRanking | None) -> Ranking:
+        if ranking is None:
             return Ranking(np.empty(0, np.int64), np.empty(0))
-        return Ranking(self._documents[found.rows].astype(np.int64), found.scores)
+        return Ranking(self._documents[ranking.rows].astype(np.int64), ranking.scores)
 
     @once
     def _flat(self) -> FlatSearch:
@@ -238,15 +236,15 @@ class Dense(Retriever):
         assert self._lists is not None
         shape, training = self._vectors.shape, self._lists["training"]
         try:
-            found = _ivf.IVFSearch(self._directory, self._flat, shape, training, self._probes)
+            lists = _ivf.IVFSearch(self._directory, self._flat, shape, training, self._probes)
         except CorpusError:
-            self._check_place()  # which tells why
+            self._check_place()  # it says why
             raise
         self._check_place()
-        return found
+        return lists
 
     def _check_place(self) -> None:
-        """Refuse to go on with files of another index than those read before."""
+        """Raise CorpusError if another index took the place of the one that was opened."""
         if place(self._directory) != self._place:
             raise CorpusError(
                 f"the index in {str(self._directory)!r} was rebuilt since it was opened; "

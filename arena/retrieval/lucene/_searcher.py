@@ -19,6 +19,9 @@ from arena.retrieval.lucene import _jvm, _similarity
 
 FIELD = "text"
 
+SEGMENT = "segment"
+"""Directory of Lucene's own files."""
+
 REBUILD = "Build it again with `arena-corpus index` and --overwrite."
 """Ends the message about a damaged index."""
 
@@ -135,10 +138,10 @@ class _Opened:
         # At exit the files go with the process, and Java may be gone first.
         weakref.finalize(self, _close, self._reader, os.getpid()).atexit = False
         leaves = reader.leaves()
-        found = (leaves.size(), reader.maxDoc())
-        if found != (1, documents):
+        segments, held = leaves.size(), reader.maxDoc()
+        if (segments, held) != (1, documents):
             raise CorpusError(
-                f"{str(directory)!r} holds {found[1]} documents in {found[0]} segments, not "
+                f"{str(directory)!r} holds {held} documents in {segments} segments, not "
                 f"{documents} in one. {REBUILD}"
             )
         self._leaf = leaves.get(0)
@@ -154,13 +157,14 @@ class _Opened:
         statistics: Statistics,
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         day = self._day(end, excluded, statistics)
-        known = [(self._term(day, term), times) for term, times in terms]
-        found = [(query, times) for query, times in known if query is not None]
-        if not found:
+        queries = [
+            (query, times) for term, times in terms if (query := self._term(day, term)) is not None
+        ]
+        if not queries:
             return np.empty(0, np.int64), np.empty(0, np.float32)
         with _jvm.lock:
             builder = self._Builder()
-            for query, times in found:
+            for query, times in queries:
                 boosted = query if times == 1 else self._Boost(query, float(times))
                 builder.add(boosted, self._should)
             whole, collector = builder.build(), self._Top.create(k, 0)

@@ -20,20 +20,19 @@ from numpy.typing import NDArray
 
 from arena._internal.arrays import load_array
 from arena._internal.cores import cores
-from arena.errors import CorpusError, DataError, clip
-from arena.retrieval._bm25_options import check_names, check_values
-from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope
-from arena.retrieval.lucene._requirements import requirements
-from arena.retrieval.lucene._searcher import REBUILD, Searcher, Statistics
+from arena.errors import CorpusError
+from arena.retrieval._bm25 import BM25
+from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Scope
+from arena.retrieval.lucene._jvm import requirements
+from arena.retrieval.lucene._searcher import REBUILD, SEGMENT, Searcher, Statistics
 from arena.text import analyze
-
-SEGMENT = "segment"
-"""The directory of Lucene's own files."""
 
 
 @RETRIEVERS.register("lucene")
-class LuceneRetriever(Retriever):
+class LuceneRetriever(BM25):
     """Lucene's BM25 with the statistics of the cutoff, its index on disk."""
+
+    name = "lucene"
 
     def __init__(
         self, directory: Path, *, statistics: str = "cutoff", k1: float = 0.9, b: float = 0.4
@@ -51,9 +50,8 @@ class LuceneRetriever(Retriever):
             CorpusError: if the index is damaged.
             ArenaError: if a package or Java is absent.
         """
-        check_values(statistics, k1, b)
+        super().__init__(statistics, k1, b)
         requirements()
-        self._statistics, self._k1, self._b = statistics, float(k1), float(b)
         file = _file(directory)
         self._documents_before, self._length_before, self._documents = (
             _load(directory / f"{name}.npy")
@@ -75,11 +73,6 @@ class LuceneRetriever(Retriever):
             directory / SEGMENT, len(self._documents), self._k1, self._b, same
         )
 
-    @property
-    def config(self) -> dict[str, Any]:
-        """The options that shape a ranking."""
-        return {"statistics": self._statistics, "k1": self._k1, "b": self._b}
-
     @classmethod
     def build(
         cls,
@@ -92,15 +85,8 @@ class LuceneRetriever(Retriever):
         """Write a Lucene index of the searchable papers of `source`; there are no options."""
         from arena.retrieval.lucene import _build
 
-        for name in options:
-            raise DataError(f"the index lucene has no option {clip(name)} to build with.")
+        cls.refuse_build_options(options)
         return _build.build(source, directory, fields, progress)
-
-    @classmethod
-    def open(cls, directory: Path, **options: Any) -> LuceneRetriever:
-        """Open an index that `build` wrote; for the options see `__init__`."""
-        check_names("lucene", options)
-        return cls(directory, **options)
 
     def search(self, query: str, k: int, scope: Scope) -> Ranking:
         """Return the `k` best documents of `scope` that hold a term of `query`.
@@ -170,10 +156,10 @@ def _file(directory: Path) -> tuple[int, ...]:
     and a file, whose number no other gets while it is mapped.
     """
     try:
-        found = [path.stat() for path in (directory, directory / "documents_before.npy")]
+        stats = [path.stat() for path in (directory, directory / "documents_before.npy")]
     except FileNotFoundError:
         return ()
-    return tuple(number for stat in found for number in (stat.st_dev, stat.st_ino))
+    return tuple(number for stat in stats for number in (stat.st_dev, stat.st_ino))
 
 
 def _load(path: Path) -> NDArray[Any]:

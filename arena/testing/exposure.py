@@ -1,0 +1,145 @@
+"""The check that any result passes, whatever the tool: does it show a paper out of reach?"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any
+
+from arena.testing.files import Facts, Reach, title_key
+from arena.testing.walk import leaves, strings
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_GRAM = 8  # words; an excerpt of twice as many is found wherever it begins
+_SHORTEST_TITLE = 4  # words of a title that cannot stand in another text by chance
+_SHORTEST_KEY = 8  # letters of a heading or title that is compared as a whole
+_LONGEST_KEY = 1_000  # characters of a text that is compared as a whole
+_SHORTEST_ID = 5  # characters of an id that is looked for inside texts
+
+
+class Exposure:
+    """Finds ids, dates, titles and texts of papers out of reach in results.
+
+    Args:
+        facts: The whole corpus.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+
+    def find(
+        self, result: Any, reach: Reach, sent: Iterable[str], texts: bool = True
+    ) -> Iterator[tuple[str, str]]:
+        """Yield (name of a leak, what is wrong) for all that `result` shows of hidden papers.
+
+        Args:
+            result: Value of JSON, or a text.
+            reach: The papers that exist.
+            sent: Strings that the agent has sent in this episode, which a result may repeat.
+            texts: Whether to look for titles, headings and excerpts, too. An oracle that compares
+                every text of a result with the files makes it superfluous.
+        """
+        sent = frozenset(sent)
+        for key, text in strings(result):
+            if text in sent:
+                continue
+            yield from self._ids(key, text, reach, sent)
+            day = _DAY.match(text)
+            if day and len(text) <= len("2020-01-01T00:00:00.000000Z") and day[0] >= reach.cutoff:
+                yield "date", f"{key}={text!r} is not before {reach.cutoff}"
+            if texts:
+                yield from self._texts(key, text, reach, sent)
+        for key, number in leaves(result):
+            if not isinstance(number, int) or isinstance(number, bool):
+                continue
+            if re.search("year|date", key.lower()) and int(reach.cutoff[:4]) < number < 10_000:
+                yield "date", f"{key}={number} is not before {reach.cutoff}"
+
+    def _ids(
+        self, key: str, text: str, reach: Reach, sent: frozenset[str]
+    ) -> Iterator[tuple[str, str]]:
+        ids = {text} | {
+            word
+            for word in re.findall(r"""[^\s'"(),;\[\]{}]+""", text)
+            if len(word) >= _SHORTEST_ID and not word.isdigit()
+        }
+        for paper_id in sorted(ids - sent):
+            known = paper_id in self._facts.by_id or paper_id in self._facts.surveys
+            if not known or reach.paper(paper_id) is not None:
+                continue
+            if self._is_shown(text, reach) or any(paper_id in each for each in sent):
+                continue  # a paper in reach may be called so, or the agent has written it
+            place = repr(key) if key else "a key"
+            yield "hidden paper", f"{paper_id!r} {reach.why_not(paper_id)}, and is in {place}"
+
+    def _texts(
+        self, key: str, text: str, reach: Reach, sent: frozenset[str]
+    ) -> Iterator[tuple[str, str]]:
+        whole = title_key(text) if len(text) < _LONGEST_KEY else ""
+        if name := self._facts.title_keys.get(whole):
+            if not _is_part(text, sent):
+                yield "survey title", f"{key}={text!r} is the title of the survey {name!r}"
+            return
+        numbers = self._whole.get(whole, ()) if len(whole) >= _SHORTEST_KEY else ()
+        if numbers and not any(reach.mask[n] for n in numbers) and not _is_part(text, sent):
+            paper_id = self._facts.papers[numbers[0]].id
+            why = reach.why_not(paper_id)
+            yield "hidden paper", f"{key}={text!r:.80} is of {paper_id!r}, which {why}"
+            return
+        words = _words(text)
+        for size in range(_SHORTEST_TITLE, _GRAM + 1):
+            for at in range(len(words) - size + 1):
+                gram = " ".join(words[at : at + size])
+                number = self._grams.get(gram)
+                if number is None or reach.mask[number] or _is_part(gram, sent):
+                    continue
+                if not any(gram in each for each in self._texts_in_reach(reach)):
+                    paper_id = self._facts.papers[number].id
+                    why = reach.why_not(paper_id)
+                    yield "hidden paper", f"{gram!r} in {key!r} is of {paper_id!r}, which {why}"
+                    return
+
+    def _is_shown(self, text: str, reach: Reach) -> bool:
+        numbers = self._whole.get(title_key(text), ())
+        return any(reach.mask[number] for number in numbers)
+
+    def _texts_in_reach(self, reach: Reach) -> Iterator[str]:
+        for number in reach.numbers:
+            for text in self._facts.texts(int(number)):
+                yield " ".join(_words(text))
+
+    @cached_property
+    def _whole(self) -> dict[str, list[int]]:
+        """Key of a title, heading or short abstract -> documents that have it."""
+        documents: dict[str, list[int]] = defaultdict(list)
+        for paper in self._facts.papers:
+            headings = (heading for heading, _ in self._facts.sections.get(paper.number, ()))
+            for text in {paper.title, paper.abstract, *headings}:
+                if text and len(text) < _LONGEST_KEY:
+                    documents[title_key(text)].append(paper.number)
+        return documents
+
+    @cached_property
+    def _grams(self) -> dict[str, int]:
+        """Titles of four to eight words, and every eighth gram of longer texts -> document."""
+        grams: dict[str, int] = {}
+        for number in range(len(self._facts.papers)):
+            for place, text in enumerate(self._facts.texts(number)):
+                words = _words(text)
+                if place == 0 and _SHORTEST_TITLE <= len(words) < _GRAM:
+                    grams.setdefault(" ".join(words), number)
+                for at in range(0, len(words) - _GRAM + 1, _GRAM):
+                    grams.setdefault(" ".join(words[at : at + _GRAM]), number)
+        return grams
+
+
+def _is_part(text: str, sent: Iterable[str]) -> bool:
+    """Return whether the words of `text` stand in one of the texts that were sent."""
+    words = f" {' '.join(_words(text))} "
+    return any(words in f" {' '.join(_words(each))} " for each in sent)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())

@@ -1,0 +1,135 @@
+"""The one walker of objects: all that public attributes and containers lead to."""
+
+from __future__ import annotations
+
+import datetime
+import inspect
+import json
+import types
+from collections import deque
+from collections.abc import Iterator, Mapping, Set, ValuesView
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from arena.testing.report import require
+
+_LEAVES = (
+    type(None), bool, int, float, complex, str, bytes, np.generic, np.random.Generator,
+    datetime.date, datetime.timedelta, PurePath, types.ModuleType, types.GeneratorType, type,
+)  # fmt: skip
+_BUILT_IN = (dict, list, tuple, set, frozenset)  # a space may be a mapping with attributes
+_DEEPEST = 50
+_MOST = 200_000
+
+
+def walk(root: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield (path, object) for `root` and everything that it leads to.
+
+    Attributes that begin with an underscore, methods, functions, modules and classes are left out.
+    Each container or object is entered once. A corpus and its views are not entered: they are the
+    door to the papers and hold no label.
+
+    Args:
+        root: Object to begin with.
+        name: Name of `root` in the paths.
+
+    Raises:
+        CheckError: If there are more than 200,000 objects or one is more than 50 steps away, so
+            that nothing is left out silently.
+    """
+    from arena.corpus import Corpus
+    from arena.corpus.view import CorpusView
+
+    closed = (*_LEAVES, Corpus, CorpusView)
+    entered: dict[int, Any] = {}  # holds the objects, so that no address is used twice
+    waiting: list[tuple[str, Any, int]] = [(name, root, 0)]
+    count = 0
+    while waiting:
+        require(count < _MOST, f"{name} leads to more than {_MOST:,} objects, too many to look at")
+        path, value, depth = waiting.pop()
+        if isinstance(value, np.ndarray | np.void):
+            value = value.tolist()
+        if not isinstance(value, _LEAVES):
+            if id(value) in entered:
+                continue
+            entered[id(value)] = value
+        count += 1
+        yield path, value
+        if not isinstance(value, closed):
+            below = [(where, item, depth + 1) for where, item in _inside(path, value)]
+            deep = below and depth >= _DEEPEST
+            require(not deep, f"{name} leads on after {_DEEPEST} steps, too deep to look at")
+            waiting.extend(reversed(below))
+
+
+def label_type(value: Any) -> str | None:
+    """Return the name of the type of an object that holds labels, else None."""
+    from arena.mindmap import MindMap
+    from arena.tasks import Gold, TaskSet
+
+    return type(value).__name__ if isinstance(value, TaskSet | Gold | MindMap) else None
+
+
+def leaves(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield (nearest key above, leaf) for a value of JSON; the keys, too, with an empty key."""
+    waiting: list[tuple[str, Any]] = [("", value)]
+    while waiting:
+        key, item = waiting.pop()
+        if isinstance(item, Mapping):
+            for name, below in reversed(list(item.items())):
+                waiting += [(str(name), below), ("", name)]
+        elif isinstance(item, list | tuple):
+            waiting += [(key, below) for below in reversed(item)]
+        else:
+            yield key, item
+
+
+def strings(value: Any) -> Iterator[tuple[str, str]]:
+    """Yield (nearest key above, text) for the strings in a value of JSON, as `leaves` does."""
+    return ((key, leaf) for key, leaf in leaves(value) if isinstance(leaf, str))
+
+
+def values_of(key: str, value: Any) -> list[str]:
+    """Return the strings below every `key` in a value of JSON, in order."""
+    return [text for name, text in strings(value) if name == key]
+
+
+def parsed(text: Any) -> Any:
+    """Return the value of JSON in `text`, or None if it is not JSON."""
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def collected(value: Any) -> set[str] | None:
+    """Return the strings in a container, or the keys of a mapping; None for anything else."""
+    if isinstance(value, np.ndarray):
+        value = value.ravel().tolist()
+    if isinstance(value, Mapping | Set | list | tuple):
+        return {str(item) for item in value if isinstance(item, str)}
+    return None
+
+
+def _inside(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key, item in list(value.items()):
+            yield f"{path}[{key!r:.40}] (key)", key
+            yield f"{path}[{key!r:.40}]", item
+    elif isinstance(value, Set):
+        for item in sorted(value, key=repr):
+            yield f"{path}{{...}}", item
+    elif isinstance(value, list | tuple | deque | ValuesView):
+        for number, item in enumerate(list(value)):
+            yield f"{path}[{number}]", item
+    for attribute in () if type(value) in _BUILT_IN else dir(value):
+        if attribute.startswith("_"):
+            continue
+        try:
+            item = getattr(value, attribute)
+        except Exception:  # an attribute that cannot be read tells nothing
+            continue
+        if not inspect.isroutine(item) and not isinstance(item, type | types.ModuleType):
+            yield f"{path}.{attribute}", item

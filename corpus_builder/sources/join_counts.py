@@ -1,0 +1,82 @@
+"""The counts of a join of surveys to a collection, for the manifest and for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+
+class JoinCounts:
+    """Counts for each survey, and their sums."""
+
+    def __init__(self) -> None:
+        self._surveys: dict[str, dict[str, Any]] = {}
+        self._left_out: list[str] = []
+        self._unusable: list[str] = []
+
+    def __len__(self) -> int:
+        return len(self._surveys)
+
+    @property
+    def n_left_out(self) -> int:
+        """Number of surveys without a date."""
+        return len(self._left_out)
+
+    def add(self, survey: str, counts: dict[str, int]) -> dict[str, Any]:
+        """Add a survey; return its counts, which the caller can extend."""
+        self._surveys[survey] = dict(counts)
+        return self._surveys[survey]
+
+    def leave_out(self, survey: str) -> None:
+        """Count a survey without a date, which no corpus can hold."""
+        self._left_out.append(survey)
+
+    def unusable_map(self, survey: str) -> None:
+        """Count a survey whose mind-map cannot be read."""
+        self._unusable.append(survey)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the sums over the surveys that are not left out, and the counts of every one."""
+        gone = set(self._left_out)
+        kept = [counts for survey, counts in self._surveys.items() if survey not in gone]
+        total: Counter[str] = Counter()
+        for counts in kept:
+            for name, value in counts.items():
+                if isinstance(value, int):
+                    total[name] += value
+        dates = Counter(counts["date_from"] for counts in kept if "date_from" in counts)
+        return {
+            "surveys": len(kept),
+            "left_out_undated": sorted(self._left_out),
+            "unusable_mind_maps": sorted(self._unusable),
+            "dates_from": dict(sorted(dates.items())),
+            "total": dict(total),
+            "per_survey": self._surveys,
+        }
+
+
+def yield_rows(counts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return (name, text) rows that describe what `JoinCounts.to_json` returns."""
+    total = counts["total"]
+    rows = []
+    if total.get("listed"):
+        text = (
+            f"{total['listed']:,} listed by {counts['surveys']:,} surveys: {total['by_id']:,} "
+            f"found by id, {total['by_title']:,} by title, {total['not_found']:,} not found, "
+            f"{total['repeated']:,} repeats"
+        )
+        for name, reason in (("ambiguous", "of several candidates"),
+                           ("years_apart", "3 or more years from their listed year")):  # fmt: skip
+            if total.get(name):
+                text += f"; {total[name]:,} {reason}"
+        rows.append(("joined", text))
+    parts = [f"{count:,} from {whence}" for whence, count in counts["dates_from"].items()]
+    if left_out := len(counts["left_out_undated"]):
+        parts.append(f"{left_out:,} left out: no date is known")
+    if counts["unusable_mind_maps"]:
+        parts.append(f"{len(counts['unusable_mind_maps']):,} mind-maps cannot be read")
+    if total.get("in_collection"):
+        parts.append(f"{total['in_collection']:,} of their own papers in the collection, hidden")
+    if parts:
+        rows.append(("survey dates" if counts["dates_from"] else "surveys", "; ".join(parts)))
+    return rows
