@@ -11,8 +11,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# A quick run tries fewer cases of each property; HYPOTHESIS_PROFILE=ci tries many.
+settings.register_profile("quick", max_examples=25, deadline=None)
+settings.register_profile("ci", max_examples=100, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 # Started in the background of a script, pytest ignores Ctrl-C, and so would all processes that the
 # tests start and interrupt.

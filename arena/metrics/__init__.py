@@ -14,8 +14,6 @@ Example:
     {'recall@1': 0.5, 'precision@2': 0.5, 'mrr': 1.0}
 """
 
-from arena.metrics._checked import checked
-from arena.metrics._registry import METRICS, Metric
-from arena.metrics._scoring import evaluate, get, mean, parse
+from arena.metrics.base import METRICS, Metric, checked, evaluate, get, mean, parse
 
 __all__ = ["METRICS", "Metric", "checked", "evaluate", "get", "mean", "parse"]

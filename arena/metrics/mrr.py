@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from arena.metrics._checked import checked
-from arena.metrics._registry import METRICS
+from arena.metrics.base import METRICS, checked
 
 
 @METRICS.register("mrr")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from arena.metrics._checked import checked
-from arena.metrics._registry import METRICS
+from arena.metrics.base import METRICS, checked
 
 
 @METRICS.register("ndcg")

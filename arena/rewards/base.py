@@ -1,4 +1,4 @@
-"""What a reward is, and how rewards are named and added."""
+"""Rewards and sums of rewards by name."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from arena.registry import Registry, make
 
 
 class Progress(NamedTuple):
-    """What a reward may know of one step.
+    """All that a reward may know of one step.
 
     Attributes:
-        found: distinct gold papers that have been shown so far, this step included.
-        found_before: the same before this step.
-        gold: gold papers in reach, >= 0.
-        searches: made in this step, 0 or 1.
-        reads: made in this step, 0 or 1.
-        characters: of results that showed papers in this step, >= 0.
-        over: whether the episode ends with this step, terminated or truncated.
-        score: the task's headline metric of what was handed in; None before the end and for a
+        found: Number of distinct gold papers shown so far, this step included.
+        found_before: The same number before this step.
+        gold: Number of gold papers in reach, >= 0.
+        searches: Searches made in this step, 0 or 1.
+        reads: Reads made in this step, 0 or 1.
+        characters: Characters of this step's results that show papers, >= 0.
+        over: Whether the episode ends with this step, terminated or truncated.
+        score: The task's headline metric of the submitted answers; None before the end and for a
             survey that cannot be scored. In [0, 1] for the tasks of this project.
     """
 
@@ -45,7 +45,7 @@ class Reward(ABC):
     def terms(self, progress: Progress) -> dict[str, float]:
         """Return the named terms that add up to the reward of a step.
 
-        The names begin with the name of the reward, so that those of a sum do not meet.
+        The names begin with the name of the reward, so that the names of a sum stay distinct.
         """
 
 
@@ -58,12 +58,12 @@ def make_rewards(name: str, options: Mapping[str, Any] | None = None) -> list[Re
     """Return the rewards that add up to `name`, such as ``"gain"`` or ``"gain+cost"``.
 
     Args:
-        name: registered names joined by ``+``, each at most once.
-        options: name -> keyword arguments of that reward.
+        name: Registered names joined by ``+``, each at most once.
+        options: Name of a reward -> its keyword arguments.
 
     Raises:
-        UnknownNameError: if there is no such reward.
-        DataError: if a name stands twice, or an option is unknown or out of its range.
+        UnknownNameError: There is no such reward.
+        DataError: A name stands twice, or an option is unknown or out of its range.
     """
     if not isinstance(name, str):
         raise DataError(f"reward={clip(name)}: give a name, or names joined by '+'.")
@@ -87,8 +87,14 @@ def make_rewards(name: str, options: Mapping[str, Any] | None = None) -> list[Re
 def number(name: str, value: object, least: float, most: float) -> float:
     """Return an option that is a finite number in a range.
 
+    Args:
+        name: Name of the option.
+        value: Value that the caller gave.
+        least: Least allowed value.
+        most: Greatest allowed value.
+
     Raises:
-        DataError: if it is none.
+        DataError: `value` is no number, or is out of the range.
     """
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not least <= value <= most:  # type: ignore[operator]

@@ -1,4 +1,4 @@
-"""Cost: what searching and reading is charged."""
+"""Cost: a price of searching and reading."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ class Cost(Reward):
     """A price for each search, each read and each character of a result; never above 0.
 
     Args:
-        per_search: in [0, 1000].
-        per_read: for `read`, `references` and `citations`, in [0, 1000].
-        per_character: of the results that show papers, in [0, 1000].
+        per_search: Price of a search, in [0, 1000].
+        per_read: Price of a call of `read`, `references` or `citations`, in [0, 1000].
+        per_character: Price of a character of a result that shows papers, in [0, 1000].
 
     Raises:
-        DataError: if one is out of its range.
+        DataError: A price is out of its range.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Final: the score of what was handed in, at the end."""
+"""Final: the score of the submitted answers, at the end."""
 
 from __future__ import annotations
 

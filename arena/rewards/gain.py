@@ -1,4 +1,4 @@
-"""Gain: what this step has found."""
+"""Gain: the gold papers that a step shows for the first time."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from arena.rewards.base import REWARDS, Progress, Reward
 class Gain(Reward):
     """Gold papers shown for the first time in this step, over all gold papers in reach.
 
-    In [0, 1]; over an episode it adds up to the recall of all that was shown. A paper is shown by
-    a search, by `read`, or in a list of references or citations. What is handed in does not count.
+    In [0, 1]; over an episode it adds up to the recall of all papers shown. A search, `read` and a
+    list of references or citations show papers. Submitted papers do not count.
     """
 
     def terms(self, progress: Progress) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Shaped: the final score, with hints on the way that do not change which policy is best."""
+"""Shaped: the final score, with hints before it that do not change which policy is best."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ class Shaped(Reward):
     Russell 1999, Policy invariance under reward transformations, theorem 1). The potential is
     ``weight`` times the share of the gold papers that has been shown; at the end of an episode it
     is 0, which keeps the theorem true for episodes (Grzes 2017, Reward shaping in episodic
-    reinforcement learning). The budget is a part of the observation, so being cut off is an end
-    like any other. So the discounted return is that of ``final`` minus the potential of the first
-    state, which is 0 unless the episode begins with references.
+    reinforcement learning). The observation holds the budget, so a truncation is an end like any
+    other. The discounted return is therefore that of ``final`` minus the potential of the first
+    state, which is 0 unless the episode starts with references.
 
     Args:
-        discount: that of the learner, in [0, 1].
-        weight: of the potential, in [0, 1000].
+        discount: Discount of the learner, in [0, 1].
+        weight: Weight of the potential, in [0, 1000].
 
     Raises:
-        DataError: if one is out of its range.
+        DataError: An option is out of its range.
     """
 
     def __init__(self, discount: float = 1.0, weight: float = 1.0) -> None:

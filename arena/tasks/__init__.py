@@ -1,7 +1,7 @@
-"""What is asked of an agent and how the answer is scored.
+"""Tasks: what an agent is asked for and how its answer is scored, one file each.
 
-`Task` says what a task is; `TaskSet` holds a corpus' surveys. The labels stay with `TaskSet`:
-no observation, tool or agent ever gets one.
+A `Task` that a module of this package registers has an environment, ``arena/NAME-v0``. `TaskSet`
+holds the surveys of a corpus. The labels stay with it: no observation, tool or agent gets one.
 """
 
 from arena.tasks.base import (
@@ -15,7 +15,6 @@ from arena.tasks.base import (
     stages_of,
     tools_of,
 )
-from arena.tasks.choice import choose_surveys
 from arena.tasks.scoring import (
     ENCODER,
     EXTRACTOR,
@@ -25,7 +24,7 @@ from arena.tasks.scoring import (
     ideal_ranking,
     measures,
 )
-from arena.tasks.task_set import TaskSet
+from arena.tasks.task_set import TaskSet, choose_surveys
 
 __all__ = [
     "DEFAULT_BUDGET",

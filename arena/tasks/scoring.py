@@ -1,4 +1,4 @@
-"""From what was handed in to the task's metrics."""
+"""Metrics of submitted answers, and the best possible answers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from arena.mindmap import MindMap
 
 ENCODER = "static"
-"""The encoder by which headings are compared, unless it is told otherwise."""
+"""Default encoder that compares headings."""
 
 EXTRACTOR = "spacy"
-"""What finds the entities in headings, unless it is told otherwise."""
+"""Default extractor of the entities in headings."""
 
 _Answers = Mapping[str, "list[str] | MindMap"]
 
@@ -25,34 +25,34 @@ _Answers = Mapping[str, "list[str] | MindMap"]
 def evaluate_answers(
     name: str, answers: _Answers, tasks: TaskSet, survey_id: str, encoder: str = ENCODER
 ) -> dict[str, float]:
-    """Score what was handed in for one survey.
+    """Score the answers submitted for one survey.
 
     Args:
-        name: a registered task.
-        answers: stage -> ranking or mind-map; a stage that is missing scores as an empty one.
-        tasks: holds the labels.
-        survey_id: the survey.
-        encoder: compares headings; no part in rankings.
+        name: Name of the task.
+        answers: Stage -> ranking or mind-map; a missing stage scores as an empty answer.
+        tasks: Surveys with their labels.
+        survey_id: Id of the survey.
+        encoder: Encoder that compares headings; rankings need none.
 
     Returns:
         Metric -> value in the order of the task; a task of several stages adds its headline, the
         mean of the stages' headlines. A stage without labels is left out, also of that mean;
         empty if no stage has any. A metric that cannot score these labels is left out.
     """
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     headlines = []
     for stage, task in stages_of(name):
-        scores = _stage(task, answers.get(stage), tasks, survey_id, encoder)
-        found |= scores
-        if scores:
-            headlines.append(scores[task.headline])
+        of_stage = _score(task, answers.get(stage), tasks, survey_id, encoder)
+        scores |= of_stage
+        if of_stage:
+            headlines.append(of_stage[task.headline])
     task = TASKS.get(name)
     if task.stages and headlines:
-        found[task.headline] = math.fsum(headlines) / len(headlines)
-    return found
+        scores[task.headline] = math.fsum(headlines) / len(headlines)
+    return scores
 
 
-def _stage(
+def _score(
     task: Task, answer: Any, tasks: TaskSet, survey_id: str, encoder: str
 ) -> dict[str, float]:
     if task.answer == "ranking":
@@ -63,7 +63,7 @@ def _stage(
         return {}
     from arena import mindmap
 
-    # Of distances the best is 0, so what was not handed in is an empty map and not a zero.
+    # The best distance is 0, so a missing answer is scored as an empty map, not as 0.
     scores = mindmap.evaluate(answer or mindmap.MindMap(""), gold, task.metrics, encoder, EXTRACTOR)
     return {name: score for name, score in scores.items() if score is not None}
 
@@ -71,11 +71,11 @@ def _stage(
 def can_score(name: str, tasks: TaskSet, survey_id: str) -> bool:
     """Return whether every stage of a task has labels for a survey.
 
-    Of a survey whose references are not known, a mind-map can be made of the topic alone.
+    A mind-map can be made of the topic alone, so a task of mind-maps needs no known reference.
     """
     answers = {task.answer for _, task in stages_of(name)}
-    listed = answers == {"mind_map"} or bool(tasks.gold(survey_id).gains)
-    return listed and not ("mind_map" in answers and tasks.mind_map(survey_id) is None)
+    has_gold = answers == {"mind_map"} or bool(tasks.gold(survey_id).gains)
+    return has_gold and not ("mind_map" in answers and tasks.mind_map(survey_id) is None)
 
 
 def ideal_answers(name: str, tasks: TaskSet, survey_id: str) -> dict[str, list[str] | MindMap]:
@@ -98,13 +98,13 @@ def ideal_ranking(gold: Gold) -> list[str]:
 
 def measures(name: str) -> list[Callable[..., float | None]]:
     """Return the functions behind a task's metrics, whose code shapes its numbers."""
-    found: list[Callable[..., float | None]] = []
+    functions: list[Callable[..., float | None]] = []
     for _, task in stages_of(name):
         for metric in task.metrics:
             if task.answer == "ranking":
-                found.append(metrics.parse(metric)[0])
+                functions.append(metrics.parse(metric)[0])
             else:
                 from arena.mindmap import MIND_MAP_METRICS
 
-                found.append(MIND_MAP_METRICS.get(metric))
-    return found
+                functions.append(MIND_MAP_METRICS.get(metric))
+    return functions

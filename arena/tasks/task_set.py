@@ -1,8 +1,9 @@
-"""The surveys of a corpus with their labels. Agents are never given one of these."""
+"""The surveys of a corpus with their labels, which no agent ever gets, and the choice of some."""
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +31,7 @@ class TaskSet:
 
     @cached_property
     def surveys(self) -> dict[str, Survey]:
-        """Id -> what an agent may know of the survey."""
+        """Survey id -> all that an agent may know of the survey."""
         rows = self._read(layout.SURVEYS)
         return {r["id"]: Survey(r["id"], r["title"], r["date"].isoformat()) for r in rows}
 
@@ -38,7 +39,7 @@ class TaskSet:
         """Return one survey.
 
         Raises:
-            UnknownNameError: if there is none with this id; the message names the nearest.
+            UnknownNameError: No survey has this id; the message names the nearest ids.
         """
         if not isinstance(survey_id, str) or survey_id not in self.surveys:
             raise UnknownNameError(
@@ -51,16 +52,16 @@ class TaskSet:
         """Return the labels of one survey; `Gold.gains` is empty if it cannot be scored.
 
         Raises:
-            UnknownNameError: if there is no such survey.
+            UnknownNameError: There is no such survey.
         """
         self.survey(survey_id)
         return self._gold[survey_id]
 
     def mind_map(self, survey_id: str) -> MindMap | None:
-        """Return the survey's own mind-map, or None if it has none with a heading that can be read.
+        """Return the survey's own mind-map, or None if it has no readable one with a heading.
 
         Raises:
-            UnknownNameError: if there is no such survey.
+            UnknownNameError: There is no such survey.
         """
         from arena.mindmap import read_mind_map
 
@@ -107,3 +108,39 @@ class TaskSet:
                 f"{str(path)!r} is not as it was built. See `arena-corpus verify`; build it again."
             )
         return pq.read_table(path).to_pylist()  # type: ignore[no-any-return]
+
+
+def choose_surveys(
+    tasks: TaskSet, surveys: Sequence[str] | int | None, among: Sequence[str] | None = None
+) -> list[str]:
+    """Return the ids of the surveys to play or score, in order.
+
+    Args:
+        tasks: Surveys of the corpus.
+        surveys: Any ids of the corpus; or a number, for the first of `among`; or None, for all
+            of `among`.
+        among: Ids in order; by default all.
+
+    Raises:
+        UnknownNameError: An id is unknown.
+        DataError: `surveys` is none of these, is out of range, or names no survey.
+    """
+    counted = list(tasks.surveys if among is None else among)
+    if surveys is None:
+        return counted
+    if isinstance(surveys, str):
+        raise DataError(f"surveys={clip(surveys)} is one string; give a list of ids.")
+    if isinstance(surveys, bool) or not isinstance(surveys, int | Iterable):
+        raise DataError(f"surveys={clip(surveys)}: give a list of ids, or how many.")
+    if isinstance(surveys, int):
+        if not 1 <= surveys <= len(counted):
+            which = "" if among is None else " that can be scored"
+            raise DataError(
+                f"surveys={surveys}: the corpus has {len(counted)} surveys{which}. Give 1 to "
+                f"{len(counted)}."
+            )
+        return counted[:surveys]
+    chosen = {tasks.survey(survey_id).id for survey_id in surveys}
+    if not chosen:
+        raise DataError("no survey is named. Give ids, a number, or nothing for all.")
+    return sorted(chosen)

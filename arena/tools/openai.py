@@ -17,8 +17,14 @@ from typing import Any
 import gymnasium
 
 from arena.errors import DataError, clip
-from arena.tools._schema import schema
-from arena.tools.base import Tool
+from arena.tools.base import Parameter, Tool
+
+_TYPES: dict[str, dict[str, Any]] = {
+    "string": {"type": "string"},
+    "integer": {"type": "integer"},
+    "strings": {"type": "array", "items": {"type": "string"}},
+    "object": {"type": "object"},
+}
 
 
 def tool_schemas(
@@ -27,10 +33,10 @@ def tool_schemas(
     """Return the tools of an environment for the argument ``tools`` of a chat completion.
 
     Args:
-        env: an environment of this project, wrapped or not, scalar or vector.
+        env: An environment of this project, wrapped or not, scalar or vector.
 
     Raises:
-        DataError: if it is another environment.
+        DataError: `env` is another environment.
     """
     space = getattr(env, "single_action_space", None) or getattr(env, "action_space", None)
     tools = getattr(space, "tools", None)
@@ -42,5 +48,24 @@ def tool_schemas(
 
 
 def _function(tool: Tool) -> dict[str, Any]:
-    described = {"name": tool.name, "description": tool.description, "parameters": schema(tool)}
-    return {"type": "function", "function": described}
+    parameters = {
+        "type": "object",
+        "properties": {p.name: _schema(p) for p in tool.parameters},
+        "required": [p.name for p in tool.parameters if p.required],
+        "additionalProperties": False,
+    }
+    function = {"name": tool.name, "description": tool.description, "parameters": parameters}
+    return {"type": "function", "function": function}
+
+
+def _schema(parameter: Parameter) -> dict[str, Any]:
+    """Return the JSON schema of an argument."""
+    schema = {**_TYPES[parameter.kind], "description": parameter.description}
+    for name, bound in zip(("minimum", "maximum"), parameter.bounds, strict=True):
+        if bound is not None:
+            schema[name] = bound
+    if parameter.choices:
+        schema["enum"] = list(parameter.choices)
+    if parameter.default is not None:
+        schema["default"] = parameter.default
+    return schema

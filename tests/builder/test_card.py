@@ -18,11 +18,10 @@ from hypothesis import strategies as st
 
 from corpus_builder.build import build
 from corpus_builder.card import write_card
-from corpus_builder.card._again import command
-from corpus_builder.card._bars import bins_of
-from corpus_builder.card._complexity import fit
-from corpus_builder.card._losses import flat, of_source
-from corpus_builder.card._svg import ticks
+from corpus_builder.card.charts import bars_of_years
+from corpus_builder.card.facts import fit
+from corpus_builder.card.losses import flat, of_source
+from corpus_builder.card.page import command
 from corpus_builder.sources.jsonl import JsonLines
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -360,7 +359,7 @@ def test_reports_of_stages_are_rendered_whole() -> None:
         "surveys": {},
         "references": {"dropped": {"deep": {"er": 4}}, "share": 0.5},
     }  # fmt: skip
-    text = of_source({"source": "x", "stages": stages})
+    text = "\n\n".join(of_source({"source": "x", "stages": stages}))
     cells = {tuple(c.strip() for c in line.split("|")[1:-1]) for line in text.splitlines()}
     assert ("lines", "1,200", "5", "") in cells
     assert ("rejected: no title", "9", "-", "records that cannot be used") in cells
@@ -375,8 +374,8 @@ def test_reports_of_stages_are_rendered_whole() -> None:
     assert twice in cells
     assert ("share", "0.5", "") in cells
     assert "f" * 64 not in text and "### Stage surveys\n\nNo counts." in text
-    assert of_source({"source": "x"}) == ""
-    assert "| joined" in of_source({"yield": {"joined": 5, "lost": {"no id": 2}}})
+    assert of_source({"source": "x"}) == []
+    assert "| joined" in of_source({"yield": {"joined": 5, "lost": {"no id": 2}}})[1]
 
 
 def test_flat_ends_in_deep_mappings() -> None:
@@ -388,24 +387,15 @@ def test_flat_ends_in_deep_mappings() -> None:
 
 @given(st.dictionaries(st.integers(1000, 9999), st.integers(1, 10**7), max_size=60))
 def test_bars_by_year_lose_no_paper(years: dict[int, int]) -> None:
-    bins = bins_of(years)
-    assert sum(papers for _, papers in bins) == sum(years.values())
-    assert len(bins) <= 42
-    for name, papers in bins:
-        if name.isdecimal():
-            assert papers == years.get(int(name), 0)
+    bars = bars_of_years(years)
+    assert sum(bar.papers for bar in bars) == sum(years.values())
+    assert len(bars) <= 42
+    for bar in bars:
+        assert bar.is_rest or bar.papers == years.get(int(bar.name), 0)
 
 
 def test_the_years_with_most_papers_have_bars() -> None:
     years = {1000: 1, **dict.fromkeys(range(1980, 2020), 5), 9999: 2}
-    bins = bins_of(years)
-    assert bins[0] == ("before 1980", 1) and bins[-1] == ("after 2019", 2)
-    assert [name for name, _ in bins[1:-1]] == [str(year) for year in range(1980, 2020)]
-
-
-@given(st.integers(0, 10**9), st.integers(2, 12))
-def test_ticks(top: int, most: int) -> None:
-    found = ticks(top, most)
-    assert found[0] == 0 and found[-1] >= max(top, 1) and len(found) <= most + 1
-    step = found[1]
-    assert re.fullmatch("[125]0*", str(step)) and found == list(range(0, found[-1] + 1, step))
+    bars = bars_of_years(years)
+    assert bars[0] == ("before 1980", 1, True) and bars[-1] == ("after 2019", 2, True)
+    assert [bar.name for bar in bars[1:-1]] == [str(year) for year in range(1980, 2020)]

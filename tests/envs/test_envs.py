@@ -339,6 +339,7 @@ def test_nobody_shares_what_an_episode_gives_out(world):
     assert act(playing(world, survey), "finish") == {"submitted": 0}
 
 
+@pytest.mark.slow
 def test_vector_environments(world):
     """Gymnasium's own vector environments, in one process and in spawned ones."""
     actions = [call("search", query="membrane", k=2), call("search", query="erosion", k=2)]

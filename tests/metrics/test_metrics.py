@@ -208,6 +208,7 @@ def test_mean_errors(per_query: dict[str, dict[str, float]], message: str) -> No
         metrics.mean(per_query)
 
 
+@pytest.mark.slow  # ranx compiles for up to a minute
 def test_equals_ranx() -> None:
     ranx = pytest.importorskip("ranx")
     rng = random.Random(0)

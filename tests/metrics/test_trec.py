@@ -221,6 +221,7 @@ def test_order_refuses_nan() -> None:
         order([("b", 0.0), ("a", float("nan"))], lambda _: None)
 
 
+@pytest.mark.slow  # ranx compiles for up to a minute
 def test_ranx_reads_our_files(tmp_path: Path) -> None:
     ranx = pytest.importorskip("ranx")
     names = ["recall@10", "precision@10", "ndcg@10", "mrr"]  # ranx compiles each once

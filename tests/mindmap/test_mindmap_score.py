@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arena import command_line
-from arena.cli import _mindmap_score
+from arena.cli import main
 from arena.encoders import make_encoder
 from arena.errors import DataError, UnknownNameError
 from arena.mindmap import (
@@ -51,9 +50,7 @@ class Signs:
 
 
 def run(*arguments: object) -> int:
-    parser, commands = command_line.command_line("arena", "")
-    command_line.add_command(commands, "score", _mindmap_score)
-    return command_line.run_command(parser, ["score", *map(str, arguments)])
+    return main(["mindmap", "score", *map(str, arguments)])
 
 
 @pytest.fixture

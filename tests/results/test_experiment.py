@@ -219,6 +219,7 @@ arena.run_experiment(json.loads(sys.argv[1]), sys.argv[2], sys.argv[3])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "at"), [(signal.SIGKILL, "title/whole"), (signal.SIGINT, "title/bm25")]
 )
@@ -280,10 +281,10 @@ def test_other_experiments_and_other_files_are_left_alone(grid, world, mini, tmp
 def test_a_metric_whose_packages_are_absent_is_a_dash_and_a_note(
     grid, world, tmp_path, monkeypatch
 ):
-    def absent(name):
+    def absent(name, options):
         raise DataError("the package spacy is absent")
 
-    monkeypatch.setattr("arena.results.experiments.scores.named_extractor", absent)
+    monkeypatch.setattr("arena.results.experiments.scores.make_extractor", absent)
     table = CONFIG["tables"]["3"]
     metrics = {**table["metrics"], "Entities": "heading_entity_recall"}
     rows = {"Clustering": table["rows"]["Clustering"]}

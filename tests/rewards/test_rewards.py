@@ -9,7 +9,7 @@ from typing import get_type_hints
 
 import pytest
 from helpers import act, arena_surveys, call, gold_of, make_env, playing, result, within_reach
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import DataError, UnknownNameError
@@ -75,7 +75,6 @@ def actions_of(world, small, chosen, end):
     return actions
 
 
-@settings(max_examples=60, deadline=None)
 @given(chosen=moves, end=ends)
 def test_gain_adds_up_to_the_recall_of_what_was_shown(world, small, chosen, end):
     survey, _, gold = small
@@ -121,7 +120,6 @@ def test_final_pays_the_headline_at_the_end_alone(mini):
     assert (cut_off[1], cut_off[3]) == (0.0, True)
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     chosen=moves,
     end=ends,
@@ -299,7 +297,7 @@ def test_a_reward_reads_no_more_than_progress_tells():
         ("shaped", {"shaped": {"weight": -0.1}}, "weight=-0.1: give a number from 0 to 1000"),
     ],
 )  # fmt: skip
-def test_wrong_names_and_options_are_told(world, name, options, message):
+def test_wrong_names_and_options_are_refused(world, name, options, message):
     with pytest.raises((DataError, UnknownNameError), match=message):
         make_rewards(name, options)
     with pytest.raises((DataError, UnknownNameError), match=message):

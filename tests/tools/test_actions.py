@@ -32,7 +32,7 @@ BAD_ACTIONS = [
     ('{"tool": "search", "arguments": {"query": "cats", "k": NaN}}', "k=nan is not an integer"),
     ('{"tool": "search", "arguments": {"query": "' + "c" * 1_000_000 + '"', "is no JSON"),
     ({"tool": "search", "arguments": None}, "arguments=None is no object"),
-    ({"tool": "search", "arguments": {5: 1, "query": "cats"}}, "takes no argument 5"),
+    ({"tool": "search", "arguments": {5: 1, "query": "cats"}}, "takes no argument '5'"),
     ({"tool": object()}, "holds a object, which JSON cannot hold"),
     ({"tool": "search", "arguments": {"query": {1, 2}}}, "holds a set, which JSON cannot hold"),
     ({"tool": ["search"]}, "no tool"),

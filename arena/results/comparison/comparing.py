@@ -31,7 +31,6 @@ from arena.results.comparison.opening import (
 
 TESTS = ("fisher", "student")
 CORRECTIONS = ("holm", "bonferroni", "none")
-PAIRS = "pairs"
 _Metrics = Mapping[str, Any]
 
 
@@ -47,18 +46,18 @@ def compare(
     """Compare finished runs, survey by survey.
 
     Args:
-        runs: directories that `arena.run` wrote, each alone or as ``NAME=DIR``. By default a run
-            is called after its agent and retriever, or, where these do not tell all apart, after
-            its directory.
-        baseline: the run, by name or directory, that the others are compared with; by default
+        runs: Directories that `arena.run` wrote, each alone or as ``NAME=DIR``. By default a run
+            is named after its agent and retriever, or, if several have the same, after its
+            directory.
+        baseline: The run, by name or directory, that the others are compared with; by default
             the first.
-        metrics: some of the runs' metrics; by default all.
+        metrics: Some of the runs' metrics; by default all.
         test: ``"fisher"`` (randomization of signs) or ``"student"`` (paired t).
-        correction: of p for the number of comparisons by one metric: ``"holm"``,
+        correction: Correction of p for the number of comparisons by one metric: ``"holm"``,
             ``"bonferroni"`` or ``"none"``.
-        level: of the confidence intervals, in (0, 1); a corrected p of at most 1 - level is
-            called significant.
-        all_pairs: compare every run with every other instead of with a baseline.
+        level: Level of the confidence intervals, in (0, 1); a corrected p of at most 1 - level
+            is significant.
+        all_pairs: Compare every run with every other instead of with a baseline.
 
     Returns:
         The comparison; `arena.results.comparison` turns it into tables, JSON and a page. A metric
@@ -176,7 +175,7 @@ def _searches_nothing(run: ComparedRun) -> str | None:
 
 
 def _curve(run: ComparedRun, scored: set[str]) -> tuple[float, ...]:
-    """Return the mean over surveys; an episode that has ended keeps what it has found."""
+    """Return the mean over surveys; an episode that has ended keeps its last share."""
     curves = [run.episodes[s].curve or (0.0,) for s in sorted(scored)]
     longest = max(map(len, curves))
     filled = [[*curve, *[curve[-1]] * (longest - len(curve))] for curve in curves]
@@ -191,15 +190,15 @@ def compare_by(
     correction: str,
     level: float,
 ) -> tuple[MetricComparison, list[str]]:
-    """Return all runs by `metric`, and what must be told of it.
+    """Compare all runs by one metric; return the comparison and remarks on it.
 
     Args:
-        metric: that all runs have.
-        scores: run -> the content of its ``metrics.json``.
-        pairs: of runs, the one and the one that it is compared with.
+        metric: A metric that all runs have.
+        scores: Run -> the content of its ``metrics.json``.
+        pairs: Pairs of runs: the one, and the one that it is compared with.
         test: ``"fisher"`` or ``"student"``.
-        correction: as `_statistics.correct` takes it.
-        level: of the intervals.
+        correction: The correction, as `statistics.correct` takes it.
+        level: Level of the intervals.
     """
     entries = [run["per_survey"] for run in scores.values()]
     surveys = [s for s in sorted(entries[0]) if all(e[s][metric] is not None for e in entries)]
@@ -235,15 +234,15 @@ def _test(
     correction: str,
     level: float,
 ) -> list[Difference]:
-    tested = statistics.fisher if test == "fisher" else statistics.student
-    found = tested(differences)
-    corrected = statistics.correct(found, correction)
+    compute = statistics.fisher if test == "fisher" else statistics.student
+    probabilities = compute(differences)
+    corrected = statistics.correct(probabilities, correction)
     intervals = statistics.bootstrap(differences, level)
     better = -differences if lower else differences
     most = round(1 - level, 12)
     return [
         Difference(
-            run, against, _mean(differences[:, i]), *intervals[i], found[i], corrected[i],
+            run, against, _mean(differences[:, i]), *intervals[i], probabilities[i], corrected[i],
             (now := corrected[i]) is not None and now <= most,
             int((better[:, i] > statistics.TIE).sum()),
             int((np.abs(better[:, i]) <= statistics.TIE).sum()),
@@ -258,7 +257,7 @@ def _mean(values: statistics.Floats) -> float:
 
 
 def _remarks(metric: str, number: int, scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return what must be told of the surveys that a metric is taken over."""
+    """Return a remark if the metric is not taken over all scored surveys."""
     own = {
         name: sum(entry[metric] is not None for entry in run["per_survey"].values())
         for name, run in scores.items()
@@ -266,10 +265,10 @@ def _remarks(metric: str, number: int, scores: Mapping[str, Mapping[str, Any]]) 
     labelled = max(run["counts"]["scored"] for run in scores.values())
     if number == labelled:
         return []
-    told = f"{metric} is taken over {number} of {labelled} scored surveys"
+    remark = f"{metric} is taken over {number} of {labelled} scored surveys"
     if len(set(own.values())) > 1:
-        return [f"{told}: those that every run has a value for."]
-    return [f"{told}; the labels of the others have nothing that it counts."]
+        return [f"{remark}: those that every run has a value for."]
+    return [f"{remark}; the labels of the others have nothing that it counts."]
 
 
 def lower_is_better(metric: str) -> bool:

@@ -1,4 +1,4 @@
-"""From the record of an episode to what a comparison says of it."""
+"""What a comparison shows of an episode, read from its record."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Reader:
     """Reads the records of one run.
 
     Args:
-        manifest: of the run.
+        manifest: Manifest of the run.
     """
 
     def __init__(self, manifest: Mapping[str, Any]) -> None:
@@ -27,7 +27,7 @@ class Reader:
         self.without_curve = why_no_curve(manifest)
 
     def episode(self, record: Mapping[str, Any], picture: str | None) -> Episode:
-        """Return what `record`, a line of ``trajectories.jsonl``, says."""
+        """Return the episode of `record`, a line of ``trajectories.jsonl``, with its picture."""
         queries, curve, shown = [], [0.0], 0.0
         for step in record["steps"]:
             gain = _number(step["reward_terms"].get(GAIN))
@@ -62,7 +62,7 @@ class Reader:
 
 
 def why_no_curve(manifest: Mapping[str, Any]) -> str | None:
-    """Return why a run does not tell how many references each search showed, or None."""
+    """Return why a run does not record how many references each search showed, or None."""
     reward = str(manifest["environment"].get("reward"))
     if GAIN not in reward.split("+"):
         return f"its reward is {reward!r}, without {GAIN!r}"
@@ -72,16 +72,16 @@ def why_no_curve(manifest: Mapping[str, Any]) -> str | None:
 
 
 def use_of(notes: Mapping[str, Any]) -> ModelUse | None:
-    """Return what the notes of an agent tell of a language model; see docs/llm.md.
+    """Return the use of a language model that an agent's notes record; see docs/llm.md.
 
-    Notes are the agent's own: what has another form is unknown, not an error.
+    Notes are free in form: what has another form is unknown, not an error.
     """
-    found = notes.get("llm")
-    if not isinstance(found, dict):
+    use = notes.get("llm")
+    if not isinstance(use, dict):
         return None
-    total = found.get("total")
+    total = use.get("total")
     total = total if isinstance(total, dict) else {}
-    failed, model = found.get("failed"), found.get("model")
+    failed, model = use.get("failed"), use.get("model")
     return ModelUse(
         model if isinstance(model, str) else "",
         _number(total.get("calls")),
@@ -93,7 +93,7 @@ def use_of(notes: Mapping[str, Any]) -> ModelUse | None:
 
 
 def effort_of(episodes: Mapping[str, Episode]) -> Effort:
-    """Return the sums; one unknown part makes a sum unknown."""
+    """Return sums over all episodes; one unknown part makes a sum unknown."""
     played = list(episodes.values())
     uses = [episode.use for episode in played]
     known = [use for use in uses if use is not None]

@@ -1,4 +1,4 @@
-"""What a comparison holds; see `arena.compare`."""
+"""The content of a comparison; see `arena.compare`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ class Query:
     """A search as it was sent.
 
     Attributes:
-        text: the query.
-        k: hits asked for.
-        offset: hits passed over.
-        engine: the retriever that answered.
-        gain: share of the references in reach that it showed first, None if the run does not say.
-        error: what the environment said if it could not be carried out.
+        text: The query.
+        k: Number of hits asked for.
+        offset: Number of hits skipped.
+        engine: The retriever that answered.
+        gain: Share of the references in reach that it was the first to show, None if the run does
+            not record it.
+        error: Message of the environment if it could not be carried out.
     """
 
     text: str
@@ -30,15 +31,15 @@ class Query:
 
 @dataclass(frozen=True)
 class ModelUse:
-    """What an episode asked a language model; None is a number that nobody knows.
+    """Use of a language model in an episode; None is an unknown number.
 
     Attributes:
-        model: its name.
-        calls: answers, also those from a file.
-        prompt_tokens: read.
-        completion_tokens: written.
-        dollars: as the prices were when it was asked.
-        failed: answers that could not be read, after one repetition.
+        model: Name of the model.
+        calls: Number of answers, also those from a file.
+        prompt_tokens: Tokens that it read.
+        completion_tokens: Tokens that it wrote.
+        dollars: Cost at the prices of that time.
+        failed: Answers that could not be parsed, after one repetition.
     """
 
     model: str
@@ -51,18 +52,18 @@ class ModelUse:
 
 @dataclass(frozen=True)
 class Episode:
-    """What a run did on one survey.
+    """The episode of a run on one survey.
 
     Attributes:
-        queries: in order.
-        curve: share of the references in reach that were shown after 0, 1, 2, ... searches; None
+        queries: Its queries, in order.
+        curve: Share of the references in reach that were shown after 0, 1, 2, ... searches; None
             if the run's reward does not count them.
-        answers: stage -> a ranking (ids, best first) or a mind-map as JSON has it.
-        spent: ``steps``, ``searches``, ``reads``, ``characters``.
-        errors: actions that could not be carried out.
-        truncated: whether the budget ended it.
-        use: of a language model; None if the agent notes none.
-        picture: the SVG of its mind-map beside the survey's own, or None.
+        answers: Stage -> a ranking (ids, best first) or a mind-map as JSON has it.
+        spent: Numbers of ``steps``, ``searches``, ``reads``, ``characters``.
+        errors: Number of actions that could not be carried out.
+        truncated: Whether the budget ended it.
+        use: Use of a language model; None if the agent records none.
+        picture: The SVG of its mind-map beside the survey's own, or None.
     """
 
     queries: tuple[Query, ...]
@@ -80,10 +81,10 @@ class ComparedRun:
     """A run with its name in this comparison.
 
     Attributes:
-        name: unique.
-        manifest: as the run wrote it.
-        metrics: the content of ``metrics.json``.
-        episodes: survey -> what was done.
+        name: Its name, which is unique.
+        manifest: Its manifest.
+        metrics: Content of ``metrics.json``.
+        episodes: Survey -> its episode.
     """
 
     name: str
@@ -106,17 +107,17 @@ class Difference:
     """One run against another by one metric, paired by survey.
 
     Attributes:
-        run: name of the one.
-        against: name of the other.
-        difference: mean of ``run - against``.
-        low: lower end of its confidence interval, None for fewer than two surveys.
-        high: upper end.
-        p: of the test, None if it is not defined.
+        run: Name of the run.
+        against: Name of the run that it is compared with.
+        difference: Mean of ``run - against``.
+        low: Lower end of its confidence interval, None for fewer than two surveys.
+        high: Upper end.
+        p: Two-sided p of the test, None if it is not defined.
         corrected: `p` after correction for all comparisons by this metric.
-        significant: whether `corrected` is at most 1 - level.
-        wins: surveys on which `run` is better; for distances, lower.
-        ties: surveys on which both are equal to 1e-12.
-        losses: the others.
+        significant: Whether `corrected` is at most 1 - level.
+        wins: Surveys on which `run` is better; for distances, lower.
+        ties: Surveys on which both are equal to 1e-12.
+        losses: The other surveys.
     """
 
     run: str
@@ -137,13 +138,13 @@ class MetricComparison:
     """All runs by one metric.
 
     Attributes:
-        metric: its name.
-        lower_is_better: true of distances.
-        surveys: those that every run has a value for; everything here is over them.
-        ceiling: what the best possible answers score in the mean, None if unknown.
-        values: run -> its values in the order of `surveys`.
-        means: run -> mean with interval.
-        differences: of the pairs compared.
+        metric: Name of the metric.
+        lower_is_better: Whether it is a distance.
+        surveys: The surveys that every run has a value for; everything here is over them.
+        ceiling: Mean score of the best possible answers, None if unknown.
+        values: Run -> its values in the order of `surveys`.
+        means: Run -> mean with interval.
+        differences: Differences of the compared pairs.
     """
 
     metric: str
@@ -157,22 +158,22 @@ class MetricComparison:
 
 @dataclass(frozen=True)
 class Effort:
-    """What a run cost, summed over all its episodes; None is a number that nobody knows.
+    """What a run cost, summed over all its episodes; None is an unknown number.
 
     Attributes:
-        episodes: how many.
-        steps: actions.
-        searches: made.
-        reads: made.
-        characters: shown to the agent.
-        errors: actions that could not be carried out.
-        truncated: episodes that the budget ended.
-        models: names of language models, as the agent noted them.
-        calls: of them.
-        prompt_tokens: read by them.
-        completion_tokens: written by them.
-        dollars: for them.
-        failed: answers that could not be read.
+        episodes: Number of episodes.
+        steps: Number of actions.
+        searches: Number of searches.
+        reads: Number of papers read.
+        characters: Characters shown to the agent.
+        errors: Number of actions that could not be carried out.
+        truncated: Number of episodes that the budget ended.
+        models: Names of language models, as the agent records them.
+        calls: Number of their answers.
+        prompt_tokens: Tokens that they read.
+        completion_tokens: Tokens that they wrote.
+        dollars: Their cost.
+        failed: Answers that could not be parsed.
     """
 
     episodes: int
@@ -195,21 +196,22 @@ class Comparison:
     """Runs side by side; `arena.compare` makes it, `arena.results.comparison` has its outputs.
 
     Attributes:
-        task: that all runs played.
-        runs: in the order given.
-        baseline: the name that the others are compared with; None if all pairs are.
+        task: The task that all runs played.
+        runs: The runs, in the given order.
+        baseline: The name that the others are compared with; None if all pairs are.
         test: ``"fisher"`` or ``"student"``.
         correction: ``"holm"``, ``"bonferroni"`` or ``"none"``.
-        level: of the intervals; significance is 1 - level.
-        metrics: in the order of the task.
-        headline: the metric that the page draws survey by survey.
-        surveys: played by all runs, in order.
-        gold: survey -> paper -> 2 (influential) or 1, of the references in reach; empty where a
+        level: Level of the intervals; significance is 1 - level.
+        metrics: One comparison per metric, in the order of the task.
+        headline: The metric that the page draws survey by survey.
+        surveys: The surveys that all runs played, in order.
+        gold: Survey -> paper -> 2 (influential) or 1, of the references in reach; empty where a
             task has none.
-        curves: run -> mean share of references shown after 0, 1, 2, ... searches.
-        without_curve: run -> why it has none.
-        efforts: run -> what it cost.
-        notes: what a reader must know: in what the runs differ that may be compared all the same.
+        curves: Run -> mean share of references shown after 0, 1, 2, ... searches.
+        without_curve: Run -> why it has no curve.
+        efforts: Run -> what it cost.
+        notes: Remarks for a reader, such as differences between runs that may be compared all the
+            same.
     """
 
     task: str

@@ -25,16 +25,14 @@ _NEEDED = ("metrics.json", TRAJECTORIES)
 
 
 class FinishedRun:
-    """A run that is complete, and as it was left.
+    """A run that is complete, and whose files have the hashes of its manifest.
 
     Args:
-        directory: of the run.
-        tick: called after each episode read.
+        directory: Directory of the run.
 
     Attributes:
-        manifest, metrics: the content of these files.
-        episodes: survey -> what was done.
-        gold: survey -> paper -> gain, of the surveys that have any.
+        manifest: Content of ``manifest.json``.
+        metrics: Content of ``metrics.json``.
 
     Raises:
         CorpusError: if there is no run, or one that is unfinished, damaged or was changed.
@@ -73,7 +71,7 @@ class FinishedRun:
         return episodes, trec.read_qrels(qrels) if has_gold else {}
 
     def _check_manifest(self) -> None:
-        """Refuse what `OpenedRun` does not look at and a comparison shows."""
+        """Refuse damage that `OpenedRun` does not notice and a comparison would show."""
         for name in ("agent_options", "definition"):
             if not isinstance(self.manifest.get(name, {}), dict):
                 raise CorpusError(
@@ -108,9 +106,9 @@ class FinishedRun:
     def _read_metrics(self) -> Mapping[str, Any]:
         path = self.directory / "metrics.json"
         try:
-            found = json.loads(path.read_bytes())
-            means, entries = found["mean"], found["per_survey"]
-            scored, ceilings = found["counts"]["scored"], found["ceiling"]
+            metrics = json.loads(path.read_bytes())
+            means, entries = metrics["mean"], metrics["per_survey"]
+            scored, ceilings = metrics["counts"]["scored"], metrics["ceiling"]
             complete = set(entries) == set(self.manifest["surveys"]) and all(
                 entry[name] is None or math.isfinite(entry[name])
                 for entry in entries.values()
@@ -121,18 +119,23 @@ class FinishedRun:
             complete = False
         if not complete:
             raise DataError(f"{str(path)!r} holds no scores of this run. Run it again.")
-        return found  # type: ignore[no-any-return]
+        return metrics  # type: ignore[no-any-return]
 
 
 def open_run(directory: str | Path) -> FinishedRun:
-    """Return the run in `directory`; as `FinishedRun`, and a wrong type is told."""
+    """Return the run in `directory`.
+
+    Raises:
+        CorpusError: as `FinishedRun`.
+        DataError: as `FinishedRun`, and if `directory` is no path.
+    """
     if not isinstance(directory, str | Path):
         raise DataError(f"run {clip(directory)}: give the directory of a run.")
     return FinishedRun(directory)
 
 
 def split_name(text: str | Path) -> tuple[str | None, str | Path]:
-    """Return (name, directory) of ``NAME=DIR``; (None, directory) where no name is given.
+    """Return (name, directory) of ``NAME=DIR``; the name is None where there is only a directory.
 
     >>> split_name("ours=runs/scout"), split_name("runs/scout")
     (('ours', 'runs/scout'), (None, 'runs/scout'))
@@ -153,7 +156,7 @@ def _exists(path: str) -> bool:
 def name_runs(
     given: Sequence[str | None], directories: Sequence[Path], manifests: Sequence[Mapping[str, Any]]
 ) -> list[str]:
-    """Return a name for each run: that given, else agent and retriever, else its directory's.
+    """Return a name for each run: the given one, or agent and retriever, or its directory's.
 
     Raises:
         DataError: if two runs lie in one directory, or no names tell them apart.
@@ -179,10 +182,10 @@ def name_runs(
 
 
 def refuse_different(runs: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]) -> None:
-    """Refuse runs that did not play the same.
+    """Refuse runs that differ in what they played.
 
     Args:
-        runs: name -> (manifest, metrics).
+        runs: Name -> (manifest, metrics).
 
     Raises:
         DataError: if one differs from the first in corpus, task set, task, surveys, metrics, or
@@ -197,10 +200,10 @@ def refuse_different(runs: Mapping[str, tuple[Mapping[str, Any], Mapping[str, An
         for cause, effects in _FOLLOWS.items():
             if cause in differing:
                 differing = {k: v for k, v in differing.items() if k not in effects}
-        told = [f"{what} ({_values(*values)})" for what, values in differing.items()]
-        if told:
+        parts = [f"{what} ({_values(*values)})" for what, values in differing.items()]
+        if parts:
             raise DataError(
-                f"{name!r} cannot be compared with {first!r}: they differ in {'; '.join(told)}. "
+                f"{name!r} cannot be compared with {first!r}: they differ in {'; '.join(parts)}. "
                 "Leave one of them out, or run it again like the other."
             )
 
@@ -208,13 +211,13 @@ def refuse_different(runs: Mapping[str, tuple[Mapping[str, Any], Mapping[str, An
 def notes_on(runs: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Iterator[str]:
     """Yield a sentence on each thing that differs and may: code, release, budget, seed, reward."""
     manifests = {name: manifest for name, (manifest, _) in runs.items()}
-    for told, take in _TOLD.items():
+    for what, value_of in _MAY_DIFFER.items():
         groups: dict[str, list[str]] = {}
         for name, manifest in manifests.items():
-            groups.setdefault(take(manifest), []).append(name)
+            groups.setdefault(value_of(manifest), []).append(name)
         if len(groups) > 1:
             parts = [f"{value} ({'; '.join(names)})" for value, names in groups.items()]
-            yield f"The runs differ in {told}: {', '.join(parts)}."
+            yield f"The runs differ in {what}: {', '.join(parts)}."
 
 
 def _identity(manifest: Mapping[str, Any], metrics: Mapping[str, Any]) -> list[tuple[str, Any]]:
@@ -239,8 +242,8 @@ def _values(mine: Any, theirs: Any) -> str:
         ):
             shown = ", ".join(only[:3]) + (f" and {len(only) - 3} more" if len(only) > 3 else "")
             parts += [f"only {whose} has {shown}"] if only else []
-        told = "; ".join(parts) or "in another order"
-        return f"{len(mine)} and {len(theirs)}, {told}"
+        which = "; ".join(parts) or "in another order"
+        return f"{len(mine)} and {len(theirs)}, {which}"
     return f"{_short(mine)} and {_short(theirs)}"
 
 
@@ -259,7 +262,7 @@ def _budget(manifest: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value:,}" for name, value in sorted(manifest["budget"].items()))
 
 
-def _given(manifest: Mapping[str, Any]) -> str:
+def _starting_papers(manifest: Mapping[str, Any]) -> str:
     options = manifest["environment"]
     return f"{options.get('references')}, {_short_found(options.get('found'))}"
 
@@ -268,12 +271,12 @@ def _short_found(found: Any) -> str:
     return str(found.get("sha256"))[:_SHORT] if isinstance(found, Mapping) else "no run"
 
 
-_TOLD = {
+_MAY_DIFFER = {
     # Without the agent's own, which differs where that lies in a file of the user's.
     "the code of environment and scores": lambda m: str(m["sha256"].get("environment"))[:_SHORT],
     "release": lambda m: m["arena"],
     "budget": _budget,
     "seed": lambda m: str(m["seed"]),
     "reward": lambda m: str(m["environment"].get("reward")),
-    "the papers given at the beginning": _given,
+    "the papers given at the beginning": _starting_papers,
 }

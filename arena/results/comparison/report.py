@@ -31,13 +31,13 @@ class Table:
     """A table before it is text.
 
     Attributes:
-        title: what it shows.
-        key: names it, for labels and anchors.
-        header: names of the columns.
-        rows: cells: text, numbers, None for what is unknown or undefined.
-        align: ``l`` or ``r`` a column.
+        title: Its caption.
+        key: Its name, for labels and anchors.
+        header: Names of the columns.
+        rows: Cells: text, numbers, None for what is unknown or undefined.
+        align: ``l`` or ``r`` for each column.
         bold: (row, column) of the best values.
-        decimals: of a float.
+        decimals: Decimals of a float.
     """
 
     title: str
@@ -51,13 +51,13 @@ class Table:
 
 def tables(comparison: Comparison) -> list[Table]:
     """Return all tables of a comparison."""
-    found = [means(comparison)]
+    listed = [means(comparison)]
     if len(comparison.runs) > 1 or len(comparison.metrics) <= _MOST_COLUMNS:
-        found += [by_metric(comparison, metric) for metric in comparison.metrics]
+        listed += [by_metric(comparison, metric) for metric in comparison.metrics]
     if comparison.baseline is None and len(comparison.runs) > 1:
-        found += [pairs(comparison, metric) for metric in comparison.metrics if metric.surveys]
-    found += [searches(comparison)] if comparison.curves else []
-    return [*found, effort(comparison)]
+        listed += [pairs(comparison, metric) for metric in comparison.metrics if metric.surveys]
+    listed += [searches(comparison)] if comparison.curves else []
+    return [*listed, effort(comparison)]
 
 
 def means(comparison: Comparison) -> Table:
@@ -161,31 +161,31 @@ def uses_models(comparison: Comparison) -> bool:
 
 
 def remarks(comparison: Comparison) -> list[str]:
-    """Return what a reader of the tables must know."""
+    """Return remarks for a reader of the tables."""
     scored = max(run.metrics["counts"]["scored"] for run in comparison.runs)
-    told = [
+    sentences = [
         f"Over {scored} of {len(comparison.surveys)} surveys; the others lack labels."
         if scored < len(comparison.surveys)
         else f"Over {scored} surveys."
     ]
     if len(comparison.runs) == 1:
-        told.append(
+        sentences.append(
             "One run has nothing to be compared with: name two or more for differences and tests."
         )
     else:
         whom = "of all pairs" if comparison.baseline is None else f"from {comparison.baseline}"
-        told.append(
+        sentences.append(
             f"Differences {whom}; two-sided p of {TEST_NAMES[comparison.test]}, "
             f"{CORRECTION_NAMES[comparison.correction]}; * where that is at most "
             f"{1 - comparison.level:.4g}."
         )
     if any(run.manifest["agent"] == ORACLE for run in comparison.runs):
-        told.append("The agent oracle knows the labels.")
-    told += [
+        sentences.append("The agent oracle knows the labels.")
+    sentences += [
         f"No share after so many searches for {name}: {why}."
         for name, why in comparison.without_curve.items()
     ]
-    return [*told, *comparison.notes]
+    return [*sentences, *comparison.notes]
 
 
 def interval(value: Estimate | Difference | None) -> str | None:
@@ -208,12 +208,12 @@ def probability(value: float | None) -> str | None:
     return f"{value:.4f}" if value >= 0.0001 else "<0.0001"
 
 
-def _tested(found: Difference) -> list[Any]:
-    corrected = probability(found.corrected)
+def _tested(difference: Difference) -> list[Any]:
+    corrected = probability(difference.corrected)
     return [
-        f"{found.difference:+.4f}", interval(found), probability(found.p),
-        None if corrected is None else corrected + ("*" if found.significant else " "),
-        found.wins, found.ties, found.losses,
+        f"{difference.difference:+.4f}", interval(difference), probability(difference.p),
+        None if corrected is None else corrected + ("*" if difference.significant else " "),
+        difference.wins, difference.ties, difference.losses,
     ]  # fmt: skip
 
 
@@ -243,12 +243,12 @@ def as_markdown(comparison: Comparison) -> str:
             table.header, table.rows, align=table.align, decimals=table.decimals, bold=table.bold
         )
         parts.append(f"### {tabular.escape_markdown(_line(table.title))}\n\n{shown}")
-    told = "\n".join(f"- {tabular.escape_markdown(_line(r))}" for r in remarks(comparison))
-    return "\n\n".join([*parts, told]) + "\n"
+    notes = "\n".join(f"- {tabular.escape_markdown(_line(r))}" for r in remarks(comparison))
+    return "\n\n".join([*parts, notes]) + "\n"
 
 
 def as_latex(comparison: Comparison) -> str:
-    """Return the tables for LaTeX with booktabs; what a reader must know stands as comments."""
+    """Return the tables for LaTeX with booktabs; the remarks are comments."""
     parts = [
         tabular.latex(
             table.header,
@@ -261,8 +261,8 @@ def as_latex(comparison: Comparison) -> str:
         )
         for table in tables(comparison)
     ]
-    told = "\n".join(f"% {_line(remark)}" for remark in remarks(comparison))
-    return "\n\n".join([*parts, told]) + "\n"
+    notes = "\n".join(f"% {_line(remark)}" for remark in remarks(comparison))
+    return "\n\n".join([*parts, notes]) + "\n"
 
 
 def as_json(comparison: Comparison) -> dict[str, Any]:

@@ -1,4 +1,8 @@
-"""Intervals and paired tests; the same numbers in every process, whatever its threads."""
+"""Intervals and paired tests; the same numbers in every process, whatever its threads.
+
+`scipy.stats.permutation_test` and `bootstrap` draw other random numbers from the same seed, so
+every published p and interval beyond 16 surveys would change; Student's t is SciPy's.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 RESAMPLES = 10_000
-"""Of the bootstrap."""
+"""Samples of the bootstrap."""
 PERMUTATIONS = 100_000
 """Random assignments of signs; up to this many they are all enumerated instead."""
 TIE = 1e-12
@@ -26,11 +30,11 @@ def bootstrap(values: Floats, level: float) -> list[tuple[float | None, float | 
     Efron and Tibshirani (1993), section 13.3.
 
     Args:
-        values: surveys x columns.
-        level: share of the resampled means inside, in (0, 1).
+        values: One row per survey, one column per run or pair.
+        level: Share of the resampled means inside, in (0, 1).
 
     Returns:
-        (low, high) of each column; None for fewer than two surveys, which tell nothing of spread.
+        (low, high) of each column; None for fewer than two surveys, which have no spread.
     """
     n, columns = values.shape
     if n < 2:
@@ -59,7 +63,7 @@ def fisher(differences: Floats) -> list[float]:
     the observed one, which keeps p above 0 (Phipson and Smyth, 2010).
 
     Args:
-        differences: surveys x columns.
+        differences: One row per survey, one column per pair.
     """
     n, columns = differences.shape
     # Differences that are equal but for rounding must not be taken for smaller ones.
@@ -82,22 +86,22 @@ def student(differences: Floats) -> list[float | None]:
     """
     from scipy import stats
 
-    found: list[float | None] = []
+    probabilities: list[float | None] = []
     for column in differences.T:
         if np.abs(column).max() <= TIE:
-            found.append(1.0)
+            probabilities.append(1.0)
         elif len(column) < 2 or np.ptp(column) <= TIE:
-            found.append(None)
+            probabilities.append(None)
         else:
-            found.append(float(stats.ttest_1samp(column, 0.0).pvalue))
-    return found
+            probabilities.append(float(stats.ttest_1samp(column, 0.0).pvalue))
+    return probabilities
 
 
 def correct(values: Sequence[float | None], correction: str) -> list[float | None]:
     """Return p values corrected for their number; None stays None and does not count.
 
     Args:
-        values: all that one metric has been tested by.
+        values: The p values of all comparisons by one metric.
         correction: ``"holm"`` (Holm, 1979), ``"bonferroni"``, or ``"none"``.
     """
     known = sorted((p, place) for place, p in enumerate(values) if p is not None)

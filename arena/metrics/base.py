@@ -1,16 +1,74 @@
-"""Metrics by name: one query, and the mean over queries."""
+"""What a metric is, the checks that all metrics share, and metrics by name."""
 
 from __future__ import annotations
 
 import functools
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Integral
+from typing import Protocol
 
 from arena.errors import DataError, clip
-from arena.metrics._registry import METRICS, Metric
+from arena.registry import Registry
 
 _CUTOFF = re.compile(r"[1-9][0-9]{0,8}")  # no leading zero: one metric has one name
+
+
+class Metric(Protocol):
+    """A score of one ranking against one query's gold."""
+
+    def __call__(
+        self, ranking: Sequence[str], gains: Mapping[str, int], k: int | None = None
+    ) -> float:
+        """Return the score.
+
+        Args:
+            ranking: Distinct ids, best first. May be empty.
+            gains: Gold id to integer gain (2 influential, 1 other). Ids with a gain below 1 and
+                ids not in it are not relevant.
+            k: How many of the first ids count, at least 1; None for all.
+        """
+
+
+METRICS: Registry[Metric] = Registry(
+    "metric", packages=["arena.metrics"], entry_points="researcharena.metrics"
+)
+
+
+def checked(
+    ranking: Sequence[str], gains: Mapping[str, int], k: int | None
+) -> tuple[Sequence[str], dict[str, int]]:
+    """Return the first `k` ids of `ranking`, and the entries of `gains` that are relevant.
+
+    Relevant is a gain of at least 1, as in trec_eval and ranx.
+
+    Raises:
+        DataError: `ranking` holds an id twice (a repeated hit would count twice) or something
+            that is no string; `gains` holds no relevant id (no metric is defined then: the
+            caller decides whether to leave the query out) or a gain that is no integer; `k` is
+            no positive integer.
+    """
+    if k is not None and (not isinstance(k, Integral) or isinstance(k, bool) or k < 1):
+        raise DataError(f"cutoff {clip(k)}: expected an integer of at least 1, or None.")
+    if isinstance(ranking, str):
+        raise DataError(f"ranking {clip(ranking)}: expected a sequence of ids, not one string.")
+    for document in ranking:
+        if not isinstance(document, str):
+            raise DataError(f"ranking holds {clip(document)}: expected ids that are strings.")
+    if len(set(ranking)) != len(ranking):
+        document, times = Counter(ranking).most_common(1)[0]
+        raise DataError(f"ranking holds {clip(document)} {times} times: expected distinct ids.")
+    for document, gain in gains.items():
+        if not isinstance(gain, Integral):
+            raise DataError(f"gain {clip(gain)} of {clip(document)}: expected an integer.")
+    relevant = {document: gain for document, gain in gains.items() if gain >= 1}
+    if not relevant:
+        raise DataError(
+            "no gold: a query needs an id of gain 1 or more to be scored; leave this one out."
+        )
+    return ranking[:k], relevant
 
 
 def parse(name: str) -> tuple[Metric, int | None]:

@@ -1,14 +1,18 @@
-"""What a card tells of a corpus, counted by DuckDB: no column ever comes into Python whole."""
+"""The numbers of a card, counted by DuckDB: no column ever comes into Python whole."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
 import duckdb
 
 from arena.corpus import layout
+from arena.errors import ArenaError
+from arena.mindmap import read_mind_map
 from corpus_builder._duckdb import count, execute, literal, rows
 
 TOP = 5
@@ -21,31 +25,31 @@ class Disciplines(NamedTuple):
     """How many papers each discipline has; a paper counts in each of its own.
 
     Attributes:
-        papers: all of them.
-        told: those with a discipline.
-        top: the `TOP` largest disciplines and their papers, the largest first; of equal ones the
+        papers: Number of all papers.
+        known: Number of those with a discipline.
+        top: The `TOP` largest disciplines and their papers, the largest first; of equal ones the
             first by name.
-        other: papers with a discipline that is not in `top`.
-        names: number of different disciplines.
+        other: Papers with a discipline that is not in `top`.
+        names: Number of different disciplines.
     """
 
     papers: int
-    told: int
+    known: int
     top: tuple[tuple[str, int], ...]
     other: int
     names: int
 
 
 class Covered(NamedTuple):
-    """Surveys of one group by the share of their references that is there.
+    """Surveys of one group by the share of their references that the corpus has.
 
     Attributes:
         kind: ``all``, ``named``, ``other`` (a discipline that is not among the largest) or
             ``unknown``.
-        name: of the discipline if `kind` is ``named``.
-        available: at place p the number of surveys with at least p % of their references in the
+        name: Name of the discipline if `kind` is ``named``.
+        available: At place p the number of surveys with at least p % of their references in the
             corpus, for p from 0 to 100.
-        gold: the same for the references that are in reach: dated before the survey, no surveys.
+        gold: The same for the references that are in reach: dated before the survey, no surveys.
     """
 
     kind: str
@@ -59,21 +63,44 @@ class Covered(NamedTuple):
         return self.available[0]
 
 
+class Line(NamedTuple):
+    """``nodes = slope * depth + intercept``."""
+
+    slope: Fraction
+    intercept: Fraction
+
+
+class Complexity(NamedTuple):
+    """Mind-maps by depth and number of nodes (paper, figure 4d).
+
+    Attributes:
+        points: (depth, nodes) -> number of mind-maps. The root, which is the topic, is no node,
+            and the headings right below it are at depth 1.
+        unreadable: Number of mind-maps that cannot be read.
+        line: The line of least squares; None for fewer than two depths.
+    """
+
+    points: Mapping[tuple[int, int], int]
+    unreadable: int
+    line: Line | None
+
+
 class Facts(NamedTuple):
     """What was counted.
 
     Attributes:
-        years: year -> searchable papers of it, ascending.
-        abstracts: papers whose abstract is in the corpus.
-        full_texts: papers whose full text is.
-        papers: disciplines of all papers.
-        surveys: disciplines of the survey tasks, told by the paper of the same id.
-        surveys_found: survey tasks that have such a paper.
-        covered: all surveys, then those of each of the largest disciplines, then the others.
-        without_references: survey tasks that list no reference, so that there is no share.
-        listed: references that the survey tasks have, over all.
-        available: those of them that are in the corpus.
-        gold: those of them that are in reach.
+        years: Year -> its searchable papers, ascending.
+        abstracts: Papers whose abstract is in the corpus.
+        full_texts: Papers whose full text is in the corpus.
+        papers: Disciplines of all papers.
+        surveys: Disciplines of the survey tasks: those of the paper of the same id.
+        surveys_found: Survey tasks that have such a paper.
+        covered: All surveys, then those of each of the largest disciplines, then the others.
+        without_references: Survey tasks that list no reference, so that there is no share.
+        listed: References that the survey tasks have, over all.
+        available: Those of them that are in the corpus.
+        gold: Those of them that are in reach.
+        mind_maps: Size and depth of the mind-maps.
     """
 
     years: dict[int, int]
@@ -87,6 +114,7 @@ class Facts(NamedTuple):
     listed: int
     available: int
     gold: int
+    mind_maps: Complexity
 
 
 _TABLES = """
@@ -133,11 +161,11 @@ SELECT 'unknown', '', a, g, count(*) FROM shares WHERE len(disciplines) = 0 GROU
 
 
 def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> Facts:
-    """Count what the card tells, but for the mind-maps.
+    """Count everything that the card says.
 
     Args:
-        connection: an empty database.
-        corpus: a built corpus.
+        connection: An empty database.
+        corpus: Directory of a built corpus.
     """
     files = {"papers": layout.PAPERS, "surveys": layout.SURVEYS, "gold": layout.GOLD,
              "mind_maps": layout.MIND_MAPS}  # fmt: skip
@@ -168,10 +196,11 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> Facts:
         listed=sums[0],
         available=sums[1],
         gold=sums[2],
+        mind_maps=measure_mind_maps(_mind_maps(connection, corpus)),
     )
 
 
-def mind_maps(connection: duckdb.DuckDBPyConnection, corpus: Path) -> Iterator[str]:
+def _mind_maps(connection: duckdb.DuckDBPyConnection, corpus: Path) -> Iterator[str]:
     """Yield the JSON text of every mind-map, one at a time."""
     file = literal(corpus / layout.MIND_MAPS)
     for (text,) in rows(
@@ -184,7 +213,7 @@ def _disciplines(connection: duckdb.DuckDBPyConnection, table: str) -> Disciplin
     execute(connection, _NAMED.format(table=table, top=TOP))
     return Disciplines(
         papers=count(connection, f"SELECT count(*) FROM {table}"),
-        told=count(connection, f"SELECT count(*) FROM {table} WHERE len(disciplines) > 0"),
+        known=count(connection, f"SELECT count(*) FROM {table} WHERE len(disciplines) > 0"),
         top=tuple(rows(connection, f"SELECT name, n FROM top_{table} ORDER BY n DESC, name")),
         other=count(connection, f"SELECT count(*) FROM {table} WHERE {_OTHER.format(table=table)}"),
         names=count(connection, f"SELECT count(*) FROM named_{table}"),
@@ -192,18 +221,53 @@ def _disciplines(connection: duckdb.DuckDBPyConnection, table: str) -> Disciplin
 
 
 def _covered(connection: duckdb.DuckDBPyConnection, top: list[str]) -> Iterator[Covered]:
-    found: dict[tuple[str, str], tuple[list[int], list[int]]] = {}
+    groups: dict[tuple[str, str], tuple[list[int], list[int]]] = {}
     for kind, name, available, gold, n in rows(
         connection, _COVERED.format(other=_OTHER.format(table="surveys"))
     ):
-        of = found.setdefault((kind, name), ([0] * len(PERCENTS), [0] * len(PERCENTS)))
+        of = groups.setdefault((kind, name), ([0] * len(PERCENTS), [0] * len(PERCENTS)))
         of[0][available] += n
         of[1][gold] += n
     order = [("all", ""), *(("named", name) for name in top), ("other", ""), ("unknown", "")]
     for group in order:
-        if group in found:
-            yield Covered(*group, *(_at_least(exactly) for exactly in found[group]))
+        if group in groups:
+            yield Covered(*group, *(_at_least(exactly) for exactly in groups[group]))
 
 
 def _at_least(exactly: list[int]) -> tuple[int, ...]:
     return tuple(sum(exactly[percent:]) for percent in PERCENTS)
+
+
+def measure_mind_maps(texts: Iterable[str]) -> Complexity:
+    """Count nodes and levels of mind-maps, given as JSON texts."""
+    points: Counter[tuple[int, int]] = Counter()
+    unreadable = 0
+    for text in texts:
+        try:
+            tree, _ = read_mind_map(text)
+        except ArenaError:
+            unreadable += 1
+        else:
+            points[tree.depth, tree.size] += 1
+    return Complexity(dict(sorted(points.items())), unreadable, fit(points))
+
+
+def fit(points: Mapping[tuple[int, int], int]) -> Line | None:
+    """Return the line of least squares of nodes on depth, exactly.
+
+    Args:
+        points: (depth, nodes) -> weight, an integer.
+
+    Returns:
+        None if all depths are the same, or there is no point.
+    """
+    n = sum(points.values())
+    x = sum(depth * weight for (depth, _), weight in points.items())
+    y = sum(nodes * weight for (_, nodes), weight in points.items())
+    xx = sum(depth * depth * weight for (depth, _), weight in points.items())
+    xy = sum(depth * nodes * weight for (depth, nodes), weight in points.items())
+    spread = n * xx - x * x
+    if not spread:
+        return None
+    slope = Fraction(n * xy - x * y, spread)
+    return Line(slope, (y - slope * x) / n)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from corpus_builder.card._facts import Facts
-from corpus_builder.card._words import table, words
+from markupsafe import Markup
+
+from corpus_builder.card.facts import Facts
+from corpus_builder.card.words import markdown, table
 
 # Why, by the name of a count in the report of a stage. One that is not here explains itself.
 _WHY = {
@@ -21,24 +23,23 @@ _COLUMNS = 6  # of a table that sets parts side by side
 _DEPTH = 8
 
 
-def of_corpus(counts: Mapping[str, int], facts: Facts, unreadable: int) -> str:
-    """Return the table of what a corpus holds, but no agent or scorer can use, and why.
+def of_corpus(counts: Mapping[str, int], facts: Facts) -> list[tuple[str, int, str]]:
+    """Return rows of what a corpus holds, but no agent or scorer can use: what, number, why.
 
     Args:
-        counts: of the manifest.
-        facts: as counted.
-        unreadable: mind-maps that cannot be read.
+        counts: The counts of the manifest.
+        facts: What was counted.
     """
     surveys = counts["surveys"]
+    identified = sum(counts[key] for key in counts if key.startswith("survey_references_"))
     listed = "references of surveys, "
-    rows = [
+    return [
         ("papers, undated", counts["undated"], "nobody can tell since when they are known"),
         ("papers, surveys", counts["survey_papers"],
          "a survey lists what an agent is to find, so none can be found or read"),
         ("entries of reference lists", counts["dangling_references"],
          "the paper cited is not in the corpus"),
-        (listed + "not listed", facts.listed - sum(
-            counts[key] for key in counts if key.startswith("survey_references_")),
+        (listed + "not listed", facts.listed - identified,
          "the survey has more references than the source has ids for"),
         (listed + "unknown", counts["survey_references_unknown"], "not in the corpus"),
         (listed + "undated", counts["survey_references_undated"], "cannot be found"),
@@ -49,41 +50,41 @@ def of_corpus(counts: Mapping[str, int], facts: Facts, unreadable: int) -> str:
          "no reference is in reach; they cannot be scored"),
         ("survey tasks without a mind-map", surveys - counts["mind_maps"],
          "none was given or made"),
-        ("mind-maps that cannot be read", unreadable, "no tree of headings"),
+        ("mind-maps that cannot be read", facts.mind_maps.unreadable, "no tree of headings"),
     ]  # fmt: skip
-    return table(("what", "number", "why"), rows, "lrl")
 
 
-def of_source(source: Mapping[str, Any]) -> str:
-    """Return what the source's own reports tell, a section each; empty if there is none."""
+def of_source(source: Mapping[str, Any]) -> list[Markup]:
+    """Return pieces of Markdown on the source's own reports, a section each."""
     parts = []
     stages = source.get("stages")
     if isinstance(stages, Mapping):
         for name in stages:
-            parts += [f"### Stage {words(_plain(name))}", *_report(stages[name])]
+            heading = Markup(f"### Stage {markdown(_plain(name))}")
+            parts += [heading, *_report(stages[name])]
     for key in ("yield", "yields"):
         if key in source:
-            parts += ["### Yield of the joins", *_report(source[key])]
-    return "\n\n".join(parts)
+            parts += [Markup("### Yield of the joins"), *_report(source[key])]
+    return parts
 
 
 def flat(value: Any, *, counts_only: bool = False) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield (names from the outermost on, value) of all that stands in nested mappings.
+    """Yield (names from the outermost on, value) of every value in nested mappings.
 
     Args:
-        value: any JSON; lists are told by their JSON.
-        counts_only: numbers alone.
+        value: Any JSON; a list is one value.
+        counts_only: Whether to yield numbers alone.
     """
     waiting: list[tuple[tuple[str, ...], Any]] = [((), value)]
     while waiting:
-        path, found = waiting.pop()
-        if isinstance(found, Mapping) and len(path) < _DEPTH:
-            waiting.extend(((*path, str(key)), found[key]) for key in reversed(found))
-        elif not counts_only or (isinstance(found, int | float) and not isinstance(found, bool)):
-            yield path, found
+        path, part = waiting.pop()
+        if isinstance(part, Mapping) and len(path) < _DEPTH:
+            waiting.extend(((*path, str(key)), part[key]) for key in reversed(part))
+        elif not counts_only or (isinstance(part, int | float) and not isinstance(part, bool)):
+            yield path, part
 
 
-def _report(report: Any) -> Iterator[str]:
+def _report(report: Any) -> Iterator[Markup]:
     """Yield the tables of one report: counts, and parts of the same form side by side."""
     if not isinstance(report, Mapping):
         report = {"": report}
@@ -101,7 +102,7 @@ def _report(report: Any) -> Iterator[str]:
     if rows:
         yield table(("what", "number", "why"), rows, "lrl")
     elif not beside:
-        yield "No counts."
+        yield Markup("No counts.")
 
 
 def _is_beside(value: Any) -> bool:

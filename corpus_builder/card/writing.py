@@ -17,12 +17,9 @@ from arena.corpus import layout
 from arena.errors import CorpusError
 from corpus_builder._duckdb import connected
 from corpus_builder._register import read_intact, register_card
-from corpus_builder.card import _figures
-from corpus_builder.card._complexity import Complexity, measure_mind_maps
-from corpus_builder.card._facts import Facts, measure, mind_maps
-from corpus_builder.card._page import page
+from corpus_builder.card.facts import Facts, measure
+from corpus_builder.card.page import files_of
 
-PAGE = "README.md"
 MEMORY = 1 << 30
 _LABELS = (layout.SURVEYS, layout.GOLD, layout.MIND_MAPS)
 
@@ -42,10 +39,10 @@ def write_card(
     bytes, whatever memory and threads.
 
     Args:
-        directory: of the corpus.
-        memory: bytes that DuckDB may manage; what does not fit goes to `scratch`.
-        threads: that DuckDB may use; as many as there are processors if None.
-        scratch: an existing directory; by default one of the system's for temporary files.
+        directory: Directory of the corpus.
+        memory: Bytes that DuckDB may manage; the rest goes to `scratch`.
+        threads: Threads that DuckDB may use; as many as there are processors if None.
+        scratch: An existing directory; by default one of the system's for temporary files.
 
     Returns:
         ``files``: name in the corpus -> ``bytes``, ``sha256``; ``counts``: the card in numbers.
@@ -61,18 +58,10 @@ def write_card(
     manifest = read_intact(root)
     _check_labels(root, manifest)
     try:
-        facts, found = _measure(root, memory, threads or cores(), scratch)
+        facts = _measure(root, memory, threads or cores(), scratch)
     except duckdb.Error as error:
         raise _from_duckdb(root, error) from error
-    figures = [
-        _figures.years(facts.years),
-        _figures.disciplines(facts.papers, "papers", "disciplines.svg"),
-        _figures.disciplines(facts.surveys, "survey tasks", "surveys.svg"),
-        _figures.coverage(facts),
-        _figures.complexity(found, manifest["counts"]["surveys"]),
-    ]
-    files = {PAGE: page(manifest, facts, found, figures)}
-    files |= {figure.file: figure.svg for figure in figures if figure.svg is not None}
+    files = files_of(manifest, facts)
     try:
         entries = register_card(root, manifest["content_sha256"], files)
     except OSError as error:
@@ -83,17 +72,14 @@ def write_card(
             f"{(error.strerror or str(error)).rstrip('.')}. The corpus is as before; free some "
             "disk space, or mend the permissions."
         ) from error
-    return {"files": entries, "counts": _counts(facts, found)}
+    return {"files": entries, "counts": _counts(facts)}
 
 
-def _measure(
-    root: Path, memory: int, threads: int, scratch: Path | None
-) -> tuple[Facts, Complexity]:
+def _measure(root: Path, memory: int, threads: int, scratch: Path | None) -> Facts:
     with ExitStack() as stack:
         if scratch is None:
             scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-card-")))
-        connection = stack.enter_context(connected(scratch / "spill", memory, threads))
-        return measure(connection, root), measure_mind_maps(mind_maps(connection, root))
+        return measure(stack.enter_context(connected(scratch / "spill", memory, threads)), root)
 
 
 def _check_labels(root: Path, manifest: dict[str, Any]) -> None:
@@ -106,21 +92,21 @@ def _check_labels(root: Path, manifest: dict[str, Any]) -> None:
             )
 
 
-def _counts(facts: Facts, found: Complexity) -> dict[str, int]:
+def _counts(facts: Facts) -> dict[str, int]:
     everyone = facts.covered[0] if facts.covered else None
     return {
         "papers": facts.papers.papers,
-        "papers_with_discipline": facts.papers.told,
+        "papers_with_discipline": facts.papers.known,
         "surveys": facts.surveys.papers,
-        "surveys_with_discipline": facts.surveys.told,
+        "surveys_with_discipline": facts.surveys.known,
         "surveys_with_references": everyone.surveys if everyone else 0,
         "surveys_half_in_corpus": everyone.available[50] if everyone else 0,
         "surveys_half_in_reach": everyone.gold[50] if everyone else 0,
         "references": facts.listed,
         "references_in_corpus": facts.available,
         "references_in_reach": facts.gold,
-        "mind_maps": sum(found.points.values()),
-        "mind_maps_unreadable": found.unreadable,
+        "mind_maps": sum(facts.mind_maps.points.values()),
+        "mind_maps_unreadable": facts.mind_maps.unreadable,
     }
 
 
