@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any, Self, get_args, get_type_hints
 
-from arena.command_line import parse_names
+from arena.cli.app import parse_names
 
 
 class ConstructorOptions:
