@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 MAX_HEADINGS = 500
 """Ten times the largest of 333 taxonomies of real surveys."""
 
-_MAX_TOLD = 20
+_MAX_REPAIRS = 20
 
 
 def organize(episode: Episode, mind_map: dict[str, Any]) -> dict[str, Any]:
@@ -35,10 +35,10 @@ def organize(episode: Episode, mind_map: dict[str, Any]) -> dict[str, Any]:
     if tree.size > MAX_HEADINGS:
         raise ToolError(f"the mind-map has {tree.size} headings. Give at most {MAX_HEADINGS}.")
     episode.papers(tree.all_papers())
-    told: dict[str, Any] = {"organized": tree.size}
+    result: dict[str, Any] = {"organized": tree.size}
     if repairs:
-        told["repairs"] = repairs[:_MAX_TOLD]
-    return told | episode.submit("mind_map", tree)
+        result["repairs"] = repairs[:_MAX_REPAIRS]
+    return result | episode.submit("mind_map", tree)
 
 
 TOOLS.register("organize")(Tool.of(organize))
