@@ -19,7 +19,8 @@ from arena._internal.workdir import put
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
 from corpus_builder.build import build
-from corpus_builder.cli import _stages
+from corpus_builder.cli import main
+from corpus_builder.cli.build import stage_lines
 from corpus_builder.cli.info import print_card
 from corpus_builder.stages import plan, read_config, run_stages
 from corpus_builder.stages.running import STAGES
@@ -457,21 +458,24 @@ def test_the_command(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
         assert result.stderr.count("\n") == 1
 
 
-def test_the_help_names_the_stages() -> None:
-    assert list(_stages.NAMES) == [stage.name for stage in STAGES]
+def test_the_help_names_the_stages(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["build", "s2orc", "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert f"stage only: {', '.join(stage.name for stage in STAGES)}" in text
 
 
 def test_what_was_lost_is_said(tmp_path: Path) -> None:
     late = SURVEY | {"id": "t", "title": "Another survey", "date": "2019"}
     reports = run(bad_release(tmp_path / "r", line(PAPER, SURVEY, late)), tmp_path / "c")
-    assert _stages.told("references", reports["references"])[0] == (
+    assert stage_lines("references", reports["references"])[0] == (
         "1 surveys are tasks; dropped too few references available 1"
     )
     papers = {"lines": 9, "shards": 2, "damaged": 1, "flaws": {}, "skipped": {"none of ours": 1000},
               "rejected": {"a": 1, "b": 5, "c": 2, "d": 3, "e": 1}}  # fmt: skip
     report = {"datasets": {"papers": papers}, "told_twice": {"papers": 2}, "papers": 6,
               "without_full_text": 7, "texts_without_paper": 8}  # fmt: skip
-    assert _stages.told("parse", report) == [
+    assert stage_lines("parse", report) == [
         "papers: 9 records in 2 shards; 1 of them END EARLY; "
         "rejected b 5, d 3, c 2, a 1, others 1; passed over none of ours 1,000",
         "told twice, the first counts: papers 2",
