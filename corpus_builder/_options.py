@@ -64,5 +64,6 @@ def argument_descriptions(kind: type) -> dict[str, str]:
         section = re.split(r"\n\S", section)[0]
         for name, text in re.findall(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", section, re.MULTILINE):
             text = " ".join(text.replace("``", "").split()).rstrip(".")
-            descriptions[name] = text[0].lower() + text[1:]
+            acronym = text[:2].isupper()
+            descriptions[name] = text if acronym else text[0].lower() + text[1:]
     return descriptions

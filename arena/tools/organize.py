@@ -10,9 +10,6 @@ from arena.tools.base import TOOLS, Tool, ToolError
 if TYPE_CHECKING:
     from arena.tools.episode import Episode
 
-MAX_HEADINGS = 500
-"""Ten times the largest of 333 taxonomies of real surveys."""
-
 _MAX_REPAIRS = 20
 
 
@@ -27,6 +24,7 @@ def organize(episode: Episode, mind_map: dict[str, Any]) -> dict[str, Any]:
             children and papers may be left out.
     """
     from arena.mindmap import read_mind_map
+    from arena.mindmap.tree import MAX_HEADINGS
 
     try:
         tree, repairs = read_mind_map(mind_map)
