@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from arena.agents import AGENTS, Desk, Researcher, Steps
 from arena.encoders import ENCODERS, Encoder
-from arena.mindmap.tree import MindMap
+from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS, MAX_LABEL, MindMap
 from baselines.parts.dendrogram import (
     Dendrogram,
     Group,
@@ -21,7 +21,6 @@ from baselines.parts.dendrogram import (
 )
 from baselines.parts.options import choice, flag, real, whole
 from baselines.parts.phrases import Labels, Paper
-from baselines.parts.trees import MAX_HEADINGS, MAX_LABEL, MAX_LEVELS
 
 __all__ = ["MERGES", "Clustering", "Paper", "cluster"]
 
@@ -92,7 +91,7 @@ def cluster(
     else:
         split = by_inconsistency(tree, threshold)
     root = groups(
-        tree, split, lift=merge == "none", most_groups=MAX_HEADINGS, most_levels=MAX_LEVELS
+        tree, split, lift=merge == "none", most_groups=MAX_HEADINGS, most_levels=MAX_DEPTH
     )
     labels = Labels(chosen, topic).of(root)
     place = {paper_id: number for number, paper_id in enumerate(order)}

@@ -6,8 +6,8 @@ from typing import Any
 
 from arena.agents import AGENTS, Desk, Steps
 from arena.llm import Fields, LLMAgent, ParseError
-from arena.mindmap.tree import MindMap
-from baselines.parts.trees import MAX_HEADINGS, Node, json_of, read_tree
+from arena.mindmap.tree import MAX_HEADINGS, MindMap
+from baselines.parts.trees import Node, json_of, read_tree
 
 
 @AGENTS.register("few-shot")

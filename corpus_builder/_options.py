@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import inspect
 import re
+from pathlib import Path
 from typing import Any, Self, get_args, get_type_hints
 
-from arena.command_line import parse_names
+from arena.cli.app import parse_names
 
 
 class ConstructorOptions:
@@ -21,7 +22,7 @@ class ConstructorOptions:
     @classmethod
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
         """Add an option for each parameter of the constructor."""
-        hints, descriptions = get_type_hints(cls.__init__), _descriptions(cls)
+        hints, descriptions = get_type_hints(cls.__init__), argument_descriptions(cls)
         for name, parameter in inspect.signature(cls).parameters.items():
             option, hint = name.replace("_", "-"), hints[name]
             settings: dict[str, Any] = {
@@ -38,7 +39,8 @@ class ConstructorOptions:
                 settings |= {"type": parse_names, "metavar": "NAMES"}
             else:
                 number = next((kind for kind in (int, float) if kind in kinds), None)
-                settings |= {"type": number or str, "metavar": "N" if number else "PATH"}
+                text = "PATH" if Path in kinds else "NAME"
+                settings |= {"type": number or str, "metavar": "N" if number else text}
             if parameter.default is inspect.Parameter.empty:
                 settings["required"] = True
             parser.add_argument(f"--{option}", **settings)
@@ -54,7 +56,7 @@ class ConstructorOptions:
         return cls(**{name: getattr(arguments, name) for name in names})
 
 
-def _descriptions(kind: type) -> dict[str, str]:
+def argument_descriptions(kind: type) -> dict[str, str]:
     """Return the entries under "Args:" in the docstrings of a class and its parents."""
     descriptions: dict[str, str] = {}
     for parent in reversed(kind.__mro__):
@@ -62,5 +64,6 @@ def _descriptions(kind: type) -> dict[str, str]:
         section = re.split(r"\n\S", section)[0]
         for name, text in re.findall(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", section, re.MULTILINE):
             text = " ".join(text.replace("``", "").split()).rstrip(".")
-            descriptions[name] = text[0].lower() + text[1:]
+            acronym = text[:2].isupper()
+            descriptions[name] = text if acronym else text[0].lower() + text[1:]
     return descriptions

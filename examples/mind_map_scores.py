@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.command_line import print_table
+from arena.cli.app import print_table
 from arena.errors import ArenaError, DataError
 from arena.mindmap import SCORES, MindMap, read_mind_map, score_pairs
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.agents import AGENTS, Agent
-from arena.command_line import parse_options, print_table
+from arena.cli.app import parse_options, print_table
 from arena.errors import ArenaError, DataError
 from arena.mindmap import MindMap, beside, read_mind_map, score_pairs
 from arena.runs.results import file_name

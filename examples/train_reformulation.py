@@ -30,7 +30,7 @@ import arena
 from arena._internal.cores import cores
 from arena._internal.files import atomic_write, write_json
 from arena._internal.progress import progress
-from arena.command_line import Parser, print_json, print_table, run_command
+from arena.cli.app import Parser, print_json, print_table, run_command
 from arena.errors import CorpusError, DataError
 from corpus_builder.build import build
 from corpus_builder.sources.world import WorldSource

@@ -429,10 +429,12 @@ def a_tool_fails(monkeypatch):
 
 
 def an_engine_leaves_its_scope(monkeypatch):
-    def search(self: Any, query: str, k: int, scope: Any, real: Any = BM25Retriever.search) -> Any:
-        return real(self, query, k, scope._replace(end=scope.end + 1))
+    def batch(self: Any, requests: Any, real: Any = BM25Retriever.search_batch) -> Any:
+        scopes = [request.scope._replace(end=request.scope.end + 1) for request in requests]
+        changed = [r._replace(scope=scope) for r, scope in zip(requests, scopes, strict=True)]
+        return real(self, changed)
 
-    monkeypatch.setattr(BM25Retriever, "search", search)
+    monkeypatch.setattr(BM25Retriever, "search_batch", batch)
 
 
 def every_third_paper_is_lost(monkeypatch):

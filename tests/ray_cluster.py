@@ -95,10 +95,10 @@ def clear(session: int, directory: str) -> None:
     shutil.rmtree(directory, ignore_errors=True)
 
 
-def wait_for(found: Callable[[], Any], what: str, seconds: float = SECONDS) -> Any:
+def wait_for(condition: Callable[[], Any], what: str, seconds: float = SECONDS) -> Any:
     """Return what `found` returns once that is true."""
     deadline = time.monotonic() + seconds
-    while not (value := found()):
+    while not (value := condition()):
         if time.monotonic() > deadline:
             raise TimeoutError(f"not within {seconds:g} s: {what}")
         time.sleep(0.05)
@@ -118,12 +118,12 @@ class Cluster:
         }
         self._process = self.start([sys.executable, __file__, "serve"])
         try:
-            told = self.answer(self._process, "the start of the cluster")
+            reply = self.answer(self._process, "the start of the cluster")
         except BaseException:
             self.close()
             raise
-        self.environment["RAY_ADDRESS"] = told["address"]
-        self._raylets: dict[str, int] = told["raylets"]
+        self.environment["RAY_ADDRESS"] = reply["address"]
+        self._raylets: dict[str, int] = reply["raylets"]
 
     def start(self, command: list[str]) -> subprocess.Popen[str]:
         """Start a process that speaks JSON lines; its errors go where `logs` finds them."""
@@ -145,14 +145,14 @@ class Cluster:
 
     def logs(self) -> str:
         """Return the last lines of every log in which there is something of note."""
-        told = []
+        reply = []
         for path in sorted(Path(self.directory).rglob("*")):
             wanted = path.name == "processes.err" or path.parent.name == "logs"
             if wanted and path.is_file() and "latest" not in str(path):
                 lines = path.read_text(errors="replace").splitlines()
                 lines = [line[:300] for line in lines if not _NOISE.search(line)][-12:]
-                told += [f"--- {path.name}", *lines] if lines else []
-        return "\n".join(told)
+                reply += [f"--- {path.name}", *lines] if lines else []
+        return "\n".join(reply)
 
     def kill(self, address: str) -> None:
         """End a node as a power failure does, with all processes that it has started."""
@@ -177,7 +177,7 @@ class Cluster:
 def _serve() -> None:
     from ray.cluster_utils import Cluster as RayCluster
 
-    told = _lone_output()
+    reply = _lone_output()
     try:
         cluster = RayCluster(shutdown_at_exit=False)
         raylets = {}
@@ -188,7 +188,7 @@ def _serve() -> None:
                 include_dashboard=False, include_log_monitor=False, no_monitor=True, **head,
             )  # fmt: skip
             raylets[address] = node.all_processes["raylet"][0].process.pid
-        print(json.dumps({"address": cluster.address, "raylets": raylets}), file=told, flush=True)
+        print(json.dumps({"address": cluster.address, "raylets": raylets}), file=reply, flush=True)
         sys.stdin.read()
     finally:
         clear(os.getsid(0), os.environ["RAY_TMPDIR"])
@@ -209,10 +209,10 @@ class Driver:
 
     def end(self) -> Any:
         """Return the answer to what was begun."""
-        told = self._cluster.answer(self.process, "a driver")
-        if "error" in told:
-            raise RuntimeError(f"{told['error']}\n{self._cluster.logs()}")
-        return told["answer"]
+        reply = self._cluster.answer(self.process, "a driver")
+        if "error" in reply:
+            raise RuntimeError(f"{reply['error']}\n{self._cluster.logs()}")
+        return reply["answer"]
 
     def do(self, code: str) -> Any:
         """Run code, and return its answer."""
@@ -226,7 +226,7 @@ class Driver:
 
 
 def _drive() -> None:
-    told = _lone_output()
+    reply = _lone_output()
     for line in sys.stdin:
         names: dict[str, Any] = {}
         try:
@@ -234,14 +234,14 @@ def _drive() -> None:
             result = {"answer": names["answer"]}
         except Exception:
             result = {"error": traceback.format_exc()}
-        print(json.dumps(result), file=told, flush=True)
+        print(json.dumps(result), file=reply, flush=True)
 
 
 def _lone_output() -> Any:
     """Return standard output; what others print from now on goes to the errors."""
-    told = os.fdopen(os.dup(1), "w")
+    reply = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    return told
+    return reply
 
 
 # Tasks.
@@ -263,7 +263,7 @@ class Place(NamedTuple):
     seconds: float = 0.0
 
 
-def told_place(task: Place) -> tuple[int, str]:
+def report_place(task: Place) -> tuple[int, str]:
     """Return the number of a task, and the address of the node that did it."""
     address = _here()
     (task.directory / f"{task.number}@{address}@{os.getpid()}").touch()

@@ -305,10 +305,10 @@ class ReleaseServer:
         step = len(body) or 1 if self.rate is None else max(1, int(self.rate / 100))
         for start in range(0, len(body), step):
             piece = body[start : start + step]
-            handler.wfile.write(piece)
-            if counted:
+            if counted:  # before the client can have it: a test may look at once
                 with self._lock:
                     self.sent += len(piece)
+            handler.wfile.write(piece)
             if self.rate is not None:
                 time.sleep(len(piece) / self.rate)
 

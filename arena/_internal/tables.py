@@ -1,4 +1,4 @@
-"""Tables for a terminal, for Markdown and for LaTeX; what stands in a cell stays text."""
+"""Tables for a terminal, for Markdown and for LaTeX; the text of a cell is escaped."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def text(
     """Return a plain table for a terminal, without a final newline.
 
     Args:
-        header: the names of the columns.
-        rows: as many cells each: text, which is shown as it is, numbers, or None.
-        align: a letter a column, ``l`` or ``r``; by default numbers stand to the right and text
-            to the left.
-        decimals: of a float; an integer has none.
-        missing: what None shows.
+        header: Names of the columns.
+        rows: As many cells each: text, which is shown as it is, numbers, or None.
+        align: ``l`` or ``r`` for each column; by default numbers are aligned to the right and
+            text to the left.
+        decimals: Decimals of a float; an integer has none.
+        missing: Text of a cell that is None.
     """
     from tabulate import tabulate
 
@@ -89,13 +89,14 @@ def latex(
     ``\usepackage{booktabs}`` and ``\usepackage{textcomp}`` in releases of LaTeX before 2020.
 
     Args:
-        header: the names of the columns.
-        rows: as many cells each: text, numbers, or None.
-        caption: text above the table; with it or with a label the table floats.
-        label: what ``\ref`` takes; characters other than letters, digits and ``:.-`` become ``-``.
-        align: as in `text`.
-        decimals: of a float.
-        bold: (row, column) of cells to be emphasized; see `best`.
+        header: Names of the columns.
+        rows: As many cells each: text, numbers, or None.
+        caption: Text above the table; with a caption or a label the table floats.
+        label: Argument of ``\ref``; characters other than letters, digits and ``:.-`` become
+            ``-``.
+        align: Alignment, as in `text`.
+        decimals: Decimals of a float.
+        bold: (row, column) of cells in bold; see `best`.
     """
     cells = [
         [_with_minus(escape_latex(cell)).rstrip() for cell in row]
@@ -115,10 +116,10 @@ def latex(
     ]
     if caption is None and label is None:
         return "\n".join(lines)
-    told = [] if caption is None else [rf"\caption{{{escape_latex(_one_line(caption))}}}"]
+    above = [] if caption is None else [rf"\caption{{{escape_latex(_one_line(caption))}}}"]
     if label is not None:
-        told.append(rf"\label{{{re.sub('[^A-Za-z0-9:.-]', '-', label)}}}")
-    return "\n".join([r"\begin{table}", r"\centering", *told, *lines, r"\end{table}"])
+        above.append(rf"\label{{{re.sub('[^A-Za-z0-9:.-]', '-', label)}}}")
+    return "\n".join([r"\begin{table}", r"\centering", *above, *lines, r"\end{table}"])
 
 
 def best(
@@ -127,20 +128,20 @@ def best(
     """Return (row, column) of the best number of each column; of equal ones all.
 
     Args:
-        rows: of a table; cells that are no numbers are passed over.
-        columns: the columns in question.
-        lowest: those of them in which less is better, such as distances.
+        rows: Rows of a table; cells that are no numbers are ignored.
+        columns: The columns to search.
+        lowest: Columns in which less is better, such as distances.
 
     >>> sorted(best([["a", 0.5, 3], ["b", 0.7, 2], ["c", 0.7, None]], [1, 2], lowest=[2]))
     [(1, 1), (1, 2), (2, 1)]
     """
-    found = set()
+    places = set()
     for column in columns:
         values = {i: row[column] for i, row in enumerate(rows) if _is_number(row[column])}
         if values:
             top = min(values.values()) if column in lowest else max(values.values())
-            found |= {(i, column) for i, value in values.items() if value == top}
-    return found
+            places |= {(i, column) for i, value in values.items() if value == top}
+    return places
 
 
 def escape_latex(value: str) -> str:
@@ -164,7 +165,7 @@ def escape_markdown(value: str) -> str:
     >>> escape_markdown("tree_edit_distance | <b>")
     'tree_edit_distance \\| \\<b\\>'
     """
-    return _MARKDOWN.sub(lambda found: "\\" + found[0], value)
+    return _MARKDOWN.sub(lambda match: "\\" + match[0], value)
 
 
 def _shown(rows: Sequence[Sequence[Any]], decimals: int, missing: str) -> list[list[str]]:

@@ -1,23 +1,18 @@
-"""The command ``arena``, one module a subcommand."""
+"""The command ``arena``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.cli import (
-    audit,
-    check,
-    compare,
-    experiment,
-    mindmap,
-    replay,
-    rescore,
-    run,
-    score,
-    search,
-)
-from arena.cli import list as list_command
-from arena.command_line import add_command, command_line, run_command
+from arena.cli import mindmap
+from arena.cli.app import add_command, add_group, command_line, run_command
+from arena.cli.audit import audit
+from arena.cli.check import check
+from arena.cli.compare import compare
+from arena.cli.experiment import experiment
+from arena.cli.list import list_names
+from arena.cli.run import replay, rescore, run, score
+from arena.cli.search import search
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -25,17 +20,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser, commands = command_line(
         "arena",
         "A gym for research agents: search a dated corpus, run agents on survey tasks, score them.",
-        run.EXAMPLE,
+        "arena run --corpus demo/world --task discovery --agent title --output runs/title",
     )
-    add_command(commands, "search", search)
-    add_command(commands, "run", run)
-    add_command(commands, "score", score)
-    add_command(commands, "rescore", rescore)
-    add_command(commands, "compare", compare)
-    add_command(commands, "experiment", experiment)
-    add_command(commands, "replay", replay)
-    mindmap.add_group(commands)
-    add_command(commands, "list", list_command)
-    add_command(commands, "check", check)
-    add_command(commands, "audit", audit)
+    for name, function in (
+        ("search", search),
+        ("run", run),
+        ("score", score),
+        ("rescore", rescore),
+        ("compare", compare),
+        ("experiment", experiment),
+        ("replay", replay),
+        ("list", list_names),
+        ("check", check),
+        ("audit", audit),
+    ):
+        add_command(commands, name, function)
+    group = add_group(commands, "mindmap", mindmap.SUMMARY, "WHAT", mindmap.EXAMPLE)
+    add_command(group, "show", mindmap.show)
+    add_command(group, "score", mindmap.score)
     return run_command(parser, argv)

@@ -2,61 +2,54 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena import command_line
+from arena.cli.app import print_json, printable
 from arena.errors import DataError
 
 if TYPE_CHECKING:
     from arena.testing import Report
 
-SUMMARY = "Fuzz every tool and compare every answer with the files: does anything leak?"
-EXAMPLE = "arena audit --corpus demo/world"
-
 _SHOWN = 50
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    command_line.add_corpus_argument(parser)
-    parser.add_argument(
-        "--actions",
-        type=int,
-        default=10_000,
-        metavar="N",
-        help="actions to send to the environments (default: 10000)",
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="default: 0")
-    parser.add_argument(
-        "--retriever",
-        action="append",
-        metavar="NAME",
-        help="an engine to search with; may be repeated, and the first one named is the "
-        "environments' own (default: bm25)",
-    )
-    parser.add_argument("--output", metavar="FILE", help="write the report as JSON, too")
+def audit(
+    *,
+    corpus: str,
+    actions: int = 10_000,
+    seed: int = 0,
+    retriever: list[str] | None = None,
+    output: str | None = None,
+    json: bool = False,
+) -> None:
+    """Fuzz every tool and compare every answer with the files: does anything leak?
 
+    The exit status is 1 if there is a finding.
 
-def execute(arguments: argparse.Namespace) -> None:
-    """Print the report.
+    Args:
+        corpus (DIR): Corpus that arena-corpus built.
+        actions: Actions to send to the environments.
+        seed: Seed of the actions.
+        retriever (NAME): Engine to search with; the first one is the environments' own (default:
+            bm25).
+        output (FILE): Write the report as JSON, too.
+        json: Print JSON instead of text.
 
-    Raises:
-        SystemExit: with status 1, if there is a finding.
+    Example:
+        arena audit --corpus demo/world
     """
     from arena._internal.files import write_json
-    from arena.testing import audit
+    from arena.testing import audit as audit_corpus
 
-    retrievers = arguments.retriever or ["bm25"]
-    output = None if arguments.output is None else Path(arguments.output)
-    if output is not None and (output.is_dir() or not output.absolute().parent.is_dir()):
-        raise DataError(f"--output {str(output)!r}: name a file in a directory that exists.")
-    report = audit(arguments.corpus, arguments.actions, arguments.seed, retrievers)
-    if output is not None:
-        write_json(output, report.to_json())
-    if arguments.json:
-        command_line.print_json(report.to_json())
+    path = None if output is None else Path(output)
+    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+        raise DataError(f"--output {str(path)!r}: name a file in a directory that exists.")
+    report = audit_corpus(corpus, actions, seed, retriever or ["bm25"])
+    if path is not None:
+        write_json(path, report.to_json())
+    if json:
+        print_json(report.to_json())
     else:
         _print(report)
     if not report.clean:
@@ -81,7 +74,7 @@ def _print(report: Report) -> None:
     for name, value in rows:
         print(f"{name:<{width}}  {value}")
     for finding in report.findings[:_SHOWN]:
-        print(f"LEAK {command_line.printable(str(finding), 1_000)}")
+        print(f"LEAK {printable(str(finding), 1_000)}")
     total = sum(report.by_check.values())
     if total > _SHOWN:
         print(f"... and {total - _SHOWN} more; --output FILE keeps the first 1,000.")

@@ -2,88 +2,61 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
+from typing import Literal
 
-from arena import command_line
+from arena.cli.app import print_json
 from arena.errors import DataError
 
-SUMMARY = "Compare runs: means, intervals, paired tests, cost, and a page to look at."
-EXAMPLE = (
-    "arena compare demo/runs/discovery-title-bm25 demo/runs/discovery-title-dense "
-    "--html compared.html --corpus demo/world"
-)
-_FORMATS = ("text", "markdown", "latex", "json")
 
+def compare(
+    runs: list[str],
+    *,
+    baseline: str | None = None,
+    all_pairs: bool = False,
+    metric: list[str] | None = None,
+    test: str = "fisher",
+    correction: str = "holm",
+    level: float = 0.95,
+    format: Literal["text", "markdown", "latex", "json"] = "text",
+    html: str | None = None,
+    corpus: str | None = None,
+    json: bool = False,
+) -> None:
+    r"""Compare runs: means, intervals, paired tests, cost, and a page to look at.
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument(
-        "runs", nargs="+", metavar="RUN", help="the directory of a finished run, or NAME=DIR"
-    )
-    parser.add_argument(
-        "--baseline",
-        metavar="NAME",
-        help="the run, by name or directory, to compare the others with (default: the first)",
-    )
-    parser.add_argument(
-        "--all-pairs", action="store_true", help="compare every run with every other"
-    )
-    parser.add_argument(
-        "--metric",
-        action="append",
-        metavar="NAME",
-        help="one of the runs' metrics; may be repeated (default: all)",
-    )
-    parser.add_argument(
-        "--test",
-        default="fisher",
-        metavar="NAME",
-        help="fisher (randomization) or student (paired t) (default: fisher)",
-    )
-    parser.add_argument(
-        "--correction",
-        default="holm",
-        metavar="NAME",
-        help="of p for the number of comparisons: holm, bonferroni or none (default: holm)",
-    )
-    parser.add_argument(
-        "--level", type=float, default=0.95, metavar="X", help="of the intervals (default: 0.95)"
-    )
-    parser.add_argument(
-        "--format", choices=_FORMATS, default="text", help="of what is printed (default: text)"
-    )
-    parser.add_argument(
-        "--html", metavar="FILE", help="write one page that holds everything, labels too"
-    )
-    command_line.add_corpus_argument(parser, required=False)
+    Args:
+        runs (RUN): Directory of a finished run, or NAME=DIR.
+        baseline (NAME): Run, by name or directory, to compare the others with (default: the first).
+        all_pairs: Compare every run with every other.
+        metric (NAME): One of the runs' metrics (default: all).
+        test (NAME): Fisher (randomization) or student (paired t).
+        correction (NAME): Correction of p for the number of comparisons: holm, bonferroni or none.
+        level (X): Confidence level of the intervals.
+        format: Format of the printed comparison.
+        html (FILE): Write one page with everything, labels too.
+        corpus (DIR): Corpus that arena-corpus built, for the titles on the page.
+        json: Print JSON instead of text.
 
-
-def execute(arguments: argparse.Namespace) -> None:
-    """Compare, print, and write the page."""
+    Example:
+        arena compare demo/runs/discovery-title-bm25 demo/runs/discovery-title-dense \
+            --html compared.html --corpus demo/world
+    """
     from arena.results import comparison
 
-    if arguments.corpus is not None and arguments.html is None:
+    if corpus is not None and html is None:
         raise DataError("--corpus gives the page its titles: name the page with --html.")
-    if arguments.json and arguments.format not in ("text", "json"):
-        raise DataError(f"--json and --format {arguments.format} contradict each other: give one.")
-    found = comparison.compare(
-        arguments.runs,
-        arguments.baseline,
-        arguments.metric,
-        arguments.test,
-        arguments.correction,
-        arguments.level,
-        arguments.all_pairs,
-    )
-    if arguments.html is not None:
-        comparison.write_html(found, arguments.html, arguments.corpus)
-    if arguments.json or arguments.format == "json":
-        command_line.print_json(comparison.as_json(found))
+    if json and format not in ("text", "json"):
+        raise DataError(f"--json and --format {format} contradict each other: give one.")
+    compared = comparison.compare(runs, baseline, metric, test, correction, level, all_pairs)
+    if html is not None:
+        comparison.write_html(compared, html, corpus)
+    if json or format == "json":
+        print_json(comparison.as_json(compared))
         return
     write = {
         "text": comparison.as_text,
         "markdown": comparison.as_markdown,
         "latex": comparison.as_latex,
-    }[arguments.format]
-    sys.stdout.write(write(found))
+    }[format]
+    sys.stdout.write(write(compared))

@@ -2,118 +2,87 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import Any
 
-from arena import command_line
+from arena.cli.app import print_json, print_table, resumable
 from arena.cli.run import parse_surveys
 from arena.errors import DataError, clip
 
-SUMMARY = "Run a grid of agents and retrievers and lay it out as tables; it goes on after a break."
-EXAMPLE = (
-    "arena experiment configs/researcharena.yaml --corpus demo/world --output runs/paper "
-    "--agents title,random,clustering"
-)
 
+def experiment(
+    config: str,
+    *,
+    corpus: str,
+    output: str,
+    tables: tuple[str, ...] | None = None,
+    agents: tuple[str, ...] | None = None,
+    surveys: str | None = None,
+    retriever: dict[str, Any] | None = None,
+    set: dict[str, Any] | None = None,
+    llm_option: dict[str, Any] | None = None,
+    dry_run: bool = False,
+    keep_going: bool = False,
+    overwrite: bool = False,
+    json: bool = False,
+) -> None:
+    r"""Run a grid of agents and retrievers and print it as tables; it goes on after a break.
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("config", metavar="CONFIG.yaml", help="such as configs/researcharena.yaml")
-    command_line.add_corpus_argument(parser)
-    parser.add_argument("--output", required=True, metavar="DIR", help="for runs and tables")
-    parser.add_argument("--tables", metavar="NAMES", help="with commas (default: all)")
-    parser.add_argument(
-        "--agents", metavar="NAMES", help="rows or agents, with commas: only these (default: all)"
-    )
-    parser.add_argument("--surveys", metavar="IDS|N", help="survey ids with commas, or the first N")
-    parser.add_argument(
-        "--retriever",
-        action="append",
-        metavar="LABEL=NAME",
-        help="another retriever in the place of one, such as BM25=lucene; may be repeated",
-    )
-    parser.add_argument(
-        "--set",
-        action="append",
-        metavar="KEY=VALUE",
-        help="a key of the configuration, with dots, such as budget.max_searches=10; may be "
-        "repeated",
-    )
-    parser.add_argument(
-        "--llm-option",
-        action="append",
-        metavar="NAME=VALUE",
-        help="short for --set llm.NAME=VALUE, such as model=... or base_url=...",
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="show the runs and how far they are; play nothing"
-    )
-    parser.add_argument(
-        "--keep-going",
-        action="store_true",
-        help="play on when a run fails, and lay out the tables without it",
-    )
-    parser.add_argument("--overwrite", action="store_true", help="begin the runs anew")
+    Args:
+        config (CONFIG.yaml): Configuration such as configs/researcharena.yaml.
+        corpus (DIR): Corpus that arena-corpus built.
+        output (DIR): Directory for runs and tables.
+        tables (NAMES): Tables with commas (default: all).
+        agents (NAMES): Rows or agents, with commas: only these (default: all).
+        surveys (IDS|N): Survey ids with commas, or the first N.
+        retriever (LABEL=NAME): Another retriever in the place of one, such as BM25=lucene.
+        set (KEY=VALUE): Key of the configuration, with dots, such as budget.max_searches=10.
+        llm_option: Short for --set llm.NAME=VALUE, such as model=... or base_url=...
+        dry_run: Show the runs and their progress; play nothing.
+        keep_going: Play on when a run fails, and print the tables without it.
+        overwrite: Begin the runs anew.
+        json: Print JSON instead of text.
 
-
-def execute(arguments: argparse.Namespace) -> None:
-    """Run, and print the tables."""
+    Example:
+        arena experiment configs/researcharena.yaml --corpus demo/world --output runs/paper \
+            --agents title,random,clustering
+    """
     from arena.corpus import Corpus
     from arena.results.experiments import preview, printed, run_experiment
     from arena.tasks import TaskSet
 
-    corpus = Corpus.open(arguments.corpus)
-    given: dict[str, Any] = {
-        "tables": command_line.parse_names(arguments.tables),
-        "agents": command_line.parse_names(arguments.agents),
-        "surveys": parse_surveys(arguments.surveys, TaskSet(corpus.directory).surveys),
-        "retrievers": _retrievers(arguments.retriever),
-        "changes": command_line.parse_options("--set", arguments.set)
-        | {
-            f"llm.{name}": value
-            for name, value in command_line.parse_options(
-                "--llm-option", arguments.llm_option
-            ).items()
-        },
-    }
-    if arguments.dry_run:
-        given["overwrite"] = arguments.overwrite
-        _print_plan(preview(arguments.config, corpus, arguments.output, **given), arguments.json)
-        return
-    try:
-        found = run_experiment(
-            arguments.config,
-            corpus,
-            arguments.output,
-            overwrite=arguments.overwrite,
-            keep_going=arguments.keep_going,
-            **given,
-        )
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("The same command goes on from here.") from None
-    if arguments.json:
-        command_line.print_json(found)
-        return
-    print(printed(found))
-    pages = sorted(path.name for path in Path(arguments.output).glob("comparison-*.html"))
-    made = ["tables.md", "tables.tex", "tables.json", *pages, "runs/"]
-    print(f"\nFiles in {arguments.output}: {', '.join(made)}.")
-
-
-def _retrievers(items: list[str] | None) -> dict[str, str]:
-    found = command_line.parse_options("--retriever", items)
-    for label, name in found.items():
+    opened = Corpus.open(corpus)
+    for label, name in (retriever or {}).items():
         if not isinstance(name, str):
             raise DataError(f"--retriever {label}={clip(name)}: name a retriever.")
-    return found
+    options: dict[str, Any] = {
+        "tables": tables,
+        "agents": agents,
+        "surveys": parse_surveys(surveys, TaskSet(opened.directory).surveys),
+        "retrievers": retriever or {},
+        "changes": (set or {})
+        | {f"llm.{name}": value for name, value in (llm_option or {}).items()},
+        "overwrite": overwrite,
+    }
+    if dry_run:
+        _print_plan(preview(config, opened, output, **options), json)
+        return
+    with resumable():
+        results = run_experiment(config, opened, output, keep_going=keep_going, **options)
+    if json:
+        print_json(results)
+        return
+    print(printed(results))
+    pages = sorted(path.name for path in Path(output).glob("comparison-*.html"))
+    made = ["tables.md", "tables.tex", "tables.json", *pages, "runs/"]
+    print(f"\nFiles in {output}: {', '.join(made)}.")
 
 
 def _print_plan(planned: list[Any], as_json: bool) -> None:
     if as_json:
-        command_line.print_json([run._asdict() for run in planned])
+        print_json([run._asdict() for run in planned])
         return
-    command_line.print_table(
+    print_table(
         [(p.run, p.agent, p.retriever, p.episodes, p.done, p.state) for p in planned],
         ("run", "agent", "retriever", "episodes", "played", "state"),
     )

@@ -2,44 +2,45 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
+from typing import Literal
 
-from arena import command_line
+from arena.cli.app import print_json, print_table, printable
 from arena.errors import ArenaError
 
-SUMMARY = "List what is registered, or the surveys or indexes of a corpus."
-EXAMPLE = "arena list surveys --corpus demo/world"
-
-KINDS = (
+Kind = Literal[
     "agents", "encoders", "environments", "extractors", "metrics", "mind-map-formats",
     "mind-map-metrics", "retrievers", "rewards", "surveys", "tasks", "tools",
-)  # fmt: skip
+]  # fmt: skip
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument(
-        "kind", nargs="?", choices=KINDS, metavar="KIND", help=f"one of {', '.join(KINDS)}"
-    )
-    command_line.add_corpus_argument(parser, required=False)
+def list_names(kind: Kind | None = None, *, corpus: str | None = None, json: bool = False) -> None:
+    """List what is registered, or the surveys or indexes of a corpus.
 
+    Args:
+        kind (KIND): Agents, encoders, environments, extractors, metrics, mind-map-formats,
+            mind-map-metrics, retrievers, rewards, surveys, tasks or tools.
+        corpus (DIR): Corpus that arena-corpus built.
+        json: Print JSON instead of text.
 
-def execute(arguments: argparse.Namespace) -> None:
-    """Print names and descriptions."""
-    if arguments.kind == "surveys" or (arguments.kind is None and arguments.corpus):
-        _list_surveys(arguments)
+    Example:
+        arena list surveys --corpus demo/world
+    """
+    if kind == "surveys" or (kind is None and corpus):
+        _list_surveys(corpus, json)
         return
-    found = _registered()
-    if arguments.kind:
-        found = {arguments.kind: found[arguments.kind]}
-    if arguments.kind == "retrievers" and arguments.corpus:
-        found["indexes"] = _indexes_of(Path(arguments.corpus))
-    if arguments.json:
-        command_line.print_json(found[arguments.kind] if len(found) == 1 else found)
+    names = _registered()
+    if kind is not None:
+        names = {kind: names[kind]}
+    if kind == "retrievers" and corpus:
+        names["indexes"] = _indexes_of(Path(corpus))
+    if json:
+        print_json(names[kind] if kind is not None and len(names) == 1 else names)
         return
-    rows = [(kind, name, text) for kind, entries in found.items() for name, text in entries.items()]
-    command_line.print_table(rows, ("kind", "name", "description"))
+    rows = [
+        (group, name, text) for group, entries in names.items() for name, text in entries.items()
+    ]
+    print_table(rows, ("kind", "name", "description"))
 
 
 def _registered() -> dict[str, dict[str, str]]:
@@ -78,16 +79,14 @@ def _indexes_of(corpus: Path) -> dict[str, str]:
     return indexes.describe_indexes(corpus, indexes.index_names(corpus))
 
 
-def _list_surveys(arguments: argparse.Namespace) -> None:
+def _list_surveys(corpus: str | None, as_json: bool) -> None:
     from arena.tasks import TaskSet
 
-    if not arguments.corpus:
+    if not corpus:
         raise ArenaError("`arena list surveys` needs --corpus DIR.")
-    surveys = TaskSet(Path(arguments.corpus)).surveys.values()
-    if arguments.json:
-        command_line.print_json([survey._asdict() for survey in surveys])
+    surveys = TaskSet(Path(corpus)).surveys.values()
+    if as_json:
+        print_json([survey._asdict() for survey in surveys])
     else:
-        command_line.print_table(
-            [(s.id, s.date, command_line.printable(s.title, 90)) for s in surveys],
-            ("id", "date", "title"),
-        )
+        rows = [(s.id, s.date, printable(s.title, 90)) for s in surveys]
+        print_table(rows, ("id", "date", "title"))

@@ -1,26 +1,250 @@
-"""``arena mindmap``: show, score."""
+"""``arena mindmap``: show and score mind-maps."""
 
 from __future__ import annotations
 
-import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-from arena.cli import _mindmap_score, _mindmap_show
-from arena.command_line import add_command
-from arena.command_line import add_group as add_commands
+from arena.cli.app import print_json, print_table, printable
+from arena.errors import DataError
+from arena.errors import clip as clip_text
+
+if TYPE_CHECKING:
+    from arena.mindmap import MindMap
 
 SUMMARY = "Show mind-maps as text and pictures, and score them against the survey's own."
+EXAMPLE = "arena mindmap show map.json --beside survey.md --output both.svg"
 
 
-def add_group(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add ``mindmap`` with a command for each thing to do."""
-    parser = commands.add_parser(
-        "mindmap",
-        help=SUMMARY,
-        description=SUMMARY,
-        epilog=f"examples:\n  {_mindmap_show.EXAMPLE}\n  {_mindmap_score.EXAMPLE}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+def show(
+    file: str,
+    *,
+    format: str | None = None,
+    output: str | None = None,
+    record: str | None = None,
+    beside: str | None = None,
+    beside_record: str | None = None,
+    depth: int | None = None,
+    json: bool = False,
+) -> None:
+    """Print or draw a mind-map, alone or beside another one.
+
+    Args:
+        file (FILE): Mind-map: JSON, Markdown, or JSON lines of many.
+        format (NAME): Text, json, markdown, mermaid, svg, png (default: that of the suffix of
+            --output, or text).
+        output (PATH): File to write (default: print it).
+        record (ID): Which one, of a file that holds many.
+        beside (FILE): Another mind-map, shown to the right: text, svg, png.
+        beside_record (ID): Which one of that file.
+        depth: Show N levels below the root (default: all).
+        json: Print JSON instead of text.
+
+    Example:
+        arena mindmap show map.json --beside survey.md --output both.svg
+    """
+    from arena._internal.files import atomic_write
+    from arena.mindmap import FORMATS, format_of, render
+    from arena.mindmap import beside as render_beside
+
+    if json and (format or beside):
+        raise DataError("--json takes neither --format nor --beside: it describes one mind-map.")
+    if beside_record is not None and beside is None:
+        raise DataError("--beside-record needs --beside FILE.")
+    name = format or (format_of(output) if output else "text")
+    FORMATS.get(name)  # refuses a wrong name before anything is read
+    if name == "png" and not output and sys.stdout.isatty():
+        raise DataError("a PNG is no text for a terminal: name a file with --output, or pipe it.")
+    tree, repairs = _read(file, record, depth)
+    sizes = f"{tree.size:,}"
+    if beside is None:
+        shown = None if json and not output else render(tree, name)
+    else:
+        other, _ = _read(beside, beside_record, depth)
+        sizes += f" and {other.size:,}"
+        captions = _captions((file, beside), (record, beside_record))
+        shown = render_beside(tree, other, captions, name)
+    if output:
+        assert shown is not None
+        for path in filter(None, (file, beside)):
+            if Path(output).exists() and Path(output).samefile(path):
+                raise DataError(
+                    f"{output!r} is the file that was read, and not all of it is in the "
+                    "mind-map. Name another --output."
+                )
+        atomic_write(output, shown)
+    if json:
+        print_json(
+            {
+                "nodes": tree.size,
+                "depth": tree.depth,
+                "papers": len(tree.all_papers()),
+                "repairs": repairs,
+                "mind_map": tree.to_json(),
+            }
+        )
+    elif output:
+        print(f"{output}: {name}, {sizes} headings")
+    elif shown is not None:
+        _print(shown)
+
+
+def score(
+    *,
+    gold: str,
+    predicted: str,
+    gold_record: str | None = None,
+    predicted_record: str | None = None,
+    directory: bool = False,
+    model: str = "static",
+    extractor: str | None = None,
+    extractor_option: dict[str, Any] | None = None,
+    denominator: Literal["gold", "paper"] = "gold",
+    clip: bool = True,
+    json: bool = False,
+) -> None:
+    """Score a mind-map against a survey's own, or a folder of them.
+
+    Args:
+        gold (PATH): File with the survey's own map.
+        predicted (PATH): File with the map to score.
+        gold_record (ID): Map of a file that holds several, by its id or its number from 1.
+        predicted_record (ID): Map of a file that holds several, by its id or its number from 1.
+        directory: --gold and --predicted are folders; files match by name, suffixes may differ.
+        model (NAME): Encoder that compares headings.
+        extractor (NAME): Extractor of entities: spacy, noun_chunks, flair (default: spacy, if it is
+            installed).
+        extractor_option: Option of the extractor, such as model=ner.pt.
+        denominator: Denominator of heading soft recall: the gold map's cardinality, or the
+            predicted map's, as the paper prints it.
+        clip: Keep negative cosines in the soft metrics, instead of taking them for 0.
+        json: Print JSON instead of text.
+
+    Example:
+        arena mindmap score --gold gold.json --predicted mine.md --json
+    """
+    from arena.mindmap import read_mind_map_file, score_directories, score_pairs
+
+    made, absent = _extractor(extractor, extractor_option or {})
+    options: dict[str, Any] = {
+        "encoder": model,
+        "extractor": made,
+        "denominator": denominator,
+        "clip": clip,
+    }
+    if directory:
+        for name, value in (("gold", gold_record), ("predicted", predicted_record)):
+            if value is not None:
+                raise DataError(f"--{name}-record and --directory: leave one out.")
+        scores = score_directories(predicted, gold, **options)
+        if files := scores["without_gold"]:
+            more = f" and {len(files) - 5} more" if len(files) > 5 else ""
+            print(
+                f"arena: {len(files)} of the predicted maps have no gold map and are left out: "
+                f"{', '.join(files[:5])}{more}",
+                file=sys.stderr,
+            )
+    else:
+        for name, path in (("gold", gold), ("predicted", predicted)):
+            if Path(path).is_dir():
+                raise DataError(
+                    f"--{name} {clip_text(path)} is a folder: to score two folders, add "
+                    "--directory."
+                )
+        gold_map, gold_repairs = read_mind_map_file(gold, gold_record)
+        predicted_map, repairs = read_mind_map_file(predicted, predicted_record)
+        (scores,) = score_pairs([(predicted_map, gold_map)], **options)
+        scores["repairs"] = {"gold": gold_repairs, "predicted": repairs}
+    if absent:
+        print(f"arena: heading_entity_recall is left out: {absent}", file=sys.stderr)
+    if json:
+        print_json(scores)
+    elif directory:
+        _print_mean(scores)
+    else:
+        _print_scores(scores)
+
+
+def _extractor(name: str | None, options: dict[str, Any]) -> tuple[Any, str]:
+    """Return the extractor: a name, or with options an object; None and why if it is absent."""
+    from arena.mindmap.extractors import make_extractor
+
+    if name is None and options:
+        raise DataError("--extractor-option: name the extractor with --extractor.")
+    if name is None:
+        try:
+            make_extractor("spacy", {})
+        except DataError as error:
+            return None, str(error)
+        return "spacy", ""
+    return (make_extractor(name, options) if options else name), ""
+
+
+def _print_scores(found: dict[str, Any]) -> None:
+    from arena.mindmap import MIND_MAP_METRICS
+
+    rows = [(name, found[name]) for name in found if name in MIND_MAP_METRICS.names()]
+    rows += [(f"nodes, {which}", number) for which, number in found["nodes"].items()]
+    rows += [(key, found[key]) for key in ("model", "extractor")]
+    print_table([(name, _cell(value)) for name, value in rows], ("", "score"))
+    for which, repairs in found["repairs"].items():
+        for repair in repairs:
+            print(f"{which}: {repair}")
+
+
+def _print_mean(found: dict[str, Any]) -> None:
+    counts = found["counts"]
+    rows = [(name, _cell(found["mean"][name]), counts["scored"][name]) for name in found["mean"]]
+    print_table(rows, ("", "mean", "maps"))
+    first = found["maps"][0]
+    print(
+        f"{counts['maps']} maps, {counts['predicted_missing']} of them without a predicted one; "
+        f"model {first['model']}, extractor {first['extractor'] or 'none'}"
     )
-    group = add_commands(parser, "WHAT")
-    add_command(group, "show", _mindmap_show)
-    add_command(group, "score", _mindmap_score)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def _read(file: str, record: str | None, depth: int | None) -> tuple[MindMap, list[str]]:
+    """Return the mind-map of a file and what was repaired, which is told on standard error too."""
+    from arena.mindmap import cut, read_mind_map_file
+
+    tree, repairs = read_mind_map_file(Path(file), record)
+    if depth is not None:
+        whole, tree = tree, cut(tree, depth)
+        if tree.size < whole.size:
+            told = f"{whole.size - tree.size:,} headings below level {depth} left out."
+            repairs = [*repairs, told]
+    for sentence in repairs:
+        print(printable(f"{file}: {sentence}", 400), file=sys.stderr)
+    return tree, repairs
+
+
+def _captions(files: Sequence[str], records: Sequence[str | None]) -> tuple[str, str]:
+    """Return the names of the files; with their folders or records if they are the same."""
+    names = [Path(file).name for file in files]
+    if names[0] == names[1]:
+        names = [str(Path(*Path(file).parts[-2:])) for file in files]
+    left, right = (
+        f"{name}, {record}" if record is not None else name
+        for name, record in zip(names, records, strict=True)
+    )
+    return left, right
+
+
+def _print(shown: str | bytes) -> None:
+    # Files of pictures are UTF-8 whatever the locale is.
+    data = shown.encode("utf-8") if isinstance(shown, str) else shown
+    binary = getattr(sys.stdout, "buffer", None)
+    if binary is None:
+        print(data.decode("utf-8", "replace"), end="")
+        return
+    sys.stdout.flush()
+    binary.write(data)
+    binary.flush()

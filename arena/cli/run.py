@@ -1,90 +1,222 @@
-"""``arena run``."""
+"""``arena run``, ``replay``, ``score`` and ``rescore``: runs of agents and of other systems."""
 
 from __future__ import annotations
 
-import argparse
+import sys
 import time
-from typing import Any
+from typing import Any, Literal
 
-from arena import command_line
+from arena.cli.app import print_json, print_table, resumable
 from arena.errors import DataError, clip
-from arena.runs.players import load_agent
-from arena.tasks import DEFAULT_BUDGET, ENCODER, stages_of
-
-SUMMARY = "Let an agent play every survey of a corpus; the same command goes on after a break."
-EXAMPLE = "arena run --corpus demo/world --task discovery --agent title --output runs/title"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    command_line.add_corpus_argument(parser)
-    parser.add_argument(
-        "--task", required=True, metavar="NAME", help="what is played (`arena list tasks`)"
-    )
-    parser.add_argument(
-        "--agent",
-        required=True,
-        metavar="NAME",
-        help="an agent (`arena list agents`), oracle, or your own as FILE.py:CLASS",
-    )
-    parser.add_argument("--output", required=True, metavar="RUN", help="directory for the run")
-    parser.add_argument(
-        "--surveys", metavar="IDS|N", help="survey ids with commas, or the first N (default: all)"
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="default: 0")
-    parser.add_argument(
-        "--agent-option",
-        action="append",
-        metavar="NAME=VALUE",
-        help="an option of the agent; may be repeated",
-    )
-    parser.add_argument(
-        "--reward",
-        metavar="NAME",
-        help="a reward, or a sum such as gain+cost (`arena list rewards`; default: the task's)",
-    )
-    parser.add_argument(
-        "--reward-option",
-        action="append",
-        metavar="NAME={...}",
-        help="the options of a reward, such as 'cost={\"per_search\": 0.1}'; may be repeated",
-    )
-    parser.add_argument(
-        "--retrievers",
-        action="append",
-        metavar="NAME",
-        help="a further engine that a search may name; may be repeated",
-    )
-    parser.add_argument(
-        "--encoder",
-        default=ENCODER,
-        metavar="NAME",
-        help=f"compares headings of mind-maps (default: {ENCODER})",
-    )
-    parser.add_argument(
-        "--env-option",
-        action="append",
-        metavar="NAME=VALUE",
-        help="a further argument of the environment, such as references=found; may be repeated",
-    )
-    parser.add_argument(
-        "--references",
-        choices=("oracle", "found"),
-        help="organization: the papers to begin with are the survey's own, or those found "
-        "(default: oracle)",
-    )
-    parser.add_argument(
-        "--found",
-        metavar="RUN",
-        help="organization: the run (run.trec or its directory) that found them; implies "
-        "--references found (default: none, the agent searches)",
-    )
-    for name, default in DEFAULT_BUDGET.items():
-        parser.add_argument(
-            f"--{name.replace('_', '-')}", type=int, metavar="N", help=f"default: {default}"
+def run(
+    *,
+    corpus: str,
+    task: str,
+    agent: str,
+    output: str,
+    surveys: str | None = None,
+    seed: int = 0,
+    agent_option: dict[str, Any] | None = None,
+    retriever: str = "bm25",
+    retriever_option: dict[str, Any] | None = None,
+    retrievers: list[str] | None = None,
+    reward: str | None = None,
+    reward_option: dict[str, Any] | None = None,
+    encoder: str = "static",
+    env_option: dict[str, Any] | None = None,
+    references: Literal["oracle", "found"] | None = None,
+    found: str | None = None,
+    max_steps: int | None = None,
+    max_searches: int | None = None,
+    max_reads: int | None = None,
+    max_characters: int | None = None,
+    max_k: int | None = None,
+    overwrite: bool = False,
+    json: bool = False,
+) -> None:
+    """Let an agent play every survey of a corpus; the same command goes on after a break.
+
+    Args:
+        corpus (DIR): Corpus that arena-corpus built.
+        task (NAME): Task to play (`arena list tasks`).
+        agent (NAME): Agent (`arena list agents`), oracle, or your own as FILE.py:CLASS.
+        output (RUN): Directory for the run.
+        surveys (IDS|N): Survey ids with commas, or the first N (default: all).
+        seed: Seed of the run.
+        agent_option: Option of the agent.
+        retriever (NAME): Index of the corpus, or a combination such as 'hybrid(bm25,dense)'.
+        retriever_option: Option of the engine, such as statistics=corpus, or of a part of a
+            combination, such as 'bm25={"statistics": "corpus"}'.
+        retrievers (NAME): Further engine that a search may name.
+        reward (NAME): Reward, or a sum such as gain+cost (`arena list rewards`; default: the
+            task's).
+        reward_option (NAME={...}): Options of a reward, such as 'cost={"per_search": 0.1}'.
+        encoder (NAME): Encoder that compares headings of mind-maps.
+        env_option: Further argument of the environment, such as references=found.
+        references: Organization: begin with the survey's own papers, or with those that a run
+            found (default: oracle).
+        found (RUN): Organization: the run (run.trec or its directory) that found them; implies
+            --references found (default: none, the agent searches).
+        max_steps: Steps of an episode (default: 100).
+        max_searches: Searches of an episode (default: 50).
+        max_reads: Papers that an episode reads (default: 100).
+        max_characters: Characters that an episode reads (default: 2000000).
+        max_k: Hits of a search (default: 100).
+        overwrite: Replace a run in RUN.
+        json: Print JSON instead of text.
+
+    Example:
+        arena run --corpus demo/world --task discovery --agent title --output runs/title
+    """
+    from arena.corpus import Corpus
+    from arena.runs import run as play
+    from arena.runs.players import load_agent
+    from arena.tasks import TaskSet
+
+    started = time.monotonic()
+    opened = Corpus.open(corpus)
+    budget = {
+        "max_steps": max_steps,
+        "max_searches": max_searches,
+        "max_reads": max_reads,
+        "max_characters": max_characters,
+        "max_k": max_k,
+    }
+    with resumable():
+        summary = play(
+            opened,
+            task,
+            load_agent(agent),
+            output,
+            retriever=retriever,
+            retriever_options=retriever_option or {},
+            retrievers=retrievers or (),
+            reward=reward,
+            reward_options=reward_option or {},
+            encoder=encoder,
+            env_options=_env_options(env_option or {}, references=references, found=found),
+            agent_options=agent_option or {},
+            budget={name: value for name, value in budget.items() if value is not None},
+            surveys=parse_surveys(surveys, TaskSet(opened.directory).surveys),
+            seed=seed,
+            overwrite=overwrite,
         )
-    parser.add_argument("--overwrite", action="store_true", help="replace a run in RUN")
-    command_line.add_retriever_arguments(parser)
+    if json:
+        print_json(summary)
+        return
+    print_summary(summary, summary["agent"])
+    print(f"{time.monotonic() - started:.1f} s; files in {output}")
+
+
+def _env_options(options: dict[str, Any], **named: str | None) -> dict[str, Any]:
+    """Return the arguments of the environment; two of them have options of their own."""
+    for name, value in named.items():
+        if value is not None and options.setdefault(name, value) != value:
+            raise DataError(
+                f"--{name} {clip(value)} and --env-option {name}={clip(options[name])} contradict "
+                "each other: give one."
+            )
+    if named["found"] is not None:
+        options.setdefault("references", "found")
+    return options
+
+
+def replay(run: str, *, corpus: str, json: bool = False) -> None:
+    """Carry out the actions of a run again and stop at the first difference.
+
+    The exit status is 1 if something differs.
+
+    Args:
+        run (RUN): Directory of a run.
+        corpus (DIR): Corpus that arena-corpus built.
+        json: Print JSON instead of text.
+
+    Example:
+        arena replay runs/title --corpus demo/world
+    """
+    from arena.runs import replay as play_again
+
+    report = play_again(run, corpus)
+    if json:
+        print_json(report.to_json())
+    else:
+        for remark in report.remarks:
+            print(remark)
+    if report.difference is not None:
+        line = f"arena replay: {report.difference}. Nothing after it was replayed."
+        print(" ".join(line.split()), file=sys.stderr)
+        raise SystemExit(1)
+    if not json:
+        print(f"All equal: {report.episodes} episodes, {report.steps} steps.")
+
+
+def rescore(
+    run: str,
+    *,
+    corpus: str,
+    metric: list[str] | None = None,
+    encoder: str | None = None,
+    extractor: str = "spacy",
+    json: bool = False,
+) -> None:
+    """Score the submissions of a run by other metrics, without acting.
+
+    Args:
+        run (RUN): Directory of a run.
+        corpus (DIR): Corpus that arena-corpus built.
+        metric (NAME): Metric such as ndcg@20 (default: the task's; `arena list metrics`).
+        encoder (NAME): Encoder that compares headings of mind-maps (default: the run's).
+        extractor (NAME): Extractor of the entities in headings (`arena list extractors`).
+        json: Print JSON instead of text.
+
+    Example:
+        arena rescore runs/title --corpus demo/world --metric ndcg@20 --metric recall@50
+    """
+    from arena.runs import rescore as score_again
+
+    summary = score_again(run, corpus, metric, encoder, extractor)
+    if json:
+        print_json(summary)
+        return
+    print_summary(summary, summary["agent"])
+    for remark in summary["remarks"]:
+        print(remark)
+
+
+def score(
+    run_file: str,
+    *,
+    corpus: str,
+    task: str,
+    surveys: str | None = None,
+    metrics: tuple[str, ...] | None = None,
+    json: bool = False,
+) -> None:
+    """Score a TREC run of any system (survey Q0 paper rank score tag).
+
+    Args:
+        run_file (RUN.trec): TREC run, or the directory of a run.
+        corpus (DIR): Corpus that arena-corpus built.
+        task (NAME): Task whose answer is a ranking.
+        surveys (IDS|N): Survey ids with commas, or the first N (default: those that a run of
+            `arena run` played; all for another file).
+        metrics (NAMES): Names with commas, such as recall@20,mrr (default: the task's).
+        json: Print JSON instead of text.
+
+    Example:
+        arena score --corpus demo/world --task selection runs/title/run.trec
+    """
+    from arena.runs import score as score_run
+    from arena.tasks import TaskSet
+
+    chosen = parse_surveys(surveys, TaskSet(corpus).surveys)
+    summary = score_run(corpus, task, run_file, chosen, metrics)
+    if json:
+        print_json(summary)
+    else:
+        print_summary(summary, "run")
 
 
 def parse_surveys(text: str | None, known: Any) -> list[str] | int | None:
@@ -96,64 +228,9 @@ def parse_surveys(text: str | None, known: Any) -> list[str] | int | None:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def execute(arguments: argparse.Namespace) -> None:
-    """Run and print the summary."""
-    from arena.corpus import Corpus
-    from arena.runs import run
-    from arena.tasks import TaskSet
-
-    started = time.monotonic()
-    corpus = Corpus.open(arguments.corpus)
-    try:
-        summary = run(
-            corpus,
-            arguments.task,
-            load_agent(arguments.agent),
-            arguments.output,
-            retriever=arguments.retriever,
-            retriever_options=command_line.retriever_options(arguments),
-            retrievers=arguments.retrievers or (),
-            reward=arguments.reward,
-            reward_options=command_line.parse_options("--reward-option", arguments.reward_option),
-            encoder=arguments.encoder,
-            env_options=_env_options(arguments),
-            agent_options=command_line.parse_options("--agent-option", arguments.agent_option),
-            budget={
-                name: value
-                for name in DEFAULT_BUDGET
-                if (value := getattr(arguments, name)) is not None
-            },
-            surveys=parse_surveys(arguments.surveys, TaskSet(corpus.directory).surveys),
-            seed=arguments.seed,
-            overwrite=arguments.overwrite,
-        )
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("The same command goes on from here.") from None
-    if arguments.json:
-        command_line.print_json(summary)
-        return
-    print_summary(summary, summary["agent"])
-    print(f"{time.monotonic() - started:.1f} s; files in {arguments.output}")
-
-
-def _env_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the further arguments of the environment; two of them have options of their own."""
-    options = command_line.parse_options("--env-option", arguments.env_option)
-    for name in ("references", "found"):
-        value = getattr(arguments, name)
-        if value is not None and options.setdefault(name, value) != value:
-            raise DataError(
-                f"--{name} {clip(value)} and --env-option {name}={clip(options[name])} contradict "
-                "each other: give one."
-            )
-    if arguments.found is not None:
-        options.setdefault("references", "found")
-    return options
-
-
 def print_summary(summary: dict[str, Any], name: str) -> None:
     """Print mean and ceiling of every metric, and what they are the mean of."""
-    command_line.print_table(
+    print_table(
         [(metric, value, summary["ceiling"][metric]) for metric, value in summary["mean"].items()],
         (summary["task"], name, "ceiling"),
     )
@@ -188,6 +265,8 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
 
 def _missing(task: str) -> str:
     """Return what a survey that is not scored lacks."""
+    from arena.tasks import stages_of
+
     kinds = {stage.answer for _, stage in stages_of(task)}
     wanted = {"ranking": "a reference in reach", "mind_map": "a mind-map"}
     return " or ".join(text for kind, text in wanted.items() if kind in kinds)

@@ -21,7 +21,7 @@ def index_names(corpus: Path) -> list[str]:
 
 
 def has_index(corpus: Path, name: object) -> bool:
-    """Return whether the corpus has an index of that name; one that was only begun is none."""
+    """Return whether the corpus has an index of that name; an unfinished one does not count."""
     return (
         isinstance(name, str)
         and layout.INDEX_NAME.fullmatch(name) is not None
@@ -32,13 +32,13 @@ def has_index(corpus: Path, name: object) -> bool:
 def read_index(
     corpus: Path, name: str, sha256: str | None = None, *, check_files: bool = True
 ) -> dict[str, Any]:
-    """Return the manifest of an index, once it is known to be one of this corpus.
+    """Return the manifest of an index after checking that it belongs to this corpus.
 
     Args:
-        corpus: the directory of the corpus.
-        name: of the index.
-        sha256: the content hash of the corpus, or None not to compare it.
-        check_files: as in `arena.corpus.layout.read_manifest`.
+        corpus: Directory of the corpus.
+        name: Name of the index.
+        sha256: Content hash of the corpus, or None not to compare it.
+        check_files: As in `arena.corpus.layout.read_manifest`.
 
     Raises:
         CorpusError: if it is missing, damaged, of another format version or of another corpus;
@@ -70,13 +70,13 @@ def describe_index(name: str, manifest: Mapping[str, Any]) -> str:
 
 def describe_indexes(corpus: Path, names: Sequence[str]) -> dict[str, str]:
     """Return name -> a few words, also for an index that cannot be read."""
-    found = {}
+    descriptions = {}
     for name in names:
         try:
-            found[name] = describe_index(name, read_index(corpus, name, check_files=False))
+            descriptions[name] = describe_index(name, read_index(corpus, name, check_files=False))
         except CorpusError:
-            found[name] = f"{name}, which cannot be read; see `arena-corpus verify`"
-    return found
+            descriptions[name] = f"{name}, which cannot be read; see `arena-corpus verify`"
+    return descriptions
 
 
 def build_command(
@@ -103,7 +103,7 @@ def build_command(
 
 
 def rebuild_command(corpus: Path, name: str) -> str:
-    """Return the command that builds the index `name` again, as far as its manifest tells."""
+    """Return the command that builds the index `name` again, as far as its manifest can be read."""
     manifest = _peek(layout.index_directory(corpus, name))
     engine, fields = manifest.get("engine"), manifest.get("fields")
     configuration, options = _peek(corpus).get("configuration"), manifest.get("options")

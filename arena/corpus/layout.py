@@ -40,9 +40,9 @@ SURVEYS = "tasks/surveys.parquet"
 GOLD = "tasks/gold.parquet"
 MIND_MAPS = "tasks/mind_maps.parquet"
 CARD = "card"
-"""Where the dataset card lies, which tells of the labels; nothing in `arena` reads it."""
+"""Directory of the dataset card, which describes the labels; nothing in `arena` reads it."""
 CARD_BUILDING = ".card.building"
-"""What a card that was killed while it was written leaves behind; the next one clears it."""
+"""What a killed command leaves of an unfinished card; the next one clears it."""
 
 IDS = "lookup/ids"
 TITLES = "lookup/titles"
@@ -61,16 +61,16 @@ UNDATED = 2**31 - 1
 
 
 INDEX_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
-"""What an index may be called; by default it is called like its engine."""
+"""Pattern of the names of indexes; by default an index is called like its engine."""
 
 
 def index_directory(corpus: Path, name: str) -> Path:
-    """Return where the index `name` lies in the corpus directory."""
+    """Return the directory of the index `name` of a corpus."""
     return corpus / INDEXES / name
 
 
 def building_directory(corpus: Path, name: str) -> Path:
-    """Return where the index `name` is built, or was begun."""
+    """Return the directory in which the index `name` is built."""
     return corpus / INDEXES / f".{name}.building"
 
 
@@ -96,11 +96,11 @@ def read_manifest(
     """Read a manifest and check that it is one, of this format version.
 
     Args:
-        directory: of the corpus or the index.
+        directory: Directory of the corpus or the index.
         what: ``"built corpus"``, or for an index any other name to use in messages.
-        check_files: also check that every file is there and has its size, which is quick and
-            finds a copy that was cut off; ``arena-corpus verify`` compares the hashes too.
-        rebuild: the command that builds it again, for messages.
+        check_files: Whether to check that every file is there and has its size, which is quick and
+            detects a truncated copy; ``arena-corpus verify`` compares the hashes too.
+        rebuild: Command that builds it again, for messages.
 
     Raises:
         CorpusError: naming the directory or file, and what to do.
@@ -136,6 +136,6 @@ def read_manifest(
         file = directory / name
         size = file.stat().st_size if file.is_file() else None
         if size != expected:
-            found = "is missing" if size is None else f"has {size} bytes, not {expected}"
-            raise CorpusError(f"{str(file)!r} {found}. {rebuild}")
+            fault = "is missing" if size is None else f"has {size} bytes, not {expected}"
+            raise CorpusError(f"{str(file)!r} {fault}. {rebuild}")
     return manifest  # type: ignore[no-any-return]

@@ -33,9 +33,9 @@ class Encoder(Protocol):
     def config(self) -> dict[str, Any]:
         """All that shapes a vector, as JSON values, without any path.
 
-        It goes into the manifest of an index and into the records of a run. An index does not
-        open with an encoder of another `config`, but for the key ``runtime``: there belongs
-        what moves the last digits only, such as library versions and floating-point precision.
+        It is stored in the manifest of an index and in the records of a run. An index does not
+        open with an encoder of another `config`, except under the key ``runtime``, which holds
+        what changes the last digits only, such as library versions and precision.
         """
         ...
 
@@ -57,8 +57,8 @@ def make_encoder(name: str, options: Mapping[str, Any]) -> Encoder:
     """Make the encoder registered as `name`.
 
     Args:
-        name: a registered encoder.
-        options: the encoder's own, by name.
+        name: Name of a registered encoder.
+        options: Options of the encoder by name.
 
     Raises:
         UnknownNameError: if no encoder has that name.

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from arena.errors import DataError, clip
-from arena.mindmap.tree import MindMap
+from arena.mindmap.tree import MAX_DEPTH, MAX_LABEL, MindMap
 
-MAX_DEPTH = 64
 MAX_NODES = 10_000
-MAX_LABEL = 500
 # Dropped, merged and lifted entries make no node, but must end too: objects of Python that share
 # parts can unfold to more entries than there are atoms.
 MAX_ENTRIES = 100_000

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from arena.errors import DataError, clip
 from arena.mindmap._builder import (
-    MAX_DEPTH,
     MAX_ENTRIES,
     Builder,
     describe,
@@ -19,7 +18,7 @@ from arena.mindmap._builder import (
     too_many_entries,
 )
 from arena.mindmap._outline import Entry, grow
-from arena.mindmap.tree import MindMap
+from arena.mindmap.tree import MAX_DEPTH, MindMap
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -10,7 +10,6 @@ from typing import Any, NoReturn
 
 from arena.errors import DataError, clip
 from arena.mindmap._builder import (
-    MAX_DEPTH,
     MAX_ENTRIES,
     Builder,
     Node,
@@ -18,7 +17,7 @@ from arena.mindmap._builder import (
     too_long,
     too_many_entries,
 )
-from arena.mindmap.tree import MindMap
+from arena.mindmap.tree import MAX_DEPTH, MindMap
 
 _MAX_NESTING = 200
 _ELEMENT = object()  # the key of a list's elements; None may be that of an object of Python

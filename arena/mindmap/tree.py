@@ -9,6 +9,15 @@ from typing import Any
 
 from arena.errors import DataError, clip
 
+MAX_DEPTH = 64
+"""Most levels of a mind-map."""
+
+MAX_LABEL = 500
+"""Most characters of a label."""
+
+MAX_HEADINGS = 500
+"""Most headings of a submitted mind-map: ten times the largest of 333 real taxonomies."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MindMap:

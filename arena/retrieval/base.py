@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.errors import CorpusError
 from arena.registry import Registry
 
 T = TypeVar("T")
@@ -20,8 +21,8 @@ class Scope(NamedTuple):
     """The documents that exist for a search.
 
     Attributes:
-        end: documents numbered below this lie before the cutoff.
-        excluded: searchable documents below `end` that do not exist all the same, ascending.
+        end: Documents numbered below this are dated before the cutoff.
+        excluded: Searchable documents below `end` that do not exist all the same, ascending.
     """
 
     end: int
@@ -32,8 +33,8 @@ class Ranking(NamedTuple):
     """Documents best first: higher score, then lower document number.
 
     Attributes:
-        documents: int64, shape (n,).
-        scores: float64, shape (n,).
+        documents: Document numbers, int64, shape (n,).
+        scores: Their scores, float64, shape (n,).
     """
 
     documents: NDArray[np.int64]
@@ -44,9 +45,9 @@ class Request(NamedTuple):
     """One search of a batch.
 
     Attributes:
-        query: any text.
-        k: hits at most, >= 0.
-        scope: the documents that exist for it.
+        query: Any text.
+        k: Number of hits at most, >= 0.
+        scope: Documents that exist for the search.
     """
 
     query: str
@@ -58,7 +59,7 @@ class IndexInput(Protocol):
     """What an index is built from: the searchable papers of a corpus, in document order."""
 
     searchable_before: NDArray[np.int64]
-    """Shape (documents + 1,): how many searchable documents have a lower number."""
+    """Number of searchable documents before each document, shape (documents + 1,)."""
 
     def texts(self, fields: tuple[str, ...]) -> Iterator[tuple[int, str]]:
         """Yield (document number, the text of these fields) of every searchable paper."""
@@ -69,11 +70,11 @@ class Spread(Protocol):
     """Calls a function on many tasks in other processes."""
 
     def __call__(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
-        """Yield the results as they come, in any order; `tasks` are taken as they are needed.
+        """Yield the results as they come, in any order; take `tasks` as they are needed.
 
         Args:
-            function: of a module's top level.
-            tasks: can be pickled.
+            function: Function of a module's top level.
+            tasks: Arguments that can be pickled.
         """
         ...
 
@@ -85,7 +86,7 @@ class Retriever(ABC):
     """
 
     resumes: ClassVar[bool] = False
-    """Whether `build` goes on from what an earlier, killed build left in the directory."""
+    """Whether `build` resumes from what a killed build left in the directory."""
 
     spreads: ClassVar[bool] = False
     """Whether `build` takes ``spread``, a `Spread` for work that other processes can do; the
@@ -107,15 +108,16 @@ class Retriever(ABC):
         progress: Callable[..., Any],
         **options: Any,
     ) -> dict[str, Any]:
-        """Write the index files into `directory`; return what its manifest shall say.
+        """Write the index files into `directory`; return the engine's entries of its manifest.
 
         Args:
-            source: the papers.
-            directory: exists; empty, or, if the engine `resumes`, as a killed build left it.
-            fields: which texts of a paper are indexed, of ``title``, ``abstract``, ``fulltext``.
-            progress: wraps an iterable over papers to show how far it is; keyword arguments are
+            source: Papers of the corpus.
+            directory: An existing directory: empty or, if the engine `resumes`, as a killed build
+                left it.
+            fields: Indexed texts of a paper, of ``title``, ``abstract``, ``fulltext``.
+            progress: Wraps an iterable over papers to show a progress bar; keyword arguments are
                 tqdm's.
-            options: the engine's own.
+            options: Options of the engine.
 
         Raises:
             DataError: if an option is unknown or out of its range.
@@ -124,7 +126,7 @@ class Retriever(ABC):
     @classmethod
     @abstractmethod
     def open(cls, directory: Path, **options: Any) -> Retriever:
-        """Open an index that `build` wrote. Options are the engine's own.
+        """Open an index that `build` wrote, with options of the engine.
 
         Raises:
             DataError: if an option is unknown or out of its range.
@@ -148,6 +150,36 @@ class Retriever(ABC):
         """Return the classes of this engine, of its helpers, and of all that it combines."""
         parts = (kind for part in self.parts for kind in part.classes())
         return [type(self), *self.helpers, *parts]
+
+
+class OpenedIndex:
+    """Recognises the index that was opened, which another may replace before all of it is read.
+
+    These are the inode numbers of its directory, which a third index may get when this one is
+    removed, and of a file, which no other file gets while this one is mapped.
+
+    Args:
+        directory: Directory of the index.
+        mapped: Name of a file that stays mapped.
+    """
+
+    def __init__(self, directory: Path, mapped: str) -> None:
+        self._directory, self._paths = directory, (directory, directory / mapped)
+        self._numbers = self._read()
+
+    def _read(self) -> list[tuple[int, int]]:
+        try:
+            return [(stat.st_dev, stat.st_ino) for stat in map(Path.stat, self._paths)]
+        except FileNotFoundError:
+            return []
+
+    def check(self) -> None:
+        """Raise CorpusError if another index is in the place of this one."""
+        if self._read() != self._numbers:
+            raise CorpusError(
+                f"the index in {str(self._directory)!r} was rebuilt since it was opened; "
+                "open the corpus again."
+            )
 
 
 RETRIEVERS: Registry[type[Retriever]] = Registry(

@@ -11,7 +11,7 @@ weight for each part::
 
 where low_i and high_i are the least and the greatest score among the hits of part i; where they
 are equal, each hit counts w_i. A part that does not rank d adds nothing in either form. Ranks and
-scores are those of the first `depth` hits of a part inside the scope, so nothing else has a say.
+scores are those of the first `depth` hits of a part inside the scope; nothing else counts.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class Hybrid(Combiner):
         """Combine `parts`; with equal weights their order changes nothing.
 
         Args:
-            parts: engines of one corpus, by name.
+            parts: Engines of one corpus, by name.
             fusion: ``"rrf"`` or ``"score"``, see the module.
-            k: of reciprocal rank fusion, in [0, 1e6]; 60 by default.
-            weights: one for each part, in (0, 1e6]; 1 by default.
-            depth: how many hits are taken of every part, >= 1; as many as are asked for, if that
+            k: The constant of reciprocal rank fusion, in [0, 1e6]; 60 by default.
+            weights: Weight of each part, in (0, 1e6]; 1 by default.
+            depth: Number of hits that are taken of every part, >= 1; the `k` of a search, if that
                 is more.
 
         Raises:
@@ -93,23 +93,23 @@ class Hybrid(Combiner):
         return own | {name: part.config for name, part in zip(self._names, self.parts, strict=True)}
 
     def search(self, query: str, k: int, scope: Scope) -> Ranking:
-        """Return the `k` best of what the parts find in `scope`.
+        """Return the `k` best of the parts' hits in `scope`.
 
         Cost: that of the parts' searches, and a sort of at most `depth` hits of each.
         """
-        depth = self._taken(k)
+        depth = self._depth_for(k)
         return self._fuse([part.search(query, depth, scope) for part in self.parts], k)
 
     def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
-        """Return what `search` returns for each request; each part is asked once, for all."""
-        deeper = [request._replace(k=self._taken(request.k)) for request in requests]
-        found = [part.search_batch(deeper) for part in self.parts]
+        """Return what `search` returns for each request; each part searches once, for all."""
+        deeper = [request._replace(k=self._depth_for(request.k)) for request in requests]
+        of_parts = [part.search_batch(deeper) for part in self.parts]
         return [
             self._fuse(rankings, request.k)
-            for request, *rankings in zip(requests, *found, strict=True)
+            for request, *rankings in zip(requests, *of_parts, strict=True)
         ]
 
-    def _taken(self, k: int) -> int:
+    def _depth_for(self, k: int) -> int:
         return max(k, self._depth) if k > 0 else 0
 
     def _fuse(self, rankings: Sequence[Ranking], k: int) -> Ranking:

@@ -43,8 +43,8 @@ def play(
 ) -> Iterator[Step]:
     """Play one episode; yield its reset, then every step, until the episode is over.
 
-    This is the only player: runs, replays and tests of environments differ in `act` alone. A step
-    is yielded before `act` receives its observation, which `act` may change.
+    Runs and replays differ in `act` alone. A step is yielded before `act` receives its
+    observation, which `act` may change.
 
     Args:
         env: Environment to play in.

@@ -130,8 +130,9 @@ class Ids:
         )
         days = facts.days
         hidden = ~reach.mask & ~facts.survey
+        later = hidden & (days > reach.day) & (days < NEVER)
         pools = (
-            hidden & (days > reach.day),
+            *(later, later, later),  # what a leaking tool most likely knows
             hidden & (days == reach.day),
             hidden & (days == NEVER),
             facts.survey,

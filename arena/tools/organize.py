@@ -10,10 +10,7 @@ from arena.tools.base import TOOLS, Tool, ToolError
 if TYPE_CHECKING:
     from arena.tools.episode import Episode
 
-MAX_HEADINGS = 500
-"""Ten times the largest of 333 taxonomies of real surveys."""
-
-_MAX_TOLD = 20
+_MAX_REPAIRS = 20
 
 
 def organize(episode: Episode, mind_map: dict[str, Any]) -> dict[str, Any]:
@@ -27,6 +24,7 @@ def organize(episode: Episode, mind_map: dict[str, Any]) -> dict[str, Any]:
             children and papers may be left out.
     """
     from arena.mindmap import read_mind_map
+    from arena.mindmap.tree import MAX_HEADINGS
 
     try:
         tree, repairs = read_mind_map(mind_map)
@@ -35,10 +33,10 @@ def organize(episode: Episode, mind_map: dict[str, Any]) -> dict[str, Any]:
     if tree.size > MAX_HEADINGS:
         raise ToolError(f"the mind-map has {tree.size} headings. Give at most {MAX_HEADINGS}.")
     episode.papers(tree.all_papers())
-    told: dict[str, Any] = {"organized": tree.size}
+    result: dict[str, Any] = {"organized": tree.size}
     if repairs:
-        told["repairs"] = repairs[:_MAX_TOLD]
-    return told | episode.submit("mind_map", tree)
+        result["repairs"] = repairs[:_MAX_REPAIRS]
+    return result | episode.submit("mind_map", tree)
 
 
 TOOLS.register("organize")(Tool.of(organize))

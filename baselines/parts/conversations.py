@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from arena.agents import Known
 from arena.llm import ParseError, as_list, tagged, unfenced, without_thoughts
+from arena.mindmap.tree import MAX_HEADINGS
 from arena.text import analyze
 from baselines.parts.asking import line
-from baselines.parts.trees import MAX_HEADINGS
 
 GENERAL = "A newcomer, who wants to know the basics of the whole topic."
 """Perspective of the general conversation; STORM's is a "basic fact writer"."""

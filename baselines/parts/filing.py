@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from arena.llm import ParseError
-from arena.mindmap.tree import MindMap
-from baselines.parts.trees import MAX_HEADINGS, Node, Tree, read_tree
+from arena.mindmap.tree import MAX_HEADINGS, MindMap
+from baselines.parts.trees import Node, Tree, read_tree
 
 OTHER = "Other"
 """Leaf of the papers that the model filed nowhere."""

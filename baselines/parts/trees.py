@@ -8,13 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena.llm import ParseError, as_json, tagged
-
-MAX_HEADINGS = 500
-"""Most headings that the tool ``organize`` takes."""
-MAX_LEVELS = 64
-"""Most levels of a mind-map."""
-MAX_LABEL = 500
-"""Most characters of a label."""
+from arena.mindmap.tree import MAX_DEPTH, MAX_LABEL
 
 _LABELS = ("label", "name", "title", "topic", "heading", "category", "theme", "group", "cluster")
 _BELOW = frozenset(
@@ -43,7 +37,7 @@ class Node:
         Return the node itself if the label is empty or no deeper level is allowed.
         """
         label = " ".join(label.split())[:MAX_LABEL].strip()
-        if not label or self.level >= MAX_LEVELS:
+        if not label or self.level >= MAX_DEPTH:
             return self
         return self.children.setdefault(label.casefold(), Node(label, self.level + 1))
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.command_line import add_command, command_line, run_command
-from corpus_builder.cli import build, card, download, index, info, verify
+from arena.cli.app import add_command, add_group, command_line, run_command
+from corpus_builder.cli import download
+from corpus_builder.cli.build import add_build
+from corpus_builder.cli.index import index
+from corpus_builder.cli.info import card, info, verify
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -15,10 +18,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         "Build corpora for the arena, add indexes, describe and verify them.",
         "arena-corpus build world --output world",
     )
-    build.add_group(commands)
-    download.add_group(commands)
-    add_command(commands, "card", card)
-    add_command(commands, "index", index)
-    add_command(commands, "info", info)
-    add_command(commands, "verify", verify)
+    add_build(commands)
+    group = add_group(commands, "download", download.SUMMARY, "SOURCE")
+    add_command(group, "s2orc", download.download_s2orc)
+    for name, function in (("card", card), ("index", index), ("info", info), ("verify", verify)):
+        add_command(commands, name, function)
     return run_command(parser, argv)

@@ -2,144 +2,207 @@
 
 from __future__ import annotations
 
-import argparse
 import time
+from collections.abc import Iterator, Mapping
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
-from arena import command_line
+from arena.cli.app import add_command, add_group, parse_size, print_json, printable
 from corpus_builder.cli.info import print_card
 
+_LOST = {"rejected": "rejected", "flaws": "flaws", "skipped": "passed over"}
+_MOST = 4  # reasons that a line names, the most frequent ones
 
-def add_group(commands: Any) -> None:
+
+def add_build(commands: Any) -> None:
     """Add ``build`` with one command for each registered source."""
+    from corpus_builder.release import Release
     from corpus_builder.sources import SOURCES
 
-    parser = commands.add_parser(
-        "build",
-        help="Build a corpus from a source; the directory appears whole or not at all.",
-        allow_abbrev=False,
-    )
-    sources = command_line.add_group(parser, "SOURCE")
-    for name, summary in SOURCES.describe().items():
+    summary = "Build a corpus from a source; the directory appears whole or not at all."
+    sources = add_group(commands, "build", summary, "SOURCE")
+    for name, text in SOURCES.describe().items():
         source = SOURCES.get(name)
-        command = SimpleNamespace(
-            SUMMARY=summary,
-            EXAMPLE=f"arena-corpus build {name} {source.example} --output DIR",
-            add_arguments=partial(_add_arguments, source=source),
-            execute=partial(_execute, source=source, name=name),
+        add_command(
+            sources,
+            name,
+            _build_release if issubclass(source, Release) else _build,
+            summary=text,
+            example=f"arena-corpus build {name} {source.example} --output DIR",
+            more=source.add_arguments,
+            computed={
+                "source_name": partial(_constant, name),
+                "source": source.from_arguments,
+            },
         )
-        command_line.add_command(sources, name, command)
 
 
-def _add_arguments(parser: argparse.ArgumentParser, source: Any) -> None:
-    source.add_arguments(parser)
-    parser.add_argument("--output", required=True, metavar="DIR", help="a new directory")
-    if _is_release(source):
-        _add_stage_arguments(parser)
+def _constant(value: str, arguments: Any) -> str:
+    return value
+
+
+def _build(
+    *,
+    source_name: str,
+    source: Any,
+    output: str,
+    fields: tuple[str, ...] = ("title", "abstract", "fulltext"),
+    engines: tuple[str, ...] = ("bm25",),
+    overwrite: bool = False,
+    json: bool = False,
+) -> None:
+    """Build a corpus and print its card.
+
+    Args:
+        source_name: Name of the source.
+        source: The source.
+        output (DIR): A new directory.
+        fields (NAMES): Indexed fields.
+        engines (NAMES): Retrievers to index for, with commas.
+        overwrite: Replace a corpus in DIR.
+        json: Print JSON instead of text.
+    """
+    from corpus_builder.build import build
+
+    started = time.monotonic()
+    manifest = build(source, output, engines=engines, fields=fields, overwrite=overwrite)
+    if json:
+        print_json(manifest)
         return
-    parser.add_argument(
-        "--fields",
-        default="title,abstract,fulltext",
-        metavar="NAMES",
-        help="what is indexed (default: title,abstract,fulltext)",
-    )
-    parser.add_argument(
-        "--engines",
-        default="bm25",
-        metavar="NAMES",
-        help="retrievers to index for, with commas (default: bm25)",
-    )
-    parser.add_argument("--overwrite", action="store_true", help="replace a corpus in DIR")
+    print_card(manifest, output)
+    print(f"built in {time.monotonic() - started:.1f} s")
 
 
-def _is_release(source: Any) -> bool:
-    from corpus_builder.release import Release
+def _build_release(
+    *,
+    source_name: str,
+    source: Any,
+    output: str,
+    config: str | None = None,
+    set: dict[str, Any] | None = None,
+    stage: str | None = None,
+    memory: str = "4GB",
+    workers: int | None = None,
+    engine: str = "local",
+    overwrite: bool = False,
+    json: bool = False,
+) -> None:
+    """Build a corpus from a release, stage by stage, and print its card.
 
-    return issubclass(source, Release)
-
-
-def _add_stage_arguments(parser: argparse.ArgumentParser) -> None:
-    from corpus_builder.cli._stages import NAMES
-
-    parser.add_argument("--config", metavar="FILE", help="of the stages, as configs/s2orc.yaml")
-    parser.add_argument(
-        "--set",
-        action="append",
-        metavar="KEY=VALUE",
-        help="change the configuration, such as surveys.judge=llm; may be repeated",
-    )
-    parser.add_argument(
-        "--stage",
-        metavar="NAME",
-        help=f"run this stage only: {', '.join(NAMES)}",
-    )
-    parser.add_argument(
-        "--memory", default="4GB", metavar="SIZE", help="for all processes (default: 4GB)"
-    )
-    parser.add_argument(
-        "--workers", type=int, metavar="N", help="processes (default: one a processor)"
-    )
-    parser.add_argument(
-        "--engine", default="local", metavar="NAME", help="what runs the tasks: local or ray"
-    )
-    parser.add_argument("--overwrite", action="store_true", help="replace a corpus in DIR")
-
-
-def _execute_stages(arguments: argparse.Namespace, source: Any, name: str) -> None:
+    Args:
+        source_name: Name of the source.
+        source: The release.
+        output (DIR): A new directory.
+        config (FILE): Configuration of the stages, such as configs/s2orc.yaml.
+        set (KEY=VALUE): Change of the configuration, such as surveys.judge=llm.
+        stage (NAME): Run this stage only: parse, surveys, references, mind-maps, index, card.
+        memory (SIZE): Memory of all processes.
+        workers: Processes (default: one a processor).
+        engine (NAME): Executor of the tasks: local or ray.
+        overwrite: Replace a corpus in DIR.
+        json: Print JSON instead of text.
+    """
     from pathlib import Path
 
     from arena.corpus import layout
-    from corpus_builder.cli._stages import told
     from corpus_builder.stages import plan, read_config, run_stages
 
     started = time.monotonic()
-    config = read_config(arguments.config, command_line.parse_options("--set", arguments.set))
     build = plan(
-        name,
-        source.from_arguments(arguments),
-        arguments.output,
-        config,
-        memory=command_line.parse_size("--memory", arguments.memory),
-        workers=arguments.workers,
-        engine=arguments.engine,
-        overwrite=arguments.overwrite,
+        source_name,
+        source,
+        output,
+        read_config(config, set or {}),
+        memory=parse_size("--memory", memory),
+        workers=workers,
+        engine=engine,
+        overwrite=overwrite,
     )
 
-    def say(what: str) -> None:
-        if not arguments.json:
-            print(f"{time.monotonic() - started:8.1f} s  {what}", flush=True)
+    def say(line: str) -> None:
+        if not json:
+            print(f"{time.monotonic() - started:8.1f} s  {line}", flush=True)
 
-    def tell(stage: str, report: dict[str, Any], now: bool) -> None:
+    def on_stage(stage: str, report: dict[str, Any], now: bool) -> None:
         say(f"{stage} is done" if now else f"{stage} was done before")
-        for line in told(stage, report):
-            if not arguments.json:
-                print(f"{'':12}{command_line.printable(line, 1000)}", flush=True)
+        for line in stage_lines(stage, report):
+            if not json:
+                print(f"{'':12}{printable(line, 1000)}", flush=True)
 
-    reports = run_stages(build, arguments.stage, tell, lambda stage: say(f"{stage} begins"))
-    if arguments.json:
-        command_line.print_json(reports)
-    elif arguments.stage in (None, "index", "card"):
-        print_card(layout.read_manifest(Path(arguments.output)), arguments.output)
+    reports = run_stages(build, stage, on_stage, lambda stage: say(f"{stage} begins"))
+    if json:
+        print_json(reports)
+    elif stage in (None, "index", "card"):
+        print_card(layout.read_manifest(Path(output)), output)
 
 
-def _execute(arguments: argparse.Namespace, source: Any, name: str) -> None:
-    from corpus_builder.build import build
+def stage_lines(stage: str, report: Mapping[str, Any]) -> list[str]:
+    """Return lines on a stage that is done: how much it made, what it lost and why.
 
-    if _is_release(source):
-        _execute_stages(arguments, source, name)
-        return
-    started = time.monotonic()
-    manifest = build(
-        source.from_arguments(arguments),
-        arguments.output,
-        engines=command_line.parse_names(arguments.engines) or (),
-        fields=command_line.parse_names(arguments.fields) or (),
-        overwrite=arguments.overwrite,
+    Args:
+        stage: Name of the stage; some have no lines.
+        report: Content of its ``stage.json``.
+    """
+    return list(_STAGE_LINES[stage](report)) if stage in _STAGE_LINES else []
+
+
+def _parse(report: Mapping[str, Any]) -> Iterator[str]:
+    for name, dataset in report["datasets"].items():
+        parts = [f"{name}: {dataset['lines']:,} records in {dataset['shards']:,} shards"]
+        if dataset["damaged"]:
+            parts.append(f"{dataset['damaged']:,} of them END EARLY")
+        parts += [f"{said} {_counts(dataset[key])}" for key, said in _LOST.items() if dataset[key]]
+        yield "; ".join(parts)
+    if report["told_twice"]:
+        yield f"told twice, the first counts: {_counts(report['told_twice'])}"
+    parts = [f"{report['papers']:,} papers"]
+    if report["without_full_text"]:
+        parts.append(f"{report['without_full_text']:,} left out, without full text")
+    if report["texts_without_paper"]:
+        parts.append(f"{report['texts_without_paper']:,} full texts of no paper")
+    yield "; ".join(parts)
+
+
+def _surveys(report: Mapping[str, Any]) -> Iterator[str]:
+    verdicts = report["verdicts"]
+    yield (
+        f"{report['candidates']:,} candidates, judged by {report['judge']}: "
+        f"{verdicts['survey']:,} surveys, {verdicts['other']:,} others, "
+        f"{verdicts['unread']:,} could not be judged"
     )
-    if arguments.json:
-        command_line.print_json(manifest)
+
+
+def _references(report: Mapping[str, Any]) -> Iterator[str]:
+    surveys = report["surveys"]
+    dropped = f"; dropped {_counts(surveys['dropped'])}" if surveys["dropped"] else ""
+    yield f"{surveys['kept']:,} surveys are tasks{dropped}"
+    yield (
+        f"{report['links']:,} references linked, {report['dangling_references']:,} to papers that "
+        "are not here"
+    )
+
+
+def _mind_maps(report: Mapping[str, Any]) -> Iterator[str]:
+    if not report["figures"]:
+        yield "no figures were given"
         return
-    print_card(manifest, arguments.output)
-    print(f"built in {time.monotonic() - started:.1f} s")
+    rejected = f"; rejected {_counts(report['rejected'])}" if report["rejected"] else ""
+    yield (
+        f"{report['surveys']:,} surveys, {report['surveys_with_figures']:,} with figures, "
+        f"{report['picked']:,} with a taxonomy, {report['mind_maps']:,} mind-maps{rejected}"
+    )
+
+
+_STAGE_LINES = {
+    "parse": _parse,
+    "surveys": _surveys,
+    "references": _references,
+    "mind-maps": _mind_maps,
+}
+
+
+def _counts(of: Mapping[str, int]) -> str:
+    largest = sorted(of.items(), key=lambda item: (-item[1], item[0]))
+    named = ", ".join(f"{name} {number:,}" for name, number in largest[:_MOST])
+    rest = sum(number for _, number in largest[_MOST:])
+    return f"{named}, others {rest:,}" if rest else named

@@ -1,101 +1,64 @@
-"""``arena-corpus download SOURCE``."""
+"""``arena-corpus download s2orc``."""
 
 from __future__ import annotations
 
-import argparse
-from types import SimpleNamespace
 from typing import Any
 
-from arena import command_line
+from arena.cli.app import print_json, print_table, printable, resumable
+
+SUMMARY = "Fetch the files of a release; killed at any moment, the same command goes on."
 
 
-def add_group(commands: Any) -> None:
-    """Add ``download`` with one command for each source that can be fetched."""
-    parser = commands.add_parser(
-        "download",
-        help="Fetch the files of a release; killed at any moment, the same command goes on.",
-        allow_abbrev=False,
-    )
-    sources = command_line.add_group(parser, "SOURCE")
-    command = SimpleNamespace(
-        SUMMARY="Datasets of a release of Semantic Scholar, through its Datasets API.",
-        EXAMPLE="arena-corpus download s2orc --release latest --output DIR",
-        add_arguments=_add_arguments,
-        execute=_execute,
-    )
-    command_line.add_command(sources, "s2orc", command)
+def download_s2orc(
+    *,
+    output: str,
+    release: str = "latest",
+    datasets: tuple[str, ...] = ("papers", "abstracts", "citations", "s2orc"),
+    dry_run: bool = False,
+    verify: bool = False,
+    parallel: int = 4,
+    rate: float = 1.0,
+    attempts: int = 8,
+    patience: float = 60.0,
+    key_env: str = "S2_API_KEY",
+    base_url: str = "https://api.semanticscholar.org/datasets/v1",
+    json: bool = False,
+) -> None:
+    """Datasets of a release of Semantic Scholar, through its Datasets API.
 
+    Args:
+        output (DIR): A new directory, or one to go on with.
+        release (ID): Release such as 2024-02-06.
+        datasets (NAMES): Datasets with commas.
+        dry_run: Only say how much it is.
+        verify: Read files that are complete again, and compare.
+        parallel: Files at once.
+        rate (X): Most requests a second to the API.
+        attempts: Attempts at a file, in a row without a byte.
+        patience (SECONDS): Seconds without a byte before trying again.
+        key_env (NAME): Environment variable with the key.
+        base_url (URL): Address of the API.
+        json: Print JSON instead of text.
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    from corpus_builder.download import DATASETS, Options
+    Example:
+        arena-corpus download s2orc --release latest --output DIR
+    """
+    from corpus_builder.download import Options, download, format_bytes
 
-    default = Options()
-    parser.add_argument("--output", required=True, metavar="DIR", help="a new directory, or one "
-                        "to go on with")  # fmt: skip
-    parser.add_argument(
-        "--release", default="latest", metavar="ID", help="such as 2024-02-06 (default: latest)"
-    )
-    parser.add_argument(
-        "--datasets",
-        default=",".join(DATASETS),
-        metavar="NAMES",
-        help=f"with commas (default: {','.join(DATASETS)})",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="only say how much it is")
-    parser.add_argument(
-        "--verify", action="store_true", help="read files that are complete again, and compare"
-    )
-    numbers: list[tuple[str, type, float, str, str]] = [
-        ("--parallel", int, default.parallel, "N", "files at once"),
-        ("--rate", float, default.rate, "X", "requests a second to the API at most"),
-        ("--attempts", int, default.attempts, "N", "for a file, in a row without a byte"),
-        ("--patience", float, default.patience, "SECONDS", "without a byte before trying again"),
-    ]
-    for name, kind, value, metavar, text in numbers:
-        parser.add_argument(
-            name, type=kind, default=value, metavar=metavar, help=f"{text} (default: {value:g})"
-        )
-    parser.add_argument(
-        "--key-env",
-        default=default.key_env,
-        metavar="NAME",
-        help=f"environment variable with the key (default: {default.key_env})",
-    )
-    parser.add_argument(
-        "--base-url", default=default.base_url, metavar="URL", help="of another server"
-    )
-
-
-def _execute(arguments: argparse.Namespace) -> None:
-    from corpus_builder.download import Options, download
-
-    options = Options(
-        arguments.parallel,
-        arguments.key_env,
-        arguments.base_url,
-        arguments.rate,
-        arguments.attempts,
-        arguments.patience,
-        arguments.verify,
-    )
-    silent = arguments.json
-    try:
+    options = Options(parallel, key_env, base_url, rate, attempts, patience, verify)
+    with resumable():
         report = download(
-            arguments.output,
-            arguments.release,
-            command_line.parse_names(arguments.datasets) or (),
+            output,
+            release,
+            datasets,
             options,
-            dry_run=arguments.dry_run,
-            on_estimate=(lambda _: None) if silent else _print_estimate,
-            on_message=(lambda _: None) if silent else _print,
+            dry_run=dry_run,
+            on_estimate=(lambda _: None) if json else _print_estimate,
+            on_message=(lambda _: None) if json else _print,
         )
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("The same command goes on from here.") from None
-    if arguments.json:
-        command_line.print_json(report)
-    elif not arguments.dry_run:
-        from corpus_builder.download import format_bytes
-
+    if json:
+        print_json(report)
+    elif not dry_run:
         files = sum(dataset["files"] for dataset in report["datasets"].values())
         fetched = report["fetched"]
         print(
@@ -108,7 +71,7 @@ def _print(line: str) -> None:
     """Print a line above the bar, if there is one."""
     from tqdm import tqdm
 
-    tqdm.write(command_line.printable(line, 1000))
+    tqdm.write(printable(line, 1000))
 
 
 def _print_estimate(estimate: Any) -> None:
@@ -116,7 +79,7 @@ def _print_estimate(estimate: Any) -> None:
 
     print(f"release {estimate.release}")
     rows = [(name, f"{files:,}", size(count)) for name, (files, count) in estimate.datasets.items()]
-    command_line.print_table(rows, ("dataset", "files", "size"))
+    print_table(rows, ("dataset", "files", "size"))
     verdict = "" if estimate.needed_bytes <= estimate.free_bytes else ": TOO LITTLE"
     print(
         f"{size(estimate.here_bytes)} are here, {size(estimate.needed_bytes)} are to be fetched, "

@@ -1,30 +1,108 @@
-"""``arena-corpus info``."""
+"""``arena-corpus info``, ``card`` and ``verify``: built corpora."""
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
+import shlex
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from arena import command_line
+from arena.cli.app import parse_size, print_json, printable
 from arena.corpus import indexes, layout
-
-SUMMARY = "Describe a corpus: what it holds and how it was made."
-EXAMPLE = "arena-corpus info demo/world"
+from arena.errors import CorpusError
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("directory", metavar="DIR", help="a built corpus")
+def info(directory: str, *, json: bool = False) -> None:
+    """Describe a corpus: what it holds and how it was made.
 
+    Args:
+        directory (DIR): A built corpus.
+        json: Print JSON instead of text.
 
-def execute(arguments: argparse.Namespace) -> None:
-    """Print the card."""
-    manifest = layout.read_manifest(Path(arguments.directory))
-    if arguments.json:
-        command_line.print_json(manifest)
+    Example:
+        arena-corpus info demo/world
+    """
+    manifest = layout.read_manifest(Path(directory))
+    if json:
+        print_json(manifest)
     else:
-        print_card(manifest, arguments.directory)
+        print_card(manifest, directory)
+
+
+def card(directory: str, *, memory: str = "1GB", json: bool = False) -> None:
+    """Write the dataset card of a corpus: counts, the paper's figure 4, what was lost.
+
+    Args:
+        directory (DIR): A built corpus.
+        memory (SIZE): Memory for counting.
+        json: Print JSON instead of text.
+
+    Example:
+        arena-corpus card demo/world
+    """
+    from corpus_builder.card import write_card
+
+    written = write_card(directory, memory=parse_size("--memory", memory))
+    if json:
+        print_json(written)
+        return
+    counts = written["counts"]
+    rows = [
+        ("card", ", ".join(written["files"])),
+        ("disciplines", f"{counts['papers_with_discipline']:,} of {counts['papers']:,} papers, "
+                        f"{counts['surveys_with_discipline']:,} of {counts['surveys']:,} survey "
+                        "tasks"),
+        ("coverage", f"{counts['surveys_half_in_corpus']:,} of "
+                     f"{counts['surveys_with_references']:,} survey tasks have at least half of "
+                     f"their references in the corpus, {counts['surveys_half_in_reach']:,} in "
+                     "reach"),
+        ("mind-maps", f"{counts['mind_maps']:,} ({counts['mind_maps_unreadable']:,} more cannot "
+                      "be read)"),
+    ]  # fmt: skip
+    for name, value in rows:
+        print(f"{name:11}  {printable(value, 1000)}")
+
+
+def verify(directory: str, *, json: bool = False) -> None:
+    """Hash every file of a corpus again and name what differs.
+
+    The exit status is 2 if a file differs.
+
+    Args:
+        directory (DIR): A built corpus.
+        json: Print JSON instead of text.
+
+    Example:
+        arena-corpus verify demo/world
+    """
+    from corpus_builder.verify import verify as verify_files
+
+    root = Path(directory)
+    report = verify_files(root)
+    if json:
+        print_json(report)
+    else:
+        for name, problem in report["problems"].items():
+            print(printable(f"{name}: {problem}", 1000))
+        for name, command in report["begun"].items():
+            print(printable(f"index {name} is begun, not complete: {command}", 1000))
+    if report["problems"]:
+        raise CorpusError(
+            f"{len(report['problems'])} files of {directory!r} differ from the "
+            f"manifest. {_cure(root, list(report['problems']))}"
+        )
+    if not json:
+        print(f"{report['files']} files are as built.")
+
+
+def _cure(root: Path, names: list[str]) -> str:
+    """Say what to do; a damaged index does not ask for another corpus."""
+    if all(PurePosixPath(name).parts[0] == layout.CARD for name in names):
+        return f"Write the card again: `arena-corpus card {shlex.quote(str(root))}`."
+    places = {PurePosixPath(name).parts[:2] for name in names}
+    if all(len(place) == 2 and place[0] == layout.INDEXES for place in places):
+        commands = [f"`{indexes.rebuild_command(root, index)}`" for _, index in sorted(places)]
+        return f"Build again what is damaged: {', '.join(commands)}."
+    return "Build the corpus again, or copy it again."
 
 
 def print_card(manifest: dict[str, Any], directory: str) -> None:
@@ -78,7 +156,7 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
         rows.append(("note", source["note"]))
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
-        print(f"{name:{width}}  {command_line.printable(str(value), 1000)}")
+        print(f"{name:{width}}  {printable(str(value), 1000)}")
 
 
 def _yield_of(source: dict[str, Any]) -> list[tuple[str, str]]:

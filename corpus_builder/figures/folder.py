@@ -144,7 +144,7 @@ def _add(entry: Any, directory: Path, figures: dict[str, str], flaws: list[Flaw]
     elif not (directory / name).is_file():
         flaws.append(Flaw("figure", "no such file", clip(name)))
     elif name in figures:
-        flaws.append(Flaw("figure", "told twice, the first counts", clip(name)))
+        flaws.append(Flaw("figure", "named twice, the first counts", clip(name)))
     else:
         figures[name] = caption
 

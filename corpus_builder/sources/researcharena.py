@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 from arena._internal.files import sha256_json
 from arena.errors import DataError, clip
-from corpus_builder.sources.base import SOURCES, LocatedRecord, Source
+from corpus_builder.sources.base import SOURCES, ConstructorOptions, LocatedRecord
 from corpus_builder.sources.join_counts import JoinCounts
 from corpus_builder.sources.matching import COUNTS
 from corpus_builder.sources.researcharena_files import (
@@ -24,20 +24,30 @@ from corpus_builder.sources.researcharena_files import (
 
 
 @SOURCES.register("researcharena")
-class ResearchArena:
+class ResearchArena(ConstructorOptions):
     """ResearchArena as published: surveys with references and mind-maps, and their corpus.
 
     ``public_*.jsonl.gz`` hold id, title and abstract of the papers, ``corpus_*.jsonl.gz`` their
     full text under the same ids (paper, section 3.4), ``survey.jsonl.gz`` the surveys.
 
     Args:
-        data: The files.
-        full_text: Read ``corpus_*`` besides ``public_*``.
+        input: Folder with survey.jsonl.gz, public_*.jsonl.gz and corpus_*.jsonl.gz.
+        hub: Data set with the same files, read through `datasets`: haok1402/ResearchArena.
+        full_text: Read the texts in ``corpus_*``, too.
+
+    Raises:
+        DataError: If both or none of `input` and `hub` are given, or a file is missing or unusable.
     """
 
     example: ClassVar[str] = "--input researcharena"
+    full_text_help: ClassVar[str] = "leave out the texts in corpus_*"
 
-    def __init__(self, data: DataSet, full_text: bool = True) -> None:
+    def __init__(
+        self, input: str | Path | None = None, hub: str | None = None, full_text: bool = True
+    ) -> None:
+        if (input is None) == (hub is None):
+            raise DataError("give --input, a folder, or --hub, the name of a data set.")
+        data: DataSet = DataFolder(input) if input is not None else Hub(str(hub))
         self._data = data
         self._roles = [
             role
@@ -64,28 +74,6 @@ class ResearchArena:
         self._read = False
         self._texts_alone = 0
         self._yields = JoinCounts()
-
-    @classmethod
-    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add ``--input`` or ``--hub``, and ``--no-full-text``."""
-        where = parser.add_mutually_exclusive_group(required=True)
-        where.add_argument(
-            "--input", metavar="DIR",
-            help="folder with survey.jsonl.gz, public_*.jsonl.gz and corpus_*.jsonl.gz",
-        )  # fmt: skip
-        where.add_argument(
-            "--hub", metavar="NAME",
-            help="read the same files through `datasets`, such as haok1402/ResearchArena",
-        )  # fmt: skip
-        parser.add_argument(
-            "--no-full-text", action="store_true", help="leave the texts in corpus_* out"
-        )
-
-    @classmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> Source:
-        """Make the source from the parsed options."""
-        data = Hub(arguments.hub) if arguments.hub else DataFolder(arguments.input)
-        return cls(data, full_text=not arguments.no_full_text)
 
     def papers(self) -> Iterator[LocatedRecord]:
         """Yield every paper, with its text if there is one."""

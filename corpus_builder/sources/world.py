@@ -10,23 +10,9 @@ from typing import Any, ClassVar
 
 from arena._internal.progress import progress
 from arena.errors import DataError, did_you_mean
+from corpus_builder._options import argument_descriptions
 from corpus_builder.sources.base import SOURCES, LocatedRecord, Source
 from corpus_builder.world import PAPERS_PER_SURVEY, World, WorldConfig
-
-_HELP = {
-    "seed": "which world",
-    "papers": "number of papers",
-    "surveys": "number of survey tasks",
-    "depth": "levels of topics below the field",
-    "synonymy": "how often a paper says its topic in other words than the survey's title",
-    "distractors": "share of papers that discuss a neighbouring topic too",
-    "reference_noise": "share of a survey's references outside its topic",
-    "year_only": "share of papers with only a year as date",
-    "influential": "share of references that are influential",
-    "undated": "share of papers without a date",
-    "first_year": "first year of the field",
-    "years": "length of the period",
-}
 
 
 @SOURCES.register("world")
@@ -45,12 +31,14 @@ class WorldSource:
         parser.add_argument(
             "--config", metavar="FILE", help="knobs as YAML, `name: value` a line; options win"
         )
+        descriptions = argument_descriptions(WorldConfig)
         for field in dataclasses.fields(WorldConfig):
+            text = descriptions.get(field.name, "").split(". ")[0]
             parser.add_argument(
                 f"--{field.name.replace('_', '-')}",
                 type=type(field.default),
                 metavar="N" if isinstance(field.default, int) else "SHARE",
-                help=f"{_HELP[field.name]} (default: {field.default})",
+                help=f"{text} (default: {field.default})",
             )
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Agents told from top to bottom: what is handed in when, and that no budget is overspent."""
+"""Agents that are one generator: when they submit, and that no budget is overspent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from arena.errors import ArenaError
 
 
 class Greedy(Researcher):
-    """Does what it can as long as it can."""
+    """Make every move as long as the budget allows it."""
 
     def discover(self, desk):
         yield from self._all(desk)
@@ -88,6 +88,25 @@ def test_a_survey_is_worked_on_in_three_stages_on_one_desk(world):
     assert info["answers"]["selection"] == info["answers"]["discovery"][::-1]
     assert [stage for stage, *_ in stages] == ["discovery", "selection", "organization"]
     assert len({desk for *_, desk in stages}) == 1
+
+
+class Lists(Researcher):
+    """Keep the first paper of every kind of list."""
+
+    def discover(self, desk):
+        hits = yield from desk.search("membrane")
+        cited = yield from desk.references(hits[0].id)
+        citing = yield from desk.citations(hits[0].id)
+        self.lists = [hits, cited, citing]
+
+
+def test_the_papers_of_a_list_are_hits_of_the_corpus(world):
+    env = gymnasium.make("arena/Discovery-v0", corpus=world)
+    agent = Lists()
+    played(env, agent)
+    assert agent.lists[0]
+    for papers in agent.lists:
+        assert all(type(paper) is arena.Hit for paper in papers)
 
 
 def test_by_default_it_plays_as_title(world, tmp_path):

@@ -1,4 +1,4 @@
-"""The agent `bottom-up`, against a server that answers as it is told."""
+"""The agent `bottom-up`, with a scripted server."""
 
 from __future__ import annotations
 

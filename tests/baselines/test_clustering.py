@@ -18,8 +18,7 @@ from sklearn.cluster import AgglomerativeClustering
 import arena
 from arena.errors import DataError, UnknownNameError
 from arena.mindmap import MindMap, read_mind_map
-from arena.mindmap._builder import MAX_DEPTH
-from arena.tools.organize import MAX_HEADINGS
+from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS
 from baselines import clustering
 from baselines.clustering import MERGES, Paper, cluster
 from baselines.parts.dendrogram import Dendrogram, binary, by_children, by_inconsistency, groups
@@ -420,10 +419,6 @@ def test_a_deep_dendrogram_is_cut_at_the_top():
 def test_the_topic_is_a_label():
     assert cluster([], " A\n b\ud800 ").label == "A b\ufffd"
     assert len(cluster(at(1), "w " * 900).label) == 500
-
-
-def test_the_limits_are_those_of_the_tool():
-    assert (clustering.MAX_HEADINGS, clustering.MAX_LEVELS) == (MAX_HEADINGS, MAX_DEPTH)
 
 
 @pytest.mark.parametrize(

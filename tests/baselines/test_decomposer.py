@@ -1,4 +1,4 @@
-"""Sub-questions, a query each, and their fusion."""
+"""The agent `decomposer`: sub-questions, their queries, and fusion."""
 
 from __future__ import annotations
 

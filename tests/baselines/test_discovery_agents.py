@@ -1,4 +1,4 @@
-"""zero-shot, decomposer and self-rag in whole runs, with a server that is well or in trouble."""
+"""zero-shot, decomposer and self-rag in whole runs, with a working and a failing server."""
 
 from __future__ import annotations
 

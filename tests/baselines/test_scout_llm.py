@@ -1,4 +1,4 @@
-"""The agent scout-llm: what the model is shown, and what its words change."""
+"""The agent `scout-llm`: what the model reads, and what its answers change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Retrieving on demand, judging, refining, stopping; and the order of what is handed in."""
+"""The agent `self-rag`: retrieve, judge, refine and stop; and the order of its answer."""
 
 from __future__ import annotations
 

@@ -20,10 +20,10 @@ from arena.errors import DataError
 from arena.llm import ParseError
 from arena.llm.agent import shared_client
 from arena.mindmap import read_mind_map
+from arena.mindmap.tree import MAX_HEADINGS
 from baselines.parts.asking import queries
 from baselines.parts.conversations import (
     GENERAL,
-    MAX_HEADINGS,
     NO_ANSWER,
     NOTHING_FOUND,
     Talk,

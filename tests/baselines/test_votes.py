@@ -1,4 +1,4 @@
-"""What the agent scout is made of: votes, titles, sub-topics."""
+"""The evidence of the agent `scout`: votes, titles, sub-topics."""
 
 from __future__ import annotations
 

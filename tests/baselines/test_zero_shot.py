@@ -1,4 +1,4 @@
-"""One query from the topic."""
+"""The agent `zero-shot`: one query from the topic."""
 
 from __future__ import annotations
 

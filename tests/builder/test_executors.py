@@ -125,13 +125,13 @@ def test_an_error_is_that_of_the_task(workers: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "told"), [(odd, "Odd: 'an odd error'"), (closed, "Closed: 'an open file'")]
+    ("function", "message"), [(odd, "Odd: 'an odd error'"), (closed, "Closed: 'an open file'")]
 )
-def test_errors_that_cannot_travel(function: Any, told: str) -> None:
+def test_errors_that_cannot_travel(function: Any, message: str) -> None:
     with pytest.raises((pickle.PicklingError, TypeError, AttributeError)):
         pickle.loads(pickle.dumps(perform_error(function)))
     executor = make_executor("local", 2)
-    with pytest.raises(WorkerError, match=told):
+    with pytest.raises(WorkerError, match=message):
         list(executor.run(function, range(4)))
     executor.close()
 
@@ -161,7 +161,7 @@ def test_tasks_that_fail_to_come() -> None:
     executor.close()
 
 
-def test_a_killed_process_is_told() -> None:
+def test_a_killed_process_is_reported() -> None:
     executor = make_executor("local", 2)
     with pytest.raises(WorkerError, match="killed for want of memory"):
         list(executor.run(end_suddenly, range(20)))
@@ -183,16 +183,16 @@ if __name__ == "__main__":
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM])
 def test_no_process_outlives_its_parent(tmp_path: Path, how: int) -> None:
-    """Only the parent is told, as by `kill`; a terminal tells all of them."""
-    script, told = tmp_path / "script.py", tmp_path / "told"
+    """Only the parent receives the signal, as from `kill`; a terminal sends it to all."""
+    script, started = tmp_path / "script.py", tmp_path / "started"
     script.write_text(CODE)
-    told.mkdir()
+    started.mkdir()
     with subprocess.Popen(
-        [sys.executable, str(script), str(told)], stderr=subprocess.DEVNULL
+        [sys.executable, str(script), str(started)], stderr=subprocess.DEVNULL
     ) as parent:
         try:
             deadline = time.monotonic() + 60
-            while len(list(told.iterdir())) < 2:
+            while len(list(started.iterdir())) < 2:
                 assert time.monotonic() < deadline
                 time.sleep(0.05)
             parent.send_signal(how)
@@ -200,7 +200,7 @@ def test_no_process_outlives_its_parent(tmp_path: Path, how: int) -> None:
         finally:
             parent.kill()
     assert parent.returncode in (-how, 1)
-    pids = [int(path.name) for path in told.iterdir()]
+    pids = [int(path.name) for path in started.iterdir()]
     while any(alive(pid) for pid in pids):
         assert time.monotonic() < deadline + 60
         time.sleep(0.05)

@@ -34,7 +34,7 @@ def fill(directory, captions, files=(), name="captions.jsonl"):
     return directory
 
 
-def told(directory):
+def usable(directory):
     folder = read_folder(directory)
     return folder.figures, [(flaw.step, flaw.reason) for flaw in folder.flaws]
 
@@ -51,7 +51,7 @@ def told(directory):
 )  # fmt: skip
 def test_forms_of_captions(tmp_path, captions, name):
     directory = fill(tmp_path / "s", captions, ["2-Figure1-1.png"], name)
-    assert told(directory) == ({"2-Figure1-1.png": "A taxonomy"}, [])
+    assert usable(directory) == ({"2-Figure1-1.png": "A taxonomy"}, [])
 
 
 @pytest.mark.parametrize(
@@ -67,13 +67,13 @@ def test_forms_of_captions(tmp_path, captions, name):
 def test_files_that_are_refused(tmp_path, file, reason):
     directory = fill(tmp_path / "s", [{"file": file, "caption": "Taxonomy"}])
     (directory / "folder.png").mkdir()
-    assert told(directory) == ({}, [("figure", reason), ("folder", "no figure with a caption")])
+    assert usable(directory) == ({}, [("figure", reason), ("folder", "no figure with a caption")])
 
 
 @pytest.mark.parametrize("caption", [None, "", "  \n", 3, ["a"]])
 def test_a_figure_without_a_caption_cannot_be_chosen(tmp_path, caption):
     directory = fill(tmp_path / "s", [{"file": "a.png", "caption": caption}], ["a.png"])
-    assert told(directory)[1][0] == ("figure", "no caption")
+    assert usable(directory)[1][0] == ("figure", "no caption")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_figure_without_a_caption_cannot_be_chosen(tmp_path, caption):
      ('{"file": "a.png"}\nno json\n', "captions.jsonl"), ("", "captions.json")],
 )  # fmt: skip
 def test_captions_that_cannot_be_read(tmp_path, captions, name):
-    assert told(fill(tmp_path / "s", captions, name=name)) == (
+    assert usable(fill(tmp_path / "s", captions, name=name)) == (
         {}, [("folder", "captions unreadable")],
     )  # fmt: skip
 
@@ -94,7 +94,7 @@ def test_captions_twice_none_or_no_utf8(tmp_path):
     (tmp_path / "bytes").mkdir()
     (tmp_path / "bytes" / "captions.json").write_bytes(b'["\xff"]')
     for name in ("both", "none", "bytes"):
-        assert told(tmp_path / name) == ({}, [("folder", "captions unreadable")])
+        assert usable(tmp_path / name) == ({}, [("folder", "captions unreadable")])
 
 
 def test_repeats_and_too_many(tmp_path):
@@ -103,9 +103,9 @@ def test_repeats_and_too_many(tmp_path):
         tmp_path / "s", [many[0], {"file": "0.png", "caption": "other"}, *many[1:]],
         [entry["file"] for entry in many],
     )  # fmt: skip
-    figures, flaws = told(directory)
+    figures, flaws = usable(directory)
     assert list(figures) == [f"{n}.png" for n in range(MOST)] and figures["0.png"] == "c0"
-    assert flaws == [("figure", "told twice, the first counts"),
+    assert flaws == [("figure", "named twice, the first counts"),
                      ("folder", f"more than {MOST} figures, the first count")]  # fmt: skip
 
 

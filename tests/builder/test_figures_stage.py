@@ -33,11 +33,11 @@ def environment(monkeypatch, tmp_path):
 
 def built(tmp_path, ids, options=None, name="out"):
     """A build whose surveys are chosen, one of each id, and `figures` for some of them."""
-    told = {"surveys": {"judge": "all"}}
+    notes = {"surveys": {"judge": "all"}}
     if options is not None:
-        told["mind_maps"] = {"figures": str(tmp_path / "figures"), "options": options}
+        notes["mind_maps"] = {"figures": str(tmp_path / "figures"), "options": options}
     papers = [{"id": id_, "title": f"Survey {id_}"} for id_ in ids]
-    plan = parsed(tmp_path / name, papers, read_config(told))
+    plan = parsed(tmp_path / name, papers, read_config(notes))
     run_surveys(plan)
     return plan
 
@@ -61,7 +61,7 @@ def parts(body):
 
 
 def server_of(picks, trees):
-    """A server that answers by the survey's title; what is not told is a good answer."""
+    """A server that answers by the survey's title; what is not notes is a good answer."""
 
     def script(body):
         text, image = parts(body)
@@ -271,7 +271,7 @@ def test_killed_and_resumed(tmp_path):
         assert child(tmp_path, killed, options).wait() == 0
         assert len(server.requests) <= 79 + 2 * 2
         whole = built(tmp_path, ids, {}, "whole")
-        told = options | {"store": str(tmp_path / "whole.jsonl"), "max_parallel": 4}
-        assert child(tmp_path, whole, told).wait() == 0
+        notes = options | {"store": str(tmp_path / "whole.jsonl"), "max_parallel": 4}
+        assert child(tmp_path, whole, notes).wait() == 0
     assert outputs(killed) == outputs(whole)
     assert len(maps(whole)) == 38

@@ -77,10 +77,10 @@ def built(release: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
 PLACES = """
 from pathlib import Path
 from corpus_builder.executors import make_executor
-from ray_cluster import Place, told_place
+from ray_cluster import Place, report_place
 executor = make_executor("ray", {workers})
 tasks = [Place(i, Path({directory!r}), {meet}, {seconds}) for i in range({tasks})]
-answer = sorted(executor.run(told_place, tasks))
+answer = sorted(executor.run(report_place, tasks))
 executor.close()
 """
 
@@ -91,9 +91,9 @@ def places(directory: Path, **options: Any) -> str:
 
 
 def test_tasks_run_on_both_nodes(driver: Driver, tmp_path: Path) -> None:
-    told = driver.do(places(tmp_path, meet=True))
-    assert [number for number, _ in told] == [0, 1, 2, 3]
-    assert {address for _, address in told} == set(ADDRESSES)
+    reply = driver.do(places(tmp_path, meet=True))
+    assert [number for number, _ in reply] == [0, 1, 2, 3]
+    assert {address for _, address in reply} == set(ADDRESSES)
     # Nothing is left of the file by which the nodes were asked what they see.
     assert not [path for path in tmp_path.iterdir() if "probe" in path.name]
 
@@ -126,7 +126,7 @@ def test_no_more_tasks_at_once_than_workers(driver: Driver, workers: int) -> Non
     ],
 )
 def test_errors_of_tasks(driver: Driver, function: str, error: str) -> None:
-    told = driver.do(
+    reply = driver.do(
         "import ray_cluster\n"
         "from corpus_builder.executors import make_executor\n"
         "executor = make_executor('ray', 2)\n"
@@ -136,7 +136,7 @@ def test_errors_of_tasks(driver: Driver, function: str, error: str) -> None:
         "    answer = f'{type(error).__name__} {error}'\n"
         "executor.close()\n"
     )
-    assert told == error
+    assert reply == error
 
 
 BUILD = """
@@ -214,16 +214,16 @@ def test_a_cluster_of_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "reply"),
     [
         ("127.0.0.2:1", "no Ray cluster answers at RAY_ADDRESS='127.0.0.2:1'"),
         ("ray://127.0.0.2:10001", "ray:// is not supported"),
         ("here", "give HOST:PORT"),
     ],
 )
-def test_no_cluster_answers(monkeypatch: pytest.MonkeyPatch, address: str, told: str) -> None:
+def test_no_cluster_answers(monkeypatch: pytest.MonkeyPatch, address: str, reply: str) -> None:
     monkeypatch.setenv("RAY_ADDRESS", address)
-    with pytest.raises((DataError, WorkerError), match=told):
+    with pytest.raises((DataError, WorkerError), match=reply):
         list(make_executor("ray", None).run(abs, [1]))
 
 
@@ -337,5 +337,5 @@ def test_a_node_dies_and_the_build_goes_on(
     cluster.kill(ADDRESSES[1])
     driver.end()
     assert contents(tmp_path / "ray") == built
-    told = driver.do(places(tmp_path))
-    assert told == [[number, ADDRESSES[0]] for number in range(4)]
+    reply = driver.do(places(tmp_path))
+    assert reply == [[number, ADDRESSES[0]] for number in range(4)]

@@ -63,11 +63,11 @@ GOOD = [as_bytes(paper(number)) for number in range(1, 4)]
     ],
 )
 def test_a_bad_line_is_rejected_and_the_others_are_read(tmp_path, line, reason):
-    told = read(tmp_path, gzip.compress(b"".join([GOOD[0], line, b"\n", *GOOD[1:]])))
-    assert [row[0] for row in told.rows["papers"]] == ["1", "2", "3"]
-    assert told.report["rejected"] == {reason: 1}
-    assert (told.report["lines"], told.report["damage"]) == (4, None)
-    (entry,) = told.rejects
+    outcome = read(tmp_path, gzip.compress(b"".join([GOOD[0], line, b"\n", *GOOD[1:]])))
+    assert [row[0] for row in outcome.rows["papers"]] == ["1", "2", "3"]
+    assert outcome.report["rejected"] == {reason: 1}
+    assert (outcome.report["lines"], outcome.report["damage"]) == (4, None)
+    (entry,) = outcome.rejects
     assert (entry["shard"], entry["line"], entry["reason"], entry["kept"]) == (
         "papers/a.gz", 2, reason, False
     )  # fmt: skip
@@ -76,29 +76,31 @@ def test_a_bad_line_is_rejected_and_the_others_are_read(tmp_path, line, reason):
 
 @pytest.mark.parametrize("title", ["A\0B", "A\ud800B", "\ufeffA", "A\u202eB", "A\r\nB", "𝔸"])
 def test_odd_titles_are_kept_as_far_as_they_can_be(tmp_path, title):
-    told = read(tmp_path, as_bytes(paper(9, title=title)), name="a.jsonl")
+    outcome = read(tmp_path, as_bytes(paper(9, title=title)), name="a.jsonl")
     expected = {"A\0B": "A\ufffdB", "A\ud800B": "A\ufffdB", "A\r\nB": "A B"}.get(title, title)
-    assert told.rows["papers"][0][1] == expected
-    assert told.report["rejected"] == {}
+    assert outcome.rows["papers"][0][1] == expected
+    assert outcome.report["rejected"] == {}
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_ends_of_lines_and_byte_order_marks(tmp_path, end, mark):
     data = mark + b"".join(GOOD).replace(b"\n", end.encode()) + b"\n\n"
-    told = read(tmp_path, data[:-3], name="a.jsonl")
-    assert told.report["lines"] == told.report["rows"]["papers"] == 3
-    assert told.report["sha256"] == hashlib.sha256(data[:-3]).hexdigest()
+    outcome = read(tmp_path, data[:-3], name="a.jsonl")
+    assert outcome.report["lines"] == outcome.report["rows"]["papers"] == 3
+    assert outcome.report["sha256"] == hashlib.sha256(data[:-3]).hexdigest()
 
 
 def test_a_truncated_shard(tmp_path):
     lines = [as_bytes(paper(n, title=hashlib.sha256(b"%d" % n).hexdigest())) for n in range(1000)]
     whole = gzip.compress(b"".join(lines), mtime=0)
-    told = read(tmp_path, whole[: len(whole) // 2])
-    assert 0 < told.report["lines"] < 1000
-    assert [row[0] for row in told.rows["papers"]] == [str(n) for n in range(told.report["lines"])]
-    assert "end" in told.report["damage"].lower()
-    assert told.report["sha256"] == hashlib.sha256(whole[: len(whole) // 2]).hexdigest()
+    outcome = read(tmp_path, whole[: len(whole) // 2])
+    assert 0 < outcome.report["lines"] < 1000
+    assert [row[0] for row in outcome.rows["papers"]] == [
+        str(n) for n in range(outcome.report["lines"])
+    ]
+    assert "end" in outcome.report["damage"].lower()
+    assert outcome.report["sha256"] == hashlib.sha256(whole[: len(whole) // 2]).hexdigest()
 
 
 def test_a_damaged_shard(tmp_path):
@@ -106,33 +108,33 @@ def test_a_damaged_shard(tmp_path):
     whole[len(whole) // 2] ^= 255
     assert read(tmp_path, bytes(whole)).report["damage"]
     assert read(tmp_path, gzip.compress(GOOD[0]) + b"junk behind it").report["damage"]
-    told = read(tmp_path, b"")
-    assert (told.report["damage"], told.report["lines"]) == ("the file is empty", 0)
+    outcome = read(tmp_path, b"")
+    assert (outcome.report["damage"], outcome.report["lines"]) == ("the file is empty", 0)
 
 
 def test_several_members_are_one_shard(tmp_path):
-    told = read(tmp_path, b"".join(map(gzip.compress, GOOD)) + bytes(100))
-    assert told.report["rows"] == {"papers": 3}
-    assert told.report["damage"] is None
+    outcome = read(tmp_path, b"".join(map(gzip.compress, GOOD)) + bytes(100))
+    assert outcome.report["rows"] == {"papers": 3}
+    assert outcome.report["damage"] is None
 
 
 def test_fifty_megabytes_of_text_in_one_paper(tmp_path):
     long = as_bytes(full_text(7, "a" * 50_000_000, paragraph=[{"start": 0, "end": 50_000_000}]))
     short = as_bytes(full_text(8, "Reefs.", paragraph=[{"start": 0, "end": 6}]))
     data = gzip.compress(long + short, 1)
-    told = read(tmp_path, data, "s2orc")
-    assert told.report["rejected"] == {"text too long": 1}
-    assert [row[0] for row in told.rows["texts"]] == ["8"]
-    told = read(tmp_path, data, "s2orc", limits=Limits(characters=50_000_000))
-    assert [len(row[2][0]["text"]) for row in told.rows["texts"]] == [50_000_000, 6]
+    outcome = read(tmp_path, data, "s2orc")
+    assert outcome.report["rejected"] == {"text too long": 1}
+    assert [row[0] for row in outcome.rows["texts"]] == ["8"]
+    outcome = read(tmp_path, data, "s2orc", limits=Limits(characters=50_000_000))
+    assert [len(row[2][0]["text"]) for row in outcome.rows["texts"]] == [50_000_000, 6]
 
 
 def test_a_line_too_long(tmp_path):
     data = gzip.compress(GOOD[0] + b'"' + b"a" * (1 << 26) + b'"\n' + GOOD[1], 1)
-    told = read(tmp_path, data)
-    assert told.report["rejected"] == {"line too long": 1}
-    assert [row[0] for row in told.rows["papers"]] == ["1", "2"]
-    assert told.rejects[0]["line"] == 2
+    outcome = read(tmp_path, data)
+    assert outcome.report["rejected"] == {"line too long": 1}
+    assert [row[0] for row in outcome.rows["papers"]] == ["1", "2"]
+    assert outcome.rejects[0]["line"] == 2
 
 
 @pytest.mark.parametrize(
@@ -159,9 +161,9 @@ def test_a_large_line_is_refused_for_the_right_reason():
 
 def test_many_rejects_are_counted_but_not_all_listed(tmp_path):
     lines = [as_bytes(citation(n, n)) for n in range(1200)] + [as_bytes(citation("x y", 1))]
-    told = read(tmp_path, b"".join(lines), "citations", "a.jsonl")
-    assert told.report["rejected"] == {"cites itself": 1200, "no id": 1}
-    listed = [entry["reason"] for entry in told.rejects]
+    outcome = read(tmp_path, b"".join(lines), "citations", "a.jsonl")
+    assert outcome.report["rejected"] == {"cites itself": 1200, "no id": 1}
+    listed = [entry["reason"] for entry in outcome.rejects]
     assert listed == ["cites itself"] * 1000 + ["no id"]  # the rare one is not crowded out
 
 
@@ -173,8 +175,8 @@ def test_the_wrong_dataset_in_a_folder(tmp_path):
         "s2orc": GOOD[0],
     }
     for dataset, line in records.items():
-        told = read(tmp_path, line, dataset, "b.jsonl")
-        assert told.report["rejected"] == {"of another dataset": 1}
+        outcome = read(tmp_path, line, dataset, "b.jsonl")
+        assert outcome.report["rejected"] == {"of another dataset": 1}
 
 
 VALUES = st.recursive(
@@ -227,7 +229,7 @@ def test_a_release_json_edited_by_hand_is_refused(
     tmp_path: Path, release: str, entry: dict[str, Any]
 ) -> None:
     write_shard(tmp_path / "papers" / "0.gz", [paper(1)])
-    told = {"release": release, "datasets": {"papers": [entry]}}
-    (tmp_path / "release.json").write_text(json.dumps(told))
+    outcome = {"release": release, "datasets": {"papers": [entry]}}
+    (tmp_path / "release.json").write_text(json.dumps(outcome))
     with pytest.raises(DataError, match="does not say what was downloaded"):
         S2orc(tmp_path).shards()

@@ -96,14 +96,14 @@ def bad(tmp_path: Path) -> Path:
 def test_one_of_each(bad, tmp_path):
     output = tmp_path / "c"
     report = parse(S2orc(bad), output, max_rejected=0.1, characters=2000, dates={"last_year": 2024})
-    told = report["datasets"]
-    assert told["papers"]["lines"] == 106
-    assert told["papers"]["rows"] == {"papers": 104}
-    assert told["papers"]["rejected"] == {"no JSON": 1, "no UTF-8": 1}
-    assert told["papers"]["flaws"] == {"date implausible": 2}
-    assert told["citations"]["rejected"] == {"cites itself": 1}
-    assert told["s2orc"]["rejected"] == {"text too long": 1}
-    assert told["s2orc"]["flaws"] == {"annotation out of range": 1, "cites itself": 1}
+    counts = report["datasets"]
+    assert counts["papers"]["lines"] == 106
+    assert counts["papers"]["rows"] == {"papers": 104}
+    assert counts["papers"]["rejected"] == {"no JSON": 1, "no UTF-8": 1}
+    assert counts["papers"]["flaws"] == {"date implausible": 2}
+    assert counts["citations"]["rejected"] == {"cites itself": 1}
+    assert counts["s2orc"]["rejected"] == {"text too long": 1}
+    assert counts["s2orc"]["flaws"] == {"annotation out of range": 1, "cites itself": 1}
     assert report["told_twice"] == {"papers": 2}
     assert report["papers"] == 102
     assert report["texts_without_paper"] == 1
@@ -156,10 +156,10 @@ def test_unmatched_citations_are_no_rejects(tmp_path):
     write_shard(tmp_path / "r" / "papers" / "a.gz", [paper(1)])
     lines = [citation(n, None) for n in range(90)] + [citation(n, 1) for n in range(2, 12)]
     write_shard(tmp_path / "r" / "citations" / "a.gz", lines)
-    told = parse(S2orc(tmp_path / "r"), tmp_path / "c", max_rejected=0)["datasets"]["citations"]
-    assert told["lines"] == 100
-    assert told["rows"] == {"citations": 10}
-    assert told["rejected"] == {}
+    counts = parse(S2orc(tmp_path / "r"), tmp_path / "c", max_rejected=0)["datasets"]["citations"]
+    assert counts["lines"] == 100
+    assert counts["rows"] == {"citations": 10}
+    assert counts["rejected"] == {}
     assert rejects(tmp_path / "c") == []
 
 
@@ -261,10 +261,10 @@ def test_a_release_of_the_past_cannot_hold_papers_of_the_future(tmp_path):
     assert [row["id"] for row in corpus(tmp_path / "c") if row["day"] is None] == ["2025"]
 
 
-def built(root: Path, told: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def built(root: Path, records: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     survey = paper(9, title="Reefs: a survey", year=2015, publicationdate="2015-06-15")
     write_shard(root / "papers" / "0.gz", [survey, paper(1, year=2010, publicationdate=None)])
-    write_shard(root / "papers" / "1.gz", told)
+    write_shard(root / "papers" / "1.gz", records)
     write_shard(root / "citations" / "0.gz", [citation("9", "1"), citation("9", "5")])
     config = read_config({"full_text_only": False, "max_rejected": 0.1})
     release = S2orc(root, reviews=True)

@@ -16,7 +16,6 @@ from arena.errors import DataError
 from arena.tasks import TaskSet
 from corpus_builder.cli import main
 from corpus_builder.sources.researcharena import ResearchArena
-from corpus_builder.sources.researcharena_files import DataFolder
 
 # In the form of the two published records: typology as text, noise keys, numbers as strings.
 SURVEY = {
@@ -81,7 +80,7 @@ def test_from_a_folder(tmp_path, capsys):
 
 
 def test_the_total_is_the_published_one(tmp_path):
-    source = ResearchArena(DataFolder(data_set(tmp_path / "data")))
+    source = ResearchArena(data_set(tmp_path / "data"))
     totals = {p.record["id"]: p.record["n_references_total"] for p in source.surveys()}
     assert totals == {"56895323": 247, "7": 52}
 
@@ -135,7 +134,7 @@ def test_another_folder(tmp_path, capsys, name):
     if name[0] == "p":
         (folder / "corpus_019b4979.jsonl.gz").unlink()
     with pytest.raises(DataError, match=f"'data' holds no {name[:6]}"):
-        ResearchArena(DataFolder(folder))
+        ResearchArena(folder)
     for options in (["--input", str(tmp_path / "none")], ["--input", str(folder / name)]):
         assert main(["build", "researcharena", *options, "--output", str(tmp_path / "x")]) == 2
         assert "Name the folder with survey.jsonl.gz." in capsys.readouterr().err

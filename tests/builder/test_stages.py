@@ -19,7 +19,8 @@ from arena._internal.workdir import put
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
 from corpus_builder.build import build
-from corpus_builder.cli import _stages
+from corpus_builder.cli import main
+from corpus_builder.cli.build import stage_lines
 from corpus_builder.cli.info import print_card
 from corpus_builder.stages import plan, read_config, run_stages
 from corpus_builder.stages.running import STAGES
@@ -61,12 +62,12 @@ def test_the_same_corpus_as_a_build_in_one_go(built: Path, tmp_path: Path) -> No
         if paper["is_survey"]
     ]
     build(Memory(papers, surveys), tmp_path / "c")
-    found, expected = contents(built), contents(tmp_path / "c")
-    told = {name for name in found if name.startswith("card/")} | {layout.MANIFEST}
-    assert {n: d for n, d in found.items() if n not in told} == {
+    staged, expected = contents(built), contents(tmp_path / "c")
+    extra = {name for name in staged if name.startswith("card/")} | {layout.MANIFEST}
+    assert {n: d for n, d in staged.items() if n not in extra} == {
         n: d for n, d in expected.items() if n != layout.MANIFEST
     }
-    one, other = (json.loads(files[layout.MANIFEST]) for files in (found, expected))
+    one, other = (json.loads(files[layout.MANIFEST]) for files in (staged, expected))
     for key in ("content_sha256", "tasks_sha256", "indexes", "counts", "dates", "configuration"):
         assert one[key] == other[key], key
     assert verify(built)["problems"] == {}
@@ -248,7 +249,7 @@ def test_arguments_out_of_range(toy: ToyRelease, tmp_path: Path) -> None:
         run(toy, tmp_path / "c", workers=0)
     with pytest.raises(UnknownNameError, match="local"):
         run(toy, tmp_path / "c", engine="locl")
-    for changes, told in (
+    for changes, extra in (
         ({"surveys.judge": "rule"}, "rules"),
         ({"index.engines": ["bm52"]}, "bm25"),
         ({"index.fields": ["titel"]}, "title"),
@@ -257,7 +258,7 @@ def test_arguments_out_of_range(toy: ToyRelease, tmp_path: Path) -> None:
         ({"references.min_listd": 2}, "min_listed"),
         ({"full_text_only": "yes"}, "true or false"),
     ):
-        with pytest.raises(ArenaError, match=told):
+        with pytest.raises(ArenaError, match=extra):
             run(toy, tmp_path / "c", changes=changes)
     assert not (tmp_path / "c").exists()
 
@@ -283,8 +284,8 @@ def test_too_many_rejects_stop_the_build(tmp_path: Path) -> None:
     assert "2 of 4 records of 'papers' cannot be used: no JSON 1, no id 1." in str(raised.value)
     rejects = tmp_path / "c.stages" / "parse" / "rejects.jsonl"
     assert str(rejects) in str(raised.value)
-    found = [json.loads(text) for text in rejects.read_text().splitlines()]
-    assert [(r["shard"], r["line"], r["reason"], r["kept"]) for r in found] == [
+    staged = [json.loads(text) for text in rejects.read_text().splitlines()]
+    assert [(r["shard"], r["line"], r["reason"], r["kept"]) for r in staged] == [
         ("papers/0.gz", 3, "no JSON", False),
         ("papers/0.gz", 4, "no id", False),
     ]
@@ -393,8 +394,8 @@ def test_fate_and_coverage_of_every_survey(tmp_path: Path) -> None:
     half = SURVEY | {"id": "t", "title": "Half", "references": ["a", "b", "gone", "lost"]}
     records = line(PAPER, late, SURVEY, half, SURVEY | {"id": "u", "title": "Old", "date": "2001"})
     run(bad_release(tmp_path / "r", records), tmp_path / "c")
-    found = table(tmp_path / "c.stages" / "references" / "coverage.parquet")
-    assert found == [
+    staged = table(tmp_path / "c.stages" / "references" / "coverage.parquet")
+    assert staged == [
         ("s", "A survey", "kept", 1, 1, 1),
         ("t", "Half", "kept", 4, 2, 1),
         ("u", "Old", "too few references available", 1, 1, 0),
@@ -405,8 +406,8 @@ def test_a_survey_that_lists_nothing_has_no_coverage(tmp_path: Path) -> None:
     idle = SURVEY | {"id": "t", "title": "Another survey", "references": []}
     toy = bad_release(tmp_path / "r", line(PAPER, SURVEY, idle))
     wanted = {"references.min_listed": 0, "references.min_available": 0}
-    told = run(toy, tmp_path / "c", changes=wanted)["references"]["surveys"]
-    assert told == {"kept": 2, "dropped": {}, "by_coverage": {"1.0": 1}}
+    extra = run(toy, tmp_path / "c", changes=wanted)["references"]["surveys"]
+    assert extra == {"kept": 2, "dropped": {}, "by_coverage": {"1.0": 1}}
 
 
 CLI = """
@@ -446,32 +447,38 @@ def test_the_command(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
     assert said == [[name, "was", "done", "before"] for name in NAMES]
     result = command(toy, tmp_path / "c", "--json")
     assert list(json.loads(result.stdout)) == NAMES
-    for options, told in (
+    for options, extra in (
         (["--memory", "much"], "--memory 'much': write a number and a unit, such as 4GB"),
         (["--set", "surveys.jugde=all"], "Did you mean 'judge'?"),
         (["--stage", "indx"], "Did you mean 'index'?"),
         (["--engine", "locl"], "Did you mean 'local'?"),
     ):
         result = command(toy, tmp_path / "d", *options)
-        assert result.returncode == 2 and told in result.stderr, result.stderr
+        assert result.returncode == 2 and extra in result.stderr, result.stderr
         assert result.stderr.count("\n") == 1
 
 
-def test_the_help_names_the_stages() -> None:
-    assert list(_stages.NAMES) == [stage.name for stage in STAGES]
+def test_the_help_names_the_stages(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "500")
+    with pytest.raises(SystemExit):
+        main(["build", "s2orc", "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert f"stage only: {', '.join(stage.name for stage in STAGES)}" in text
 
 
 def test_what_was_lost_is_said(tmp_path: Path) -> None:
     late = SURVEY | {"id": "t", "title": "Another survey", "date": "2019"}
     reports = run(bad_release(tmp_path / "r", line(PAPER, SURVEY, late)), tmp_path / "c")
-    assert _stages.told("references", reports["references"])[0] == (
+    assert stage_lines("references", reports["references"])[0] == (
         "1 surveys are tasks; dropped too few references available 1"
     )
     papers = {"lines": 9, "shards": 2, "damaged": 1, "flaws": {}, "skipped": {"none of ours": 1000},
               "rejected": {"a": 1, "b": 5, "c": 2, "d": 3, "e": 1}}  # fmt: skip
     report = {"datasets": {"papers": papers}, "told_twice": {"papers": 2}, "papers": 6,
               "without_full_text": 7, "texts_without_paper": 8}  # fmt: skip
-    assert _stages.told("parse", report) == [
+    assert stage_lines("parse", report) == [
         "papers: 9 records in 2 shards; 1 of them END EARLY; "
         "rejected b 5, d 3, c 2, a 1, others 1; passed over none of ours 1,000",
         "told twice, the first counts: papers 2",

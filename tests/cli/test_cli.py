@@ -79,7 +79,7 @@ def test_tables(world, tmp_path, capsys):
 
 
 def test_ids_that_look_like_numbers_stay_as_they_are(capsys):
-    from arena.command_line import print_table
+    from arena.cli.app import print_table
 
     print_table([("2101.01507", 1.0), ("1e5", 0.25), ("nan", None)], ("id", "score"))
     lines = capsys.readouterr().out.splitlines()[2:]
@@ -229,7 +229,7 @@ def test_a_bug_is_one_line_too(world, capsys, monkeypatch):
 
 
 def test_titles_cannot_write_to_the_terminal():
-    from arena.command_line import printable
+    from arena.cli.app import printable
 
     assert printable("red \x1b[31m\r\n title\x9b", 40) == "red  [31m   title "
     assert printable("x" * 50, 10) == "x" * 9 + "…"
@@ -253,6 +253,22 @@ def test_every_help_has_an_example(command, capsys):
     if command:
         assert f"example:\n  arena {command[0]}" in text
         assert "--json" in text
+
+
+def test_defaults_of_the_library_are_those_of_the_options(capsys):
+    from arena.tasks import DEFAULT_BUDGET, ENCODER, EXTRACTOR
+
+    def help_of(command: str) -> str:
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        return " ".join(capsys.readouterr().out.split())
+
+    text = help_of("run")
+    for name, default in DEFAULT_BUDGET.items():
+        option = f"--{name.replace('_', '-')} N"
+        assert re.search(rf"{option} [a-z ]+ \(default: {default}\)", text, re.IGNORECASE)
+    assert re.search(rf"--encoder NAME [^-]+- ?maps \(default: {ENCODER}\)", text)
+    assert f"(`arena list extractors`) (default: {EXTRACTOR})" in help_of("rescore")
 
 
 def test_console_scripts():

@@ -63,7 +63,7 @@ def test_the_references_are_in_document_order(world):
         assert {tuple(paper) for paper in told} == {("id", "title", "date")}
 
 
-def test_what_was_found_is_given_instead(mini):
+def test_an_episode_starts_with_the_papers_of_a_run_instead(mini):
     found = {"sv:1": ["p:last", "p:same", "nowhere", "p:day", "p:last", "p:twin"]}
     env = make_env(mini, NAME, references="found", found=found)
     assert [p["id"] for p in first(env, "sv:1")["references"]] == ["p:last", "p:day"]
@@ -74,7 +74,7 @@ def test_what_was_found_is_given_instead(mini):
     assert list(first(nothing, "sv:1")) == ["message"]
 
 
-def test_a_run_is_what_was_found(world, title_run):
+def test_a_run_directory_names_the_starting_papers(world, title_run):
     lines = [line.split() for line in (title_run / "run.trec").read_text().splitlines()]
     envs = [
         make_env(world, NAME, references="found", found=found)
@@ -289,7 +289,7 @@ def test_submit_is_no_tool_here(mini):
     assert wrong.startswith("no tool 'submit'.")
 
 
-def test_all_tools_work_on_what_was_found_too(mini):
+def test_all_tools_work_on_the_starting_papers(mini):
     env = playing(mini, "sv:1", NAME, references="found", reward="gain+final")
     assert env.step(call("search", query="encoders"))[1] == 2 / 4
     assert env.step(call("organize", mind_map=RHENIUM))[1] == pytest.approx(1.0)
@@ -297,7 +297,7 @@ def test_all_tools_work_on_what_was_found_too(mini):
     assert oracle.step(call("search", query="encoders"))[1] == 0.0  # they were all given
 
 
-def test_pickling_keeps_what_it_begins_with(mini):
+def test_pickling_keeps_the_starting_papers(mini):
     found = {"sv:1": ["p:last"]}
     for options in ({}, {"references": "found"}, {"references": "found", "found": found}):
         env = make_env(mini, NAME, **options).unwrapped
@@ -306,7 +306,7 @@ def test_pickling_keeps_what_it_begins_with(mini):
         assert first(copy, "sv:1") == first(env, "sv:1")
 
 
-def test_the_papers_given_are_within_reach(world):
+def test_starting_papers_are_within_reach(world):
     """Also those of a run that was made with more of the corpus."""
     everything = pq.read_table(world / "papers.parquet")["id"].to_pylist()
     survey = sorted(arena_surveys(world))[0]

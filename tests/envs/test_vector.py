@@ -25,7 +25,7 @@ from arena.envs import SurveyVectorEnv
 from arena.errors import CorpusError, DataError, UnknownNameError
 from arena.retrieval import Ranking
 from arena.tasks import environment_ids
-from arena.tools._searching import hit_text
+from arena.tools.hits import hit_text
 
 MODES = [mode.value for mode in AutoresetMode]
 RETRIEVERS = ("bm25", "dense", "hybrid(bm25,dense)")
@@ -255,7 +255,7 @@ def test_sixty_four_by_the_entry_point(corpus):
         assert env.step(actions)[0] in env.observation_space
 
 
-def test_what_is_searched_together_is_searched_in_one_batch(corpus, monkeypatch):
+def test_the_searches_of_a_step_are_one_batch(corpus, monkeypatch):
     asked = []
     kind = type(corpus.retriever())
     batch = kind.search_batch
@@ -369,7 +369,7 @@ def test_without_a_seed_the_first_draw_is_not_repeated(corpus):
     assert env.reset()[1]["survey"].tolist() == more
 
 
-def test_what_ended_is_kept_beside_what_begins(corpus):
+def test_same_step_keeps_the_final_observation_and_info(corpus):
     env = vector(corpus, num_envs=2, autoreset_mode="SameStep")
     env.reset(seed=0)
     *_, infos = env.step([call("submit", paper_ids=[]), call("search", query="knots")])

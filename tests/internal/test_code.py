@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import os
+import importlib.util
 import shutil
-import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -37,15 +37,21 @@ def copy(tmp_path_factory):
     return folder
 
 
-def hash_in(folder: Path, setup: str = "", extra: str = "") -> str:
-    """Return the hash that a new process computes of the packages in a folder."""
-    code = f"{setup}\nfrom arena._internal.code import code_sha256\nprint(code_sha256({extra}))"
-    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment,
-        cwd=folder,
-    )  # fmt: skip
-    return done.stdout.strip()
+def loaded(path: Path, name: str) -> ModuleType:
+    """Execute a file as a module of another name."""
+    specification = importlib.util.spec_from_file_location(name, path)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[name] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def hash_of(copy):
+    """The function that computes the hash of the copy."""
+    return loaded(copy / "arena/_internal/code.py", "copied_code").code_sha256
 
 
 @pytest.mark.parametrize(
@@ -61,13 +67,13 @@ def hash_in(folder: Path, setup: str = "", extra: str = "") -> str:
         ("baselines/prompts/zero-shot/query.txt", "$topic", "$topic ", False),
     ],
 )
-def test_what_changes_the_hash(copy, file, before, after, same):
+def test_what_changes_the_hash(copy, hash_of, file, before, after, same):
     path = copy / file
     text = path.read_text(encoding="utf-8")
     assert before in text
     try:
         path.write_text(text.replace(before, after, 1), encoding="utf-8")
-        assert (hash_in(copy) == code_sha256()) is same
+        assert (hash_of() == code_sha256()) is same
     finally:
         path.write_text(text, encoding="utf-8")
 
@@ -107,23 +113,22 @@ def test_no_run_replay_or_score_imports_the_rooms_that_the_hash_leaves_out():
         assert path.relative_to(root).parts[0] not in ELSEWHERE, path
 
 
-def test_a_new_file_changes_the_hash(copy):
+def test_a_new_file_changes_the_hash(copy, hash_of):
     path = copy / "baselines/new.py"
     path.write_text("")
     try:
-        assert hash_in(copy) != code_sha256()
+        assert hash_of() != code_sha256()
     finally:
         path.unlink()
-    assert hash_in(copy) == code_sha256()
+    assert hash_of() == code_sha256()
 
 
 def test_the_hash_covers_an_agent_from_elsewhere(tmp_path):
-    module, source = tmp_path / "mine.py", str(Path(arena.__file__).parents[1])
-    setup = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import mine"
+    path = tmp_path / "mine.py"
     hashes = []
     for text in ("class Mine: pass\n", "class Mine: pass  # here\n", "class Mine: x = 1\n"):
-        module.write_text(text)
-        hashes.append(hash_in(Path(source), setup, "mine.Mine"))
+        path.write_text(text)
+        hashes.append(code_sha256(loaded(path, "mine").Mine))
     assert hashes[0] == hashes[1]
     assert len({*hashes, code_sha256()}) == 3
 

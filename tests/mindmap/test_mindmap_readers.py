@@ -29,7 +29,7 @@ def shape(tree: MindMap) -> object:
 
 
 @pytest.mark.parametrize(
-    ("entries", "expected", "told"),
+    ("entries", "expected", "notes"),
     [
         ([(0, "T"), (1, "a"), (2, "b"), (1, "c")], ["T", ["a", "b"], "c"], []),
         ([(5, "T"), (7, "a"), (7, "b")], ["T", "a", "b"],
@@ -52,12 +52,12 @@ def shape(tree: MindMap) -> object:
          []),
     ],
 )  # fmt: skip
-def test_outlines(entries, expected, told):
+def test_outlines(entries, expected, notes):
     tree, sentences = read_outline(entries)
     assert shape(tree) == expected
-    assert sentences == told
+    assert sentences == notes
     text = json.dumps(entries)
-    assert read_mind_map(text) == read_mind_map([list(e) for e in entries]) == (tree, told)
+    assert read_mind_map(text) == read_mind_map([list(e) for e in entries]) == (tree, notes)
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,10 @@ def test_outlines(entries, expected, told):
 )
 def test_numbers_of_sections(entries, labels):
     pairs = [(1 + len(e) - len(e.lstrip()), e.strip()) for e in entries]
-    tree, told = read_outline([(0, "T"), *pairs])
+    tree, notes = read_outline([(0, "T"), *pairs])
     assert [label.replace(" ", "_") for label in tree.labels()] == labels.split()
     stripped = sum(e.strip() not in tree.labels() for e in entries)
-    kept = [sentence for sentence in told if sentence.startswith("section numbers stripped")]
+    kept = [sentence for sentence in notes if sentence.startswith("section numbers stripped")]
     assert (
         kept == []
         if not stripped
@@ -110,7 +110,7 @@ def test_a_number_of_one_outline_alone():
 
 
 @pytest.mark.parametrize(
-    ("entries", "told"),
+    ("entries", "message"),
     [
         ([], "no heading"),
         ([(0, " ")], "no node"),
@@ -127,8 +127,8 @@ def test_a_number_of_one_outline_alone():
     ],
     ids=range(12),
 )
-def test_outlines_refused(entries, told):
-    with pytest.raises(DataError, match=told):
+def test_outlines_refused(entries, message):
+    with pytest.raises(DataError, match=message):
         read_outline(entries)
 
 
@@ -295,12 +295,12 @@ def test_markdown(text, expected):
 )
 def test_marks_within_labels(text, label):
     for line in ("# " + text, "- " + text):
-        tree, told = read_markdown("# T\n" + line + "\n# U")
+        tree, notes = read_markdown("# T\n" + line + "\n# U")
         assert tree.children[1 if line[0] == "#" else 0].labels() == (
             [] if line[0] == "#" else [label]
         )
         assert label in [node.label for node in tree.nodes()]
-        marked = any(sentence.startswith("marks of Markdown in labels") for sentence in told)
+        marked = any(sentence.startswith("marks of Markdown in labels") for sentence in notes)
         assert marked == (text.replace("\0", "\ufffd") != label)
 
 
@@ -309,9 +309,9 @@ def test_what_is_dropped_is_told():
         "---\na: b\n---\n# *T*\nSome words\nand more.\n\n- **A**: why\n- " + "word " * 40 + "\n"
         "```python\nx\n```\n> quoted\n"
     )
-    tree, told = read_mind_map(text)
+    tree, notes = read_mind_map(text)
     assert shape(tree) == ["T", "A"]
-    assert told == [
+    assert notes == [
         "paragraphs dropped (2): 'Some words and more.', 'quoted'.",
         "code blocks dropped (1): 'python'.",
         "front matter dropped (1): '---'.",
@@ -329,17 +329,17 @@ def test_lists_in_a_report_are_text():
         ("x" * 5_001, True, ["A", "a", "B", "b"]),
         ("x", False, ["A", "B"]),
     ]:
-        tree, told = read_markdown(outline + "\n" + prose, lists=lists)
+        tree, notes = read_markdown(outline + "\n" + prose, lists=lists)
         assert tree.labels() == labels
         dropped = ["list items dropped, the text is a report (2): 'a', 'b'."]
-        assert [sentence for sentence in told if "report" in sentence] == (
+        assert [sentence for sentence in notes if "report" in sentence] == (
             dropped if labels == ["A", "B"] else []
         )
     assert read_markdown("# T\n" + "x" * 6_000 + "\n- a")[0].labels() == ["a"]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "neither Markdown headings"),
         ("plain words\n\nand more", "neither Markdown headings"),
@@ -361,8 +361,8 @@ def test_lists_in_a_report_are_text():
     ],
     ids=range(17),
 )
-def test_markdown_refused(text, told):
-    with pytest.raises(DataError, match=told) as error:
+def test_markdown_refused(text, message):
+    with pytest.raises(DataError, match=message) as error:
         read_markdown(text)
     assert len(str(error.value)) < 400
 
@@ -412,11 +412,11 @@ PIECES = st.lists(
 def test_any_text_is_read_or_refused(text):
     for read in (read_markdown, read_mind_map):
         try:
-            tree, told = read(text)
+            tree, notes = read(text)
         except DataError as error:
             assert len(str(error)) < 400
             continue
-        assert all(isinstance(sentence, str) for sentence in told)
+        assert all(isinstance(sentence, str) for sentence in notes)
         assert read_mind_map(json.dumps(tree.to_json())) == (tree, [])
 
 
@@ -437,7 +437,7 @@ def test_what_begins_like_json_is_json(text):
 
 
 @pytest.mark.parametrize(
-    ("value", "expected", "told"),
+    ("value", "expected", "notes"),
     [
         ([{"label": "a", "children": ["b"]}, {"name": "c"}, "d"], ["", ["a", "b"], "c", "d"],
          ["trees without a common root given one without a label (1): 3."]),
@@ -452,11 +452,11 @@ def test_what_begins_like_json_is_json(text):
          ["trees without a common root given one without a label (1): 1."]),
     ],
 )  # fmt: skip
-def test_a_forest_gets_a_root(value, expected, told):
+def test_a_forest_gets_a_root(value, expected, notes):
     tree, sentences = read_mind_map(value)
     assert shape(tree) == expected
-    assert sentences == told
-    assert read_mind_map(json.dumps(value)) == (tree, told)
+    assert sentences == notes
+    assert read_mind_map(json.dumps(value)) == (tree, notes)
 
 
 @pytest.mark.parametrize(
@@ -481,17 +481,17 @@ def test_texts_around_a_map(text, expected):
 
 
 def test_text_around_a_map_is_told():
-    _, told = read_mind_map('Hello\n<typology>{"A": null}</typology> Bye')
-    assert told == ["text around the tag dropped (2): 'Hello', 'Bye'."]
-    _, told = read_mind_map('Hello\n- x\n```json\n{"A": null}\n```')
-    assert told == [
+    _, notes = read_mind_map('Hello\n<typology>{"A": null}</typology> Bye')
+    assert notes == ["text around the tag dropped (2): 'Hello', 'Bye'."]
+    _, notes = read_mind_map('Hello\n- x\n```json\n{"A": null}\n```')
+    assert notes == [
         "paragraphs dropped (1): 'Hello'.",
         "list items beside the JSON dropped (1): 'x'.",
     ]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ('{"A": [', "cannot be read as JSON"),
         ('["a", # b\n- c]', "cannot be read as JSON"),
@@ -511,11 +511,11 @@ def test_text_around_a_map_is_told():
         ("the map is A, B", "or Markdown with headings"),
     ],
 )
-def test_texts_refused(text, told):
-    if told is None:
+def test_texts_refused(text, message):
+    if message is None:
         read_mind_map(text)
         return
-    with pytest.raises(DataError, match=told) as error:
+    with pytest.raises(DataError, match=message) as error:
         read_mind_map(text)
     assert len(str(error.value)) < 400
 
@@ -578,14 +578,14 @@ def test_records_are_chosen_by_id_or_number(tmp_path, name, lines):
     path = write(tmp_path / name, records("s1", "s2", 3, 1), lines)
     for record, label in [("s1", "T1"), ("s2", "T2"), ("3", "T3"), ("1", "T4"), ("2", "T2")]:
         assert read_mind_map_file(path, record)[0].label == label
-    for record, told in [
+    for record, message in [
         (None, "holds 4 mind-maps, 's1', 's2', '3', '1': choose one by its id"),
         ("s3", "none of its 4 records has the id or number 's3'. Did you mean '"),
         ("5", "has the id or number '5'"),
         ("0", "has the id or number '0'"),
         ("zzz", "Known: 1, 3, s1, s2"),
     ]:
-        with pytest.raises(DataError, match=re.escape(told)) as error:
+        with pytest.raises(DataError, match=re.escape(message)) as error:
             read_mind_map_file(path, record)
         assert str(error.value).startswith(repr(str(path)))
 
@@ -594,9 +594,9 @@ def test_records_without_a_map(tmp_path):
     path = tmp_path / "x.jsonl"
     values = [{"id": "a", "typology": "None"}, {"id": "b", "typology": '{"A": null}'}]
     write(path, values, True)
-    tree, told = read_mind_map_file(path)
+    tree, notes = read_mind_map_file(path)
     assert tree.labels() == ["A"]
-    assert told == ["records without a mind-map passed over (1): 'a'."]
+    assert notes == ["records without a mind-map passed over (1): 'a'."]
     with pytest.raises(DataError, match="line 1: the record 'a' has no mind-map"):
         read_mind_map_file(path, "a")
     write(path, values[:1], True)
@@ -613,7 +613,7 @@ def test_a_typology_is_no_record(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "record", "told"),
+    ("name", "data", "record", "message"),
     [
         ("x.json", b"", None, "it is empty"),
         ("x.md", b" \n", None, "it is empty"),
@@ -632,10 +632,10 @@ def test_a_typology_is_no_record(tmp_path):
         ("x.png", b"\x89PNG\r\n", None, "not UTF-8"),
     ],
 )
-def test_files_refused(tmp_path, name, data, record, told):
+def test_files_refused(tmp_path, name, data, record, message):
     path = tmp_path / name
     path.write_bytes(data)
-    with pytest.raises(DataError, match=re.escape(told)) as error:
+    with pytest.raises(DataError, match=re.escape(message)) as error:
         read_mind_map_file(path, record)
     assert str(error.value).startswith(repr(str(path)) + ": ")
 
@@ -666,11 +666,11 @@ def test_outlines_of_bloom_eval(real_data):
     number = re.compile(r"^(\d+(\.\d+)*[.)]?|[IVX]+\.|[A-N]\.) ")
     for path in paths:
         entries = json.loads(path.read_text(encoding="utf-8"))
-        tree, told = read_mind_map_file(path)
+        tree, notes = read_mind_map_file(path)
         assert tree.label == entries[0][1]
         labels = [number.sub("", heading, count=1) for _, heading in entries[1:]]
         assert tree.labels() == list(dict.fromkeys(" ".join(label.split()) for label in labels))
-        assert [sentence.split(" (")[0] for sentence in told] in ([], ["section numbers stripped"])
+        assert [sentence.split(" (")[0] for sentence in notes] in ([], ["section numbers stripped"])
 
 
 def test_the_outline_of_one_survey(real_data):
@@ -709,12 +709,12 @@ def test_real_reports(real_data):
     assert len(paths) == 45
     without_title = set()
     for path in paths:
-        tree, told = read_mind_map_file(path)
+        tree, notes = read_mind_map_file(path)
         text = path.read_text(encoding="utf-8-sig")
         text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
         headings = re.findall(r"^#+ (.*)$|^(.+)\n-{20}", text, re.MULTILINE)
         headings = [hashes or underlined for hashes, underlined in headings]
-        assert all("report" not in s or s.startswith("list items dropped") for s in told)
+        assert all("report" not in s or s.startswith("list items dropped") for s in notes)
         words = [set(heading.replace("*", "").split()) for heading in headings]
         for label in tree.labels():
             assert any(set(label.split()) <= heading for heading in words), (path, label)
@@ -732,9 +732,9 @@ def test_files_of_records(real_data):
     tree, _ = read_mind_map_file(directory / "taxonomies.jsonl", "taxoalign:csur:1705.04396")
     assert tree == read_mind_map_file(directory / "taxonomies.jsonl", "1")[0]
     assert tree.label.startswith("Recent Advances in Transfer Learning for Cross-Dataset")
-    typology, told = read_mind_map_file(directory / "researcharena" / "survey.jsonl")
+    typology, notes = read_mind_map_file(directory / "researcharena" / "survey.jsonl")
     assert typology.size == 32
-    assert told[0] == "records without a mind-map passed over (1): '263621678'."
+    assert notes[0] == "records without a mind-map passed over (1): '263621678'."
     experts = [
         read_mind_map_file(directory / "taxobench" / "data.jsonl", str(number))[0]
         for number in (2, 3)

@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arena import command_line
-from arena.cli import _mindmap_score
+from arena.cli import main
 from arena.encoders import make_encoder
 from arena.errors import DataError, UnknownNameError
 from arena.mindmap import (
@@ -51,9 +50,7 @@ class Signs:
 
 
 def run(*arguments: object) -> int:
-    parser, commands = command_line.command_line("arena", "")
-    command_line.add_command(commands, "score", _mindmap_score)
-    return command_line.run_command(parser, ["score", *map(str, arguments)])
+    return main(["mindmap", "score", *map(str, arguments)])
 
 
 @pytest.fixture
@@ -95,9 +92,9 @@ def needs_spacy():
 def test_the_keys(files, capsys):
     needs_spacy()
     assert run("--gold", files[0], "--predicted", files[1], "--json") == 0
-    told = capsys.readouterr()
-    found = json.loads(told.out)
-    assert told.err == ""
+    captured = capsys.readouterr()
+    found = json.loads(captured.out)
+    assert captured.err == ""
     assert list(found)[: len(FIRST)] == FIRST
     assert {*SCORES} <= {*found}
     assert found["nodes"] == {"gold": 3, "predicted": 3}
@@ -158,7 +155,7 @@ def test_records_of_a_file(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         (["--model", "statik"], "no encoder named 'statik'. Did you mean 'static'?"),
         (["--extractor", "spazy"], "no extractor named 'spazy'. Did you mean 'spacy'?"),
@@ -170,13 +167,13 @@ def test_records_of_a_file(tmp_path, capsys):
         (["--predicted", "absent.md"], "absent.md"),
     ],
 )
-def test_mistakes_are_told_in_one_line(files, more, told, capsys):
+def test_mistakes_are_told_in_one_line(files, more, message, capsys):
     try:
         status = run("--gold", files[0], "--predicted", files[1], *more)
     except SystemExit as stop:  # argparse's own
         status = stop.code
     assert status == 2
-    assert told in (error := capsys.readouterr().err)
+    assert message in (error := capsys.readouterr().err)
     assert error.count("\n") == 1
 
 
@@ -189,12 +186,12 @@ def test_without_spacy(files, capsys, monkeypatch):
     )
     options = ("--gold", files[0], "--predicted", files[1], "--json")
     assert run(*options) == 0
-    told = capsys.readouterr()
-    found = json.loads(told.out)
+    captured = capsys.readouterr()
+    found = json.loads(captured.out)
     assert found["heading_entity_recall"] is None
     assert found["extractor"] is found["sha256"]["extractor"] is None
-    assert "heading_entity_recall is left out" in told.err
-    assert "pip install 'researcharena[entities]'" in told.err
+    assert "heading_entity_recall is left out" in captured.err
+    assert "pip install 'researcharena[entities]'" in captured.err
     monkeypatch.setattr(_labels, "_extractors", {})
     assert run(*options, "--extractor", "spacy") == 2
     assert "pip install 'researcharena[entities]'" in capsys.readouterr().err
@@ -244,13 +241,13 @@ def test_portions_do_not_show(monkeypatch):
 
 def test_pairs_are_checked_before_anything_is_scored():
     tree = MindMap("", (MindMap("a"),))
-    for pairs, names, told in [
+    for pairs, names, message in [
         ([(tree, tree), (tree, {"a": 1})], None, r"^pair 2: gold \{'a': 1\}: expected a MindMap"),
         ([("b", tree)], ["s7"], "^s7: predicted 'b': expected a MindMap"),
         ([(tree,)], None, "^pair 1: .* is no pair of maps"),
         ([None], None, "^pair 1: None is no pair of maps"),
     ]:
-        with pytest.raises(DataError, match=told):
+        with pytest.raises(DataError, match=message):
             score_pairs(pairs, Signs(), None, names=names)
     with pytest.raises(DataError, match=r"denominator='gould'. Did you mean 'gold'\?"):
         score_one(tree, MindMap("title"), denominator="gould")
@@ -282,8 +279,8 @@ def test_folders(folders, capsys):
     needs_spacy()
     gold, made = folders
     assert run("--directory", "--gold", gold, "--predicted", made, "--json") == 0
-    told = capsys.readouterr()
-    found = json.loads(told.out)
+    captured = capsys.readouterr()
+    found = json.loads(captured.out)
     assert list(found)[:2] == ["maps", "mean"]
     assert [entry["file"] for entry in found["maps"]] == ["a.json", "b.json", "c.json"]
     assert [entry["predicted_file"] for entry in found["maps"]] == ["a.md", None, None]
@@ -300,7 +297,7 @@ def test_folders(folders, capsys):
     assert found["mean"]["heading_soft_recall"] == first["heading_soft_recall"] / 2
     assert found["mean"]["tree_edit_distance"] == (2 + 3) / 2
     assert found["without_gold"] == ["stranger.md"]
-    assert "1 of the predicted maps have no gold map and are left out: stranger.md" in told.err
+    assert "1 of the predicted maps have no gold map and are left out: stranger.md" in captured.err
 
 
 def test_a_mean_is_over_what_was_scored(folders):

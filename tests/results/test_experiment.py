@@ -219,6 +219,7 @@ arena.run_experiment(json.loads(sys.argv[1]), sys.argv[2], sys.argv[3])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "at"), [(signal.SIGKILL, "title/whole"), (signal.SIGINT, "title/bm25")]
 )

@@ -89,13 +89,17 @@ def test_any_number_of_blocks_keeps_few_files_open(tmp_path, monkeypatch):
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     monkeypatch.setattr(_build, "_BLOCK_TOKENS", 2)
-    papers = [f"graph w{n}" for n in range(1500)]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (400, hard))
+    monkeypatch.setattr(_build, "_MERGED", 8)  # so 150 blocks are merged in three rounds
+    papers = [f"graph w{n}" for n in range(150)]
+    with (tmp_path / "highest").open("w") as file:
+        highest = file.fileno()
+    (tmp_path / "highest").unlink()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 60, hard))
     try:
         engine = build(papers, tmp_path)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    assert engine.search("w1499", 3, Scope(1500)).documents.tolist() == [1499]
+    assert engine.search("w149", 3, Scope(150)).documents.tolist() == [149]
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".bin"] + [".npy"] * 9
 
 

@@ -94,6 +94,7 @@ def whole(tmp_path_factory):
     return contents(directory)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("point", "count", "kept"),
     [
@@ -124,6 +125,7 @@ def test_a_killed_build_goes_on(tmp_path, whole, monkeypatch, point, count, kept
     assert shown == ({"initial": kept} if kept else {})
 
 
+@pytest.mark.slow
 def test_a_build_killed_at_any_time_goes_on(tmp_path, whole):
     """Killed from outside once it has saved something."""
     papers = some_papers()

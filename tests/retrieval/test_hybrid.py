@@ -494,6 +494,7 @@ def test_a_cutoff_equals_a_corpus_without_the_rest(papers: Any, cutoff: str, dat
                 assert whole.search(query, 50) == alone.search(query, 50)
 
 
+@pytest.mark.slow
 def test_equals_ranx() -> None:
     """Another implementation of both fusions; its first call compiles for long."""
     ranx = pytest.importorskip("ranx")

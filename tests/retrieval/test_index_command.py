@@ -342,6 +342,7 @@ def test_unknown_names_and_engines(copy: Path, monkeypatch: Any) -> None:
 # Failures, interruptions and kills.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["toy", "once"])
 def test_killed_and_given_again(
     copy: Path, tmp_path: Path, monkeypatch: Any, engine: str, capsys: Any

@@ -18,14 +18,14 @@ from corpus_builder.build import build as build_corpus
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
 
+pytestmark = pytest.mark.slow  # Java
+
 HEAD = """
 import multiprocessing, os, signal, sys, threading, time
 from pathlib import Path
 from arena.errors import ArenaError
 from arena.retrieval import Scope
 from arena.retrieval.lucene import LuceneRetriever
-
-pytestmark = pytest.mark.slow  # Java
 
 def search(engine):
     return engine.search("graph", 3, Scope(9)).documents.tolist()

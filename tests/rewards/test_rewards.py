@@ -297,7 +297,7 @@ def test_a_reward_reads_no_more_than_progress_tells():
         ("shaped", {"shaped": {"weight": -0.1}}, "weight=-0.1: give a number from 0 to 1000"),
     ],
 )  # fmt: skip
-def test_wrong_names_and_options_are_told(world, name, options, message):
+def test_wrong_names_and_options_are_refused(world, name, options, message):
     with pytest.raises((DataError, UnknownNameError), match=message):
         make_rewards(name, options)
     with pytest.raises((DataError, UnknownNameError), match=message):

@@ -45,6 +45,7 @@ def assert_same_top(hits: list[arena.Hit], ids: list[str], scores: np.ndarray, k
     assert all(scores[number[hit.id]] >= theirs[len(hits) - 1] * (1 - 1e-5) for hit in hits)
 
 
+@pytest.mark.slow
 def test_all_titles_against_bm25s_with_corpus_statistics(real_data, real_corpus, papers):
     corpus = arena.Corpus.open(real_corpus)
     titles = [survey["title"].lower() for survey in real_data.read().surveys]
@@ -57,6 +58,7 @@ def test_all_titles_against_bm25s_with_corpus_statistics(real_data, real_corpus,
         assert_same_top(view.search(title, 100), ids, scores, 100)
 
 
+@pytest.mark.slow
 def test_titles_at_their_cutoff_against_bm25s_over_the_visible_papers(
     real_data, real_corpus, papers
 ):

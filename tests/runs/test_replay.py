@@ -1,4 +1,4 @@
-"""Replay: recorded actions meet the answers that they met, and any change is found in its place."""
+"""Replay: recorded actions get the recorded answers, and any change is reported with its step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rescore: other metrics from what a run handed in, without acting."""
+"""Rescore: other metrics of the answers of a run, without playing it."""
 
 from __future__ import annotations
 

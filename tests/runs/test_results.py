@@ -1,4 +1,4 @@
-"""The pictures of a run: what is drawn, what its files are called, and what else may lie there."""
+"""The pictures of a run: their content, their names, and other files beside them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that are killed, interrupted or fail go on to the same files, and spoil no others."""
+"""Runs that are killed, interrupted or fail continue to the same files, and change no others."""
 
 from __future__ import annotations
 
@@ -63,6 +63,7 @@ arena.run(sys.argv[1], "discovery", "title", sys.argv[2])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_process(world, title_run, tmp_path, kind):
     output = tmp_path / "run"

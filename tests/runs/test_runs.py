@@ -1,4 +1,4 @@
-"""Runs: the files that are written, the numbers in them, and whose agents may play."""
+"""Runs: their files, the numbers in them, and the agents that play."""
 
 from __future__ import annotations
 
@@ -336,6 +336,7 @@ def test_the_oracle_submits_no_more_than_counts():
     assert submitted[:2] == ["p1500", "p0"]
 
 
+@pytest.mark.slow
 def test_an_agent_typed_into_a_session(world, tmp_path):
     """As in a notebook or `python -`: there is no file, so its bytecode names the code."""
     code = """

@@ -1,4 +1,4 @@
-"""Scoring: the means of a run again from outside, and runs that others made."""
+"""Scoring: the means of a run by another implementation, and runs of other systems."""
 
 from __future__ import annotations
 

@@ -47,8 +47,8 @@ class _Pairs(NamedTuple):
     """The distinct pairs of a posting, the most frequent first.
 
     Attributes:
-        keys: uint64, term frequency << 32 | document length.
-        order: the places that sort `keys`.
+        keys: Term frequency << 32 | document length, uint64.
+        order: Places that sort `keys`.
     """
 
     keys: NDArray[np.uint64]
@@ -62,7 +62,7 @@ class _Pairs(NamedTuple):
 def build(
     source: IndexInput, directory: Path, fields: tuple[str, ...], progress: Callable[..., Any]
 ) -> dict[str, Any]:
-    """Write all files of the index; return what its manifest shall say."""
+    """Write all files of the index; return the engine's entries of its manifest."""
     directory.mkdir(parents=True, exist_ok=True)
     searchable_before = source.searchable_before
     lengths = np.zeros(len(searchable_before) - 1, np.uint32)
@@ -110,7 +110,7 @@ def _blocks(
 
 
 class _Numbers(dict[str, int]):
-    """Token -> number of its term, -1 for a stop word, filled as it is asked."""
+    """Token -> number of its term, -1 for a stop word, filled on demand."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -134,7 +134,7 @@ class _Block:
         self._terms: list[NDArray[np.uint32]] = []
 
     def add(self, document: int, text: str) -> int:
-        """Take in a document; return its length in terms."""
+        """Add a document; return its length in terms."""
         numbers = self._numbers
         terms = [number for token in tokenize(text) if (number := numbers[token]) >= 0]
         self._documents.append(document)

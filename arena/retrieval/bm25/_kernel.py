@@ -2,12 +2,12 @@
 
 Documents are scored block by block, so that the sums stay in the processor's cache. A posting costs
 three reads and one addition: its code leads to its value, computed once for each average length.
-Then the block is passed over in stripes, of which only those with a document above the k-th best
-so far are looked into.
+Then the block is read in stripes, of which only those with a document above the k-th best so far
+are examined.
 
-Skipping the lists of weak terms (MaxScore, Turtle and Flood 1995) was tried on a million made-up
-abstracts and queries of eight terms. It is slower, 0.65 to 0.82 ms a query against 0.61, because
-the documents it leaves over have to be looked up one by one.
+Skipping the lists of weak terms (MaxScore, Turtle and Flood 1995) is slower on a million synthetic
+abstracts and queries of eight terms, 0.65 to 0.82 ms a query against 0.61, because the remaining
+documents have to be looked up one by one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 BLOCK = 65536  # 512 kB of sums: a second-level cache
-_STRIPE = 64  # documents that are passed over together; divides a block
+_STRIPE = 64  # documents that are skipped together; divides a block
 _FEW = 128  # up to so many hits are kept in order as they come
 _SAMPLE = 8  # documents for each hit that is wanted, for a first bound
 _SPARSE = 128  # with less than one posting in so many documents, only stripes with one are visited
@@ -203,22 +203,22 @@ def search(  # type: ignore[no-untyped-def]
     terms, weights, begins, tables, rows, ends, excluded, excluded_bounds, bounds, starts, docs,
     codes, sums,
 ) -> Any:  # fmt: skip
-    """Return the best documents and scores of many searches, and how many each found.
+    """Return the best documents and scores of many searches, and the number of hits of each.
 
     Args:
-        terms: int64, distinct term numbers of all searches, in the order in which each sums.
-        weights: float64, > 0: what a posting's value counts.
-        begins: int64 (n + 1), where the terms of each search begin.
-        tables: float64, > 0: values of a posting by its code, a row for each average length.
-        rows: int64 (n,), the row of each search.
-        ends: int64 (n,), of the scopes.
-        excluded: int64, the documents below the end that do not exist, ascending within a search.
-        excluded_bounds: int64 (n + 1), where those of each search begin.
-        bounds: int64 (n + 1), where the results of each search begin; it gets no more than fit.
-        starts: where the postings of each term begin.
-        docs: their documents, ascending within a term.
-        codes: their codes.
-        sums: zeros, of `BLOCK` elements; zeros again on return.
+        terms: Distinct term numbers of all searches, int64, in the order in which each sums.
+        weights: Weight of each term, float64, > 0.
+        begins: Start of the terms of each search, int64 (n + 1).
+        tables: Values of a posting by its code, float64, > 0, a row for each average length.
+        rows: Row of each search, int64 (n,).
+        ends: Ends of the scopes, int64 (n,).
+        excluded: Documents below the end that do not exist, int64, ascending within a search.
+        excluded_bounds: Start of those of each search, int64 (n + 1).
+        bounds: Start of the results of each search, int64 (n + 1); no more than fit are returned.
+        starts: Start of the postings of each term.
+        docs: Documents of the postings, ascending within a term.
+        codes: Codes of the postings.
+        sums: Zeros, of `BLOCK` elements; zeros again on return.
     """
     found, scores = np.empty(bounds[-1], np.int64), np.empty(bounds[-1])
     sizes = np.zeros(len(ends), np.int64)
@@ -240,10 +240,10 @@ def find_terms(wanted, wanted_starts, terms, term_starts) -> Any:  # type: ignor
     """Return the number of each wanted term in a table sorted by bytes, -1 if it is not there.
 
     Args:
-        wanted: uint8, the wanted terms one after another.
-        wanted_starts: int64 (n + 1), where each begins.
-        terms: the table, in the same form.
-        term_starts: where each of its terms begins.
+        wanted: Wanted terms one after another, uint8.
+        wanted_starts: Start of each, int64 (n + 1).
+        terms: Terms of the table, in the same form.
+        term_starts: Start of each.
     """
     numbers = np.empty(len(wanted_starts) - 1, np.int64)
     for i in range(len(numbers)):
@@ -277,15 +277,15 @@ def count(  # type: ignore[no-untyped-def]
     """Return what the weights of the terms of many queries are made of.
 
     Args:
-        numbers: int64, the term numbers of all queries, repeats kept, -1 for an unknown term; they
-            are sorted within a query, so that a score does not depend on the order of its words.
-        bounds: int64 (n + 1), where each query begins.
-        horizons: int64 (n,): documents below count for the statistics,
-        documents: int64 (n,): and are so many,
-        hidden: int64, without these, ascending within a query,
-        hidden_bounds: int64 (n + 1), of which each query has its own.
-        starts: where the postings of each term begin.
-        docs: their documents, ascending within a term.
+        numbers: Term numbers of all queries, int64, repeats kept, -1 for an unknown term; sorted in
+            place within a query, so that a score does not depend on the order of its words.
+        bounds: Start of each query in `numbers`, int64 (n + 1).
+        horizons: For each query, int64 (n,): documents below this count for the statistics.
+        documents: Number of documents that count, int64 (n,).
+        hidden: Documents below the horizon that do not count, int64, ascending within a query.
+        hidden_bounds: Start of those of each query, int64 (n + 1).
+        starts: Start of the postings of each term.
+        docs: Documents of the postings, ascending within a term.
 
     Returns:
         The distinct terms that occur, where those of each query begin (n + 1), how often the

@@ -16,9 +16,8 @@ from __future__ import annotations
 import math
 import threading
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,31 +31,31 @@ from arena.retrieval._bm25 import BM25
 from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Scope
 from arena.text import analyze
 
-_TERMS = 200_000  # whose numbers are kept
-_SCOPES = 1024  # whose statistics are kept,
-_EXCLUDED = 64  # with at most so many exclusions
-_TABLE_BYTES = 64_000_000  # of a table of values,
+_TERMS = 200_000  # terms whose numbers are kept
+_SCOPES = 1024  # scopes whose statistics are kept,
+_EXCLUDED = 64  # with at most so many exclusions each
+_TABLE_BYTES = 64_000_000  # size of a table of values,
 _TABLE_ROWS = 4096  # with at most so many rows, where there are few pairs
-_THREADS_FROM = 250_000  # documents; below, handing out the work costs more than it saves
+_THREADS_FROM = 250_000  # documents of a scope; below, threads cost more than they save
 
 
-class _Measured(NamedTuple):
-    """A scope, and what it counts for the statistics.
+class _ScopeStatistics(NamedTuple):
+    """A scope, and the statistics of the documents that count for it.
 
     Attributes:
-        end: of the scope.
-        excluded: ascending, the documents below `end` that do not exist.
-        horizon: documents below it count for the statistics, as many as
-        documents: without
-        hidden: these; their lengths are
-        average: on average.
+        end: End of the scope.
+        excluded: Documents below `end` that do not exist, ascending.
+        horizon: Documents below this count for the statistics,
+        hidden: except these, ascending.
+        documents: Number of the documents that count.
+        average: Their average length.
     """
 
     end: int
     excluded: NDArray[np.int64]
     horizon: int
-    documents: int
     hidden: NDArray[np.int64]
+    documents: int
     average: float
 
 
@@ -72,10 +71,10 @@ class BM25Retriever(BM25):
         """Open the index in `directory`, memory-mapped.
 
         Args:
-            directory: where `build` wrote.
+            directory: Directory that `build` wrote into.
             statistics: ``"cutoff"`` or ``"corpus"``, see the module.
-            k1: saturation of the term frequency, in [0, 1e6].
-            b: weight of the document length, in [0, 1].
+            k1: Saturation of the term frequency, in [0, 1e6].
+            b: Weight of the document length, in [0, 1].
 
         Raises:
             DataError: if an option is out of its range.
@@ -92,9 +91,9 @@ class BM25Retriever(BM25):
         self._documents_before = load_array(directory / "documents_before.npy")
         self._length_before = load_array(directory / "length_before.npy")
         self._values = Values(directory, self._k1, self._b)
-        self._accumulators = Accumulators(_kernel.BLOCK)
+        self._free_sums: list[NDArray[np.float64]] = []  # zeros, between searches
         self._known_terms: dict[str, int] = {}
-        self._known_scopes: dict[Scope, _Measured] = {}
+        self._known_scopes: dict[Scope, _ScopeStatistics] = {}
 
     @classmethod
     def build(
@@ -130,7 +129,7 @@ class BM25Retriever(BM25):
 
     def _search(self, requests: Sequence[Request]) -> list[Ranking]:
         """Return what `search` returns, for at most as many requests as there are values for."""
-        scopes = [self._measured(scope) for _, _, scope in requests]
+        scopes = [self._statistics_of(scope) for _, _, scope in requests]
         known, queries = self._numbers([query for query, _, _ in requests])
         numbers, bounds = array("q"), [0]
         for terms in queries:
@@ -156,16 +155,20 @@ class BM25Retriever(BM25):
         ]
         places = list(accumulate(sizes, initial=0))
         table, rows = self._values.rows([scope.average for scope in scopes])
-        with self._accumulators.borrow() as sums:
-            documents, scores, found = self._kernel.search(
-                terms, weights, begins, table, np.array(rows),
-                np.array([scope.end for scope in scopes]),
-                *_concatenated([scope.excluded for scope in scopes]),
-                np.array(places), starts, docs, self._codes, sums,
-            )  # fmt: skip
+        try:
+            sums = self._free_sums.pop()
+        except IndexError:
+            sums = np.zeros(self._kernel.BLOCK)
+        documents, scores, counts = self._kernel.search(
+            terms, weights, begins, table, np.array(rows),
+            np.array([scope.end for scope in scopes]),
+            *_concatenated([scope.excluded for scope in scopes]),
+            np.array(places), starts, docs, self._codes, sums,
+        )  # fmt: skip
+        self._free_sums.append(sums)  # not after an error, which may leave it dirty
         return [
             Ranking(documents[low : low + size], scores[low : low + size])
-            for low, size in zip(places, found.tolist(), strict=False)
+            for low, size in zip(places, counts.tolist(), strict=False)
         ]
 
     def _numbers(self, queries: list[str]) -> tuple[dict[str, int], list[list[str]]]:
@@ -186,10 +189,10 @@ class BM25Retriever(BM25):
             known.update(zip(new, numbers.tolist(), strict=True))
         return known, analyzed
 
-    def _measured(self, scope: Scope) -> _Measured:
+    def _statistics_of(self, scope: Scope) -> _ScopeStatistics:
         """Return the statistics of a scope."""
-        measured = self._known_scopes.get(scope)
-        if measured is None:
+        statistics = self._known_scopes.get(scope)
+        if statistics is None:
             total = len(self._lengths)
             end = min(scope.end, total)
             excluded = np.array([d for d in scope.excluded if d < end], np.int64)
@@ -198,19 +201,19 @@ class BM25Retriever(BM25):
             documents = self._documents_before.item(horizon) - len(hidden)
             length = self._length_before.item(horizon) - int(self._lengths[hidden].sum())
             average = length / documents if documents else 0.0
-            measured = _Measured(end, excluded, horizon, documents, hidden, average)
+            statistics = _ScopeStatistics(end, excluded, horizon, hidden, documents, average)
             if len(excluded) <= _EXCLUDED:
                 if len(self._known_scopes) >= _SCOPES:
                     self._known_scopes = {}
-                self._known_scopes[scope] = measured
-        return measured
+                self._known_scopes[scope] = statistics
+        return statistics
 
 
 class Values:
     """tf / (tf + norm) of every pair of frequency and length, one row for each average length.
 
-    A row is written once, before anyone is told of it. When there is no room left, a new table is
-    begun; who still works with the old one keeps it.
+    A row is written once, before `rows` returns it. When there is no room left, a new table is
+    begun; searches that still use the old one keep it.
     """
 
     def __init__(self, directory: Path, k1: float, b: float) -> None:
@@ -248,29 +251,6 @@ class Values:
         self._table = np.empty((self.room, len(self._tfs)))
         self._known: dict[float, int] = {}
         self._used = 0
-
-
-class Accumulators:
-    """Score arrays to work in, one for each search that runs at the same time.
-
-    Between searches they are all zero.
-    """
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._free: list[NDArray[np.float64]] = []
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def borrow(self) -> Iterator[NDArray[np.float64]]:
-        """Lend an array of zeros; one that an error left dirty is not taken back."""
-        with self._lock:
-            array = self._free.pop() if self._free else None
-        if array is None:
-            array = np.zeros(self._size)
-        yield array
-        with self._lock:
-            self._free.append(array)
 
 
 def _concatenated(arrays: list[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

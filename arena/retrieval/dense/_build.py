@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena._internal.arrays import ArrayWriter, load_array
-from arena._internal.files import TEMPORARY_SUFFIX, atomic_write, sha256_json, write_json
+from arena._internal.files import TEMPORARY_SUFFIX, sha256_json, write_json
 from arena.encoders import Encoder, make_encoder
 from arena.errors import DataError, clip
 from arena.retrieval.base import IndexInput, Spread
@@ -36,8 +35,6 @@ BATCH_ROWS = 256
 """Papers encoded between two saves. Fixed, because it decides which texts meet in a batch."""
 
 _STATE = "building.json"
-_BLOCKS = "blocks"  # directory of the vectors that came before their turn
-_DIGEST = hashlib.sha256().digest_size
 
 
 class _Digest:
@@ -91,10 +88,10 @@ def write_vectors(
             encoded = _encoded(batches, encoder, dimension)
         else:
             spread, made = elsewhere
-            encoded = encoded_elsewhere(batches, made, key, directory / _BLOCKS, spread)
-        for batch, count, rows_of_batch in encoded:
-            writer.append(rows_of_batch)
-            done, blank = batch.row + count, batch.blank
+            encoded = encoded_elsewhere(batches, made, spread)
+        for batch, new in encoded:
+            writer.append(new)
+            done, blank = batch.row + len(new), batch.blank
             state = {"key": key, "rows": done, "blank": blank, "texts": batch.seen}
             write_json(directory / _STATE, state)
     if done != rows:
@@ -109,15 +106,13 @@ def write_vectors(
 def finish(directory: Path) -> None:
     """Remove what only an unfinished build needs."""
     (directory / _STATE).unlink(missing_ok=True)
-    if (directory / _BLOCKS).exists():
-        shutil.rmtree(directory / _BLOCKS)
 
 
 def _encoded(
     batches: Iterator[Batch], encoder: Encoder, dimension: int
-) -> Iterator[tuple[Batch, int, NDArray[np.float16]]]:
+) -> Iterator[tuple[Batch, NDArray[np.float16]]]:
     for batch in batches:
-        yield batch, len(batch.texts), encode(encoder, batch.texts, batch.first, dimension)
+        yield batch, encode(encoder, batch.texts, batch.first, dimension)
 
 
 def _resume(
@@ -200,8 +195,8 @@ class Block(NamedTuple):
     making: Making
 
 
-def encode_block(block: Block) -> tuple[int, bytes]:
-    """Return the row and the vectors of a batch, float16.
+def encode_block(block: Block) -> tuple[int, NDArray[np.float16]]:
+    """Return the row and the vectors of a batch.
 
     Raises:
         DataError: if the encoder fails, or is another one in this process.
@@ -214,8 +209,7 @@ def encode_block(block: Block) -> tuple[int, bytes]:
             "the device differs. Install the same on all machines, and pass --option device=cpu "
             "if not all of them have a GPU for it."
         )
-    rows = encode(encoder, batch.texts, batch.first, made.dimension)
-    return batch.row, np.ascontiguousarray(rows, "<f2").tobytes()
+    return batch.row, encode(encoder, batch.texts, batch.first, made.dimension)
 
 
 @lru_cache(1)
@@ -253,65 +247,27 @@ def encode(encoder: Encoder, texts: list[str], first: int, dimension: int) -> ND
 
 
 def encoded_elsewhere(
-    batches: Iterable[Batch], made: Making, key: str, directory: Path, spread: Spread
-) -> Iterator[tuple[Batch, int, NDArray[np.float16]]]:
-    """Yield each batch without its texts, how many they were, and its vectors; in order.
+    batches: Iterable[Batch], made: Making, spread: Spread
+) -> Iterator[tuple[Batch, NDArray[np.float16]]]:
+    """Yield each batch without its texts, and its vectors, in order.
 
-    Vectors that come before their turn wait in files, and a killed build finds them there; so
-    memory holds no more than the batches on their way.
+    Vectors that come before their turn wait in memory; a killed build encodes those again.
 
     Args:
         batches: Batches in order.
         made: How a process makes the encoder.
-        key: Key of the build.
-        directory: Directory of the files; it may hold some of a killed build.
         spread: Runs the tasks.
     """
-    directory.mkdir(exist_ok=True)
-    order: deque[tuple[Batch, int]] = deque()
-    ready: dict[int, bytes | None] = {}  # None: in its file
-
-    def path(batch: Batch) -> Path:
-        return directory / f"{batch.row}-{sha256_json([key, batch.seen])[:16]}"
-
-    def size(texts: int) -> int:
-        return texts * made.dimension * 2
+    order: deque[Batch] = deque()
+    ready: dict[int, NDArray[np.float16]] = {}
 
     def tasks() -> Iterator[Block]:
         for batch in batches:
-            order.append((batch._replace(texts=[]), len(batch.texts)))
-            if _read(path(batch), size(len(batch.texts))) is not None:
-                ready[batch.row] = None
-            else:
-                yield Block(batch, made)
+            order.append(batch._replace(texts=[]))
+            yield Block(batch, made)
 
-    def in_order() -> Iterator[tuple[Batch, int, NDArray[np.float16]]]:
-        while order and order[0][0].row in ready:
-            batch, texts = order.popleft()
-            data = ready.pop(batch.row)
-            if data is None:
-                data = _read(path(batch), size(texts))
-                if data is None:
-                    raise OSError(f"{str(path(batch))!r} was changed while it was in use")
-            yield batch, texts, np.frombuffer(data, "<f2").reshape(texts, made.dimension)
-            path(batch).unlink(missing_ok=True)
-
-    for row, data in spread(encode_block, tasks()):
-        if row == order[0][0].row:
-            ready[row] = data
-        else:
-            batch = next(batch for batch, _ in order if batch.row == row)
-            atomic_write(path(batch), hashlib.sha256(data).digest() + data)
-            ready[row] = None
-        yield from in_order()
-    yield from in_order()
-
-
-def _read(path: Path, size: int) -> bytes | None:
-    """Return the vectors in a file; None if there is none, or it is damaged."""
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return None
-    digest, data = data[:_DIGEST], data[_DIGEST:]
-    return data if len(data) == size and hashlib.sha256(data).digest() == digest else None
+    for row, vectors in spread(encode_block, tasks()):
+        ready[row] = vectors
+        while order and order[0].row in ready:
+            batch = order.popleft()
+            yield batch, ready.pop(batch.row)

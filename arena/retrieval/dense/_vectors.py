@@ -93,19 +93,6 @@ def has_rows(path: Path, rows: int, columns: int) -> bool:
     return path.is_file() and path.stat().st_size >= _HEADER + rows * columns * 2
 
 
-def place(directory: Path) -> tuple[int, int, int, int] | None:
-    """Return what distinguishes an index from another one in its place; None if there is none.
-
-    These are the inode numbers of the folder and of its vectors: while the vectors are mapped, the
-    file system gives theirs to no other file.
-    """
-    try:
-        folder, vectors = directory.stat(), (directory / VECTORS).stat()
-    except OSError:
-        return None
-    return folder.st_dev, folder.st_ino, vectors.st_dev, vectors.st_ino
-
-
 def load_vectors(directory: Path, dimension: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the vectors, shape (rows, dimension), and the document number of each row.
 

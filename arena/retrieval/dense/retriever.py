@@ -18,12 +18,21 @@ from arena._internal.files import write_json
 from arena._internal.lazy import once
 from arena.encoders import make_encoder
 from arena.errors import CorpusError, DataError, clip, did_you_mean
-from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Retriever, Scope, Spread
+from arena.retrieval.base import (
+    RETRIEVERS,
+    IndexInput,
+    OpenedIndex,
+    Ranking,
+    Request,
+    Retriever,
+    Scope,
+    Spread,
+)
 from arena.retrieval.dense import _ivf
 from arena.retrieval.dense._build import finish, making, write_vectors
 from arena.retrieval.dense._flat import FlatSearch, RowRanking, RowRequest, Searcher, fastest
 from arena.retrieval.dense._queries import ENCODER, QueryVectors, read_description
-from arena.retrieval.dense._vectors import load_vectors, place
+from arena.retrieval.dense._vectors import VECTORS, load_vectors
 
 IVF_FROM = 1_000_000
 """Rows from which inverted lists are built and used by themselves."""
@@ -74,7 +83,7 @@ class Dense(Retriever):
             raise DataError(f"device={clip(device)}: give auto, cpu, cuda or cuda:1.")
         if model is not None and not isinstance(model, str):
             raise DataError(f"model={clip(model)}: give a folder.")
-        self._place = place(directory)
+        self._opened = OpenedIndex(directory, VECTORS)
         description = read_description(directory)
         self._directory, self._search, self._probes = directory, search, probes
         self._device, self._process = device, os.getpid()
@@ -85,7 +94,7 @@ class Dense(Retriever):
                 "Build it again with --option ivf=true."
             )
         self._vectors, self._documents = load_vectors(directory, description["dimension"])
-        self._check_place()
+        self._opened.check()
         self._queries = QueryVectors(directory, description, device, model, cache)
         self.helpers = (self._queries.kind,)
 
@@ -238,18 +247,10 @@ class Dense(Retriever):
         try:
             lists = _ivf.IVFSearch(self._directory, self._flat, shape, training, self._probes)
         except CorpusError:
-            self._check_place()  # it says why
+            self._opened.check()  # it says why
             raise
-        self._check_place()
+        self._opened.check()
         return lists
-
-    def _check_place(self) -> None:
-        """Raise CorpusError if another index took the place of the one that was opened."""
-        if place(self._directory) != self._place:
-            raise CorpusError(
-                f"the index in {str(self._directory)!r} was rebuilt since it was opened; "
-                "open the corpus again."
-            )
 
     @property
     def _searcher(self) -> Searcher:

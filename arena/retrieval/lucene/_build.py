@@ -49,7 +49,7 @@ def build(
     fields: tuple[str, ...],
     progress: Callable[..., Any],
 ) -> dict[str, Any]:
-    """Write all files of the index; return what its manifest shall say."""
+    """Write all files of the index; return the engine's entries of its manifest."""
     jar = _jvm.requirements().jar
     directory.mkdir(parents=True, exist_ok=True)
     searchable_before = source.searchable_before

@@ -5,12 +5,12 @@ Five things would hang or kill the process, and are kept from it here:
 - A Java that cannot start, for want of memory or because of an option, ends the process. So one is
   started beside it first.
 - A process forked after the start has the memory of the machine but none of its threads, so any
-  call waits for ever. `check` refuses there, and no Java object is ever released there, since
+  call waits forever. `check` refuses there, and no Java object is ever released there, since
   releasing one is a call too.
 - pyjnius keeps the object of a call in its method until the call begins, one place for all
   threads. So every call holds `lock`, but for static methods that have no overload, which have no
   object: `score` in `_similarity`, where a search spends its time.
-- A thread that ends without a word stays known to Java for good. Each one says goodbye.
+- A thread that ends without detaching stays known to Java for good. Each one detaches.
 - Java takes over Ctrl-C by default.
 
 What the engine runs on is looked for without importing any of it.
@@ -109,7 +109,7 @@ def start(*options: str) -> Java:
     """Start Java, unless it runs, and make it known to the current thread.
 
     Args:
-        options: for the virtual machine, after `OPTIONS`; without effect if it runs.
+        options: Options of the virtual machine, after `OPTIONS`; without effect if it runs.
 
     Raises:
         ArenaError: if a package or Java is absent, the process was forked, or another library has
@@ -214,9 +214,9 @@ def java_errors(doing: str, advice: str, kind: type[ArenaError] = ArenaError) ->
     """Turn an exception of Java into one line.
 
     Args:
-        doing: what went wrong, the beginning of the message.
-        advice: what to do, unless Java ran out of memory.
-        kind: the error raised.
+        doing: Beginning of the message: what went wrong.
+        advice: What to do, unless Java ran out of memory.
+        kind: Class of the error to raise.
     """
     jnius = importlib.import_module("jnius")
     try:

@@ -7,7 +7,7 @@ import json
 import os
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.errors import CorpusError
+from arena.retrieval.base import OpenedIndex
 from arena.retrieval.lucene import _jvm, _similarity
 
 FIELD = "text"
@@ -25,7 +26,7 @@ SEGMENT = "segment"
 REBUILD = "Build it again with `arena-corpus index` and --overwrite."
 """Ends the message about a damaged index."""
 
-_DAYS, _TERMS = 64, 1024
+_SCOPES, _TERMS = 64, 1024
 """How many scopes keep their terms, and how many terms each."""
 
 _UNSEEN = object()
@@ -35,9 +36,9 @@ class Statistics(NamedTuple):
     """What a score may know of the collection.
 
     Attributes:
-        of_scope: document frequencies count the scope alone, not the whole index.
-        documents: how many documents count.
-        length: their terms.
+        of_scope: Whether document frequencies count the scope alone, not the whole index.
+        documents: Number of documents that count.
+        length: Number of their terms.
     """
 
     of_scope: bool
@@ -49,11 +50,11 @@ class Searcher:
     """One index, opened with the first search; any number of threads may search."""
 
     def __init__(
-        self, directory: Path, documents: int, k1: float, b: float, same: Callable[[], None]
+        self, directory: Path, documents: int, k1: float, b: float, index: OpenedIndex
     ) -> None:
-        """Open nothing yet; `same` raises if `directory` is of another index by now."""
+        """Open nothing yet; `index` recognises the index when the first search opens it."""
         self._directory, self._documents, self._k1, self._b = directory, documents, k1, b
-        self._same = same
+        self._index = index
         self._opened: _Opened | None = None
 
     def search(
@@ -67,11 +68,11 @@ class Searcher:
         """Return the `k` best of Lucene's documents below `end` and their scores, best first.
 
         Args:
-            terms: distinct terms and how often the query has each.
-            k: at least 1, at most the documents there are.
-            end: documents numbered below this exist,
-            excluded: but not these, ascending.
-            statistics: of these documents, or of the whole index.
+            terms: Distinct terms and their frequencies in the query.
+            k: Number of documents, at least 1, at most those of the scope.
+            end: Documents numbered below this exist,
+            excluded: except these, ascending.
+            statistics: Statistics of these documents, or of the whole index.
         """
         java = _jvm.start()
         doing = f"{str(self._directory)!r} cannot be searched"
@@ -79,22 +80,22 @@ class Searcher:
             if self._opened is None:
                 with _jvm.lock:
                     if self._opened is None:
-                        self._same()
+                        self._index.check()
                         opened = _Opened(java, self._directory, self._documents, self._k1, self._b)
-                        self._same()
+                        self._index.check()
                         self._opened = opened
             return self._opened.search(terms, k, end, excluded, statistics)
 
 
-class _Day:
+class _JavaScope:
     """What all searches of one scope share.
 
     Attributes:
-        searcher: Lucene's, with the similarity of the scope.
-        ranges: [low, high) of Lucene's documents that exist.
-        hidden: the others, if it is quicker to count those, or None.
-        all_count: document frequencies are those of the whole index.
-        terms: term -> its query, or None if no document that counts has it.
+        searcher: Lucene's searcher, with the similarity of the scope.
+        ranges: Ranges [low, high) of Lucene's documents that exist.
+        hidden: The other ranges, if it is quicker to count those, or None.
+        all_count: Whether document frequencies are those of the whole index.
+        terms: Term -> its query, or None if no document that counts has it.
     """
 
     def __init__(
@@ -146,7 +147,7 @@ class _Opened:
             )
         self._leaf = leaves.get(0)
         self._documents, self._k1, self._b = documents, k1, b
-        self._days: OrderedDict[tuple[Any, ...], _Day] = OrderedDict()
+        self._scopes: OrderedDict[tuple[Any, ...], _JavaScope] = OrderedDict()
 
     def search(
         self,
@@ -156,9 +157,11 @@ class _Opened:
         excluded: tuple[int, ...],
         statistics: Statistics,
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        day = self._day(end, excluded, statistics)
+        scope = self._scope(end, excluded, statistics)
         queries = [
-            (query, times) for term, times in terms if (query := self._term(day, term)) is not None
+            (query, times)
+            for term, times in terms
+            if (query := self._term(scope, term)) is not None
         ]
         if not queries:
             return np.empty(0, np.int64), np.empty(0, np.float32)
@@ -168,7 +171,7 @@ class _Opened:
                 boosted = query if times == 1 else self._Boost(query, float(times))
                 builder.add(boosted, self._should)
             whole, collector = builder.build(), self._Top.create(k, 0)
-        self._collect(day, whole, self._best_only, collector, day.ranges)
+        self._collect(scope, whole, self._best_only, collector, scope.ranges)
         with _jvm.lock:
             text = self._json.writeValueAsString(collector.topDocs())
         hits = json.loads(text)["scoreDocs"]
@@ -177,57 +180,62 @@ class _Opened:
             np.array([hit["score"] for hit in hits], np.float32),
         )
 
-    def _day(self, end: int, excluded: tuple[int, ...], statistics: Statistics) -> _Day:
+    def _scope(self, end: int, excluded: tuple[int, ...], statistics: Statistics) -> _JavaScope:
         key = (end, excluded, statistics)
         with _jvm.lock:
-            day = self._days.get(key)
-            if day is not None:
-                self._days.move_to_end(key)
-                return day
+            scope = self._scopes.get(key)
+            if scope is not None:
+                self._scopes.move_to_end(key)
+                return scope
             similarity = self._Similarity(self._k1, self._b)
             similarity.documents = statistics.documents
             similarity.average = statistics.length / max(statistics.documents, 1)
             searcher = self._Searcher(self._reader)
             searcher.setSimilarity(similarity)
             searcher.setQueryCache(None)
-            day = _Day(searcher, self._documents, end, excluded, statistics.of_scope)
-            self._days[key] = day
-            if len(self._days) > _DAYS:
-                self._days.popitem(last=False)
-            return day
+            scope = _JavaScope(searcher, self._documents, end, excluded, statistics.of_scope)
+            self._scopes[key] = scope
+            if len(self._scopes) > _SCOPES:
+                self._scopes.popitem(last=False)
+            return scope
 
-    def _term(self, day: _Day, term: str) -> Any:
+    def _term(self, scope: _JavaScope, term: str) -> Any:
         """Return the query for a term with its document frequency; None if it has none."""
-        query = day.terms.get(term, _UNSEEN)
+        query = scope.terms.get(term, _UNSEEN)
         if query is not _UNSEEN:
             return query
         with _jvm.lock:
             java_term = self._Term(FIELD, term)
-            states = self._TermStates.build(day.searcher, java_term, True)
+            states = self._TermStates.build(scope.searcher, java_term, True)
             frequency = states.docFreq()
             query = self._TermQuery(java_term, states) if frequency else None
-        if query is not None and not day.all_count:
+        if query is not None and not scope.all_count:
             with _jvm.lock:
                 counter = self._Count()
-            self._collect(day, query, self._count_only, counter, day.hidden or day.ranges)
+            self._collect(scope, query, self._count_only, counter, scope.hidden or scope.ranges)
             with _jvm.lock:
                 counted = counter.getTotalHits()
-                frequency = frequency - counted if day.hidden else counted
+                frequency = frequency - counted if scope.hidden else counted
                 state = states.get(self._leaf)
-                states = self._TermStates(day.searcher.getTopReaderContext())
+                states = self._TermStates(scope.searcher.getTopReaderContext())
                 states.register(state, 0, frequency, frequency)
                 query = self._TermQuery(java_term, states) if frequency else None
-        if len(day.terms) >= _TERMS:
-            day.terms.clear()
-        day.terms[term] = query
+        if len(scope.terms) >= _TERMS:
+            scope.terms.clear()
+        scope.terms[term] = query
         return query
 
     def _collect(
-        self, day: _Day, query: Any, mode: Any, collector: Any, ranges: list[tuple[int, int]]
+        self,
+        scope: _JavaScope,
+        query: Any,
+        mode: Any,
+        collector: Any,
+        ranges: list[tuple[int, int]],
     ) -> None:
         """Run `query` over the documents of `ranges`, and over no other."""
         with _jvm.lock:
-            scorer = day.searcher.createWeight(query, mode, 1.0).bulkScorer(self._leaf)
+            scorer = scope.searcher.createWeight(query, mode, 1.0).bulkScorer(self._leaf)
             leaf_collector = collector.getLeafCollector(self._leaf)
         for low, high in () if scorer is None else ranges:
             self._score(scorer, leaf_collector, low, high)

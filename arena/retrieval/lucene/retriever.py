@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from arena._internal.arrays import load_array
 from arena._internal.cores import cores
 from arena.errors import CorpusError
 from arena.retrieval._bm25 import BM25
-from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Scope
+from arena.retrieval.base import RETRIEVERS, IndexInput, OpenedIndex, Ranking, Request, Scope
 from arena.retrieval.lucene._jvm import requirements
 from arena.retrieval.lucene._searcher import REBUILD, SEGMENT, Searcher, Statistics
 from arena.text import analyze
@@ -40,10 +39,10 @@ class LuceneRetriever(BM25):
         """Open the index in `directory`; Java starts with the first search.
 
         Args:
-            directory: where `build` wrote.
+            directory: Directory that `build` wrote into.
             statistics: ``"cutoff"`` or ``"corpus"``, as those of ``bm25``.
-            k1: saturation of the term frequency, in [0, 1e6].
-            b: weight of the document length, in [0, 1].
+            k1: Saturation of the term frequency, in [0, 1e6].
+            b: Weight of the document length, in [0, 1].
 
         Raises:
             DataError: if an option is out of its range.
@@ -52,7 +51,9 @@ class LuceneRetriever(BM25):
         """
         super().__init__(statistics, k1, b)
         requirements()
-        file = _file(directory)
+        # Java opens its files with the first search; the arrays of another index would give wrong
+        # scores.
+        opened = OpenedIndex(directory, "documents_before.npy")
         self._documents_before, self._length_before, self._documents = (
             _load(directory / f"{name}.npy")
             for name in ("documents_before", "length_before", "documents")
@@ -66,11 +67,9 @@ class LuceneRetriever(BM25):
             raise _damaged(directory, "its arrays do not belong together")
         if not any((directory / SEGMENT).glob("segments_*")):
             raise _damaged(directory, f"{SEGMENT}/segments_* is missing")
-        # No method of this object: a cycle would keep Java's files open until it is collected.
-        same = partial(_same, directory, file)
-        same()
+        opened.check()
         self._searcher = Searcher(
-            directory / SEGMENT, len(self._documents), self._k1, self._b, same
+            directory / SEGMENT, len(self._documents), self._k1, self._b, opened
         )
 
     @classmethod
@@ -134,32 +133,6 @@ class LuceneRetriever(BM25):
             self._documents_before.item(limit) - len(hidden),
             lengths.item(limit) - sum(lengths.item(d + 1) - lengths.item(d) for d in hidden),
         )
-
-
-def _same(directory: Path, file: tuple[int, ...]) -> None:
-    """Refuse an index that has taken the place of the one that was opened.
-
-    Java opens its files with the first search, the arrays are open before; those of two indexes
-    would give wrong scores without a word.
-    """
-    if _file(directory) != file:
-        raise CorpusError(
-            f"the lucene index in {str(directory)!r} was rebuilt since it was opened. "
-            "Open the corpus again."
-        )
-
-
-def _file(directory: Path) -> tuple[int, ...]:
-    """Return what tells an index from another in its place.
-
-    That is a directory of its own, whose number a third index may get when this one is removed,
-    and a file, whose number no other gets while it is mapped.
-    """
-    try:
-        stats = [path.stat() for path in (directory, directory / "documents_before.npy")]
-    except FileNotFoundError:
-        return ()
-    return tuple(number for stat in stats for number in (stat.st_dev, stat.st_ino))
 
 
 def _load(path: Path) -> NDArray[Any]:

@@ -1,7 +1,8 @@
-"""Make the searches that tools asked for, and write down what was found.
+"""The searches of tools, and their hits as JSON text.
 
-An environment makes one at a time, a vector environment those of all its episodes together. The
-text of a paper, all of a hit but its score, is the same whatever the query: it is made once.
+An environment makes one search at a time, a vector environment the searches of all its episodes
+in one batch. The text of a hit without its score does not depend on the query: it is written once
+per paper.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ def make_searches(searches: Sequence[Search]) -> list[Shown]:
     """Make searches, those of one engine in one batch, and return the results in order.
 
     Args:
-        searches: of any views.
+        searches: Searches of any views.
 
     Returns:
         For each the JSON text of ``{"hits": [{"id", "title", "date", "score"}, ...]}``, best
         first, with a ``message`` where nothing is left to list.
 
     Raises:
-        DataError, UnknownNameError, CorpusError: as `CorpusView.search`.
+        DataError, UnknownNameError, CorpusError: As `CorpusView.search`.
     """
     ranked = rank_batch([(s.view, s.query, s.offset + s.k) for s in searches], hit_text)
     return [_listed(one, search.offset) for search, one in zip(searches, ranked, strict=True)]

@@ -1,0 +1,313 @@
+"""What the commands ``arena`` and ``arena-corpus`` share: options from signatures, errors, output.
+
+A command is a function. Its parameters are the options (``retriever_option`` is
+``--retriever-option``), its annotations their types, its docstring the help: the first line, an
+``Args`` section with ``name (METAVAR): text``, and an ``Example`` section. Parameters before the
+``*`` are words without an option's name. A ``list`` may be repeated, a ``dict`` is a repeated
+``NAME=VALUE``, a ``tuple`` takes names with commas.
+
+Not cyclopts: sources add options of their own to an argparse parser, some of which exclude each
+other, and all missing options are named at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import io
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import NoneType, UnionType
+from typing import Any, Literal, NoReturn, Union, get_args, get_origin
+
+from arena.errors import ArenaError, DataError, did_you_mean
+
+Command = Callable[..., None]
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line and name the nearest choice."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for kind in (int, float):
+            self.register("type", kind, _number(kind))
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Refuse an unknown option before argparse misses the intended one."""
+        words = sys.argv[1:] if args is None else list(args)
+        is_leaf = self._subparsers is None
+        for word in words if is_leaf else ():
+            name = word.partition("=")[0]
+            if re.fullmatch("--[a-z][a-z-]*", name) and name not in self._option_string_actions:
+                self.error(
+                    f"unknown option {name!r}.{did_you_mean(name, self._option_string_actions)}"
+                )
+        parsed, extra = super().parse_known_args(words, namespace)
+        if extra and is_leaf:
+            self.error(f"too many words: {' '.join(extra)!r}. Put a text with spaces in quotes.")
+        return parsed, extra
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            self.error(f"unknown {value!r}.{did_you_mean(value, list(action.choices))}")
+
+    def error(self, message: str) -> NoReturn:
+        """Print one line and exit with 2."""
+        end = "" if message.endswith(("?", ".")) else "."
+        self.exit(2, f"{self.prog}: error: {message}{end} See `{self.prog} --help`.\n")
+
+
+def _number(kind: Callable[[str], Any]) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        try:
+            return kind(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is no number of the kind it takes."
+            ) from None
+
+    return read
+
+
+def command_line(prog: str, description: str, example: str) -> tuple[Parser, Any]:
+    """Return a parser and its commands, to fill with `add_command` and `add_group`."""
+    from arena import __version__
+
+    parser = Parser(prog=prog, description=description, **_texts(example))
+    parser.add_argument("--version", action="version", version=f"{prog} {__version__}")
+    return parser, parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
+
+
+def add_group(commands: Any, name: str, summary: str, metavar: str, example: str = "") -> Any:
+    """Add a command that has commands of its own; return them, to fill with `add_command`."""
+    parser = commands.add_parser(name, help=summary, description=summary, **_texts(example))
+    return parser.add_subparsers(metavar=metavar, required=True, parser_class=Parser)
+
+
+def add_command(
+    commands: Any,
+    name: str,
+    function: Command,
+    *,
+    summary: str | None = None,
+    example: str | None = None,
+    more: Callable[[argparse.ArgumentParser], None] | None = None,
+    computed: Mapping[str, Callable[[argparse.Namespace], Any]] | None = None,
+) -> None:
+    """Add a function as the command `name`.
+
+    Args:
+        commands: Commands of `command_line` or `add_group`.
+        name: Name of the command.
+        function: The command; see the module's docstring.
+        summary: Summary in place of the first line of its docstring.
+        example: Example in place of the one in its docstring.
+        more: Function that adds further options to the parser.
+        computed: Functions that compute parameters that are no options from the parsed arguments.
+    """
+    computed = computed or {}
+    text, helps, shown = _read_docstring(function)
+    text = summary or text
+    parser = commands.add_parser(name, help=text, description=text, **_texts(example or shown))
+    if more is not None:
+        more(parser)
+    parameters = [
+        parameter
+        for parameter in inspect.signature(function, eval_str=True).parameters.values()
+        if parameter.name not in computed
+    ]
+    for parameter in parameters:
+        _add_argument(parser, parameter, *helps.get(parameter.name, ("", "")))
+
+    def execute(arguments: argparse.Namespace) -> None:
+        values = {each.name: _value(each, getattr(arguments, each.name)) for each in parameters}
+        function(**values, **{name: compute(arguments) for name, compute in computed.items()})
+
+    parser.set_defaults(execute=execute)
+
+
+def _texts(example: str | None = None) -> dict[str, Any]:
+    return {
+        "epilog": f"example:\n  {example}" if example else None,
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "allow_abbrev": False,
+    }
+
+
+def _read_docstring(function: Command) -> tuple[str, dict[str, tuple[str, str]], str]:
+    """Return summary, metavar and text of each argument, and the example."""
+    text = inspect.getdoc(function) or ""
+    sections = dict(re.findall(r"^(Args|Example):\n((?:    .*\n?|\n)+)", text, re.MULTILINE))
+    helps = {
+        name: (metavar, " ".join(words.split()).rstrip("."))
+        for name, metavar, words in re.findall(
+            r"^ {4}(\w+)(?: \((.+?)\))?: (.*(?:\n {6,}.*)*)", sections.get("Args", ""), re.MULTILINE
+        )
+    }
+    example = re.sub(r"\\\n\s*", "", sections.get("Example", "")).strip()
+    return text.split("\n", 1)[0], helps, example
+
+
+def _add_argument(
+    parser: argparse.ArgumentParser, parameter: inspect.Parameter, metavar: str, text: str
+) -> None:
+    """Add the option, or the word, that a parameter stands for."""
+    kind, default = _kind(parameter), parameter.default
+    required = default is parameter.empty
+    option = f"--{parameter.name.replace('_', '-')}"
+    text = text.replace("%", "%%")
+    if kind is bool:
+        action = "store_false" if default else "store_true"
+        option = option.replace("--", "--no-") if default else option
+        parser.add_argument(option, dest=parameter.name, action=action, help=text)
+        return
+    settings: dict[str, Any] = {"metavar": metavar or None, "help": text}
+    if get_origin(kind) is Literal:
+        settings["choices"] = get_args(kind)
+    elif kind in (int, float):
+        settings |= {"type": kind, "metavar": metavar or "N"}
+    if parameter.kind is not parameter.KEYWORD_ONLY:
+        many = "+" if required else "*"
+        settings["nargs"] = many if kind is list else None if required else "?"
+        parser.add_argument(parameter.name, **settings)
+        return
+    if kind in (list, dict):
+        settings |= {"action": "append", "help": f"{text}; may be repeated"}
+        settings["metavar"] = metavar or ("NAME=VALUE" if kind is dict else None)
+    if not required and default is not None:
+        shown = ",".join(default) if kind is tuple else default
+        settings |= {"default": shown, "help": f"{text} (default: {shown})"}
+    parser.add_argument(option, required=required, **settings)
+
+
+def _kind(parameter: inspect.Parameter) -> Any:
+    """Return the type of a parameter: without None, and ``list`` for ``list[str]``."""
+    kind = parameter.annotation
+    if get_origin(kind) in (Union, UnionType):
+        kind = next(each for each in get_args(kind) if each is not NoneType)
+    origin = get_origin(kind)
+    return kind if origin in (None, Literal) else origin
+
+
+def _value(parameter: inspect.Parameter, value: Any) -> Any:
+    kind = _kind(parameter)
+    if kind is dict:
+        return parse_options(f"--{parameter.name.replace('_', '-')}", value)
+    return parse_names(value) if kind is tuple else value
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Say after Ctrl-C that the same command continues."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("The same command goes on from here.") from None
+
+
+def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
+    """Parse, execute, and turn every failure into one line and an exit status.
+
+    Status 0 is success; 1 a failed check, a leak, a difference or a bug; 2 bad input; 130 Ctrl-C.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")  # a locale that lacks a letter
+    arguments = parser.parse_args(argv)
+    execute: Callable[[argparse.Namespace], None] = arguments.execute
+    try:
+        execute(arguments)
+        sys.stdout.flush()
+        return 0
+    except BrokenPipeError:  # the reader, `head` for one, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (ArenaError, OSError) as error:
+        return _fail(parser, error, 2)
+    except KeyboardInterrupt as stop:
+        print(f"{parser.prog}: interrupted.{' '.join(['', *map(str, stop.args)])}", file=sys.stderr)
+        return 130
+    except Exception as error:
+        return _fail(parser, error, 1)
+
+
+def _fail(parser: argparse.ArgumentParser, error: Exception, status: int) -> int:
+    if os.environ.get("ARENA_DEBUG"):
+        raise error
+    message = str(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        message = f"{str(error.filename)!r}: {error.strerror}. Name another path, or mend this one."
+    if status == 1:
+        message = f"{type(error).__name__}: {message} (a bug; ARENA_DEBUG=1 shows where)"
+    print(f"{parser.prog}: error: {' '.join(message.split())}", file=sys.stderr)
+    return status
+
+
+def print_json(value: Any) -> None:
+    """Print `value` as indented JSON, ASCII, keys in the order given."""
+    print(json.dumps(value, indent=2, allow_nan=False))
+
+
+def print_table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> None:
+    """Print a plain table: floats with four decimals, numbers to the right, text as it is."""
+    from arena._internal import tables
+
+    print(tables.text(headers, rows, missing=""))
+
+
+def printable(text: str, width: int) -> str:
+    """Return `text` on one line without control characters, cut to `width`.
+
+    Text of papers is data: an escape sequence in a title must not reach the terminal.
+    """
+    line = "".join(c if c.isprintable() else " " for c in text)
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def parse_options(option: str, items: Sequence[str] | None) -> dict[str, Any]:
+    """Return the ``NAME=VALUE`` items of a repeated option; a value is JSON or else a string.
+
+    Raises:
+        DataError: if an item has no ``=``.
+    """
+    options = {}
+    for item in items or ():
+        name, equals, value = item.partition("=")
+        if not equals:
+            raise DataError(f"{option} {item!r}: write NAME=VALUE.")
+        try:
+            options[name] = json.loads(value)
+        except ValueError:
+            options[name] = value
+    return options
+
+
+def parse_size(option: str, text: str) -> int:
+    """Return the bytes that a text such as ``4GB``, ``512MiB`` or ``1.5 TB`` means.
+
+    Raises:
+        DataError: if it means none.
+
+    >>> parse_size("--memory", "1.5GB"), parse_size("--memory", "2GiB")
+    (1500000000, 2147483648)
+    """
+    match = re.fullmatch(
+        r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", text.strip(), re.ASCII | re.IGNORECASE
+    )
+    if match is None:
+        raise DataError(f"{option} {text!r}: write a number and a unit, such as 4GB or 512MiB.")
+    base = 1024 if match[3] else 1000
+    return int(float(match[1]) * base ** " kmgt".index(match[2].lower() or " "))
+
+
+def parse_names(text: str | None) -> tuple[str, ...] | None:
+    """Return the names in a text with commas; None stays None."""
+    if text is None:
+        return None
+    return tuple(name.strip() for name in text.split(",") if name.strip())
