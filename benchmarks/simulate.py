@@ -374,7 +374,7 @@ def _mix(citing: NDArray[np.int64], cited: NDArray[np.int64]) -> NDArray[np.int6
 
 RELEASE = "release.json"
 
-_PURPOSE = 21
+_NAMES_PURPOSE = 21  # of the names of files
 _LETTERS = "abcdefghijklmnopqrstuvwxyz23456789"
 
 
@@ -431,7 +431,7 @@ def simulate(
 
 def _parts(config: WorldConfig, settings: ReleaseSettings, directory: Path) -> list[ReleasePart]:
     """Return the parts: papers with their texts, and citations, apart."""
-    rng = config.rng(_PURPOSE)
+    rng = config.rng(_NAMES_PURPOSE)
     second = int(rng.integers(0, 24 * 60 * 60))
     clock = f"{second // 3600:02d}{second // 60 % 60:02d}{second % 60:02d}"
     stamp = f"{settings.release.replace('-', '')}_{clock}"

@@ -9,7 +9,6 @@ from scripted_agents import C1, LETTERS, alone, bullets, corpus_of, episodes, pl
 from arena.agents import AGENTS
 from arena.errors import DataError
 
-pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
 pytestmark = pytest.mark.usefixtures(alone.__name__)
 
 ANSWER = "<Decomposition>\n- What is it?\n    - Why?\n</Decomposition>\n" + bullets(

@@ -9,7 +9,6 @@ from helpers import run_contents
 from llm_server import LLMServer, Trouble, last_text
 from scripted_agents import alone, bullets, episodes, helpful, play, queries_of
 
-pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
 pytestmark = pytest.mark.usefixtures(alone.__name__)
 
 SURVEYS = 2

@@ -15,8 +15,6 @@ from arena.mindmap import read_mind_map
 from baselines.few_shot import FewShot
 from corpus_builder.build import build
 
-pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
-
 # Appendix C.3 of ResearchArena, with $topic for {x}.
 PAPER = """
 ### Examples

@@ -14,8 +14,6 @@ from arena.errors import DataError
 from arena.llm.agent import shared_client
 from baselines.react import CUT, LEFT_OUT, MAX_REFUSED
 
-pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
-
 
 @pytest.fixture(autouse=True)
 def nothing_shared(monkeypatch, tmp_path):

@@ -15,7 +15,6 @@ import arena
 from arena.errors import DataError
 from baselines.scout_llm import ScoutLLM
 
-pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
 pytestmark = pytest.mark.usefixtures(alone.__name__)
 
 PROPOSED = ["membrane splicing", "slow erosion"]

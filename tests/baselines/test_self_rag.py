@@ -23,7 +23,6 @@ from arena.errors import DataError
 from arena.llm import ParseError
 from baselines.parts.asking import first_query, next_query, verdicts
 
-pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
 pytestmark = pytest.mark.usefixtures(alone.__name__)
 
 ALPHA, BETA, GAMMA = (bullets([word]) for word in ("alpha", "beta", "gamma"))

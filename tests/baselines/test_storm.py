@@ -37,8 +37,6 @@ from baselines.parts.conversations import (
 )
 from baselines.storm import Storm
 
-pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
-
 SMALL = {"perspectives": 1, "max_turns": 2, "queries": 2, "k": 5, "abstracts": 1}
 CALLS = 1 + 2 * (2 + 2 + 2) + 2  # of a survey with these options
 

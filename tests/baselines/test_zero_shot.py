@@ -9,7 +9,6 @@ from scripted_agents import C2, LETTERS, alone, bullets, corpus_of, episodes, pl
 from arena.llm import ParseError
 from baselines.parts.asking import one_query
 
-pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
 pytestmark = pytest.mark.usefixtures(alone.__name__)
 
 

@@ -181,7 +181,6 @@ def by_title(body):
 
 
 def test_llm_judges_in_order_and_asks_twice():
-    pytest.importorskip("openai")
     titles = ["A Survey", "Sky", "Stubborn", "Slow", "Refused", "Other"]
     with LLMServer(by_title) as server:
         told = asked(server).judge([Candidate(t, t) for t in titles])
@@ -195,7 +194,6 @@ def test_llm_judges_in_order_and_asks_twice():
 
 def test_llm_sends_what_the_paper_says(tmp_path):
     """Temperature 0 and seed 42 (appendix A); the title cannot leave its tag."""
-    pytest.importorskip("openai")
     with LLMServer(["True"]) as server:
         asked(server).judge([INJECTION])
         (body,) = server.requests
@@ -206,7 +204,6 @@ def test_llm_sends_what_the_paper_says(tmp_path):
 
 
 def test_llm_replays_without_a_server_and_misses_what_is_new():
-    pytest.importorskip("openai")
     with LLMServer(["True", "False"]) as server:
         told = asked(server, max_parallel=1, store="s.jsonl").judge([REVIEW, POLL])
     again = make_judge("llm", {"model": "scripted", "mode": "replay", "store": "s.jsonl"})
@@ -232,7 +229,6 @@ def test_what_shapes_the_verdicts_of_llm(tmp_path):
 
 
 def test_llm_stops_at_the_limit_and_goes_on():
-    pytest.importorskip("openai")
     candidates = [Candidate(str(n), f"A Survey {n}") for n in range(5)]
     with LLMServer(by_title) as server:
         options = {"limits": {"max_calls": 3}, "max_parallel": 1}

@@ -194,7 +194,6 @@ def child(output, options):
 @pytest.mark.slow
 def test_killed_and_resumed_asks_nothing_twice(tmp_path):
     """Killed after 30, 60 and 90 answers, it ends with the bytes of a run that was left alone."""
-    pytest.importorskip("openai")
     papers = [{"id": f"p{n:03}", "title": f"Survey {n}", "abstract": f"{n}."} for n in range(150)]
 
     def script(body):

@@ -386,7 +386,6 @@ def query(body):
 
 @pytest.fixture
 def model(tmp_path):
-    pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
     (tmp_path / "model.yaml").write_text(MODEL)
     return ["experiment", "model.yaml"]
 

@@ -23,7 +23,6 @@ from arena.agents import AGENTS
 from arena.llm import LLMAgent
 from corpus_builder.build import build
 
-pytest.importorskip("openai", reason="the package openai (extra llm) is not installed")
 pytestmark = pytest.mark.usefixtures(alone.__name__)
 
 MARK = "zzpoison"
