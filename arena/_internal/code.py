@@ -51,12 +51,20 @@ def code_sha256(*extra: Any, rooms: Collection[str] = ()) -> str:
 @functools.lru_cache(maxsize=2048)
 def _digest(content: bytes, suffix: str, docstrings: bool) -> str:
     """Return the hash of a file; of Python code, the hash of its syntax tree."""
-    if suffix == ".py":
-        tree = ast.parse(content)
+    tree = _parse(content) if suffix == ".py" else None
+    if tree is not None:
         if not docstrings:
             _remove_docstrings(tree)
         content = _dump(tree).encode("utf-8", "surrogatepass")
     return hashlib.sha256(content).hexdigest()
+
+
+def _parse(content: bytes) -> ast.Module | None:
+    """Return a syntax tree, or None for a file that is not valid Python, such as a draft."""
+    try:
+        return ast.parse(content)
+    except (SyntaxError, ValueError):
+        return None
 
 
 def _remove_docstrings(tree: ast.Module) -> None:

@@ -136,6 +136,18 @@ def test_a_new_file_changes_the_hash(copy, hash_of):
     assert hash_of() == code_sha256()
 
 
+def test_a_draft_that_is_not_valid_python_counts_byte_by_byte(copy, hash_of):
+    path = copy / "baselines/_draft.py"
+    hashes = set()
+    try:
+        for text in ("def (", "def ((", "x = '\\0"):
+            path.write_text(text)
+            hashes.add(hash_of())
+    finally:
+        path.unlink()
+    assert len(hashes) == 3
+
+
 def test_the_hash_covers_an_agent_from_elsewhere(tmp_path):
     path = tmp_path / "mine.py"
     hashes = []
