@@ -32,6 +32,7 @@ REPLACED = "replaced"
 """Where, beside the new directory, the old one waits while two renames are needed."""
 
 _NEW = "new"
+_PARTS = (_NEW, REPLACED, "corpus")  # the last one is the name that 0.1.0 gave the new directory
 _MAKING = ".making"
 
 
@@ -76,12 +77,12 @@ def output_directory(
     output.mkdir(parents=True, exist_ok=True)
     with only_writer(output / LOCK, output):
         before = read_manifest_of(output, kind)
-        if before is None and other_files(output, ()):
+        if before is None and other_files(output, (LOCK,)):
             # Never write among, or delete, what is not ours, be it a corpus.
             raise CorpusError(
                 f"{str(output)!r} holds other files, no {kind.name}. Name a new or empty directory."
             )
-        clear_leftovers(output)
+        clear_temporary({output, *((output / pattern).parent for pattern in kind.files)})
         if before is not None and overwrite:
             for path in [path for pattern in kind.files for path in output.glob(pattern)]:
                 path.unlink()
@@ -144,34 +145,45 @@ def _same_file(path: Path, descriptor: int) -> bool:
         return False
 
 
-def is_leftover(name: str) -> bool:
-    """Return whether a file or directory name is one that only a killed process leaves behind."""
-    return name.startswith(".") and name.endswith((TEMPORARY_SUFFIX, _MAKING))
+def is_temporary(path: Path) -> bool:
+    """Return whether `path` is a file that only a killed `atomic_write` leaves behind."""
+    return path.name.startswith(".") and path.name.endswith(TEMPORARY_SUFFIX) and path.is_file()
+
+
+def clear_temporary(folders: Iterable[Path]) -> None:
+    """Remove the files that killed writers left in `folders`, but nothing below them."""
+    for folder in folders:
+        for path in folder.glob(f".*{TEMPORARY_SUFFIX}"):
+            if path.is_file():
+                path.unlink(missing_ok=True)
 
 
 def clear_leftovers(directory: Path) -> None:
-    """Remove, at any depth below `directory`, what killed writers left behind."""
-    for path in [path for path in directory.rglob(".*") if is_leftover(path.name)]:
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
+    """Remove, at any depth below `directory`, all that killed writers left behind.
+
+    Args:
+        directory: One that holds no files of a user: that of a stage.
+    """
+    for path in list(directory.rglob(f".*{TEMPORARY_SUFFIX}")):
+        path.unlink(missing_ok=True)
+    for path in list(directory.rglob(f".*{_MAKING}")):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def other_files(directory: Path, known: Iterable[str]) -> list[str]:
     """Return the sorted names in `directory` that match no pattern of `known`.
 
-    Locks and what killed writers left behind do not count.
+    Files that only a killed `atomic_write` leaves behind do not count.
 
     Args:
         directory: A directory that exists.
         known: Names, or patterns as `fnmatch` has them.
     """
-    patterns = [LOCK, *known]
+    patterns = list(known)
     return sorted(
         path.name
         for path in directory.iterdir()
-        if not is_leftover(path.name)
+        if not is_temporary(path)
         and not any(fnmatchcase(path.name, pattern) for pattern in patterns)
     )
 
@@ -218,13 +230,13 @@ def whole_directory(
 def _clear_building(building: Path, manifest: str) -> None:
     if not building.exists():
         return
-    others = other_files(building, (_NEW, REPLACED))
+    others = other_files(building, _PARTS)
     if others:
         raise CorpusError(
             f"{str(building)!r} holds other files, {clip(others[0])} for one; a build needs that "
             "name. Move them or name another directory."
         )
-    for name in (_NEW, REPLACED):
+    for name in _PARTS:
         (building / name / manifest).unlink(missing_ok=True)
         shutil.rmtree(building / name, ignore_errors=True)
     with suppress(OSError):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from arena.errors import DataError
 from arena.registry import Registry
 
 DEFAULT_BUDGET = {
@@ -112,7 +113,16 @@ class TaskRegistry(Registry[Task]):
         from gymnasium.envs.registration import register, registry
 
         env_id = _default_id(name)
-        if env_id not in registry and not (task and task.environment):
+        if task and task.environment:
+            return
+        if env_id in registry:
+            other = registry[env_id].kwargs.get("task")
+            if other != name:
+                raise DataError(
+                    f"the task {name!r} and the task {other!r} would both have the environment "
+                    f"{env_id}. Rename one of them."
+                )
+        else:
             register(
                 id=env_id,
                 entry_point="arena.envs:SurveyEnv",

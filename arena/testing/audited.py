@@ -274,7 +274,7 @@ class Episode:
         if probe.kind == "paged":
             offset = probe.calls[1].arguments["offset"]
             whole, part = (each.result.get("hits") for each in answers)
-            if whole is not None and part is not None:
+            if isinstance(whole, list) and isinstance(part, list):
                 self._log.counts["pages compared"] += 1
                 if whole[offset:] != part:
                     report("paging", f"{len(part)} hits, not hits {offset} on of one search")
@@ -315,7 +315,7 @@ def check_attributes(env: Any, facts: Facts, headings: frozenset[str], report: R
     """
     count = 0
     try:
-        for path, value in walk(env, "env"):
+        for path, value in walk(env, "env", corpora=True):
             count += 1
             if kind := label_type(value):
                 report("attribute", f"{path} is a {kind}, which holds labels")

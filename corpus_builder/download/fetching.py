@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from arena._internal.progress import progress
-from arena._internal.workdir import clear_leftovers, only_writer
+from arena._internal.workdir import clear_temporary, only_writer
 from arena.errors import DataError, clip
 from corpus_builder.download.api import Api, ApiKey, Links, unknown_dataset
 from corpus_builder.download.http import FailedError, HttpSession, StoppedError
@@ -216,7 +216,8 @@ class _Download:
                 raise unknown_dataset(name, record.release, known or [])
         self._record, self._names = record, datasets
         if not dry_run:
-            clear_leftovers(self._directory)
+            folders = [path for path in self._directory.glob("*") if path.is_dir()]
+            clear_temporary([self._directory, *folders])
         if new:
             record.save()  # from now on `latest` is this release
         for name in datasets:

@@ -47,15 +47,19 @@ def test_other_files_are_never_deleted(tmp_path: Path, files: Any, overwrite: bo
     assert names(tmp_path) == ["c"]
 
 
-def test_files_beside_a_corpus_are_never_deleted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["notes.txt", ".lock", ".thesis.making/chapter1"])
+def test_files_beside_a_corpus_are_never_deleted(tmp_path: Path, name: str) -> None:
     output = tmp_path / "c"
     build(SMALL, output)
-    (output / "notes.txt").write_text("mine")
+    (output / name).parent.mkdir(exist_ok=True)
+    (output / name).write_text("mine")
     with pytest.raises(CorpusError, match=r"already holds a corpus\. Pass --overwrite"):
         build(SMALL, output)
-    with pytest.raises(CorpusError, match=r"holds other files, 'notes.txt' for one"):
+    with pytest.raises(
+        CorpusError, match=rf"holds other files, '{name.partition('/')[0]}' for one"
+    ):
         build(SMALL, output, overwrite=True)
-    assert (output / "notes.txt").read_text() == "mine"
+    assert (output / name).read_text() == "mine"
 
 
 def test_neighbours_are_never_deleted(tmp_path: Path) -> None:

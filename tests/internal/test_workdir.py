@@ -122,12 +122,40 @@ def test_a_lock_with_content_is_somebody_elses(tmp_path):
     assert (tmp_path / LOCK).read_text() == "mine"
 
 
-def test_other_files_ignore_locks_and_leftovers(tmp_path):
-    for name in ("a.csv", "b.txt", LOCK, LEFTOVER, ".x.0a0a.making"):
+def test_other_files_ignore_temporary_files_alone(tmp_path):
+    for name in ("a.csv", "b.txt", LOCK, LEFTOVER):
         (tmp_path / name).write_text("")
-    assert other_files(tmp_path, ["*.csv"]) == ["b.txt"]
+    (tmp_path / f".folder{LEFTOVER}").mkdir()
+    assert other_files(tmp_path, ["*.csv"]) == [f".folder{LEFTOVER}", LOCK, "b.txt"]
+
+
+def test_the_directory_of_a_stage_is_cleared_at_any_depth(tmp_path):
+    for name in ("a.csv", LEFTOVER, f"deep/{LEFTOVER}", "deep/.part.0a1b2c3d.making/x", "deep/y"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
     clear_leftovers(tmp_path)
-    assert names(tmp_path) == [LOCK, "a.csv", "b.txt"]
+    assert names(tmp_path) == ["a.csv", "deep", "deep/y"]
+
+
+def test_what_an_older_release_left_is_cleared(tmp_path):
+    (tmp_path / ".out.building" / "corpus" / "half").mkdir(parents=True)
+    with whole_directory(tmp_path / "out", accept, manifest="m.json") as new:
+        (new / "m.json").write_text("first")
+    assert names(tmp_path) == ["out", "out/m.json"]
+
+
+def test_no_folder_of_a_user_is_removed(tmp_path):
+    begin(tmp_path / "out")
+    kept = [tmp_path / "out" / "keep" / ".work.making" / "f", tmp_path / "out" / "keep" / LEFTOVER]
+    for path in kept:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("mine")
+    for overwrite in (False, True):
+        with output_directory(tmp_path / "out", KIND, overwrite=overwrite):
+            assert all(path.read_text() == "mine" for path in kept)
+    (tmp_path / "new" / ".mine.making").mkdir(parents=True)
+    with pytest.raises(CorpusError, match="other files"), output_directory(tmp_path / "new", KIND):
+        raise AssertionError
 
 
 def accept(output: Path) -> None:

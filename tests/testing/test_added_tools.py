@@ -111,8 +111,8 @@ def test_an_honest_tool_is_clean(name, code, world, add_tool):
     report = audit(world, 1_500)
     assert report.findings == []
     assert report.tools[name] > 100
-    failed = [r for r in check_environment("arena/Selection-v0", world, episodes=2) if not r.passed]
-    assert [r for r in failed if r.check != "determinism"] == []  # another process lacks the file
+    results = check_environment(f"tool_{name}:arena/Selection-v0", world, episodes=2)
+    assert [result for result in results if not result.passed] == []
 
 
 def test_a_leaking_tool_fails_the_contract(world, add_tool):
