@@ -368,6 +368,13 @@ def a_vector_shows(monkeypatch, shown: Callable[[list[str]], Any]) -> None:
     )
 
 
+def a_corpus_leads_to_the_tasks(monkeypatch):
+    corpus = property(lambda self: self._factory.corpus)
+    monkeypatch.setattr(SurveyEnv, "corpus", corpus, raising=False)
+    tasks = property(lambda self: TaskSet(self.directory))
+    monkeypatch.setattr("arena.corpus.Corpus.tasks", tasks, raising=False)
+
+
 def an_array_shows_gold(monkeypatch):
     a_vector_shows(monkeypatch, np.array)
 
@@ -490,6 +497,7 @@ INJECTED: list[tuple[Callable[..., Any], set[str]]] = [
     (reset_tells_the_labels, {"info"}),
     (an_environment_shows_its_tasks, {"attribute"}),
     (a_vector_shows_its_gold, {"attribute"}),
+    (a_corpus_leads_to_the_tasks, {"attribute"}),
     (an_array_shows_gold, {"attribute"}),
     (a_deque_shows_gold, {"attribute"}),
     (depth_hides_gold, {"attribute"}),

@@ -7,6 +7,7 @@ import functools
 import hashlib
 import inspect
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -19,7 +20,7 @@ _SCHEMAS = _ROOT / "tools"
 """The one package whose docstrings agents see: they become the schemas of the tools."""
 
 
-def code_sha256(*extra: Any) -> str:
+def code_sha256(*extra: Any, rooms: Collection[str] = ()) -> str:
     """Return the hash of the packages `arena` and `baselines`, and of the modules of `extra`.
 
     What cannot change a result is left out: the rooms `ELSEWHERE`, comments, layout, and
@@ -29,12 +30,13 @@ def code_sha256(*extra: Any) -> str:
     Args:
         extra: Classes and functions, some of which may be defined elsewhere, such as a user's own
             agent or retriever. Docstrings of their modules count.
+        rooms: Rooms of `ELSEWHERE` whose code makes this result and therefore counts.
     """
-    digests = {}
+    digests, left_out = {}, {*ELSEWHERE}.difference(rooms)
     for package in (_ROOT, _ROOT.parent / "baselines"):
         for path in package.rglob("*"):
             parts = path.relative_to(package).parts
-            if "__pycache__" in parts or (package == _ROOT and parts[0] in ELSEWHERE):
+            if "__pycache__" in parts or (package == _ROOT and parts[0] in left_out):
                 continue
             if path.is_file():
                 name = path.relative_to(_ROOT.parent).as_posix()

@@ -95,7 +95,8 @@ def audit(
     log.counts["surveys"], log.counts["cutoffs"] = len(log.surveys), len(log.cutoffs)
     indexes = {f"index {name}": opened.index_sha256(name) for name in names}
     tasks = str(opened.manifest["tasks_sha256"])
-    log.hashes = {"corpus": opened.sha256, "tasks": tasks, **indexes, "code": code_sha256()}
+    code = code_sha256(rooms=("testing",))
+    log.hashes = {"corpus": opened.sha256, "tasks": tasks, **indexes, "code": code}
     log.settings = {
         "actions": actions,
         "seed": seed,

@@ -139,7 +139,7 @@ class Papers:
 
     def listed(self, papers: Any, report: Reporter) -> None:
         """Check the papers of a list."""
-        for paper in papers if isinstance(papers, list) else ():
+        for paper in _as_list(papers):
             if isinstance(paper, dict):
                 self.shown(paper.get("id"), paper.get("title"), paper.get("date"), report)
 
@@ -230,6 +230,8 @@ class Oracle:
             hits = [hit for hit in hits if isinstance(hit, dict)]
             shown = [(h.get("id"), h.get("title"), h.get("date"), h.get("score")) for h in hits]
             self._papers.hits(call.arguments, shown, report)
+        elif "hits" in result:
+            report("result", f"hits={brief(hits)} is no list")
         return with_keys("hits") if hits else with_keys("hits", "message")
 
     def read(self, call: Call, result: Mapping[str, Any], report: Reporter) -> Prediction:
@@ -248,7 +250,7 @@ class Oracle:
             return Refusal(last=pages)
         if "error" not in result:
             papers.shown(result.get("id"), result.get("title"), result.get("date"), report)
-            for name in (result.get("heading"), *(result.get("sections") or ())):
+            for name in (result.get("heading"), *_as_list(result.get("sections"))):
                 papers.heading(name, report)
             papers.log.counts["texts compared"] += 1
         return with_keys("title", "date") | {
@@ -380,6 +382,11 @@ def _is_canonical(call: Call) -> bool:
     """Return whether the mind-map of a call has the documented form; another may be unreadable."""
     mind_map = call.arguments["mind_map"]
     return isinstance(mind_map, dict) and "label" in mind_map
+
+
+def _as_list(value: Any) -> list[Any]:
+    """Return a list as it is, and no items for anything else, which `compare` reports."""
+    return value if isinstance(value, list) else []
 
 
 def _kind(reach: Reach, paper_id: str) -> str:

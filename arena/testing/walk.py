@@ -24,16 +24,17 @@ _DEEPEST = 50
 _MOST = 200_000
 
 
-def walk(root: Any, name: str) -> Iterator[tuple[str, Any]]:
+def walk(root: Any, name: str, corpora: bool = False) -> Iterator[tuple[str, Any]]:
     """Yield (path, object) for `root` and everything that it leads to.
 
     Attributes that begin with an underscore, methods, functions, modules and classes are left out.
-    Each container or object is entered once. A corpus and its views are not entered: they are the
-    door to the papers and hold no label.
+    Each container or object is entered once.
 
     Args:
         root: Object to begin with.
         name: Name of `root` in the paths.
+        corpora: Whether to enter a corpus and its views. They are the door to the papers, and what
+            they hold, such as the directory, differs from one copy of a corpus to another.
 
     Raises:
         CheckError: If there are more than 200,000 objects or one is more than 50 steps away, so
@@ -42,7 +43,7 @@ def walk(root: Any, name: str) -> Iterator[tuple[str, Any]]:
     from arena.corpus import Corpus
     from arena.corpus.view import CorpusView
 
-    closed = (*_LEAVES, Corpus, CorpusView)
+    closed = _LEAVES if corpora else (*_LEAVES, Corpus, CorpusView)
     entered: dict[int, Any] = {}  # holds the objects, so that no address is used twice
     waiting: list[tuple[str, Any, int]] = [(name, root, 0)]
     count = 0
@@ -73,13 +74,13 @@ def label_type(value: Any) -> str | None:
 
 
 def leaves(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield (nearest key above, leaf) for a value of JSON; the keys, too, with an empty key."""
+    """Yield (nearest key above, leaf) for a value of JSON; keys are leaves, too."""
     waiting: list[tuple[str, Any]] = [("", value)]
     while waiting:
         key, item = waiting.pop()
         if isinstance(item, Mapping):
             for name, below in reversed(list(item.items())):
-                waiting += [(str(name), below), ("", name)]
+                waiting += [(str(name), below), (key, name)]
         elif isinstance(item, list | tuple):
             waiting += [(key, below) for below in reversed(item)]
         else:

@@ -113,6 +113,19 @@ def test_no_run_replay_or_score_imports_the_rooms_that_the_hash_leaves_out():
         assert path.relative_to(root).parts[0] not in ELSEWHERE, path
 
 
+def test_the_code_of_a_room_counts_where_it_makes_the_result(copy, hash_of):
+    """The hash of an audit covers the audit; that of a run does not."""
+    path = copy / "arena/testing/exposure.py"
+    text = path.read_text(encoding="utf-8")
+    try:
+        path.write_text(f"{text}\nADDED = 1\n", encoding="utf-8")
+        assert hash_of() == code_sha256()
+        assert hash_of(rooms=("testing",)) != code_sha256(rooms=("testing",))
+    finally:
+        path.write_text(text, encoding="utf-8")
+    assert hash_of(rooms=("testing",)) == code_sha256(rooms=("testing",)) != code_sha256()
+
+
 def test_a_new_file_changes_the_hash(copy, hash_of):
     path = copy / "baselines/new.py"
     path.write_text("")

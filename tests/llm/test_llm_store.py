@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
+import json
 import shutil
 import signal
 import sqlite3
@@ -198,22 +201,137 @@ def test_a_file_that_is_cut_off_is_empty_or_refused(path):
             assert length == 0 or length > len(whole) - 4096  # the last page alone is incomplete
 
 
-JSON_LINES = b"""{"arena.llm":"answers","version":1}
-{"key":"a","model":"m","text":"mine","sum":"0123456789abcdef"}
-{"arena.llm":"answers","version":1}
-{"key":"a","model":"m","text":"yours","sum":"0123456789abcdef"}
-{"key":"b","model":"n","text":"yours","sum":"0123456789abcdef"}
-{"key":"c","mod"""
+HEADER = b'{"arena.llm":"answers","version":1}\n'
 
 
-def test_json_lines_of_earlier_releases_become_a_database(path):
+def old_line(content: object) -> bytes:
+    """Return a line as releases before 0.2 wrote it."""
+    head = json.dumps(content, separators=(",", ":")).encode().removesuffix(b"}")
+    return head + b',"sum":"' + hashlib.sha256(head).hexdigest()[:16].encode() + b'"}\n'
+
+
+MERGED = b"".join([
+    HEADER, old_line({"key": "a", "model": "m", "text": "mine"}),
+    HEADER, old_line({"key": "a", "model": "m", "text": "yours"}),
+    old_line({"key": "b", "model": "n", "text": "yours"}),
+])  # fmt: skip
+
+
+@pytest.mark.parametrize("ends", [b"\n", b"\r\n"])
+def test_json_lines_of_earlier_releases_become_a_database(path, ends):
     """Merged ones too, and ones whose last line is torn."""
-    path.write_bytes(JSON_LINES)
-    store = Store(path, read_only=True)
+    path.write_bytes((MERGED + b'{"key":"c","mod').replace(b"\n", ends))
+    path.chmod(0o600)
+    store = Store(path)
     assert store.get("a") == {"key": "a", "model": "m", "text": "mine"}
     assert (len(store), store.models) == (2, {"m", "n"})
     assert path.read_bytes().startswith(b"SQLite format 3")
+    assert path.stat().st_mode & 0o777 == 0o600
     assert [item.name for item in path.parent.iterdir()] == ["answers.db"]
+    store.put(record("c"))
+    assert len(Store(path)) == 3
+
+
+def test_a_store_that_only_reads_leaves_json_lines_as_they_are(path):
+    path.write_bytes(MERGED)
+    store = Store(path, read_only=True)
+    assert store.get("a") == {"key": "a", "model": "m", "text": "mine"}
+    assert store.get("c") is None
+    assert (len(store), store.models) == (2, {"m", "n"})
+    assert path.read_bytes() == MERGED
+    with pytest.raises(LLMError, match="read only"):
+        store.put(record("c"))
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_any_byte_of_json_lines_that_changes_is_refused(path, read_only):
+    whole = HEADER + b"".join(old_line(record(key, f"text of {key}")) for key in "abc")
+    for place in range(len(HEADER), len(whole) - 1):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1
+        path.write_bytes(bytes(damaged))
+        with pytest.raises(LLMError, match=r"line \d is not as it was written"):
+            Store(path, read_only)
+        assert path.read_bytes() == damaged
+    path.write_bytes(whole.replace(b"text of b", b"text of B"))
+    with pytest.raises(LLMError, match="line 3"):
+        Store(path, read_only)
+
+
+def test_json_lines_that_are_cut_off_anywhere_open_and_go_on(path):
+    whole = HEADER + old_line(record("a", "a" * 20)) + old_line(record("b", "b" * 20))
+    ends = [n for n, byte in enumerate(whole) if byte == 10]
+    for length in range(len(whole) + 1):
+        path.write_bytes(whole[:length])
+        complete = max(0, sum(end <= length for end in ends) - 1)
+        assert len(Store(path, read_only=True)) == complete
+        store = Store(path)
+        assert len(store) == complete
+        store.put(record("new"))
+        assert len(Store(path)) == complete + 1
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+@pytest.mark.parametrize(
+    "line",
+    [b"5\n", b"\n", b"[" * 100_000 + b"\n", b'{"key":"c","mod\n',
+     old_line({"key": "a", "text": ""}), old_line({"model": "m"}),
+     old_line({"key": 5, "model": "m"}),
+     old_line({"key": "a", "model": "m"}).replace(b'"m"', b'"m","x":' + b"[" * 100_000)],
+)  # fmt: skip
+def test_lines_that_hold_no_answer_are_refused(path, line, read_only):
+    for content in (HEADER + line, MERGED + line + old_line(record("c"))):
+        path.write_bytes(content)
+        with pytest.raises(LLMError, match=r"line \d is not as it was written"):
+            Store(path, read_only)
+        assert path.read_bytes() == content
+
+
+def test_deep_lines_with_a_true_checksum_are_refused(path):
+    head = b'{"key":"a","model":"m","x":' + b"[" * 100_000 + b"]" * 100_000
+    checksum = hashlib.sha256(head).hexdigest()[:16].encode()
+    path.write_bytes(HEADER + head + b',"sum":"' + checksum + b'"}\n')
+    with pytest.raises(LLMError, match="line 2 is not as it was written"):
+        Store(path)
+
+
+def test_two_processes_convert_json_lines_and_neither_loses_an_answer(path, monkeypatch):
+    """The other one converts the file and adds an answer after this one has seen JSON lines."""
+    path.write_bytes(MERGED)
+    flock = fcntl.flock
+
+    def late(*arguments):
+        monkeypatch.setattr(fcntl, "flock", flock)
+        child('Store(sys.argv[1]).put(record("late", "from afar"))', path).communicate()
+        flock(*arguments)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    store = Store(path)
+    kept = store.get("late")
+    assert kept is not None and kept["text"] == "from afar"
+    assert len(store) == 3
+
+
+def test_a_conversion_waits_for_a_writer_of_an_earlier_release(path):
+    path.write_bytes(MERGED)
+    with path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        process = child("print(len(Store(sys.argv[1])))", path)
+        time.sleep(1)
+        file.write(old_line(record("late")))
+    assert process.communicate()[0] == "3\n"
+
+
+def test_json_lines_that_cannot_be_replaced_say_so(path, monkeypatch):
+    path.write_bytes(MERGED)
+
+    def touch(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "touch", touch)
+    with pytest.raises(LLMError, match=r"cannot be replaced by a database \(Permission denied\)"):
+        Store(path)
+    assert path.read_bytes() == MERGED
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from audit_leaks import (
     FILES,
     INJECTED,
     answers_hold_the_labels,
+    change_result,
     info_holds_the_labels,
     len_counts_all,
     rewritten,
@@ -17,6 +18,7 @@ from audit_leaks import (
 )
 
 import arena.cli
+from arena._internal.code import code_sha256
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.tasks import environment_ids
@@ -79,6 +81,7 @@ def test_two_audits_are_the_same(mini):
     assert one["counts"] != other["counts"]
     assert json.loads(json.dumps(one)) == one
     assert set(one["hashes"]) == {"corpus", "tasks", "index bm25", "code"}
+    assert one["hashes"]["code"] == code_sha256(rooms=["testing"])
     assert one["hashes"]["corpus"] == Corpus.open(mini).sha256
 
 
@@ -115,6 +118,19 @@ def test_a_leak_is_found_and_named(leak, checks, world, monkeypatch):
     assert {finding.check for finding in report.findings} == set(report.by_check)
     assert sum(report.by_check.values()) >= len(report.findings) > 0
     assert all(finding.where and finding.what for finding in report.findings)
+
+
+@pytest.mark.parametrize("odd", [None, 5, "text", {"a": [1]}, [1], [[{}]]], ids=repr)
+def test_a_result_of_another_shape_is_a_finding_and_no_crash(odd, world, monkeypatch):
+    """Whatever value of JSON stands under each key of a result."""
+
+    def change(play, result):
+        result.update(dict.fromkeys(result.keys() - {"message", "error"}, odd))
+
+    monkeypatch.setattr("arena.testing.auditor.kinds", lambda *_: kinds_alone)
+    kinds_alone = kinds(["arena/Survey-v0"], str(world))[:1]
+    change_result(monkeypatch, change)
+    assert audit(world, actions=300).by_check["result"]
 
 
 @pytest.mark.parametrize("leak", [info_holds_the_labels, answers_hold_the_labels, twice])
