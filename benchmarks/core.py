@@ -35,12 +35,12 @@ def measure(directory: Path, rounds: int) -> list[tuple[str, float, str]]:
 def _searches(corpus: Any, rounds: int) -> list[tuple[str, float, str]]:
     """Search every survey title at three cutoffs."""
     from arena.corpus.layout import UNDATED
-    from arena.corpus.store import Store
+    from arena.corpus.store import CorpusStore
     from arena.dates import format_day
     from arena.tasks import TaskSet
 
     titles = [survey.title for survey in TaskSet(corpus.directory).surveys.values()]
-    days = Store(corpus.directory).days
+    days = CorpusStore(corpus.directory).days
     days = days[days < UNDATED]
     rows = []
     for share in SHARES:

@@ -20,7 +20,7 @@ import arena
 from arena._internal.code import code_sha256
 from arena._internal.progress import progress
 from arena._internal.signals import block_sigint_in_children
-from arena.corpus.store import Store
+from arena.corpus.store import CorpusStore
 from arena.errors import ArenaError, DataError, clip
 from benchmarks import machine
 
@@ -361,7 +361,7 @@ class StepArm(Arm):
         return float(BUDGET["max_characters"] - np.mean(left)) / steps
 
 
-def queries_of(store: Store, seed: int) -> Iterator[str]:
+def queries_of(store: CorpusStore, seed: int) -> Iterator[str]:
     """Yield distinct queries without end: three to six neighbouring words of a paper's title.
 
     A query that was there before gets words of further titles, so that a small corpus has enough.

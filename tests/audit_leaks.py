@@ -32,11 +32,11 @@ def one_day_more(monkeypatch):
     def end(self: Any, day: int) -> int:
         return int(np.searchsorted(self.days, np.int32(day + 1)))
 
-    monkeypatch.setattr("arena.corpus.store.Store.end", end)
+    monkeypatch.setattr("arena.corpus.store.CorpusStore.end", end)
 
 
 def surveys_are_papers(monkeypatch):
-    monkeypatch.setattr("arena.corpus.store.Store.is_searchable", lambda self, document: True)
+    monkeypatch.setattr("arena.corpus.store.CorpusStore.is_searchable", lambda self, document: True)
 
 
 def nothing_is_excluded(monkeypatch):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 
-from corpus_builder.release import Limits, Release, ShardTask, parse_shard
+from corpus_builder.release import RecordLimits, Release, ShardTask, parse_shard
 
 
 class Outcome(NamedTuple):
@@ -36,12 +36,12 @@ def write_shard(path: Path, lines: Sequence[Any]) -> Path:
 
 
 def read_shard(
-    release: Release, name: str, directory: Path, limits: Limits | None = None
+    release: Release, name: str, directory: Path, limits: RecordLimits | None = None
 ) -> Outcome:
     """Read one shard of a release into `directory`."""
     shard = next(shard for shard in release.shards() if shard.name == name)
     shutil.rmtree(directory, ignore_errors=True)  # what is there would stay
-    report = parse_shard(ShardTask(release, shard, limits or Limits(), directory))
+    report = parse_shard(ShardTask(release, shard, limits or RecordLimits(), directory))
     rows = {}
     for path in sorted(directory.glob("*.parquet")):
         table = pq.read_table(path)

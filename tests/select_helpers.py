@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpus_builder.executors import EXECUTORS
-from corpus_builder.release import TABLES, Limits
+from corpus_builder.release import TABLES, RecordLimits
 from corpus_builder.stages import Config, Plan, Resources, Steps
 from corpus_builder.stages.mind_maps import MIND_MAPS
 from corpus_builder.stages.reading import CORPUS, SHARDS
@@ -57,7 +57,9 @@ def parsed(
               for p in {p["id"]: p for p in reversed(ordered)}.values()]  # fmt: skip
     pq.write_table(pa.Table.from_pylist(narrow, schema=pa.schema(columns)), work / CORPUS)
     executor = EXECUTORS.get("local")(1)
-    return Plan("toy", None, output, config or Config(), Resources(1 << 30, 2), executor, Limits())  # type: ignore[arg-type]
+    return Plan(
+        "toy", None, output, config or Config(), Resources(1 << 30, 2), executor, RecordLimits()
+    )  # type: ignore[arg-type]
 
 
 def run_surveys(plan: Plan) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from corpus_builder.records import parse_paper, title_key
-from corpus_builder.release import Limits, RejectError, Release, Shard, Sink
+from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink
 from corpus_builder.world import World, WorldConfig
 
 
@@ -30,7 +30,7 @@ class ToyRelease(Release):
             for path in sorted(self._directory.glob("*.gz"))
         ]
 
-    def parse(self, dataset: str, record: Any, sink: Sink, limits: Limits) -> None:
+    def parse(self, dataset: str, record: Any, sink: Sink, limits: RecordLimits) -> None:
         if not isinstance(record, dict) or "id" not in record:
             raise RejectError("no id", repr(record)[:40])
         paper = parse_paper(record)

@@ -94,7 +94,7 @@ class Settings(BaseModel):
         return {key: part for key, part in value.items() if part is not None}
 
 
-class Source(NamedTuple):
+class ConfigSource(NamedTuple):
     """The content of a configuration.
 
     Attributes:
@@ -135,7 +135,7 @@ class Source(NamedTuple):
             f"{self.where(first['loc'])}: expected {expected}, not {clip(first['input'])}."
         )
 
-    def changed(self, changes: Mapping[Place, Any]) -> Source:
+    def changed(self, changes: Mapping[Place, Any]) -> ConfigSource:
         """Return a configuration with other values.
 
         Args:
@@ -162,7 +162,7 @@ class Source(NamedTuple):
         return self._replace(data=data, lines=lines)
 
 
-def read_source(config: str | Path | Mapping[str, Any], what: str, page: str) -> Source:
+def read_source(config: str | Path | Mapping[str, Any], what: str, page: str) -> ConfigSource:
     """Read a YAML file, or accept a mapping as if it were one.
 
     Args:
@@ -177,7 +177,7 @@ def read_source(config: str | Path | Mapping[str, Any], what: str, page: str) ->
     if isinstance(config, Mapping):
         if has_many_parts(config, _MANY):
             raise DataError("the configuration is too long, or holds itself.")
-        return Source(_copy(config), "the configuration", {}, Path())
+        return ConfigSource(_copy(config), "the configuration", {}, Path())
     if not isinstance(config, str | Path):
         raise DataError(f"config={clip(config)}: give a YAML file, or a mapping like one.")
     import yaml
@@ -185,7 +185,7 @@ def read_source(config: str | Path | Mapping[str, Any], what: str, page: str) ->
     path = Path(config)
     try:
         root = yaml.compose(path.read_text(encoding="utf-8"), yaml.SafeLoader)
-        reader = _Reader(str(path))
+        reader = _YamlReader(str(path))
         data = None if root is None else reader.value(root, ())
     except FileNotFoundError:
         raise DataError(f"{str(path)!r} does not exist. Name a YAML file.") from None
@@ -198,10 +198,10 @@ def read_source(config: str | Path | Mapping[str, Any], what: str, page: str) ->
         raise DataError(f"{str(path)!r} is no YAML: {why}") from None
     if not isinstance(data, dict):
         raise DataError(f"{str(path)!r} holds no {what}. See {page}.")
-    return Source(data, repr(str(path)), reader.lines, path.parent)
+    return ConfigSource(data, repr(str(path)), reader.lines, path.parent)
 
 
-class _Reader:
+class _YamlReader:
     """Makes values of YAML nodes. Keys stay the text that they are: ``No`` is no boolean."""
 
     def __init__(self, name: str) -> None:

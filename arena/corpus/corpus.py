@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.corpus import layout
 from arena.corpus.engines import Engines
-from arena.corpus.store import Store
+from arena.corpus.store import CorpusStore
 from arena.corpus.view import CorpusView
 from arena.dates import parse_date
 from arena.errors import CorpusError, DataError, clip
@@ -31,7 +31,7 @@ class Corpus:
         self.directory = Path(directory).resolve()
         self.manifest = layout.read_manifest(self.directory)
         self.engines = Engines(self.directory, self.sha256)
-        self._store = Store(self.directory)
+        self._store = CorpusStore(self.directory)
 
     @classmethod
     def open(cls, directory: str | Path) -> Corpus:

@@ -37,7 +37,7 @@ def hash_id(paper_id: str) -> int:
 class Written(dict[int, T]):
     """Document number -> what a function makes of its `Brief`, on demand; kept, up to a limit."""
 
-    def __init__(self, store: Store, write: Callable[[Brief], T]) -> None:
+    def __init__(self, store: CorpusStore, write: Callable[[Brief], T]) -> None:
         super().__init__()
         self._ids, self._titles, self._days = store.ids, store.titles, store.days
         self._write = write
@@ -56,7 +56,7 @@ def as_brief(brief: Brief) -> Brief:
     return brief
 
 
-class Store:
+class CorpusStore:
     """Memory-mapped access to one corpus directory."""
 
     def __init__(self, directory: Path) -> None:

@@ -16,7 +16,7 @@ from arena.papers import Brief, Hit, Paper, Section
 from arena.retrieval import Request, Scope
 
 if TYPE_CHECKING:
-    from arena.corpus.store import Store
+    from arena.corpus.store import CorpusStore
     from arena.retrieval import Ranking, Retriever
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ class CorpusView:
 
     def __init__(
         self,
-        store: Store,
+        store: CorpusStore,
         day: int,
         exclude: Iterable[str] | None,
         retriever: str | Retriever,

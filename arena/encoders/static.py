@@ -22,7 +22,7 @@ from arena.encoders.base import ENCODERS
 _FILES = ("weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat_tokenizer_config.json")
 
 
-class _Model(NamedTuple):
+class _StaticModel(NamedTuple):
     tokenizer: Any
     table: NDArray[np.float32]
 
@@ -36,7 +36,7 @@ class Static:
     def __init__(self) -> None:
         require("the encoder static", "wordllama")
         self._lock = threading.Lock()
-        self._loaded: _Model | None = None
+        self._loaded: _StaticModel | None = None
 
     @cached_property
     def config(self) -> dict[str, Any]:
@@ -74,12 +74,12 @@ class Static:
                 mean[:] = table[text.ids].sum(axis=0, dtype=np.float64) / len(text.ids)
         return means
 
-    def _model(self) -> _Model:
+    def _model(self) -> _StaticModel:
         with self._lock:
             if self._loaded is None:
                 model = load("wordllama").WordLlama.load(
                     cache_dir=package_directory("wordllama"), disable_download=True
                 )
                 model.tokenizer.no_padding()
-                self._loaded = _Model(model.tokenizer, model.embedding)
+                self._loaded = _StaticModel(model.tokenizer, model.embedding)
             return self._loaded

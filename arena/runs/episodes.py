@@ -15,7 +15,7 @@ from arena.errors import DataError, clip
 from arena.tools import json_action, tool_schemas
 
 
-class Step(NamedTuple):
+class PlayedStep(NamedTuple):
     """One step of an episode, or its reset.
 
     Attributes:
@@ -40,7 +40,7 @@ def play(
     act: Callable[[dict[str, Any]], Any],
     survey_id: str | None = None,
     seed: int | None = None,
-) -> Iterator[Step]:
+) -> Iterator[PlayedStep]:
     """Play one episode; yield its reset, then every step, until the episode is over.
 
     Runs and replays differ in `act` alone. A step is yielded before `act` receives its
@@ -54,12 +54,12 @@ def play(
     """
     options = None if survey_id is None else {"survey": survey_id}
     observation, info = env.reset(seed=seed, options=options)
-    step = Step(None, observation, 0.0, False, False, info)
+    step = PlayedStep(None, observation, 0.0, False, False, info)
     yield step
     while not (step.terminated or step.truncated):
         action = act(step.observation)
         observation, reward, terminated, truncated, info = env.step(action)
-        step = Step(action, observation, float(reward), terminated, truncated, info)
+        step = PlayedStep(action, observation, float(reward), terminated, truncated, info)
         yield step
 
 

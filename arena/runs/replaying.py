@@ -16,7 +16,7 @@ from arena._internal.progress import progress
 from arena.corpus import Corpus
 from arena.runs import environment
 from arena.runs.directory import OpenedRun
-from arena.runs.episodes import Step, episode_seed, error_in, play, spent
+from arena.runs.episodes import PlayedStep, episode_seed, error_in, play, spent
 from arena.runs.trajectories import plain
 from arena.tasks import TaskSet
 
@@ -24,7 +24,7 @@ _SHOWN = 300
 _OBSERVATION = "the observation"
 
 
-class Difference(NamedTuple):
+class ReplayDifference(NamedTuple):
     """Where a replay first differs from its run.
 
     Attributes:
@@ -65,7 +65,7 @@ class Replay(NamedTuple):
 
     episodes: int
     steps: int
-    difference: Difference | None
+    difference: ReplayDifference | None
     remarks: list[str]
 
     def to_json(self) -> dict[str, Any]:
@@ -126,12 +126,12 @@ def replay(run: str | Path, corpus: Corpus | str | Path) -> Replay:
 
 def _replay_episode(
     env: gymnasium.Env[Any, Any], record: dict[str, Any], seed: int
-) -> tuple[Difference | None, int]:
+) -> tuple[ReplayDifference | None, int]:
     """Return the first difference in an episode, if any, and the number of steps played."""
     survey_id, steps = record["survey"], record["steps"]
     own_seed = episode_seed(seed, survey_id)
     if record["seed"] != own_seed:
-        return Difference(survey_id, 0, None, "the seed", record["seed"], own_seed), 0
+        return ReplayDifference(survey_id, 0, None, "the seed", record["seed"], own_seed), 0
     actions = iter([step["action"] for step in steps])
     episode = play(env, lambda _: next(actions), survey_id, own_seed)
     # The records come first: when they end, no further action is asked for.
@@ -141,12 +141,14 @@ def _replay_episode(
         last = record if number == len(steps) else None
         for what, expected, found in _compared(before, now, last, budget):
             if expected != found:
-                return Difference(survey_id, number, now.action, what, expected, found), number
+                return ReplayDifference(
+                    survey_id, number, now.action, what, expected, found
+                ), number
     return None, len(steps)
 
 
 def _compared(
-    before: dict[str, Any], now: Step, record: dict[str, Any] | None, budget: dict[str, int]
+    before: dict[str, Any], now: PlayedStep, record: dict[str, Any] | None, budget: dict[str, int]
 ) -> Iterator[tuple[str, Any, Any]]:
     """Yield (what is compared, recorded value, value now) for a step.
 

@@ -85,7 +85,7 @@ class Complexity(NamedTuple):
     line: Line | None
 
 
-class Facts(NamedTuple):
+class CardFacts(NamedTuple):
     """What was counted.
 
     Attributes:
@@ -160,7 +160,7 @@ SELECT 'unknown', '', a, g, count(*) FROM shares WHERE len(disciplines) = 0 GROU
 """
 
 
-def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> Facts:
+def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> CardFacts:
     """Count everything that the card says.
 
     Args:
@@ -180,7 +180,7 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> Facts:
         "SELECT coalesce(sum(listed), 0)::BIGINT, coalesce(sum(available), 0)::BIGINT, "
         "coalesce(sum(gold), 0)::BIGINT FROM surveys",
     )
-    return Facts(
+    return CardFacts(
         years=years,
         abstracts=count(
             connection, f"SELECT count(*) FROM read_parquet({papers}) WHERE abstract <> ''"

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from corpus_builder.card.facts import Facts
+from corpus_builder.card.facts import CardFacts
 from corpus_builder.card.words import markdown, table
 
 # Why, by the name of a count in the report of a stage. One that is not here explains itself.
@@ -23,7 +23,7 @@ _COLUMNS = 6  # of a table that sets parts side by side
 _DEPTH = 8
 
 
-def of_corpus(counts: Mapping[str, int], facts: Facts) -> list[tuple[str, int, str]]:
+def of_corpus(counts: Mapping[str, int], facts: CardFacts) -> list[tuple[str, int, str]]:
     """Return rows of what a corpus holds, but no agent or scorer can use: what, number, why.
 
     Args:

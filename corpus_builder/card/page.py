@@ -15,7 +15,7 @@ from markupsafe import Markup
 from arena.text.display import shown
 from corpus_builder.card import charts, losses
 from corpus_builder.card.charts import Bar
-from corpus_builder.card.facts import Complexity, Disciplines, Facts
+from corpus_builder.card.facts import CardFacts, Complexity, Disciplines
 from corpus_builder.card.words import fenced, markdown, percent, table
 
 PAGE = "README.md"
@@ -27,7 +27,7 @@ _FOLD = " \\\n    "
 _GROUPS = {"all": "all surveys", "other": "other disciplines", "unknown": "no discipline told"}
 
 
-def files_of(manifest: Mapping[str, Any], facts: Facts) -> dict[str, str]:
+def files_of(manifest: Mapping[str, Any], facts: CardFacts) -> dict[str, str]:
     """Return the files of a card: name -> content.
 
     Args:
@@ -114,7 +114,7 @@ def _disciplines(disciplines: Disciplines, what: str) -> dict[str, Any]:
     }
 
 
-def _coverage(facts: Facts) -> dict[str, Any]:
+def _coverage(facts: CardFacts) -> dict[str, Any]:
     """Return the reference coverage of surveys (paper, figure 4c)."""
     if not facts.covered:
         return {"file": "coverage.svg", "svg": None}

@@ -17,7 +17,7 @@ from arena.corpus import layout
 from arena.errors import CorpusError
 from corpus_builder._duckdb import connected
 from corpus_builder._register import read_intact, register_card
-from corpus_builder.card.facts import Facts, measure
+from corpus_builder.card.facts import CardFacts, measure
 from corpus_builder.card.page import files_of
 
 MEMORY = 1 << 30
@@ -75,7 +75,7 @@ def write_card(
     return {"files": entries, "counts": _counts(facts)}
 
 
-def _measure(root: Path, memory: int, threads: int, scratch: Path | None) -> Facts:
+def _measure(root: Path, memory: int, threads: int, scratch: Path | None) -> CardFacts:
     with ExitStack() as stack:
         if scratch is None:
             scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-card-")))
@@ -92,7 +92,7 @@ def _check_labels(root: Path, manifest: dict[str, Any]) -> None:
             )
 
 
-def _counts(facts: Facts) -> dict[str, int]:
+def _counts(facts: CardFacts) -> dict[str, int]:
     everyone = facts.covered[0] if facts.covered else None
     return {
         "papers": facts.papers.papers,

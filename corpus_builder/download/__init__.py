@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from corpus_builder.download.fetching import DATASETS, Estimate, Options, download, format_bytes
+from corpus_builder.download.fetching import (
+    DATASETS,
+    DownloadEstimate,
+    Options,
+    download,
+    format_bytes,
+)
 from corpus_builder.download.record import RECORD
 
-__all__ = ["DATASETS", "RECORD", "Estimate", "Options", "download", "format_bytes"]
+__all__ = ["DATASETS", "RECORD", "DownloadEstimate", "Options", "download", "format_bytes"]

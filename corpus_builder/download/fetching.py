@@ -18,7 +18,7 @@ from arena._internal.workdir import clear_temporary, only_writer
 from arena.errors import DataError, clip
 from corpus_builder.download.api import Api, ApiKey, Links, unknown_dataset
 from corpus_builder.download.http import FailedError, HttpSession, StoppedError
-from corpus_builder.download.record import RECORD, Entry, Record, safe_name
+from corpus_builder.download.record import RECORD, FileEntry, Record, safe_name
 from corpus_builder.download.transfer import PartFile, RemoteFile, fetch, look_up, verify
 
 T = TypeVar("T")
@@ -33,7 +33,7 @@ _FAREWELL = 2.0  # seconds in which threads that do not wait for the network end
 _MEASURED = 5.0  # seconds from the first byte until the rate is reported
 
 
-class Estimate(NamedTuple):
+class DownloadEstimate(NamedTuple):
     """What a download will take.
 
     Attributes:
@@ -96,7 +96,7 @@ def download(
     options: Options | None = None,
     *,
     dry_run: bool = False,
-    on_estimate: Callable[[Estimate], None] = lambda estimate: None,
+    on_estimate: Callable[[DownloadEstimate], None] = lambda estimate: None,
     on_message: Callable[[str], None] = lambda line: None,
     sleep: Callable[[float], None] | None = None,
 ) -> dict[str, Any]:
@@ -188,7 +188,7 @@ class _Download:
             self._sleep,
         )  # fmt: skip
         self._links: dict[str, Links] = {}
-        self._todo: list[tuple[str, Entry]] = []
+        self._todo: list[tuple[str, FileEntry]] = []
 
     def __enter__(self) -> _Download:
         return self
@@ -244,7 +244,7 @@ class _Download:
                     ) from None
         self._record.add_dataset(dataset, entries)
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> DownloadEstimate:
         """Compare the record with the files on disk, and list what is to be done."""
         here = needed = 0
         sizes = {}
@@ -267,7 +267,9 @@ class _Download:
         place = self._directory.absolute()
         while not place.exists():
             place = place.parent
-        return Estimate(self._record.release, sizes, here, needed, shutil.disk_usage(place).free)
+        return DownloadEstimate(
+            self._record.release, sizes, here, needed, shutil.disk_usage(place).free
+        )
 
     def fetch(self, needed: int) -> dict[str, int]:
         """Fetch and verify files; return the number of fetched files and of received bytes.
@@ -305,7 +307,7 @@ class _Download:
             raise self._incomplete(failures)
         return {"files": fetched, "bytes": meter.received}
 
-    def _complete(self, dataset: str, entry: Entry, meter: _Meter) -> tuple[Entry, bool]:
+    def _complete(self, dataset: str, entry: FileEntry, meter: _Meter) -> tuple[FileEntry, bool]:
         """Verify or fetch one file; return its entry, and whether it was fetched."""
         path = self._path(dataset, entry)
         path.parent.mkdir(exist_ok=True)
@@ -336,7 +338,7 @@ class _Download:
             self._session, self._links[dataset], name, label, self._options.attempts, self._sleep
         )
 
-    def _path(self, dataset: str, entry: Entry) -> Path:
+    def _path(self, dataset: str, entry: FileEntry) -> Path:
         return self._directory / dataset / entry.name
 
     def _wait(self, seconds: float) -> None:
@@ -437,7 +439,7 @@ class _Meter:
         self._bar.close()
 
 
-def _has_size(path: Path, entry: Entry) -> bool:
+def _has_size(path: Path, entry: FileEntry) -> bool:
     return path.is_file() and path.stat().st_size == entry.bytes
 
 

@@ -60,7 +60,7 @@ def object_name(link: object) -> str:
     return name if name.endswith(_SUFFIX) else name + _SUFFIX
 
 
-class Entry(NamedTuple):
+class FileEntry(NamedTuple):
     """One file.
 
     Attributes:
@@ -87,7 +87,7 @@ class Record:
     def __init__(self, path: Path | None, release: str) -> None:
         self._path = path
         self.release = release
-        self.datasets: dict[str, dict[str, Entry]] = {}
+        self.datasets: dict[str, dict[str, FileEntry]] = {}
 
     @classmethod
     def read(cls, directory: Path, dry_run: bool) -> Record | None:
@@ -124,12 +124,12 @@ class Record:
             ) from None
         return record
 
-    def add_dataset(self, dataset: str, entries: list[Entry]) -> None:
+    def add_dataset(self, dataset: str, entries: list[FileEntry]) -> None:
         """Set the files of a dataset."""
         self.datasets[dataset] = {entry.name: entry for entry in sorted(entries)}
         self.save()
 
-    def update(self, dataset: str, entry: Entry) -> None:
+    def update(self, dataset: str, entry: FileEntry) -> None:
         """Replace the entry of one file."""
         self.datasets[dataset][entry.name] = entry
         self.save()
@@ -144,8 +144,8 @@ class Record:
             write_json(self._path, {"release": self.release, "datasets": datasets})
 
 
-def _entry(data: dict[str, Any]) -> Entry:
-    entry = Entry(
+def _entry(data: dict[str, Any]) -> FileEntry:
+    entry = FileEntry(
         safe_name(data["name"], "file"), data["bytes"], data.get("md5"), data.get("sha256")
     )
     if (

@@ -27,7 +27,7 @@ from corpus_builder.download.http import (
     content_range,
     retry,
 )
-from corpus_builder.download.record import Entry
+from corpus_builder.download.record import FileEntry
 
 _LONGEST_ERROR = 1 << 16
 
@@ -141,7 +141,7 @@ class RemoteFile(NamedTuple):
             )
         raise FailedError(f"the storage answered {status} ({code or 'no reason'})")
 
-    def retry(self, attempt: Callable[[], Entry], progress: Callable[[], int]) -> Entry:
+    def retry(self, attempt: Callable[[], FileEntry], progress: Callable[[], int]) -> FileEntry:
         """Return what `attempt` returns, see `retry`; errors name the file."""
         try:
             return retry(attempt, self.label, self.attempts, self.sleep, progress)
@@ -161,14 +161,14 @@ class RemoteFile(NamedTuple):
         return code, message
 
 
-def look_up(source: RemoteFile) -> Entry:
+def look_up(source: RemoteFile) -> FileEntry:
     """Return size and MD5 of an object from a request for its first byte: HEAD is not allowed.
 
     Raises:
         FailedError: If the storage does not say.
     """
 
-    def attempt() -> Entry:
+    def attempt() -> FileEntry:
         with source.open({"Range": "bytes=0-0"}) as response:
             size = content_range(response)[1]
             if response.status_code == 200:
@@ -179,12 +179,14 @@ def look_up(source: RemoteFile) -> Entry:
                 source.session.text(response, _LONGEST_ERROR)  # frees the connection
             if size is None:
                 raise TransientError("the storage does not say how large the object is")
-            return Entry(source.name, size, claims(size, response.headers, whole=False).md5)
+            return FileEntry(source.name, size, claims(size, response.headers, whole=False).md5)
 
     return source.retry(attempt, lambda: 0)
 
 
-def fetch(source: RemoteFile, entry: Entry, path: Path, received: Callable[[int], None]) -> Entry:
+def fetch(
+    source: RemoteFile, entry: FileEntry, path: Path, received: Callable[[int], None]
+) -> FileEntry:
     """Fetch a file, or the rest of it; return its verified entry.
 
     Args:
@@ -211,13 +213,13 @@ def fetch(source: RemoteFile, entry: Entry, path: Path, received: Callable[[int]
 
 class _Transfer:
     def __init__(
-        self, source: RemoteFile, entry: Entry, part: PartFile, received: Callable[[int], None]
+        self, source: RemoteFile, entry: FileEntry, part: PartFile, received: Callable[[int], None]
     ) -> None:
         self._source, self._entry, self._part, self._received = source, entry, part, received
         self._opened = False
         self.progress = 0  # the most bytes on disk so far; bytes that come twice do not count
 
-    def attempt(self) -> Entry:
+    def attempt(self) -> FileEntry:
         part = self._part
         if not self._opened:
             before = part.size
@@ -235,7 +237,7 @@ class _Transfer:
                 # These are the storage's bytes: another attempt brings the same.
                 raise FailedError(f"damaged at its source: {damage}")
             raise RestartError(wrong or damage)
-        entry = Entry(self._entry.name, part.claims.bytes, part.claims.md5, part.digest.sha256)
+        entry = FileEntry(self._entry.name, part.claims.bytes, part.claims.md5, part.digest.sha256)
         part.publish()
         return entry
 
@@ -294,8 +296,8 @@ class _Transfer:
 
 
 def verify(
-    path: Path, entry: Entry, read: Callable[[int], None], stop: threading.Event
-) -> Entry | None:
+    path: Path, entry: FileEntry, read: Callable[[int], None], stop: threading.Event
+) -> FileEntry | None:
     """Hash a file on disk; return its verified entry, or None if its content is wrong.
 
     Args:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from corpus_builder.release.base import TABLES, Limits, RejectError, Release, Shard, Sink
+from corpus_builder.release.base import TABLES, RecordLimits, RejectError, Release, Shard, Sink
 from corpus_builder.release.parsing import ShardTask, parse_shard
 from corpus_builder.release.values import resolve
 
 __all__ = [
     "TABLES",
-    "Limits",
+    "RecordLimits",
     "RejectError",
     "Release",
     "Shard",

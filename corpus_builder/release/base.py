@@ -85,7 +85,7 @@ class Sink:
         self.skipped.clear()
 
 
-class Limits(NamedTuple):
+class RecordLimits(NamedTuple):
     """Limits of plausible values.
 
     Attributes:
@@ -155,7 +155,7 @@ class Release(ConstructorOptions, ABC):
         """
 
     @abstractmethod
-    def parse(self, dataset: str, record: Any, sink: Sink, limits: Limits) -> None:
+    def parse(self, dataset: str, record: Any, sink: Sink, limits: RecordLimits) -> None:
         """Turn one record into rows of `sink`.
 
         Args:

@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.errors import clip
 from corpus_builder.records import title_key
-from corpus_builder.release.base import Limits, RejectError, Sink
+from corpus_builder.release.base import RecordLimits, RejectError, Sink
 from corpus_builder.release.values import (
     Flaws,
     clean,
@@ -41,7 +41,7 @@ def work_id(value: object) -> str | None:
     return name if name[:1] == "W" and digits.isascii() and digits.isdigit() else None
 
 
-def parse_work(record: Any, sink: Sink, limits: Limits, reviews: bool) -> None:
+def parse_work(record: Any, sink: Sink, limits: RecordLimits, reviews: bool) -> None:
     """Add a work: paper, abstract, and citations.
 
     Args:

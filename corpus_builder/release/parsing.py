@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from arena._internal.files import write_json
 from arena._internal.workdir import atomic_directory
 from corpus_builder._lines import MAX_LINE, Lines
-from corpus_builder.release.base import TABLES, Limits, RejectError, Release, Shard, Sink
+from corpus_builder.release.base import TABLES, RecordLimits, RejectError, Release, Shard, Sink
 from corpus_builder.release.values import read_json
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class ShardTask(NamedTuple):
 
     release: Release
     shard: Shard
-    limits: Limits
+    limits: RecordLimits
     directory: Path
 
 
@@ -54,12 +54,12 @@ def parse_shard(task: ShardTask) -> dict[str, Any]:
     """
     with atomic_directory(task.directory) as new:
         with ExitStack() as stack:
-            report = _Reader(task, new, stack).read()
+            report = _ShardReader(task, new, stack).read()
         write_json(new / REPORT, report)
     return report
 
 
-class _Reader:
+class _ShardReader:
     def __init__(self, task: ShardTask, directory: Path, stack: ExitStack) -> None:
         self._task, self._directory, self._stack = task, directory, stack
         self._writers: dict[str, RowWriter] = {}

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from arena.errors import clip
 from corpus_builder.records import title_key
-from corpus_builder.release.base import Limits, RejectError, Sink
+from corpus_builder.release.base import RecordLimits, RejectError, Sink
 from corpus_builder.release.values import (
     Flaws,
     clean,
@@ -25,7 +25,7 @@ from corpus_builder.release.values import (
 )
 
 
-def parse_paper(record: Any, sink: Sink, limits: Limits, reviews: bool) -> None:
+def parse_paper(record: Any, sink: Sink, limits: RecordLimits, reviews: bool) -> None:
     """Add a paper.
 
     Args:
@@ -215,7 +215,7 @@ def _offset(value: object) -> int | None:
 _BREAK = "\n\n"  # as between the paragraphs of the original
 
 
-def parse_text(record: Any, sink: Sink, limits: Limits) -> None:
+def parse_text(record: Any, sink: Sink, limits: RecordLimits) -> None:
     """Add the sections of a full text, and the citations of its bibliography.
 
     Args:

@@ -11,7 +11,7 @@ import orjson
 
 from arena.dates import ResolvedDate, parse_date
 from arena.errors import DataError, clip
-from corpus_builder.release.base import Limits, RejectError
+from corpus_builder.release.base import RecordLimits, RejectError
 
 _SMALL = 4 << 20  # bytes or characters; the values of so few are small whatever they are
 _LARGE = 16 << 20  # Python's own parser takes up to nine times a text
@@ -195,7 +195,7 @@ def _has_space(text: str) -> bool:
     return text.split() != [text]
 
 
-def resolve(date: object, year: object, sink: Flaws, limits: Limits) -> ResolvedDate | None:
+def resolve(date: object, year: object, sink: Flaws, limits: RecordLimits) -> ResolvedDate | None:
     """Return the last day that a record's date can mean; None if there is none.
 
     ResearchArena, section 3.2: where only a year is known, its 31 December counts. A date out of
@@ -240,7 +240,7 @@ def coarsen(date: object, january: str) -> object:
     return date
 
 
-def _one(value: object, sink: Flaws, limits: Limits) -> ResolvedDate | None:
+def _one(value: object, sink: Flaws, limits: RecordLimits) -> ResolvedDate | None:
     """Return the day; None if it is unusable."""
     try:
         day = parse_date(value)

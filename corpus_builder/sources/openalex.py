@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from arena.errors import DataError, clip
-from corpus_builder.release import Limits, Release, Shard, Sink
+from corpus_builder.release import RecordLimits, Release, Shard, Sink
 from corpus_builder.release.folder import existing_folder, is_shard, make_shard, no_shards
 from corpus_builder.release.openalex import parse_work
 from corpus_builder.sources.base import SOURCES
@@ -67,7 +67,7 @@ class OpenAlex(Release):
         shards = [make_shard("works", name, path) for name, path in by_name.items()]
         return sorted(shards, key=lambda shard: shard.name)
 
-    def parse(self, dataset: str, record: Any, sink: Sink, limits: Limits) -> None:
+    def parse(self, dataset: str, record: Any, sink: Sink, limits: RecordLimits) -> None:
         """Turn one work into rows."""
         parse_work(record, sink, limits, self._reviews)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from arena.errors import DataError, did_you_mean
-from corpus_builder.release import Limits, Release, Shard, Sink
+from corpus_builder.release import RecordLimits, Release, Shard, Sink
 from corpus_builder.release.folder import ReleaseFolder, existing_folder, find_shards, no_shards
 from corpus_builder.release.s2orc import parse_abstract, parse_citation, parse_paper, parse_text
 from corpus_builder.sources.base import SOURCES
@@ -61,7 +61,7 @@ class S2orc(Release):
         """Return all shards, ordered by name."""
         return self._find().shards
 
-    def parse(self, dataset: str, record: Any, sink: Sink, limits: Limits) -> None:
+    def parse(self, dataset: str, record: Any, sink: Sink, limits: RecordLimits) -> None:
         """Turn one record into rows."""
         if dataset == "citations":
             parse_citation(record, sink)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from arena._internal.files import write_json
 from arena.errors import DataError, clip
 from corpus_builder.executors import Executor, is_remote, make_executor
-from corpus_builder.release import Limits, Release
+from corpus_builder.release import RecordLimits, Release
 from corpus_builder.stages._config import Config
 
 LEAST_MEMORY = 1_000_000_000
@@ -73,7 +73,7 @@ class Plan(NamedTuple):
     config: Config
     resources: Resources
     executor: Executor
-    limits: Limits
+    limits: RecordLimits
     overwrite: bool = False
 
     @property
@@ -127,8 +127,8 @@ def plan(
     year = release.year
     last = config.dates.last_year
     if last is None:
-        last = Limits().last_year if year is None else year + 1
-    limits = Limits(config.dates.first_year, last, config.characters)
+        last = RecordLimits().last_year if year is None else year + 1
+    limits = RecordLimits(config.dates.first_year, last, config.characters)
     path = Path(os.path.realpath(output))
     return Plan(source, release, path, config, resources, executor, limits, overwrite)
 

@@ -26,7 +26,7 @@ _DISTRACTOR_IN_TITLE = 0.1
 _ASIDE_ONE_IN = 3  # distractors mention their topic in the abstract
 
 
-class Section(TypedDict):
+class WrittenSection(TypedDict):
     """One section of a full text."""
 
     heading: str
@@ -38,7 +38,7 @@ class Text(TypedDict):
 
     title: str
     abstract: str
-    sections: list[Section]
+    sections: list[WrittenSection]
 
 
 class Writer:
@@ -194,12 +194,12 @@ def _fill_from(patterns: tuple[str, ...], topic: str, take: Take) -> str:
 
 def _section(
     heading: str, patterns: list[int], slots: list[str], sentences: int, take: Take
-) -> Section:
+) -> WrittenSection:
     text = " ".join([_fill(say.PATTERNS[patterns.pop()], slots, take()) for _ in range(sentences)])
     return {"heading": heading, "text": text}
 
 
-def _sections(patterns: list[int], slots: list[str], take: Take) -> list[Section]:
+def _sections(patterns: list[int], slots: list[str], take: Take) -> list[WrittenSection]:
     kept = say.KEPT_HEADINGS[4 + take() % 3]
     # Short papers have longer sections; six sections hold 36 sentences at most, an abstract 4.
     least = 4 + (len(kept) == 4)

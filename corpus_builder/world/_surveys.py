@@ -28,7 +28,7 @@ _PURPOSE = 5
 
 
 @dataclass(frozen=True)
-class Survey:
+class PlannedSurvey:
     """A planned survey paper; `references` maps indices of papers to whether they are influential.
 
     `off_topic` is the part of the references that lies outside the topic, and `total` the number of
@@ -58,7 +58,7 @@ class SurveyPlanner:
         self._by_level: dict[int, tuple[IntArray, IntArray]] = {}
         self._repeats: dict[int, int] = {}
 
-    def plan(self, count: int, others: int) -> list[Survey]:
+    def plan(self, count: int, others: int) -> list[PlannedSurvey]:
         """Plan `count` surveys at the survey level and `others` where possible one level below it.
 
         Raises:
@@ -103,7 +103,7 @@ class SurveyPlanner:
         volume = again // len(SURVEY_TITLES)
         return f"{title}, Volume {volume + 1}" if volume else title
 
-    def _survey(self, rng: np.random.Generator, index: int, topic: int) -> Survey:
+    def _survey(self, rng: np.random.Generator, index: int, topic: int) -> PlannedSurvey:
         timeline = self._timeline
         inside = self._papers_of(topic)
         early, place, share, noise, extra = rng.random(5)
@@ -130,7 +130,7 @@ class SurveyPlanner:
             np.isin(references, astray), _OFF_TOPIC_WEIGHT, timeline.typical[references]
         )
         marked = set(self._choose(rng, references, wanted, factor).tolist())
-        return Survey(
+        return PlannedSurvey(
             index=index,
             topic=topic,
             title=self._title(topic),
@@ -197,7 +197,7 @@ class Node(TypedDict):
     papers: list[str]
 
 
-def mind_map(survey: Survey, tree: TopicTree, timeline: Timeline) -> Node:
+def mind_map(survey: PlannedSurvey, tree: TopicTree, timeline: Timeline) -> Node:
     """Return the mind-map whose root is the survey's topic; every reference is filed once."""
     level = tree.level_of(survey.topic)
     paths: dict[int, list[int]] = {}

@@ -17,7 +17,7 @@ from release_helpers import read_shard, write_shard
 
 from arena.errors import DataError
 from corpus_builder.cli import main
-from corpus_builder.release import Limits, Sink
+from corpus_builder.release import RecordLimits, Sink
 from corpus_builder.release.openalex import read_abstract
 from corpus_builder.sources.openalex import OpenAlex
 from corpus_builder.stages import plan, read_config, run_stages
@@ -57,7 +57,7 @@ def work(number: int = 1, **changes: Any) -> dict[str, Any]:
 def outcome(tmp_path: Path, *lines: Any, **options: Any) -> Any:
     write_shard(tmp_path / "r" / "a.gz", lines)
     release = OpenAlex(tmp_path / "r", **options)
-    return read_shard(release, "works/a.gz", tmp_path / "read", Limits(last_year=2024))
+    return read_shard(release, "works/a.gz", tmp_path / "read", RecordLimits(last_year=2024))
 
 
 def test_a_work(tmp_path):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from release_helpers import as_bytes, citation, full_text, paper, read_shard, write_shard
 
 from arena.errors import DataError
-from corpus_builder.release import Limits, RejectError, Sink
+from corpus_builder.release import RecordLimits, RejectError, Sink
 from corpus_builder.release.values import read_json
 from corpus_builder.sources.openalex import OpenAlex
 from corpus_builder.sources.s2orc import DATASETS, S2orc
@@ -125,7 +125,7 @@ def test_fifty_megabytes_of_text_in_one_paper(tmp_path):
     outcome = read(tmp_path, data, "s2orc")
     assert outcome.report["rejected"] == {"text too long": 1}
     assert [row[0] for row in outcome.rows["texts"]] == ["8"]
-    outcome = read(tmp_path, data, "s2orc", limits=Limits(characters=50_000_000))
+    outcome = read(tmp_path, data, "s2orc", limits=RecordLimits(characters=50_000_000))
     assert [len(row[2][0]["text"]) for row in outcome.rows["texts"]] == [50_000_000, 6]
 
 
@@ -199,7 +199,7 @@ PLAUSIBLE = st.sampled_from(
 
 @given(
     record=VALUES | st.dictionaries(st.sampled_from(KEYS), PLAUSIBLE | VALUES, min_size=8),
-    limits=st.sampled_from([Limits(), Limits(characters=3)]),
+    limits=st.sampled_from([RecordLimits(), RecordLimits(characters=3)]),
 )
 def test_no_record_breaks_a_source(tmp_path_factory, record, limits):
     directory = tmp_path_factory.getbasetemp()

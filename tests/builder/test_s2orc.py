@@ -14,7 +14,7 @@ from release_helpers import citation, full_text, paper, read_shard, write_shard
 
 from arena.errors import ArenaError, DataError
 from corpus_builder.cli import main
-from corpus_builder.release import Limits, Shard
+from corpus_builder.release import RecordLimits, Shard
 from corpus_builder.sources import SOURCES
 from corpus_builder.sources.s2orc import S2orc
 
@@ -29,7 +29,7 @@ def outcome(tmp_path: Path, dataset: str, *lines: Any, **options: Any) -> Any:
     write_shard(tmp_path / "r" / dataset / "a.gz", lines)
     if dataset == "papers":
         (tmp_path / "r" / "papers" / "p.gz").unlink()
-    limits = options.pop("limits", Limits(last_year=2024))
+    limits = options.pop("limits", RecordLimits(last_year=2024))
     release = S2orc(tmp_path / "r", **options)
     return read_shard(release, f"{dataset}/a.gz", tmp_path / "read", limits)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from release_helpers import full_text
 
-from corpus_builder.release import Limits, RejectError, Sink
+from corpus_builder.release import RecordLimits, RejectError, Sink
 from corpus_builder.release.s2orc import parse_text
 
 #       0         10        20        30        40        50        60
@@ -25,10 +25,12 @@ def spans(*pairs: tuple[Any, Any], **attributes: Any) -> list[dict[str, Any]]:
     return [{"start": start, "end": end, **told} for start, end in pairs]
 
 
-def parse(record: Any, limits: Limits | None = None) -> tuple[dict[str, list[Any]], dict[str, str]]:
+def parse(
+    record: Any, limits: RecordLimits | None = None
+) -> tuple[dict[str, list[Any]], dict[str, str]]:
     """Return rows by table and flaws by reason."""
     sink = Sink()
-    parse_text(record, sink, limits or Limits())
+    parse_text(record, sink, limits or RecordLimits())
     rows: dict[str, list[Any]] = {}
     for table, row in sink.rows:
         rows.setdefault(table, []).append(row)
@@ -216,7 +218,7 @@ def test_nul_and_lone_surrogates_become_replacement_characters_in_place():
 )
 def test_rejects(record, reason):
     with pytest.raises(RejectError) as caught:
-        parse(record, Limits(characters=100))
+        parse(record, RecordLimits(characters=100))
     assert caught.value.reason == reason
 
 

@@ -177,11 +177,11 @@ from pathlib import Path
 sys.path[:0] = [{tests!r}]
 from select_helpers import run_surveys
 from corpus_builder.executors import EXECUTORS
-from corpus_builder.release import Limits
+from corpus_builder.release import RecordLimits
 from corpus_builder.stages import Plan, Resources, read_config
 config = read_config({{"surveys": {{"judge": "llm", "options": {options!r}}}}})
 plan = Plan("toy", None, Path({output!r}), config, Resources(1 << 30, 2),
-            EXECUTORS.get("local")(1), Limits())
+            EXECUTORS.get("local")(1), RecordLimits())
 run_surveys(plan)
 """
 

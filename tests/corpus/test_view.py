@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import arena
-from arena.corpus.store import Store
+from arena.corpus.store import CorpusStore
 from arena.errors import CorpusError, DataError, UnknownNameError, UnknownPaperError
 from arena.retrieval import Ranking, Retriever, Scope
 from corpus_builder.build import build
@@ -250,10 +250,10 @@ def test_a_view_does_not_trust_an_engine(mini):
 @pytest.mark.parametrize("day", [1, 400, 20_000])
 def test_a_wrong_end_of_the_scope_shows_no_paper_of_the_future(world, monkeypatch, day):
     """As when the array of days is damaged: the date of every hit is compared with the cutoff."""
-    end = Store.end
+    end = CorpusStore.end
     view = arena.Corpus.open(world).at("2010-06-15")
     right = {hit.id for hit in view.search("membrane", 1000)}
-    monkeypatch.setattr(Store, "end", lambda self, cutoff: end(self, cutoff + day))
+    monkeypatch.setattr(CorpusStore, "end", lambda self, cutoff: end(self, cutoff + day))
     wrong = arena.Corpus.open(world).at("2010-06-15")
     for search in (wrong.search, lambda q, k: arena.search_batch([(wrong, q, k)])[0]):
         if len(wrong) > len(view):

@@ -66,8 +66,8 @@ def torn(self, rows):  # half a row reaches the disk
     os.kill(os.getpid(), signal.SIGKILL)
 
 Static.documents = die_at("encode", False)(Static.documents)
-_vectors.RowWriter.append = die_at("append", True)(
-    torn if point == "torn" else _vectors.RowWriter.append
+_vectors.VectorWriter.append = die_at("append", True)(
+    torn if point == "torn" else _vectors.VectorWriter.append
 )
 _build.write_json = die_at("state", True)(_build.write_json)
 _build.ArrayWriter.append = die_at("documents", False)(_build.ArrayWriter.append)

@@ -202,9 +202,9 @@ def test_the_real_papers(real_data, real_corpus: Path):
 
 def test_the_fuzz_finds_a_broken_view(world, monkeypatch):
     """A check that cannot fail is none: let one paper of the cutoff's own day through."""
-    from arena.corpus.store import Store
+    from arena.corpus.store import CorpusStore
 
-    monkeypatch.setattr(Store, "end", lambda self, day: end(self, day + 1))
+    monkeypatch.setattr(CorpusStore, "end", lambda self, day: end(self, day + 1))
     monkeypatch.setattr("arena.corpus.view._in_scope", lambda *_: True)  # it compares dates, too
     with pytest.raises(AssertionError):
         test_the_world(world)

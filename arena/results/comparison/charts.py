@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from arena.results.comparison.model import Comparison, Difference, MetricComparison
+from arena.results.comparison.model import Comparison, MetricComparison, PairedDifference
 from arena.results.plots import COLOURS, Plot, dash, ticks
 
 _ROW = 26.0
@@ -69,7 +69,7 @@ def curves(curves: Mapping[str, Sequence[float]], names: Sequence[str]) -> Marku
 
 
 def differences(
-    metric: MetricComparison, pair: Difference, place: int, links: Mapping[str, str]
+    metric: MetricComparison, pair: PairedDifference, place: int, links: Mapping[str, str]
 ) -> Markup:
     """Return one bar per survey, from the largest gain of a run to its largest loss.
 

@@ -17,9 +17,9 @@ from arena.results.comparison.episodes import effort_of, why_no_curve
 from arena.results.comparison.model import (
     ComparedRun,
     Comparison,
-    Difference,
     Estimate,
     MetricComparison,
+    PairedDifference,
 )
 from arena.results.comparison.opening import (
     name_runs,
@@ -233,7 +233,7 @@ def _test(
     test: str,
     correction: str,
     level: float,
-) -> list[Difference]:
+) -> list[PairedDifference]:
     compute = statistics.fisher if test == "fisher" else statistics.student
     probabilities = compute(differences)
     corrected = statistics.correct(probabilities, correction)
@@ -241,7 +241,7 @@ def _test(
     better = -differences if lower else differences
     most = round(1 - level, 12)
     return [
-        Difference(
+        PairedDifference(
             run, against, _mean(differences[:, i]), *intervals[i], probabilities[i], corrected[i],
             (now := corrected[i]) is not None and now <= most,
             int((better[:, i] > statistics.TIE).sum()),

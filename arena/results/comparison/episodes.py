@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from arena.results.comparison.model import Effort, Episode, ModelUse, Query
+from arena.results.comparison.model import Effort, ModelUse, PlayedEpisode, Query
 from arena.tasks import tools_of
 from arena.tools import TOOLS, parse_action
 
@@ -26,7 +26,7 @@ class Reader:
         self._engine = str(manifest["environment"]["retriever"])
         self.without_curve = why_no_curve(manifest)
 
-    def episode(self, record: Mapping[str, Any], picture: str | None) -> Episode:
+    def episode(self, record: Mapping[str, Any], picture: str | None) -> PlayedEpisode:
         """Return the episode of `record`, a line of ``trajectories.jsonl``, with its picture."""
         queries, curve, shown = [], [0.0], 0.0
         for step in record["steps"]:
@@ -39,7 +39,7 @@ class Reader:
                     curve.append(curve[-1])
             shown += gain or 0.0
             curve[-1] = min(1.0, shown)  # thirds and the like need not add up to 1
-        return Episode(
+        return PlayedEpisode(
             tuple(queries),
             tuple(curve) if self.without_curve is None else None,
             record["answers"],
@@ -92,7 +92,7 @@ def use_of(notes: Mapping[str, Any]) -> ModelUse | None:
     )
 
 
-def effort_of(episodes: Mapping[str, Episode]) -> Effort:
+def effort_of(episodes: Mapping[str, PlayedEpisode]) -> Effort:
     """Return sums over all episodes; one unknown part makes a sum unknown."""
     played = list(episodes.values())
     uses = [episode.use for episode in played]

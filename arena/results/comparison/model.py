@@ -51,7 +51,7 @@ class ModelUse:
 
 
 @dataclass(frozen=True)
-class Episode:
+class PlayedEpisode:
     """The episode of a run on one survey.
 
     Attributes:
@@ -90,7 +90,7 @@ class ComparedRun:
     name: str
     manifest: Mapping[str, Any]
     metrics: Mapping[str, Any]
-    episodes: Mapping[str, Episode]
+    episodes: Mapping[str, PlayedEpisode]
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Difference:
+class PairedDifference:
     """One run against another by one metric, paired by survey.
 
     Attributes:
@@ -153,7 +153,7 @@ class MetricComparison:
     ceiling: float | None
     values: Mapping[str, tuple[float, ...]]
     means: Mapping[str, Estimate]
-    differences: tuple[Difference, ...]
+    differences: tuple[PairedDifference, ...]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from arena import trec
 from arena._internal.files import sha256_file
 from arena.errors import CorpusError, DataError, clip
 from arena.results.comparison.episodes import Reader
-from arena.results.comparison.model import Episode
+from arena.results.comparison.model import PlayedEpisode
 from arena.runs.directory import MANIFEST, OpenedRun
 from arena.runs.results import PICTURES, file_name
 from arena.runs.trajectories import TRAJECTORIES
@@ -51,7 +51,7 @@ class FinishedRun:
         self._check_files()
         self.metrics = self._read_metrics()
 
-    def read(self, tick: Any = lambda: None) -> tuple[dict[str, Episode], dict[str, Any]]:
+    def read(self, tick: Any = lambda: None) -> tuple[dict[str, PlayedEpisode], dict[str, Any]]:
         """Return the episodes, and the gold papers with their gains, both by survey."""
         reader, pictures = Reader(self.manifest), set(self.manifest["files"])
         episodes = {}

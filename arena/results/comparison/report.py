@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena._internal import tables as tabular
-from arena.results.comparison.model import Comparison, Difference, Estimate, MetricComparison
+from arena.results.comparison.model import Comparison, Estimate, MetricComparison, PairedDifference
 from arena.results.comparison.statistics import PERMUTATIONS, RESAMPLES
 
 ORACLE = "oracle"
@@ -188,11 +188,11 @@ def remarks(comparison: Comparison) -> list[str]:
     return [*sentences, *comparison.notes]
 
 
-def interval(value: Estimate | Difference | None) -> str | None:
+def interval(value: Estimate | PairedDifference | None) -> str | None:
     """Return both ends as text, None if there are none."""
     if value is None or value.low is None or value.high is None:
         return None
-    sign = "+" if isinstance(value, Difference) else ""
+    sign = "+" if isinstance(value, PairedDifference) else ""
     return f"{value.low:{sign}.4f} to {value.high:{sign}.4f}"
 
 
@@ -208,7 +208,7 @@ def probability(value: float | None) -> str | None:
     return f"{value:.4f}" if value >= 0.0001 else "<0.0001"
 
 
-def _tested(difference: Difference) -> list[Any]:
+def _tested(difference: PairedDifference) -> list[Any]:
     corrected = probability(difference.corrected)
     return [
         f"{difference.difference:+.4f}", interval(difference), probability(difference.p),

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, PrivateAttr, StrictInt, field_validator, model_validator
 
 from arena._internal.settings import (
+    ConfigSource,
     Place,
     Settings,
-    Source,
     Text,
     Whole,
     read_source,
@@ -70,7 +70,7 @@ class Row(Settings):
         return str(self._place[-1])
 
 
-class Reference(Settings):
+class PublishedFigure(Settings):
     """Published figures, printed beside ours and never mixed with them."""
 
     source: Text
@@ -78,7 +78,7 @@ class Reference(Settings):
     rows: list[list[Any]]
 
     @model_validator(mode="after")
-    def _check_widths(self) -> Reference:
+    def _check_widths(self) -> PublishedFigure:
         for number, row in enumerate(self.rows):
             if len(row) != len(self.header):
                 why = f"expected {len(self.header)} cells, as the header has."
@@ -86,7 +86,7 @@ class Reference(Settings):
         return self
 
 
-class Table(Settings):
+class TableSpec(Settings):
     """One table.
 
     Attributes:
@@ -108,7 +108,7 @@ class Table(Settings):
     group: Text | None = None
     rows: dict[str, Row] = Field(default={})
     more: dict[str, Row] = Field(default={})
-    paper: Reference | None = None
+    paper: PublishedFigure | None = None
     _name: str = PrivateAttr("")
 
     @field_validator("metrics", mode="before")
@@ -123,7 +123,7 @@ class Table(Settings):
         return {metric: metric for metric in value} if isinstance(value, list) else value
 
     @model_validator(mode="after")
-    def _check_rows(self) -> Table:
+    def _check_rows(self) -> TableSpec:
         if not self.rows and not self.more:
             raise refusal("there is no row.", "rows")
         for label in self.rows.keys() & self.more.keys():
@@ -164,8 +164,8 @@ class Experiment(Settings):
     encoder: Text = ENCODER
     extractor: Text = EXTRACTOR
     llm: dict[str, Any] = Field(default={})
-    tables: dict[str, Table]
-    _source: Source = PrivateAttr()
+    tables: dict[str, TableSpec]
+    _source: ConfigSource = PrivateAttr()
     _finders: dict[str, Row] = PrivateAttr()
 
     @field_validator("surveys", mode="plain")
@@ -250,7 +250,7 @@ class Experiment(Settings):
         return self
 
     @property
-    def source(self) -> Source:
+    def source(self) -> ConfigSource:
         """The file or mapping that it was read from."""
         return self._source
 

@@ -21,7 +21,7 @@ from arena.errors import (
     clip,
     did_you_mean,
 )
-from arena.results.experiments.config import FINDS, Engine, Experiment, Row, Table, slug
+from arena.results.experiments.config import FINDS, Engine, Experiment, Row, TableSpec, slug
 from arena.runs.directory import MANIFEST
 from arena.runs.environment import FOUND, arguments_of, has_mind_maps, takes_found
 from arena.runs.players import ORACLE, agent_factory
@@ -246,7 +246,7 @@ def _loaded(agent: str, folder: Path) -> str | type[Agent]:
     return load_agent(f"{folder / file}:{name}" if file.endswith(".py") else agent)
 
 
-def _report_name(experiment: Experiment, table: Table, heading: str, metric: str) -> str:
+def _report_name(experiment: Experiment, table: TableSpec, heading: str, metric: str) -> str:
     place: Place = ("tables", table.name)
     try:
         stages = TASKS.get(table.task).stages

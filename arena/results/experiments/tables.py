@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from arena._internal import tables as tabular
 from arena._internal.files import atomic_write, write_json
-from arena.results.experiments.config import Experiment, Reference, Row, Table
+from arena.results.experiments.config import Experiment, PublishedFigure, Row, TableSpec
 from arena.results.experiments.grid import RUNS, Grid, directory_of
 
 VERSION = 1
@@ -20,7 +20,7 @@ Scores = Mapping[str, Mapping[str, Any]]
 """Directory of a run -> what `score_cell` returns; a run that failed is absent."""
 
 
-class Block(NamedTuple):
+class TableBlock(NamedTuple):
     """Rows under one header.
 
     Attributes:
@@ -39,7 +39,7 @@ class Block(NamedTuple):
 
 
 def lay_out(
-    experiment: Experiment, grid: Grid, table: Table, scores: Scores, engines: Mapping[str, str]
+    experiment: Experiment, grid: Grid, table: TableSpec, scores: Scores, engines: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return one table as ``tables.json`` has it.
 
@@ -77,7 +77,7 @@ def lay_out(
             )
             for row in rows.values()
         )
-        blocks += [Block(name, title, tuple(header), cells, align)] if cells else []
+        blocks += [TableBlock(name, title, tuple(header), cells, align)] if cells else []
     if table.paper is not None:
         blocks.append(_reference(table.paper))
     return {
@@ -89,7 +89,7 @@ def lay_out(
 
 
 def _value(
-    grid: Grid, table: Table, row: Row, heading: str, label: str | None, scores: Scores
+    grid: Grid, table: TableSpec, row: Row, heading: str, label: str | None, scores: Scores
 ) -> float | None:
     if label is not None and row.retriever not in (None, label):
         return None
@@ -98,12 +98,12 @@ def _value(
     return None if value is None else float(value)
 
 
-def _reference(paper: Reference) -> Block:
+def _reference(paper: PublishedFigure) -> TableBlock:
     columns = list(zip(*paper.rows, strict=True))
     rows = tuple(zip(*map(_as_printed, columns), strict=True))
     numeric = [all(isinstance(v, int | float | None) for v in column) for column in columns]
     title = f"The paper, on its own corpus, not to be compared with the above ({paper.source})"
-    return Block("paper", title, paper.header, rows, "".join("lr"[n] for n in numeric))
+    return TableBlock("paper", title, paper.header, rows, "".join("lr"[n] for n in numeric))
 
 
 def _as_printed(column: Sequence[Any]) -> list[str | None]:
@@ -116,7 +116,7 @@ def _as_printed(column: Sequence[Any]) -> list[str | None]:
 
 
 def _notes(
-    experiment: Experiment, grid: Grid, table: Table, scores: Scores, engines: Mapping[str, str]
+    experiment: Experiment, grid: Grid, table: TableSpec, scores: Scores, engines: Mapping[str, str]
 ) -> list[str]:
     """Return sentences on what the numbers are, and on what is missing."""
     runs = [

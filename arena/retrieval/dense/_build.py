@@ -26,7 +26,7 @@ from arena.retrieval.dense._vectors import (
     DOCUMENTS,
     MAX_DIMENSION,
     VECTORS,
-    RowWriter,
+    VectorWriter,
     has_rows,
     normalised,
 )
@@ -81,7 +81,7 @@ def write_vectors(
     key = sha256_json({**identity, "fields": fields, "rows": rows, "dimension": dimension})
     texts, done, blank, digest = _resume(source, directory, fields, key, dimension)
     vectors = directory / VECTORS
-    with RowWriter(vectors, (rows, dimension), done) as writer:
+    with VectorWriter(vectors, (rows, dimension), done) as writer:
         shown = progress(texts, initial=done) if done else progress(texts)
         batches = _batches(shown, done, blank, digest)
         if elsewhere is None:
@@ -188,14 +188,14 @@ def making(name: str, options: dict[str, object], encoder: Encoder) -> Making:
     return Making(name, json.dumps(options), encoder.dimension, sha256_json(encoder.config))
 
 
-class Block(NamedTuple):
+class VectorBlock(NamedTuple):
     """A batch to be encoded in any process, with the encoder."""
 
     batch: Batch
     making: Making
 
 
-def encode_block(block: Block) -> tuple[int, NDArray[np.float16]]:
+def encode_block(block: VectorBlock) -> tuple[int, NDArray[np.float16]]:
     """Return the row and the vectors of a batch.
 
     Raises:
@@ -261,10 +261,10 @@ def encoded_elsewhere(
     order: deque[Batch] = deque()
     ready: dict[int, NDArray[np.float16]] = {}
 
-    def tasks() -> Iterator[Block]:
+    def tasks() -> Iterator[VectorBlock]:
         for batch in batches:
             order.append(batch._replace(texts=[]))
-            yield Block(batch, made)
+            yield VectorBlock(batch, made)
 
     for row, vectors in spread(encode_block, tasks()):
         ready[row] = vectors

@@ -44,7 +44,7 @@ class RowRanking(NamedTuple):
     scores: NDArray[np.float64]
 
 
-class Searcher(Protocol):
+class FlatSearcher(Protocol):
     """A way to search all rows below an end exactly."""
 
     def search(self, requests: Sequence[RowRequest]) -> list[RowRanking]:
@@ -135,7 +135,7 @@ def _joined(parts: list[NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[Any]]
     return starts, np.concatenate(parts)
 
 
-def fastest(vectors: NDArray[np.float16], flat: FlatSearch, device: str) -> Searcher:
+def fastest(vectors: NDArray[np.float16], flat: FlatSearch, device: str) -> FlatSearcher:
     """Return `flat`, or a search on the device that `device` stands for (`resolve_device`).
 
     Raises:
@@ -161,7 +161,7 @@ def _too_small(device: str, what: str, error: RuntimeError) -> DataError:
 class _OrFlat:
     """Search on a device; where its memory is too small, search on the CPU."""
 
-    def __init__(self, there: Searcher, flat: FlatSearch, device: str) -> None:
+    def __init__(self, there: FlatSearcher, flat: FlatSearch, device: str) -> None:
         self._there, self._flat, self._device = there, flat, device
 
     def search(self, requests: Sequence[RowRequest]) -> list[RowRanking]:

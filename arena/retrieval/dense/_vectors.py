@@ -50,7 +50,7 @@ def error_bound(dimension: int) -> float:
     return 1.01 * dimension * 2.0**-24
 
 
-class RowWriter:
+class VectorWriter:
     """Append rows to a two-dimensional ``.npy`` file of a size that is known beforehand.
 
     Until the last row is there the file is shorter than its header says, and does not open.
@@ -79,7 +79,7 @@ class RowWriter:
         self._file.flush()
         os.fsync(self._file.fileno())
 
-    def __enter__(self) -> RowWriter:
+    def __enter__(self) -> VectorWriter:
         return self
 
     def __exit__(
@@ -89,7 +89,7 @@ class RowWriter:
 
 
 def has_rows(path: Path, rows: int, columns: int) -> bool:
-    """Return whether a file that `RowWriter` wrote holds at least so many rows."""
+    """Return whether a file that `VectorWriter` wrote holds at least so many rows."""
     return path.is_file() and path.stat().st_size >= _HEADER + rows * columns * 2
 
 

@@ -30,7 +30,7 @@ from arena.retrieval.base import (
 )
 from arena.retrieval.dense import _ivf
 from arena.retrieval.dense._build import finish, making, write_vectors
-from arena.retrieval.dense._flat import FlatSearch, RowRanking, RowRequest, Searcher, fastest
+from arena.retrieval.dense._flat import FlatSearch, FlatSearcher, RowRanking, RowRequest, fastest
 from arena.retrieval.dense._queries import ENCODER, QueryVectors, read_description
 from arena.retrieval.dense._vectors import VECTORS, load_vectors
 
@@ -253,12 +253,12 @@ class Dense(Retriever):
         return lists
 
     @property
-    def _searcher(self) -> Searcher:
+    def _searcher(self) -> FlatSearcher:
         """The GPU where there is one; a forked process cannot use its parent's."""
         if os.getpid() != self._process:
             return self._flat
         return self._fastest
 
     @once
-    def _fastest(self) -> Searcher:
+    def _fastest(self) -> FlatSearcher:
         return fastest(self._vectors, self._flat, self._device)

@@ -46,7 +46,7 @@ class Statistics(NamedTuple):
     length: int
 
 
-class Searcher:
+class LuceneSearcher:
     """One index, opened with the first search; any number of threads may search."""
 
     def __init__(

@@ -23,7 +23,7 @@ from arena.errors import CorpusError
 from arena.retrieval._bm25 import BM25
 from arena.retrieval.base import RETRIEVERS, IndexInput, OpenedIndex, Ranking, Request, Scope
 from arena.retrieval.lucene._jvm import requirements
-from arena.retrieval.lucene._searcher import REBUILD, SEGMENT, Searcher, Statistics
+from arena.retrieval.lucene._searcher import REBUILD, SEGMENT, LuceneSearcher, Statistics
 from arena.text import analyze
 
 
@@ -68,7 +68,7 @@ class LuceneRetriever(BM25):
         if not any((directory / SEGMENT).glob("segments_*")):
             raise _damaged(directory, f"{SEGMENT}/segments_* is missing")
         opened.check()
-        self._searcher = Searcher(
+        self._searcher = LuceneSearcher(
             directory / SEGMENT, len(self._documents), self._k1, self._b, opened
         )
 
