@@ -283,22 +283,41 @@ class Episode:
         (hidden, twin, *_), (_, second, *more) = probe.ids, answers
         aspects = [self._aspects(*pair) for pair in zip(answers, probe.ids, strict=True)]
         last = second.left.get("steps") == 0  # the last step ends the episode whatever it is
-        for name, value in aspects[0].items():
-            other = aspects[1][name]
-            stable = not more or aspects[2][name] == other  # else it differs every time
+        for name in dict.fromkeys(name for aspect in aspects for name in aspect):
+            value, other = aspects[0].get(name, ()), aspects[1].get(name, ())
+            stable = not more or aspects[2].get(name, ()) == other  # else it differs every time
             ends = name in Step._fields
             if value != other and stable and not (ends and last):
                 report("indistinguishable", f"{name}={brief(value)} for {hidden!r}, "
                        f"but {brief(other)} for {twin!r}")  # fmt: skip
 
     def _aspects(self, answer: _Answer, paper_id: str) -> dict[str, Any]:
-        """Return what must not depend on whether a paper with a hidden id exists later."""
+        """Return what must not depend on whether a paper with a hidden id exists later.
+
+        Each key of the result is an aspect of its own, so that one that differs every time, such
+        as a counter, excuses no other.
+        """
         step = answer.step
         return {
-            "result": without_ids(answer.result, paper_id),
+            **_by_path("result", without_ids(answer.result, paper_id)),
             "spent": answer.spent,
             **dict(zip(Step._fields[1:4], step[1:4], strict=True)),
         }
+
+
+def _by_path(path: str, value: Any) -> dict[str, list[Any]]:
+    """Return the leaves of a value of JSON by the keys that lead to them; lists add no key."""
+    leaves: dict[str, list[Any]] = {}
+    waiting = [(path, value)]
+    while waiting:
+        path, item = waiting.pop()
+        if isinstance(item, dict) and item:
+            waiting += [(f"{path}.{name}", below) for name, below in reversed(item.items())]
+        elif isinstance(item, list) and item:
+            waiting += [(f"{path}[]", below) for below in reversed(item)]
+        else:
+            leaves.setdefault(path, []).append(item)
+    return leaves
 
 
 def check_attributes(env: Any, facts: Facts, headings: frozenset[str], report: Reporter) -> int:

@@ -11,7 +11,13 @@ from typing import Any
 from arena.testing.files import Facts, Reach, title_key
 from arena.testing.walk import leaves, strings
 
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DAY = re.compile(r"(?<!\d)([12]\d{3})[-/.](0[1-9]|1[0-2])[-/.](0[1-9]|[12]\d|3[01])(?!\d)")
+_DATE = re.compile(
+    r"(?<!\d)([12]\d{3})(?:[-/.](0[1-9]|1[0-2])(?:[-/.](0[1-9]|[12]\d|3[01]))?)?(?!\d)"
+)
+_NAMES_A_DATE = re.compile(r"(?<!candi)(?<!vali)date|year|month", re.IGNORECASE)
+_LONGEST_DATE = 40  # characters of a text that is read as a date under a key that names one
+_CONTEXT = 4  # words beside a day by which it is known as part of a paper's text
 _GRAM = 8  # words; an excerpt of twice as many is found wherever it begins
 _SHORTEST_TITLE = 4  # words of a title that cannot stand in another text by chance
 _SHORTEST_KEY = 8  # letters of a heading or title that is compared as a whole
@@ -46,16 +52,42 @@ class Exposure:
             if text in sent:
                 continue
             yield from self._ids(key, text, reach, sent)
-            day = _DAY.match(text)
-            if day and len(text) <= len("2020-01-01T00:00:00.000000Z") and day[0] >= reach.cutoff:
-                yield "date", f"{key}={text!r} is not before {reach.cutoff}"
+            if late := self._late(key, text, reach, sent):
+                yield "date", f"{late} in {key}={text!r:.200} is not before {reach.cutoff}"
             if texts:
                 yield from self._texts(key, text, reach, sent)
         for key, number in leaves(result):
-            if not isinstance(number, int) or isinstance(number, bool):
+            if not isinstance(number, int | float) or isinstance(number, bool):
                 continue
-            if re.search("year|date", key.lower()) and int(reach.cutoff[:4]) < number < 10_000:
+            if _NAMES_A_DATE.search(key) and int(reach.cutoff[:4]) < number < 10_000:
                 yield "date", f"{key}={number} is not before {reach.cutoff}"
+
+    def _late(self, key: str, text: str, reach: Reach, sent: frozenset[str]) -> str | None:
+        """Return the first date in a text that is not before the cutoff and is no paper's words.
+
+        Any text may hold a day; a year or month is one under a key that names a date.
+        """
+        if reach.paper(text) is not None:
+            return None
+        short = _NAMES_A_DATE.search(key) and len(text) <= _LONGEST_DATE
+        for match in (_DATE if short else _DAY).finditer(text):
+            date = "-".join(part for part in match.groups() if part)
+            if date < reach.cutoff or any(match[0] in each for each in sent):
+                continue
+            before = _words(text[: match.start()])
+            if date == reach.cutoff and {*before[-1:], key.lower()} & {"before", "cutoff"}:
+                continue  # the observation has it
+            if not self._is_quoted(date, before, _words(text[match.end() :]), reach):
+                return date
+        return None
+
+    def _is_quoted(self, date: str, before: list[str], after: list[str], reach: Reach) -> bool:
+        """Return whether a text of a paper in reach has a day between the same words."""
+        for number, (left, right) in self._dated.get(date, ()):
+            same = _common(before[::-1], left[::-1]) + _common(after, right)
+            if reach.mask[number] and same and same >= min(_CONTEXT, len(left) + len(right)):
+                return True
+        return False
 
     def _ids(
         self, key: str, text: str, reach: Reach, sent: frozenset[str]
@@ -111,6 +143,18 @@ class Exposure:
                 yield " ".join(_words(text))
 
     @cached_property
+    def _dated(self) -> dict[str, list[tuple[int, tuple[list[str], list[str]]]]]:
+        """Day in a text -> documents, each with the words before and after it."""
+        dated: dict[str, list[tuple[int, tuple[list[str], list[str]]]]] = defaultdict(list)
+        for paper in self._facts.papers:
+            for text in (*self._facts.texts(paper.number), paper.venue or ""):
+                for match in _DAY.finditer(text):
+                    left = _words(text[: match.start()])[-_CONTEXT:]
+                    right = _words(text[match.end() :])[:_CONTEXT]
+                    dated["-".join(match.groups())].append((paper.number, (left, right)))
+        return dated
+
+    @cached_property
     def _whole(self) -> dict[str, list[int]]:
         """Key of a title, heading or short abstract -> documents that have it."""
         documents: dict[str, list[int]] = defaultdict(list)
@@ -133,6 +177,12 @@ class Exposure:
                 for at in range(0, len(words) - _GRAM + 1, _GRAM):
                     grams.setdefault(" ".join(words[at : at + _GRAM]), number)
         return grams
+
+
+def _common(one: list[str], other: list[str]) -> int:
+    """Return the number of words with which both begin."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _is_part(text: str, sent: Iterable[str]) -> bool:

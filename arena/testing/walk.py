@@ -74,13 +74,13 @@ def label_type(value: Any) -> str | None:
 
 
 def leaves(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield (nearest key above, leaf) for a value of JSON; the keys, too, with an empty key."""
+    """Yield (nearest key above, leaf) for a value of JSON; keys are leaves, too."""
     waiting: list[tuple[str, Any]] = [("", value)]
     while waiting:
         key, item = waiting.pop()
         if isinstance(item, Mapping):
             for name, below in reversed(list(item.items())):
-                waiting += [(str(name), below), ("", name)]
+                waiting += [(str(name), below), (key, name)]
         elif isinstance(item, list | tuple):
             waiting += [(key, below) for below in reversed(item)]
         else:

@@ -40,9 +40,16 @@ LEAKING = {
     "excerpts": ("hidden paper", 'return {"x": " ".join(later(episode).abstract.split()[3:25])}'),
     "dates": ("date", 'return {"newest": later(episode).date}'),
     "years": ("date", 'return {"last_year": int(later(episode).date[:4])}'),
+    "months": ("date", 'return {"last_date": later(episode).date[:7] + "!"}'),
+    "counts": ("date", 'return {"by_year": {later(episode).date[:4]: 2}}'),
+    "days": ("date", 'return {"x": f"last cited on {later(episode).date} by one"}'),
     "surveys": ("survey title", 'return {"x": [SURVEYS[0]]}'),
     # what depends on whether an id will exist one day
     "exists": ("indistinguishable", 'return {"known": paper_id in WHOLE}'),
+    "calls": (
+        "indistinguishable",
+        'return {"x": [{"known": paper_id in WHOLE, "call": next(CALLS)}], "at": next(CALLS)}',
+    ),
     "costs": ("indistinguishable", """
     if paper_id in WHOLE and paper_id not in episode.view:
         episode.spend("reads")
@@ -52,11 +59,13 @@ LEAKING = {
 }  # fmt: skip
 FILE = '''
 from __future__ import annotations
+import itertools
 import random
 from typing import Any
 from arena.tools import TOOLS, Episode, Tool
 WORDS = "the of we model membrane lattice method results in study"
 WHOLE, SURVEYS, PAPERS, RNG = None, [], [], random.Random(1)
+CALLS = itertools.count()
 def later(episode):
     if not PAPERS:
         PAPERS.extend(WHOLE.paper(hit.id) for hit in WHOLE.search(WORDS, 600))
