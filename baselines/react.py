@@ -170,7 +170,7 @@ def _unaffordable(action: Action, desk: Desk) -> str:
     left = {"search": desk.searches_left, "read": desk.reads_left, "references": lists}
     if left.get("references" if tool == "citations" else tool, 1):
         return ""
-    return f"the budget allows no further {tool}. Hand in."
+    return f"the budget allows no further {tool}. Submit."
 
 
 def _smaller(action: Action, desk: Desk) -> Action:

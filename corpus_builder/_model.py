@@ -26,8 +26,8 @@ def client_of(model: object, options: Mapping[str, Any]) -> Client:
 
     Args:
         model: Name of the model on the server.
-        options: Options of `Client`; None means absent, but for `temperature` and `seed`, where it
-            sends none.
+        options: Options of `Client`; None means absent, except that a `temperature` or `seed` of
+            None is not sent.
 
     Raises:
         DataError: If an option is of another kind or out of range.

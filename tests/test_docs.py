@@ -180,6 +180,7 @@ def run(directory: Path, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_extensions_work_when_dropped_in(files, tmp_path):
     for package in ("arena", "baselines", "corpus_builder"):
         shutil.copytree(ROOT / package, tmp_path / package)  # compiled code comes along
@@ -200,6 +201,7 @@ def test_the_extensions_work_when_dropped_in(files, tmp_path):
     assert str(tmp_path) in run(tmp_path, "-c", "import arena; print(arena.__file__)")
 
 
+@pytest.mark.slow
 def test_the_extensions_work_as_entry_points(files, tmp_path, world):
     """Modules of another distribution, installed as far as the metadata goes."""
     declared = tomllib.loads(files["pyproject.toml"])["project"]

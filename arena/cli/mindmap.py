@@ -212,7 +212,7 @@ def _cell(value: Any) -> str:
 
 
 def _read(file: str, record: str | None, depth: int | None) -> tuple[MindMap, list[str]]:
-    """Return the mind-map of a file and what was repaired, which is told on standard error too."""
+    """Return the mind-map of a file and its repairs; print these on standard error."""
     from arena.mindmap import cut, read_mind_map_file
 
     tree, repairs = read_mind_map_file(Path(file), record)

@@ -242,7 +242,7 @@ class FlagModelRunner:
             return self._encode(texts, 1)
 
     def alike(self, texts: list[str]) -> NDArray[np.float32]:
-        """Return the same, but for the last digits, several texts at a time.
+        """Return the same vectors except in the last digits, several texts at a time.
 
         A vector depends neither on its company nor on the number of threads here either: texts
         of one length share a batch, so that none is padded, and a batch of a length has always

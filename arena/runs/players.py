@@ -22,7 +22,7 @@ ORACLE = "oracle"
 
 
 class Oracle(Agent):
-    """Hand in the labels: the reachable references, the influential ones first, and the mind-map.
+    """Submit the labels: the reachable references, the influential ones first, and the mind-map.
 
     Args:
         answers: Stage -> the best answer; a stage without one is skipped with ``finish``.

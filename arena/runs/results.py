@@ -139,7 +139,7 @@ def write_pictures(
         if own is None:
             picture = render(tree, "svg")
         else:
-            picture = beside(tree, own, captions=("handed in", "the survey's own"))
+            picture = beside(tree, own, captions=("submitted", "the survey's own"))
         (output / PICTURES).mkdir(exist_ok=True)
         atomic_write(output / names[-1], picture)
     return names

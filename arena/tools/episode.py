@@ -102,7 +102,7 @@ class Episode:
         stage, wanted = self.stages[self._at]
         if kind != wanted:
             tool = TOOLS.get(SUBMIT_TOOLS[wanted]).usage()
-            raise ToolError(f"this is the stage {stage}: hand in with {tool}.")
+            raise ToolError(f"this is the stage {stage}: submit with {tool}.")
         self.answers[stage] = answer
         if self._at + 1 == len(self.stages):
             self.over = True

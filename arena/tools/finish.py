@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def finish(episode: Episode) -> dict[str, Any]:
-    """End the episode. Where a ranking is due, what was selected is handed in, in that order.
+    """End the episode. Where a ranking is due, the selected papers are submitted in their order.
 
     Args:
         episode: the running episode.

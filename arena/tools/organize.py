@@ -14,7 +14,7 @@ _MAX_REPAIRS = 20
 
 
 def organize(episode: Episode, mind_map: dict[str, Any]) -> dict[str, Any]:
-    """Hand in a mind-map of the topic: a tree of headings with papers filed under them.
+    """Submit a mind-map of the topic: a tree of headings with papers filed under them.
 
     This ends the stage.
 

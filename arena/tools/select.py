@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def select(episode: Episode, paper_ids: list[str]) -> dict[str, Any]:
-    """Keep papers for later: `finish` hands in what was selected. Nothing ends.
+    """Keep papers for later: `finish` submits them. Nothing ends.
 
     Args:
         episode: the running episode.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def submit(episode: Episode, paper_ids: list[str]) -> dict[str, Any]:
-    """Hand in the papers, best first. This ends the stage. A repeated id counts once.
+    """Submit the papers, best first. This ends the stage. A repeated id counts once.
 
     Args:
         episode: the running episode.

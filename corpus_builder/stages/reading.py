@@ -184,9 +184,10 @@ def _check_repeats(
         rows = sum(counts["rows"].get(table, 0) for counts in datasets.values())
         if repeated > plan.config.max_rejected * max(rows, _FEW):
             raise DataError(
-                f"{repeated:,} of {rows:,} {table} are told twice: a shard may be there twice, or "
-                f"another release mixed in. {str(directory / REJECTS)!r} lists them with shard and "
-                f"line. Mend the input, or raise max_rejected ({plan.config.max_rejected:g})."
+                f"{repeated:,} of {rows:,} {table} have an id twice: a shard may be there "
+                f"twice, or another release mixed in. "
+                f"{str(directory / REJECTS)!r} lists them with shard and line. "
+                f"Mend the input, or raise max_rejected ({plan.config.max_rejected:g})."
             )
 
 

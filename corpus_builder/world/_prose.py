@@ -73,7 +73,7 @@ class Writer:
         phrases = [tree.phrase(t, w) for t, w in zip(chain, wordings, strict=True)]
         levels = self._proportions[int(typical * len(self._proportions))]
         slots = [phrases[level] for level in levels]
-        body = list(slots)  # distraction stays out of the abstract, but for one aside
+        body = list(slots)  # distraction stays out of the abstract except for one aside
         topic = phrases[tree.survey_level]
         near = tree.neighbours(chain[tree.survey_level])
         rival = tree.phrase(near[take() % len(near)])

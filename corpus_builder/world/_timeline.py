@@ -126,7 +126,7 @@ def cite(config: WorldConfig, tree: TopicTree, timeline: Timeline) -> NDArray[np
             for k in range(tree.size[tree.survey_level])
         ]
     )
-    # What each paper can draw from is the same in every slot, but for the topic beside its own.
+    # What each paper can draw from is the same in every slot except for the topic beside its own.
     all_day, no_group = timeline.day, np.zeros(count, dtype=np.int64)
     of_leaf = by_leaf.spans(timeline.leaf, all_day)
     of_topic = by_topic.spans(timeline.survey_topic, all_day)

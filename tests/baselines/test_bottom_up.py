@@ -90,7 +90,7 @@ def notes(run: Path) -> dict:
     return episodes(run)[0]["notes"]
 
 
-def handed_in(run: Path):
+def submitted(run: Path):
     """The map as nested dicts, leaves as lists of the numbers at the end of ids."""
     action = episodes(run)[0]["steps"][-1]["action"]
     if action["tool"] == "finish":
@@ -123,7 +123,7 @@ def test_the_experts_tree_is_scored_as_such(graphs, tmp_path):
     with LLMServer([f"<typology>{json.dumps(PERFECT)}</typology>"]) as server:
         summary = play(graphs, tmp_path / "run", server)
         (request,) = server.requests
-    assert handed_in(tmp_path / "run") == DRAWN
+    assert submitted(tmp_path / "run") == DRAWN
     assert tools(tmp_path / "run") == ["read"] * 6 + ["organize"]
     for name, value in summary["mean"].items():
         assert value == (0.0 if "distance" in name else 1.0), name
@@ -180,7 +180,7 @@ def test_the_prompt_of_taxobench(graphs, tmp_path):
     with LLMServer([f"```\njson\n{json.dumps(tree)}\n```"]) as server:
         play(graphs, tmp_path / "run", server, prompts=str(own), show="titles")
         assert last_text(server.requests[0]).startswith("Perform a bottom-up hierarchical clust")
-    assert handed_in(tmp_path / "run") == {"X": [1, 3, 5], "Y": [2, 4, 6]}
+    assert submitted(tmp_path / "run") == {"X": [1, 3, 5], "Y": [2, 4, 6]}
 
 
 # Repair
@@ -211,7 +211,7 @@ def test_one_round_of_repair(repair, expected, other, graphs, tmp_path):
     assert "no paper: x, 9\n" in prompt
     assert "<tree>\n- A\n- B\n  - C\n  - D\n    - Delta\n- E\n</tree>" in prompt
     assert re.findall(r"^\[(\d)\] Graphs", prompt, re.M) == ["2", "4", "5", "6"]
-    assert handed_in(tmp_path / "run") == expected | ({"Other": other} if other else {})
+    assert submitted(tmp_path / "run") == expected | ({"Other": other} if other else {})
     counts = notes(tmp_path / "run")["filing"]
     assert (counts["lost"], counts["doubled"], counts["other"]) == (3, 1, len(other))
     assert len(notes(tmp_path / "run")["llm"]["failed"]) == garbage
@@ -221,7 +221,7 @@ def test_unknown_numbers_alone_are_dropped_without_asking(graphs, tmp_path):
     with LLMServer([json.dumps({"A": [1, 2, 3, 7], "B": [0, 4, 5, 6]})]) as server:
         play(graphs, tmp_path / "run", server)
         assert len(server.requests) == 1
-    assert handed_in(tmp_path / "run") == {"A": [1, 2, 3], "B": [4, 5, 6]}
+    assert submitted(tmp_path / "run") == {"A": [1, 2, 3], "B": [4, 5, 6]}
     assert notes(tmp_path / "run")["filing"]["unknown"] == 2
 
 
@@ -235,7 +235,7 @@ def test_batches_are_filed_into_the_tree_of_the_first(graphs, tmp_path):
         assert [numbers(body) for body in server.requests] == [[1, 3, 5], [2, 4, 6], [6]]
         assert part(server.requests[1], "tree") == "- A\n- B"
         assert part(server.requests[2], "tree") == "- A\n- B\n- C"
-    assert handed_in(tmp_path / "run") == {"A": [1, 2, 5], "B": [3, 6], "C": [4]}
+    assert submitted(tmp_path / "run") == {"A": [1, 2, 5], "B": [3, 6], "C": [4]}
 
 
 def test_a_batch_that_fails_is_asked_about_again_in_the_repair(graphs, tmp_path):
@@ -249,7 +249,7 @@ def test_a_batch_that_fails_is_asked_about_again_in_the_repair(graphs, tmp_path)
         ["1", "4"], ["3", "6"],
     ]  # fmt: skip
     assert "left out: 3, 6\n" in asked[-1]
-    assert handed_in(tmp_path / "run") == {"A": [2, 3, 5, 6], "B": [1, 4]}
+    assert submitted(tmp_path / "run") == {"A": [2, 3, 5, 6], "B": [1, 4]}
     assert len(notes(tmp_path / "run")["llm"]["failed"]) == 2
 
 
@@ -261,7 +261,7 @@ def test_characters_make_batches_too(graphs, tmp_path):
         play(graphs, tmp_path / "run", server, max_characters=2030)
         # The second paper alone has 2,026: a line of 12, and 14 before the abstract.
         assert [numbers(body) for body in server.requests] == [[1, 3, 4, 5, 6], [2]]
-    assert sorted(handed_in(tmp_path / "run")) == [f"H{number}" for number in range(1, 7)]
+    assert sorted(submitted(tmp_path / "run")) == [f"H{number}" for number in range(1, 7)]
 
 
 # Failures and limits
@@ -285,7 +285,7 @@ def test_without_a_tree_no_map_is_submitted(answer, graphs, tmp_path):
         assert len(server.requests) == (1 if isinstance(answer, Trouble) else 2)
     assert summary["counts"]["scored"] == 1
     assert summary["mean"]["heading_soft_recall"] == 0
-    assert handed_in(tmp_path / "run") is None
+    assert submitted(tmp_path / "run") is None
     assert len(notes(tmp_path / "run")["llm"]["failed"]) == 1
     play(graphs, tmp_path / "replay", mode="replay")
     assert content(tmp_path / "run") == content(tmp_path / "replay")
@@ -296,7 +296,7 @@ def test_an_end_that_was_cut_off_is_repaired(graphs, tmp_path):
     script = [whole[: whole.index("4, 5") + 4], '{"Paths": [6]}']
     with LLMServer([Trouble(500), Trouble(429, headers={"Retry-After": "0"}), *script]) as server:
         play(graphs, tmp_path / "run", server)
-    assert handed_in(tmp_path / "run") == DRAWN
+    assert submitted(tmp_path / "run") == DRAWN
     assert notes(tmp_path / "run")["llm"]["total"]["calls"] == 2
 
 
@@ -314,7 +314,7 @@ def test_at_a_limit_the_tree_so_far_is_submitted(limit, expected, graphs, tmp_pa
     with LLMServer(script) as server:
         play(graphs, tmp_path / "run", server, max_papers=3, limits={"max_calls": limit})
         assert len(server.requests) == limit
-    assert handed_in(tmp_path / "run") == expected
+    assert submitted(tmp_path / "run") == expected
     counts = notes(tmp_path / "run")
     assert counts["llm"]["stopped"] == (None if limit == 3 else "max_calls")
     assert counts["filing"]["other"] == (6 if limit == 0 else len((expected).get("Other", [])))
@@ -379,7 +379,7 @@ def test_instructions_in_an_abstract_stay_material(graphs, tmp_path):
     with LLMServer([json.dumps(PERFECT)]) as server:
         play(graphs, tmp_path / "run", server)
         (request,) = server.requests
-    assert handed_in(tmp_path / "run") == DRAWN
+    assert submitted(tmp_path / "run") == DRAWN
     sent = last_text(request)
     assert sent.count("</papers>") == sent.count("<papers>") == 1
     assert numbers(request) == [1, 2, 3, 4, 5, 6]  # "[2]" in the abstract begins no line

@@ -84,8 +84,8 @@ def episode(run: Path) -> dict:
     return json.loads(line)
 
 
-def handed_in(run: Path):
-    """The map that was handed in, with its labels and the children of each."""
+def submitted(run: Path):
+    """The map that was submitted, with its labels and the children of each."""
     action = episode(run)["steps"][-1]["action"]
     if action["tool"] == "finish":
         return None
@@ -108,7 +108,7 @@ def test_a_map_from_the_topic_alone(graphs, tmp_path):
     assert asked.endswith("<topic>\ngraphs: a survey\n</topic>\n")
     assert asked.count("<typology>") == 3  # two examples, and one in the instructions
     assert "Graphs 1" not in asked
-    assert handed_in(tmp_path / "run") == {
+    assert submitted(tmp_path / "run") == {
         "Colouring": {"Planar": {}, "Edges": {}}, "Paths": {"Shortest": {}},
     }  # fmt: skip
     assert [step["action"]["tool"] for step in episode(tmp_path / "run")["steps"]] == ["organize"]
@@ -144,7 +144,7 @@ def test_the_papers_own_prompt(graphs, tmp_path):
         first, second = server.requests
     assert last_text(first) == PAPER.replace("$topic", "graphs: a survey")
     assert "It is the example" in last_text(second)  # it was asked again
-    assert handed_in(tmp_path / "run") == {
+    assert submitted(tmp_path / "run") == {
         "Colouring": {"Planar": {}, "Edges": {}}, "Paths": {"Shortest": {}},
     }  # fmt: skip
 
@@ -166,14 +166,14 @@ def test_the_papers_own_prompt(graphs, tmp_path):
 def test_forms_of_an_answer(answer, expected, graphs, tmp_path):
     with LLMServer([answer]) as server:
         play(graphs, tmp_path / "run", server)
-    assert handed_in(tmp_path / "run") == expected
+    assert submitted(tmp_path / "run") == expected
 
 
 def test_a_large_map_is_cut_to_its_upper_levels(graphs, tmp_path):
     large = {f"top {t}": {f"low {t} {n}": None for n in range(30)} for t in range(20)}
     with LLMServer([json.dumps(large)]) as server:
         play(graphs, tmp_path / "run", server)
-    found = handed_in(tmp_path / "run")
+    found = submitted(tmp_path / "run")
     assert list(found) == list(large)
     assert [len(below) for below in found.values()] == [30] * 16 + [0] * 4  # 20 + 480 headings
 
@@ -195,7 +195,7 @@ def test_without_a_readable_map_none_is_submitted(answer, graphs, tmp_path):
         assert len(server.requests) == (1 if isinstance(answer, Trouble) else 2)
     assert summary["counts"]["scored"] == 1
     assert summary["mean"]["heading_soft_recall"] == 0
-    assert handed_in(tmp_path / "run") is None
+    assert submitted(tmp_path / "run") is None
     notes = episode(tmp_path / "run")["notes"]["llm"]
     assert (len(notes["failed"]), notes["stopped"]) == (1, None)
     play(graphs, tmp_path / "replay", mode="replay")
@@ -210,7 +210,7 @@ def test_limits(graphs, tmp_path):
                 limits={"max_calls": limit}, store=f"{limit}.jsonl",
             )  # fmt: skip
             assert len(server.requests) == limit
-        assert handed_in(tmp_path / str(limit)) == expected
+        assert submitted(tmp_path / str(limit)) == expected
 
 
 def test_in_other_tasks_it_searches_as_title_does(graphs, tmp_path):
@@ -223,7 +223,7 @@ def test_in_other_tasks_it_searches_as_title_does(graphs, tmp_path):
     assert [s["action"]["tool"] for s in episode(tmp_path / "discovery")["steps"]] == tools
     steps = episode(tmp_path / "survey")["steps"]
     assert [s["action"]["tool"] for s in steps] == [*tools, "submit", "organize"]
-    assert handed_in(tmp_path / "survey") == {
+    assert submitted(tmp_path / "survey") == {
         "Colouring": {"Planar": {}, "Edges": {}}, "Paths": {"Shortest": {}},
     }  # fmt: skip
     play(graphs, tmp_path / "replay", task="survey", mode="replay")

@@ -47,7 +47,7 @@ def hits(body):
 
 
 def researcher(body):
-    """Search, select, hand in."""
+    """Search, select, submit."""
     said = sum(message["role"] == "assistant" for message in body["messages"])
     if said == 0:
         return tool_call("search", {"query": "membrane", "k": 4}, "random-id-1")
@@ -135,8 +135,8 @@ def test_a_call_that_would_end_the_episode_is_answered_without_it(world, tmp_pat
         play(world, tmp_path / "run", server, budget={"max_searches": 1, "max_reads": 0})
         told = results(server.requests[-1])
     assert told[1:] == [
-        {"error": "the budget allows no further search. Hand in."},
-        {"error": "the budget allows no further read. Hand in."},
+        {"error": "the budget allows no further search. Submit."},
+        {"error": "the budget allows no further read. Submit."},
     ]
     assert tools_used(tmp_path / "run") == ["search", "finish"]
 

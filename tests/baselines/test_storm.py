@@ -101,7 +101,7 @@ def kinds(server):
 
 
 def tree(info):
-    """The labels of a mind-map that was handed in, nested."""
+    """The labels of a mind-map that was submitted, nested."""
 
     def of(node):
         return {child["label"]: of(child) for child in node["children"]}
@@ -481,7 +481,7 @@ def test_the_least_budgets(budget, helper, world, survey):
 def test_searches_go_before_reads(helper, world, survey):
     """Without steps for both, no search is left out for an abstract."""
     searches, reads = [], []
-    for steps in (100, 9 + 3 + 1):  # 9 searches; the last 3 steps are kept to hand in
+    for steps in (100, 9 + 3 + 1):  # 9 searches; the last 3 steps are kept to submit
         env = make_env(world, max_steps=steps)
         actions, _, _ = played(env, Storm(**helper | {"abstracts": 9}), survey)
         searches.append([action for action in actions if action["tool"] == "search"])

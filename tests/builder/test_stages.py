@@ -297,7 +297,7 @@ def test_too_many_rejects_stop_the_build(tmp_path: Path) -> None:
 def test_a_paper_told_twice_counts_as_first_told(tmp_path: Path) -> None:
     twin = PAPER | {"title": "Twin", "date": "2001", "abstract": "y"}
     toy = bad_release(tmp_path / "r", line(PAPER, twin, SURVEY))
-    with pytest.raises(DataError, match=r"^1 of 3 papers are told twice: .*another release mixed"):
+    with pytest.raises(DataError, match=r"^1 of 3 papers have an id twice: .*release mixed"):
         run(toy, tmp_path / "c")
     reports = run(toy, tmp_path / "c", changes={"max_rejected": 0.05})
     assert reports["parse"]["told_twice"] == {"papers": 1, "abstracts": 1, "texts": 1}

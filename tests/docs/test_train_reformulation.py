@@ -258,6 +258,7 @@ def trained(tmp_path_factory):
     return output, json.loads(printed)
 
 
+@pytest.mark.slow
 def test_a_run_writes_what_it_prints(trained):
     output, printed = trained
     assert json.loads((output / "results.json").read_text(encoding="utf-8")) == printed
@@ -277,6 +278,7 @@ def test_a_run_writes_what_it_prints(trained):
         assert label in picture
 
 
+@pytest.mark.slow
 def test_the_number_of_processes_changes_no_byte(trained, tmp_path):
     output, _ = trained
     one = min(os.sched_getaffinity(0))
@@ -300,6 +302,7 @@ def test_saved_weights_play_on_the_command_line(trained, tmp_path, capsys):
     assert summary["mean"]["recall@100"] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", ["1", "2"])
 def test_ctrl_c_leaves_no_half_file(tmp_path, seeds):
     process = start(tmp_path / "out", "--seeds", seeds, "--episodes", "1000000")

@@ -180,8 +180,8 @@ def test_a_tree_may_have_many_forms(mini, mind_map):
     assert step[4]["metrics"]["heading_soft_recall"] == pytest.approx(1.0)
     assert step[4]["metrics"]["heading_soft_precision"] == pytest.approx(1.0)
     assert step[1] == step[4]["metrics"]["heading_soft_f1"]
-    handed_in = step[4]["answers"]["organization"]
-    assert [child["label"] for child in handed_in["children"]] == ["Rhenium"]
+    submitted = step[4]["answers"]["organization"]
+    assert [child["label"] for child in submitted["children"]] == ["Rhenium"]
 
 
 def test_another_heading_scores_less(mini):

@@ -51,11 +51,11 @@ def test_each_stage_wants_its_own(mini):
     env = playing(mini, "sv:1", NAME)
     for stage in ("discovery", "selection"):
         wrong = act(env, "organize", mind_map=TREE)["error"]
-        assert wrong == f"this is the stage {stage}: hand in with submit(paper_ids)."
+        assert wrong == f"this is the stage {stage}: submit with submit(paper_ids)."
         act(env, "submit", paper_ids=["p:day"])
     step = env.step(call("submit", paper_ids=["p:old"]))
     assert result(step)["error"] == (
-        "this is the stage organization: hand in with organize(mind_map)."
+        "this is the stage organization: submit with organize(mind_map)."
     )
     assert step[0]["stage"] == "organization"
     step = env.step(call("organize", mind_map=TREE))
@@ -79,19 +79,19 @@ def test_selected_papers_and_budgets_go_along(mini):
     assert found["survey_score"] == pytest.approx((1 / 4 + found["ndcg@100"]) / 3)
 
 
-@pytest.mark.parametrize("handed_in", [0, 1, 2])
-def test_cut_off_in_any_stage_what_was_handed_in_counts(mini, handed_in):
+@pytest.mark.parametrize("submitted", [0, 1, 2])
+def test_cut_off_in_any_stage_what_was_submitted_counts(mini, submitted):
     env = playing(mini, "sv:1", NAME, max_searches=0, reward="final")
-    for _ in range(handed_in):
+    for _ in range(submitted):
         act(env, "submit", paper_ids=["p:leap"])
     step = env.step(call("search", query="index"))
     assert step[2:4] == (False, True)
-    assert len(step[4]["answers"]) == handed_in
+    assert len(step[4]["answers"]) == submitted
     found = step[4]["metrics"]
-    assert (found["recall@100"] == 1 / 4) == (handed_in >= 1)
-    assert (found["mrr"] == 1.0) == (handed_in == 2)
+    assert (found["recall@100"] == 1 / 4) == (submitted >= 1)
+    assert (found["mrr"] == 1.0) == (submitted == 2)
     assert step[1] == found["survey_score"]
-    assert (step[1] > 0) == (handed_in > 0)
+    assert (step[1] > 0) == (submitted > 0)
 
 
 def test_finish_in_the_last_stage_hands_in_no_map(mini):

@@ -23,9 +23,12 @@ from arena.llm import Client, RequestRefusedError, Session, as_json
 from arena.llm.agent import shared_client
 from arena.testing.checks.spaces import violation
 
-pytestmark = pytest.mark.skipif(
-    bool(missing()), reason=f"not installed: {', '.join(missing())} (docs/local-model.md)"
-)
+pytestmark = [
+    pytest.mark.slow,  # a local model
+    pytest.mark.skipif(
+        bool(missing()), reason=f"not installed: {', '.join(missing())} (docs/local-model.md)"
+    ),
+]
 
 QUESTION = [{"role": "user", "content": "Which papers founded the theory of graphs?"}]
 PAPER = {

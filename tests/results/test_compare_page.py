@@ -118,7 +118,7 @@ def poisoned(tmp_path_factory):
 
 
 class Poisoner(Agent):
-    """Sends hostile queries and hands in a hostile map."""
+    """Sends hostile queries and submits a hostile map."""
 
     def __init__(self, seed=0, **options):
         super().__init__(seed)
@@ -207,7 +207,7 @@ def test_another_corpus_is_refused(title_run, mini):
 
 
 class Many(Agent):
-    """A hundred queries and as many papers as may be handed in."""
+    """A hundred queries and as many papers as may be submitted."""
 
     def __init__(self, seed=0):
         super().__init__(seed)
@@ -232,8 +232,8 @@ def test_long_lists_are_cut_and_counted(tmp_path):
     budget = {"max_searches": 200, "max_steps": 200}
     arena.run(tmp_path / "corpus", "discovery", Many, tmp_path / "run", budget=budget)
     page = check_safe(as_html(arena.compare([tmp_path / "run"]), tmp_path / "corpus"))
-    handed_in = json.loads((tmp_path / "run" / "metrics.json").read_text())
-    submitted = handed_in["per_survey"]["s"]["submitted"]["discovery"]
+    submitted = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    submitted = submitted["per_survey"]["s"]["submitted"]["discovery"]
     assert f"and {100 - QUERIES_SHOWN} more queries" in page.text
     assert f"and {300 - GOLD_SHOWN} more references" in page.text
     assert f"and {submitted - RANKED_SHOWN} more papers" in page.text

@@ -323,7 +323,7 @@ def test_a_distance_of_nothing_is_told(world, tmp_path):
     assert [found["runs"][f"runs/organization/{name}/bm25"]["nothing"]
             for name in ("nothing", "something")] == [4, 0]  # fmt: skip
     told = [note for note in found["tables"]["3"]["notes"] if "they count" in note]
-    assert told == ["Nothing (BM25): 4 episodes with nothing handed in; they count."]
+    assert told == ["Nothing (BM25): 4 episodes with nothing submitted; they count."]
 
 
 class Failing(Agent):

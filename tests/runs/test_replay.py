@@ -233,7 +233,7 @@ def test_actions_and_their_records():
 
 
 class Junk(Agent):
-    """Sends junk in all places, then hands in."""
+    """Sends junk in all places, then submits."""
 
     def __init__(self, seed: int = 0, first: int = 0) -> None:
         super().__init__(seed)

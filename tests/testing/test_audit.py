@@ -66,6 +66,7 @@ def test_a_corpus_of_every_kind_of_record_is_clean(mini):
     assert report.counts["surveys"] == 3
 
 
+@pytest.mark.slow
 def test_the_real_papers_are_clean(real_corpus):
     report = audit(real_corpus, actions=1_500)
     assert report.findings == []

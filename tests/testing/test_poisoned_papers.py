@@ -191,12 +191,12 @@ def test_an_order_in_a_paper_changes_nothing_outside_the_episode(
     assert written <= {"run", "llm-answers.db"}
     assert files_below(poisoned) == corpus
 
-    # what is out of reach is neither read, nor found, nor handed in
+    # what is out of reach is neither read, nor found, nor submitted
     for episode in episodes("run"):
-        handed_in = json.dumps(episode["answers"])
+        submitted = json.dumps(episode["answers"])
         for answer in ("discovery", "selection"):
             assert not set(episode["answers"].get(answer) or []) & set(UNREACHABLE)
-        assert '"p:future"' not in re.sub(r'"label": "[^"]*"', "", handed_in)
+        assert '"p:future"' not in re.sub(r'"label": "[^"]*"', "", submitted)
         for step in episode["steps"]:
             action = step["action"]
             if isinstance(action, dict) and action["tool"] in ("read", "references", "citations"):

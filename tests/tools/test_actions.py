@@ -96,7 +96,7 @@ def afterwards(env, action, rest):
 
 
 def rest_of(world, env):
-    """An episode that uses every tool; what it selects, shows and hands in depends on its past."""
+    """An episode that uses every tool; what it selects, shows and submits depends on its past."""
     survey = env.reset(seed=1)[1]["survey"]
     query, papers = arena_surveys(world)[survey]["title"], within_reach(world, survey)
     return [

@@ -66,7 +66,7 @@ def fisher(differences: Floats) -> list[float]:
         differences: One row per survey, one column per pair.
     """
     n, columns = differences.shape
-    # Differences that are equal but for rounding must not be taken for smaller ones.
+    # Differences that are equal up to rounding must not count as smaller ones.
     total = np.abs(differences.sum(axis=0)) - TIE * np.maximum(np.abs(differences).sum(axis=0), TIE)
     reached, count = np.zeros(columns, np.int64), 0
     for signs in _signs(n):

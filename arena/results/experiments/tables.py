@@ -175,7 +175,7 @@ def _troubles(score: Mapping[str, Any]) -> list[str]:
     """Return what went wrong inside episodes that count all the same."""
     llm = score.get("llm", {})
     counts = {
-        "episodes with nothing handed in": score["nothing"],
+        "episodes with nothing submitted": score["nothing"],
         "episodes cut off by the budget": score["truncated"],
         "episodes that a limit, a refusal or silence of the model ended": llm.get("stopped", 0),
         "failed steps": llm.get("failed", 0),

@@ -8,7 +8,7 @@ Five things would hang or kill the process, and are kept from it here:
   call waits forever. `check` refuses there, and no Java object is ever released there, since
   releasing one is a call too.
 - pyjnius keeps the object of a call in its method until the call begins, one place for all
-  threads. So every call holds `lock`, but for static methods that have no overload, which have no
+  threads. So every call holds `lock`, except static methods that have no overload, which have no
   object: `score` in `_similarity`, where a search spends its time.
 - A thread that ends without detaching stays known to Java for good. Each one detaches.
 - Java takes over Ctrl-C by default.
