@@ -458,6 +458,27 @@ def a_malformed_call_is_taken(monkeypatch):
     change_result(monkeypatch, lambda play, result: result.pop("error", None))
 
 
+def an_added_tool_tells_the_headings(monkeypatch):
+    from arena.tools import TOOLS, Tool
+
+    def outline(episode: Episode) -> dict[str, Any]:
+        """Show the outline of the survey."""
+        return {"outline": labels[episode.view.cutoff]}
+
+    real, labels = EpisodeFactory.__init__, {}
+
+    def init(self: EpisodeFactory, *given: Any, **options: Any) -> None:
+        real(self, *given, **options)
+        for survey, task in self.tasks.surveys.items():
+            labels[task.date] = [node.label for node in self.tasks.mind_map(survey).nodes()]
+
+    TOOLS.names()
+    monkeypatch.setattr(TOOLS, "_items", dict(TOOLS._items))
+    tasks = ("discovery", "selection", "organization")
+    TOOLS.register("outline")(Tool.of(outline, tasks=tasks))
+    monkeypatch.setattr(EpisodeFactory, "__init__", init)
+
+
 INJECTED: list[tuple[Callable[..., Any], set[str]]] = [
     (one_day_more, {"hidden paper", "score"}),
     (surveys_are_papers, {"hidden paper"}),
@@ -504,6 +525,7 @@ INJECTED: list[tuple[Callable[..., Any], set[str]]] = [
     (gold_lies_too_deep_to_look, {"attribute"}),
     (a_mapping_has_an_attribute, {"attribute"}),
     (a_space_knows_the_headings, {"attribute"}),
+    (an_added_tool_tells_the_headings, {"label"}),
     (rendering_shows_gold, {"render"}),
     (a_tool_fails, {"crash"}),
     (an_engine_leaves_its_scope, {"crash"}),

@@ -25,6 +25,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the tests of Lucene first: other libraries start Java too, but without its classes."""
+    items.sort(key=lambda item: not item.path.name.startswith("test_lucene"))
+
+
 class Records(NamedTuple):
     """Raw records, as they stand in the lines of two files."""
 

@@ -171,8 +171,8 @@ def read_source(config: str | Path | Mapping[str, Any], what: str, page: str) ->
         page: Page of the documentation that describes its keys.
 
     Raises:
-        DataError: if there is no such file, it is no YAML, holds no mapping, or a mapping in it
-            has a key twice.
+        DataError: if there is no such file, it cannot be read, is no YAML, holds no mapping, or a
+            mapping in it has a key twice.
     """
     if isinstance(config, Mapping):
         if has_many_parts(config, _MANY):
@@ -184,11 +184,16 @@ def read_source(config: str | Path | Mapping[str, Any], what: str, page: str) ->
 
     path = Path(config)
     try:
-        root = yaml.compose(path.read_text(encoding="utf-8"), yaml.SafeLoader)
-        reader = _YamlReader(str(path))
-        data = None if root is None else reader.value(root, ())
+        content = path.read_bytes()
     except FileNotFoundError:
         raise DataError(f"{str(path)!r} does not exist. Name a YAML file.") from None
+    except (OSError, ValueError) as error:  # ValueError: no file system can have such a name
+        why = (error.strerror if isinstance(error, OSError) else None) or error
+        raise DataError(f"{str(config)!r} cannot be read: {why}. Name a YAML file.") from None
+    try:
+        root = yaml.compose(content.decode(), yaml.SafeLoader)
+        reader = _YamlReader(str(path))
+        data = None if root is None else reader.value(root, ())
     except RecursionError:
         raise DataError(
             f"{str(path)!r} is nested too deep, or a part of it holds itself."

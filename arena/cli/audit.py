@@ -69,6 +69,8 @@ def _print(report: Report) -> None:
     rows += [(f"sha256 of {name}", value) for name, value in report.hashes.items()]
     if missing := report.settings["scores_not_compared"]:
         rows.append(("scores not compared", ", ".join(missing)))
+    if unproven := report.settings["tools_without_oracle"]:
+        rows.append(("tools without an oracle", ", ".join(unproven)))
     rows.append(("seconds", f"{report.seconds:.1f}"))
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
@@ -80,3 +82,5 @@ def _print(report: Report) -> None:
         print(f"... and {total - _SHOWN} more; --output FILE keeps the first 1,000.")
     found = ", ".join(f"{name} {number}" for name, number in report.by_check.items())
     print(f"{total} findings: {found}." if total else "Nothing leaked: no findings.")
+    if unproven and not total:
+        print(f"Of {', '.join(unproven)} only what any tool must keep was checked: no oracle.")

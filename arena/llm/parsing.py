@@ -1,13 +1,15 @@
 """Tags, JSON and lists in a model's text, in good answers and in most bad ones.
 
 Every function takes any text and raises only `ParseError`, whose message the model may read. The
-time is linear in the length of the text; JSON is repaired only if it is short (see `REPAIRED`).
+time is linear in the length of the text; JSON is repaired only if it is short (see `REPAIRED`),
+and only until the repair has looked at `_LOOKS` characters, in all stretches of a text together.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -15,7 +17,10 @@ from arena.llm.answers import clean
 from arena.llm.errors import ParseError
 
 REPAIRED = 20_000
-"""Characters of the longest JSON that is repaired, in time that may grow with their square."""
+"""Characters of the longest JSON that is repaired."""
+_LOOKS = (
+    200_000  # models' usual mistakes take 2 to 7 a character, some texts a number that is square
+)
 DEEPEST = 100
 _RESTARTS = 8
 # A string need not end: one that must would be looked for again from each quote within it.
@@ -99,14 +104,15 @@ def as_json(text: str) -> Any:
 
     Raises:
         ParseError: if there is none, or it is nested more than 100 levels deep, or it is not
-            quite JSON and longer than `REPAIRED`.
+            quite JSON and longer than `REPAIRED` or too laborious to repair.
 
     >>> as_json("Here: {'a': [1, 2,], b: None} Bye.")
     {'a': [1, 2], 'b': None}
     """
     text = without_thoughts(text)
+    looks = iter(range(_LOOKS))
     for part in sorted(_regions(text), key=lambda part: part.start - part.end):
-        value = _read_json(text[part.start : part.end])
+        value = _read_json(text[part.start : part.end], looks)
         if value is not None:
             return value
     raise ParseError("There is no JSON object or list in it that can be read.")
@@ -149,20 +155,46 @@ def _regions(text: str) -> list[_Region]:
     return regions
 
 
-def _read_json(text: str) -> dict[str, Any] | list[Any] | None:
+def _read_json(text: str, looks: Iterator[int]) -> dict[str, Any] | list[Any] | None:
     """Return the object or list of a text that begins with a bracket, repaired if need be."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         if len(text) > REPAIRED:
             return None
-        import json_repair
-
         try:
-            value = json_repair.loads(text, skip_json_loads=True) or None
+            value = _repair(text, looks) or None
         except (ValueError, RecursionError):
             return None
     return clean(value) if isinstance(value, dict | list) else None
+
+
+def _repair(text: str, looks: Iterator[int]) -> Any:
+    """Return what json_repair makes of a text.
+
+    Its time is square or worse in the length of some texts. Therefore each look of its parser at
+    the text takes one of `looks`, and it stops when none is left: a measure of work that, unlike
+    a clock, gives the same result on every machine.
+
+    Raises:
+        ValueError: if no look is left.
+    """
+    from json_repair.json_parser import JSONParser
+
+    class CountingParser(JSONParser):
+        _text: Any
+
+        @property
+        def json_str(self) -> Any:
+            if next(looks, None) is None:
+                raise ValueError("the repair takes too long.")
+            return self._text
+
+        @json_str.setter
+        def json_str(self, text: Any) -> None:
+            self._text = text
+
+    return CountingParser(text, None, False).parse()
 
 
 def as_list(text: str) -> list[str]:

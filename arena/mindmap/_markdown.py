@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from arena.errors import DataError, clip
@@ -32,6 +33,7 @@ _REPORT = 5_000
 _LONGEST_READ = 1_000  # more of a list item can neither be its label nor hold the end of one
 _MAX_UNDERLINED = 200  # a longer line above a rule is a paragraph
 _NESTING = 100  # of lists and items in one line, quotations, links
+_LOOKS = 5_000  # at characters, for the ends of the links of a line
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n.*:.*\n(?:.*\n)*?---[ \t]*(?:\n|\Z)")
 _INDENT = re.compile(r"^[ \t\u00a0\u3000]+", re.MULTILINE)
@@ -39,7 +41,8 @@ _WIDE = str.maketrans({"\u00a0": " ", "\u3000": "  "})  # the blank of Chinese h
 _BULLET = re.compile(r"^[•◦▪‣](?=\s)", re.MULTILINE)
 _SUBITEM = re.compile(r"(\d{1,2}(?:\.\d{1,2})+)[.)]?\s+(.*)", re.DOTALL)
 
-_KEPT = re.compile(r"\$[^$]+\$|(?<=[^\W_])\*(?=[^\W_])")
+_KEPT = re.compile(r"\$[^$]+\$|\[|(?<=[^\W_])\*(?=[^\W_])")
+_TARGET = re.compile(r"\]\((?:\\.|[^\\\s)])*", re.DOTALL)  # where the target of a link may end
 _TAG = re.compile(r"</?(?:a|b|br|code|em|i|mark|small|span|strong|sub|sup|u)\b[^<>]*>", re.I)
 
 _TASK = re.compile(r"\[[ xX]\]\s+")
@@ -292,44 +295,69 @@ def _is_rule(opening: Token, title: Token) -> bool:
 
 @functools.cache
 def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt
+    from markdown_it import MarkdownIt, helpers
 
     parser = MarkdownIt("commonmark", {"maxNesting": _NESTING})
     # What stands within a line is parsed for labels alone.
     parser.disable(["code", "html_block", "reference", "inline"]).enable("strikethrough")
     parser.inline.ruler.after("text", "kept", _keep)
+    bounded = SimpleNamespace(**vars(helpers) | {"parseLinkLabel": _label_end})
+    parser.helpers = bounded  # type: ignore[assignment]
     return parser
 
 
 # Labels
 
 
+@functools.lru_cache(maxsize=4)  # an item is measured before it becomes a label
 def plain(text: str) -> str:
     r"""Return `text` without emphasis, links, code marks, escapes, entities and a few HTML tags.
 
     As CommonMark, but that a star between two letters or digits is left alone, and so is what
-    stands between two dollar signs.
+    stands between two dollar signs. Where many brackets are left open, later ones make no links.
 
     >>> plain(r"**Dense** [retrieval](http://x.y), `f_1` \*, $a_i b_j$ and 2*3*4 &amp; A*")
     'Dense retrieval, f_1 *, $a_i b_j$ and 2*3*4 & A*'
     """
     tokens: list[Token] = []
     try:
-        _parser().inline.parse(text, _parser(), {}, tokens)
+        _parser().inline.parse(text, _parser(), {"looks": _LOOKS}, tokens)
         return "".join(_texts(tokens))
     except RecursionError:
         raise DataError(f"the label {clip(text)} nests too many links or images.") from None
 
 
 def _keep(state: StateInline, silent: bool) -> bool:
-    """Take mathematics, and a star within a word, as they are: a rule of markdown-it."""
+    """Take mathematics, and a star within a word, as they are: a rule of markdown-it.
+
+    So is a bracket whose end `_label_end` would not look for.
+    """
     match = _KEPT.match(state.src, state.pos, state.posMax)
-    if match is None:
+    if match is None or (match[0] == "[" and state.env["looks"] >= state.posMax - state.pos):
         return False
     if not silent:
         state.pending += match[0]
     state.pos = match.end()
     return True
+
+
+def _label_end(state: StateInline, start: int, disableNested: bool = False) -> int:  # noqa: N803
+    """Return where the text of a link ends, or -1: a helper of markdown-it that ends its work.
+
+    It looks for the end of each bracket, and of each target of a link, up to the end of the line
+    if there is none. A line of such brackets would take a time that is square in its length.
+    """
+    from markdown_it.helpers import parseLinkLabel
+
+    looks = state.posMax - start
+    if state.env["looks"] < looks:
+        return -1
+    state.env["looks"] -= looks  # before links within this one are looked for
+    end = parseLinkLabel(state, start, disableNested)
+    if end >= 0:
+        target = _TARGET.match(state.src, end, state.posMax)
+        state.env["looks"] += state.posMax - end - 5 * len(target[0] if target else "")
+    return end
 
 
 def _texts(tokens: Sequence[Token]) -> Iterator[str]:

@@ -25,6 +25,7 @@ from arena.testing.oracles import (
     with_keys,
 )
 from arena.testing.report import CheckError, Report, Reporter, brief
+from arena.testing.unproven import Headings, References
 from arena.testing.walk import label_type, parsed, strings, walk
 
 _OBSERVATION = {"topic", "cutoff", "stage", "result", "budget"}
@@ -70,6 +71,7 @@ class Shared(NamedTuple):
         retrievers: Engines; the first is the environments' own.
         scorers: Second BM25 of the engines that are one.
         instructions: (environment, stage) -> instructions, the same for all surveys.
+        references: Counts the references that tools without an oracle show.
         log: Takes findings.
     """
 
@@ -78,6 +80,7 @@ class Shared(NamedTuple):
     retrievers: tuple[str, ...]
     scorers: Mapping[str, Bm25]
     instructions: dict[tuple[str, str], set[str]]
+    references: References
     log: Report
 
 
@@ -118,8 +121,10 @@ class Episode:
         self._kind, self._shared, self._log = kind, shared, shared.log
         self._where = f"{kind.name}, survey {survey_id!r} before {self.survey.date}"
         self._reach = shared.facts.reach(survey_id)
-        unproven = frozenset(tools.keys() - ORACLES.keys())
-        self._attacker = Attacker(self._reach, self.survey, tools, unproven, rng)
+        self._unproven = frozenset(tools.keys() - ORACLES.keys())
+        self._attacker = Attacker(self._reach, self.survey, tools, self._unproven, rng)
+        self._headings = Headings(self.survey, self._reach, shared.exposure)
+        self._shown: set[str] = set()
         self._papers = Papers(self._reach, shared.scorers, shared.retrievers[0], self._log)
         self._oracle = Oracle(self._papers, kind.stages)
         # Ids and headings that are too long to stand in a text by chance.
@@ -191,6 +196,7 @@ class Episode:
             self._expose(result_text, report, texts=False)
         else:
             self._expose(result, report)
+            self._check_unproven(result, call, report)
         check_step_info(step.info, step.reward, self.survey, self.over, report)
         if self.over:
             submitted = self._oracle.submitted if self._oracle.certain else None
@@ -236,6 +242,9 @@ class Episode:
         if not isinstance(result, dict):
             report("result", f"it is no object of JSON: {brief(observation.get('result'))}")
             return {}
+        if self._unproven and "error" not in result:
+            ids = self._shared.exposure.ids_in_reach(result, self._reach)
+            self._shown.update(*ids.values())
         return result
 
     def _expose(self, result: Any, report: Reporter, texts: bool = True) -> None:
@@ -264,6 +273,19 @@ class Episode:
             for label in self._labels:
                 if label in text and label not in sent:
                     report("error", f"{text!r} names the label {label!r}")
+
+    def _check_unproven(self, result: Mapping[str, Any], call: Call, report: Reporter) -> None:
+        """Check a result that no oracle predicts for labels of the survey."""
+        for check, what in self._headings.find(result, self._sent):
+            report(check, what)
+        ids = self._shared.exposure.ids_in_reach(result, self._reach)
+        if "error" not in result:
+            if not self._kind.starts_with_references:
+                self._shared.references.add(call.tool, ids, self.survey, self._reach)
+            return
+        for paper_id in sorted(set().union(*ids.values()) & self.survey.gains.keys() - self._shown):
+            if not any(paper_id in text for text in self._sent):
+                report("error", f"{result['error']!r} names the reference {paper_id!r}")
 
     def _compare(self, answer: _Answer, report: Reporter) -> None:
         """Check the answers of a probe against each other."""

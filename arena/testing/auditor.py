@@ -24,9 +24,10 @@ from arena.testing.contract import find_spec, task_of
 from arena.testing.episodes import info_of, unbatched
 from arena.testing.exposure import Exposure
 from arena.testing.files import Facts
-from arena.testing.oracles import END
+from arena.testing.oracles import END, ORACLES
 from arena.testing.report import Report
 from arena.testing.stored import check_files
+from arena.testing.unproven import References
 from arena.testing.views import Views
 
 _MOST = 10**8
@@ -79,19 +80,23 @@ def audit(
     facts, log = Facts(opened.directory), Report()
     check_files(facts, log)
     scorers = _scorers(opened, facts, names)
-    shared = Shared(facts, Exposure(facts), names, scorers, {}, log)
+    references = References()
+    shared = Shared(facts, Exposure(facts), names, scorers, {}, references, log)
     surveys = random.Random(f"{seed} surveys").sample(list(facts.surveys), len(facts.surveys))
     turns = itertools.cycle(surveys)
-    views = max(1, actions // 10)
+    views, unproven = max(1, actions // 10), set()
     with progress(total=actions + views, desc="audit", unit="action") as bar:
         for number, kind in enumerate(audited):
             share = actions * (number + 1) // len(audited) - actions * number // len(audited)
             rng = random.Random(f"{seed} {kind.name}")
-            _Driver(kind, str(opened.directory), shared, turns, rng, bar.update).play(share)
+            driver = _Driver(kind, str(opened.directory), shared, turns, rng, bar.update)
+            unproven |= driver.tools.keys() - ORACLES.keys()
+            driver.play(share)
         attacked = Views(opened, shared, random.Random(f"{seed} views"))
         for _ in range(views):
             attacked.ask()
             bar.update(1)
+    references.report(log)
     log.counts["surveys"], log.counts["cutoffs"] = len(log.surveys), len(log.cutoffs)
     indexes = {f"index {name}": opened.index_sha256(name) for name in names}
     tasks = str(opened.manifest["tasks_sha256"])
@@ -102,6 +107,7 @@ def audit(
         "seed": seed,
         "retrievers": list(names),
         "scores_not_compared": [name for name in names if name not in scorers],
+        "tools_without_oracle": sorted(unproven),
     }
     log.sort()
     log.seconds = time.perf_counter() - begun
@@ -146,6 +152,9 @@ class _Driver:
         turns: Surveys to play, without end.
         rng: Source of randomness.
         advance: Called with a number of actions that are done.
+
+    Attributes:
+        tools: Schemas of the tools of the environment.
     """
 
     def __init__(
@@ -181,7 +190,7 @@ class _Driver:
             self._env = gymnasium.make_vec(kind.id, num_envs=kind.vector, **arguments)
         else:
             self._env = gymnasium.make(kind.id, **arguments)
-        self._tools = schemas_of(self._env)
+        self.tools = schemas_of(self._env)
 
     def play(self, actions: int) -> None:
         """Act `actions` times, in one episode after the other."""
@@ -273,7 +282,7 @@ class _Driver:
         return episode
 
     def _episode(self, survey_id: str) -> Episode:
-        return Episode(self._kind, self._tools, survey_id, self._shared, self._rng)
+        return Episode(self._kind, self.tools, survey_id, self._shared, self._rng)
 
     def _look(self, episode: Episode) -> None:
         report = episode.reporter("public attributes")

@@ -34,6 +34,7 @@ class Exposure:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
+        self._in_reach: dict[tuple[str, frozenset[str], str], bool] = {}
 
     def find(
         self, result: Any, reach: Reach, sent: Iterable[str], texts: bool = True
@@ -74,10 +75,10 @@ class Exposure:
             date = "-".join(part for part in match.groups() if part)
             if date < reach.cutoff or any(match[0] in each for each in sent):
                 continue
-            before = _words(text[: match.start()])
+            before = words_of(text[: match.start()])
             if date == reach.cutoff and {*before[-1:], key.lower()} & {"before", "cutoff"}:
                 continue  # the observation has it
-            if not self._is_quoted(date, before, _words(text[match.end() :]), reach):
+            if not self._is_quoted(date, before, words_of(text[match.end() :]), reach):
                 return date
         return None
 
@@ -92,16 +93,11 @@ class Exposure:
     def _ids(
         self, key: str, text: str, reach: Reach, sent: frozenset[str]
     ) -> Iterator[tuple[str, str]]:
-        ids = {text} | {
-            word
-            for word in re.findall(r"""[^\s'"(),;\[\]{}]+""", text)
-            if len(word) >= _SHORTEST_ID and not word.isdigit()
-        }
-        for paper_id in sorted(ids - sent):
+        for paper_id in sorted(_words_like_ids(text) - sent):
             known = paper_id in self._facts.by_id or paper_id in self._facts.surveys
             if not known or reach.paper(paper_id) is not None:
                 continue
-            if self._is_shown(text, reach) or any(paper_id in each for each in sent):
+            if self.is_name(text, reach) or any(paper_id in each for each in sent):
                 continue  # a paper in reach may be called so, or the agent has written it
             place = repr(key) if key else "a key"
             yield "hidden paper", f"{paper_id!r} {reach.why_not(paper_id)}, and is in {place}"
@@ -111,36 +107,63 @@ class Exposure:
     ) -> Iterator[tuple[str, str]]:
         whole = title_key(text) if len(text) < _LONGEST_KEY else ""
         if name := self._facts.title_keys.get(whole):
-            if not _is_part(text, sent):
+            if not is_part(text, sent):
                 yield "survey title", f"{key}={text!r} is the title of the survey {name!r}"
             return
         numbers = self._whole.get(whole, ()) if len(whole) >= _SHORTEST_KEY else ()
-        if numbers and not any(reach.mask[n] for n in numbers) and not _is_part(text, sent):
+        if numbers and not any(reach.mask[n] for n in numbers) and not is_part(text, sent):
             paper_id = self._facts.papers[numbers[0]].id
             why = reach.why_not(paper_id)
             yield "hidden paper", f"{key}={text!r:.80} is of {paper_id!r}, which {why}"
             return
-        words = _words(text)
+        words = words_of(text)
         for size in range(_SHORTEST_TITLE, _GRAM + 1):
             for at in range(len(words) - size + 1):
                 gram = " ".join(words[at : at + size])
                 number = self._grams.get(gram)
-                if number is None or reach.mask[number] or _is_part(gram, sent):
+                if number is None or reach.mask[number] or is_part(gram, sent):
                     continue
-                if not any(gram in each for each in self._texts_in_reach(reach)):
+                if not any(gram in self._lines[n] for n in reach.numbers.tolist()):
                     paper_id = self._facts.papers[number].id
                     why = reach.why_not(paper_id)
                     yield "hidden paper", f"{gram!r} in {key!r} is of {paper_id!r}, which {why}"
                     return
 
-    def _is_shown(self, text: str, reach: Reach) -> bool:
-        numbers = self._whole.get(title_key(text), ())
-        return any(reach.mask[number] for number in numbers)
+    def ids_in_reach(self, result: Any, reach: Reach) -> dict[str, set[str]]:
+        """Return key -> ids of papers in reach below it, for all that a result shows or names."""
+        ids: dict[str, set[str]] = {}
+        for key, text in strings(result):
+            known = {word for word in _words_like_ids(text) if reach.paper(word) is not None}
+            if known:
+                ids[key] = ids.get(key, set()) | known
+        return ids
 
-    def _texts_in_reach(self, reach: Reach) -> Iterator[str]:
-        for number in reach.numbers:
-            for text in self._facts.texts(int(number)):
-                yield " ".join(_words(text))
+    def is_name(self, text: str, reach: Reach) -> bool:
+        """Return whether a paper in reach has a text as its title, heading, field or venue."""
+        numbers = self._whole.get(title_key(text), ())
+        return any(reach.mask[number] for number in numbers) or title_key(text) in self._names
+
+    def is_in_reach(self, words: str, reach: Reach) -> bool:
+        """Return whether a text of a paper in reach has these words one after the other."""
+        place = reach.cutoff, reach.excluded, words
+        if place not in self._in_reach:
+            line = f" {words} "
+            self._in_reach[place] = any(line in self._lines[n] for n in reach.numbers.tolist())
+        return self._in_reach[place]
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        """The words of all texts of each document."""
+        return [
+            " | ".join(f" {' '.join(words_of(text))} " for text in self._facts.texts(number))
+            for number in range(len(self._facts.papers))
+        ]
+
+    @cached_property
+    def _names(self) -> set[str]:
+        """Keys of the fields and venues of all papers."""
+        names = (name for p in self._facts.papers for name in (*p.fields, p.venue or ""))
+        return {title_key(name) for name in names} - {""}
 
     @cached_property
     def _dated(self) -> dict[str, list[tuple[int, tuple[list[str], list[str]]]]]:
@@ -149,8 +172,8 @@ class Exposure:
         for paper in self._facts.papers:
             for text in (*self._facts.texts(paper.number), paper.venue or ""):
                 for match in _DAY.finditer(text):
-                    left = _words(text[: match.start()])[-_CONTEXT:]
-                    right = _words(text[match.end() :])[:_CONTEXT]
+                    left = words_of(text[: match.start()])[-_CONTEXT:]
+                    right = words_of(text[match.end() :])[:_CONTEXT]
                     dated["-".join(match.groups())].append((paper.number, (left, right)))
         return dated
 
@@ -171,7 +194,7 @@ class Exposure:
         grams: dict[str, int] = {}
         for number in range(len(self._facts.papers)):
             for place, text in enumerate(self._facts.texts(number)):
-                words = _words(text)
+                words = words_of(text)
                 if place == 0 and _SHORTEST_TITLE <= len(words) < _GRAM:
                     grams.setdefault(" ".join(words), number)
                 for at in range(0, len(words) - _GRAM + 1, _GRAM):
@@ -185,11 +208,18 @@ def _common(one: list[str], other: list[str]) -> int:
     return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def _is_part(text: str, sent: Iterable[str]) -> bool:
+def _words_like_ids(text: str) -> set[str]:
+    """Return a text and the words in it that are long enough for an id."""
+    words = re.findall(r"""[^\s'"(),;\[\]{}]+""", text)
+    return {text, *(word for word in words if len(word) >= _SHORTEST_ID and not word.isdigit())}
+
+
+def is_part(text: str, sent: Iterable[str]) -> bool:
     """Return whether the words of `text` stand in one of the texts that were sent."""
-    words = f" {' '.join(_words(text))} "
-    return any(words in f" {' '.join(_words(each))} " for each in sent)
+    words = f" {' '.join(words_of(text))} "
+    return any(words in f" {' '.join(words_of(each))} " for each in sent)
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
+    """Return the words of a text without case and punctuation."""
     return re.findall(r"\w+", text.casefold())

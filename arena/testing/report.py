@@ -35,6 +35,7 @@ LEAKS = {
     "result": "a result has other keys than documented",
     "instruction": "an instruction to the agent differs from survey to survey",
     "info": "info holds more than is documented, or something else",
+    "label": "a tool without an oracle shows headings of the mind-map, or references alone",
     "attribute": "a label can be reached by public attributes of the environment",
     "render": "a rendered state shows a label",
     "crash": "an exception instead of an answer",

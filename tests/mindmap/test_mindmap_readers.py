@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 
 import pytest
 from hypothesis import example, given, settings
@@ -740,3 +741,24 @@ def test_files_of_records(real_data):
         for number in (2, 3)
     ]
     assert experts[0] != experts[1]
+
+
+@pytest.mark.parametrize(
+    "item",
+    ["[" * 990, "![" * 490, "!" + "[[" * 300, "[a](" * 240, "[[a](" * 190, "[a](\\(" * 160,
+     "[\\]" * 300, "[`]`" * 240, "[" * 50 + "*a " * 300, "[" * 330 + "]" * 330],
+)  # fmt: skip
+def test_brackets_that_are_left_open_take_little_time(item):
+    """The links of one line took 50 milliseconds to find, in all lines of a text."""
+    read_markdown("- warm\n- up")
+    text = "# Topic\n" + "".join(f"- {n} {item}\n" for n in range(300))
+    start = time.process_time()
+    read_markdown(text)
+    assert time.process_time() - start < 2
+
+
+def test_links_are_read_among_brackets():
+    """Many links, many citations, and a few brackets left open hide no link."""
+    for before in ("[1] " * 25, "[[z] " * 10, "![ " * 10, "[a](b) " * 15, "[[[[[x]]]]] "):
+        tree, _ = read_markdown(f"# T\n- {before}[y](http://z.org/z)")
+        assert tree.children[0].label == before.replace("[a](b)", "a") + "y"

@@ -13,6 +13,7 @@ from arena.agents import AGENTS
 from arena.cli import main
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
 from arena.results.experiments import preview, read_experiment
+from corpus_builder.stages import read_config
 
 ROOT = Path(arena.__file__).parent.parent
 PAPER = ROOT / "configs" / "researcharena.yaml"
@@ -89,6 +90,22 @@ def test_files_that_are_no_configuration(tmp_path, text, told):
         read_experiment(path)
     with pytest.raises(DataError, match="does not exist"):
         read_experiment(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize("read", [read_experiment, read_config], ids=["experiment", "build"])
+def test_paths_that_name_no_file_are_refused_in_one_line(tmp_path, read):
+    (tmp_path / "file").touch()
+    for path, why in {
+        "": "'' cannot be read: Is a directory",
+        str(tmp_path): "cannot be read: Is a directory",
+        f"{tmp_path}/file/c.yaml": "cannot be read: Not a directory",
+        "c\0.yaml": r"'c\\x00.yaml' cannot be read: embedded null byte",
+        "c" * 300: "cannot be read: File name too long",
+        "c\ud800.yaml": r"'c\\ud800.yaml' cannot be read: .* surrogates not allowed",
+    }.items():
+        with pytest.raises(DataError, match=why) as caught:
+            read(path)
+        assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

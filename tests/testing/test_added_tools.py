@@ -23,6 +23,16 @@ def abstracts(episode: Episode, paper_ids: list[str], first: int = 3) -> dict[st
     papers = [episode.view.paper(paper_id) for paper_id in episode.papers(paper_ids)[:first]]
     return {"abstracts": [[p.title, p.date, f"{p.abstract} ({p.date[:4]})"] for p in papers]}
 """,
+    "similar": """
+def similar(episode: Episode, paper_id: str) -> dict[str, Any]:
+    hits = episode.view.search(episode.view.paper(paper_id).title, 4)
+    return {"papers": [h.id for h in hits if h.id != paper_id]}
+""",
+    "outlines": """
+def outlines(episode: Episode, paper_id: str) -> dict[str, Any]:
+    parts = episode.view.sections(paper_id)
+    return {"outline": [part.heading for part in parts], "first": [p.text for p in parts[:1]]}
+""",
     "note": """
 def note(episode: Episode, text: str) -> dict[str, Any]:
     notes = vars(episode).setdefault("notes", [])
@@ -54,6 +64,14 @@ LEAKING = {
     if paper_id in WHOLE and paper_id not in episode.view:
         episode.spend("reads")
     return {}"""),
+    # what only the labels tell
+    "outline": ("label", 'return {"x": [node.label for node in own_map(episode).nodes()][1:]}'),
+    "prose": ("label", 'return {"x": "; ".join(n.label for n in own_map(episode).nodes())}'),
+    "heading": ("label", 'return {"x": [node.label for node in own_map(episode).nodes()][-4]}'),
+    "golds": ("label", 'return {"good": list(own_gold(episode))[:20], "id": paper_id}'),
+    "hints": ("label", 'return {"x": f"You may try {RNG.choice(list(own_gold(episode)))}, too."}'),
+    "filters": ("label", 'return {"x": [p for p in [paper_id] if p in own_gold(episode)]}'),
+    "refuses": ("error", 'raise ToolError(f"Try {RNG.choice(list(own_gold(episode)))} first.")'),
     # what breaks
     "crashes": ("crash", "raise ZeroDivisionError"),
 }  # fmt: skip
@@ -62,14 +80,20 @@ from __future__ import annotations
 import itertools
 import random
 from typing import Any
-from arena.tools import TOOLS, Episode, Tool
+from arena.tools import TOOLS, Episode, Tool, ToolError
 WORDS = "the of we model membrane lattice method results in study"
-WHOLE, SURVEYS, PAPERS, RNG = None, [], [], random.Random(1)
+WHOLE, SURVEYS, LABELS, PAPERS, RNG = None, [], None, [], random.Random(1)
 CALLS = itertools.count()
 def later(episode):
     if not PAPERS:
         PAPERS.extend(WHOLE.paper(hit.id) for hit in WHOLE.search(WORDS, 600))
     return RNG.choice([paper for paper in PAPERS if paper.date >= episode.view.cutoff])
+def own(episode):
+    return [s.id for s in LABELS.surveys.values() if s.date == episode.view.cutoff][0]
+def own_map(episode):
+    return LABELS.mind_map(own(episode))
+def own_gold(episode):
+    return LABELS.gold(own(episode)).gains
 {code}
 {name}.__doc__ = """Do something with a paper.
 
@@ -95,7 +119,8 @@ def add_tool(world, tmp_path, monkeypatch):
         monkeypatch.delitem(sys.modules, f"tool_{name}", raising=False)
         module = importlib.import_module(f"tool_{name}")
         module.WHOLE = arena.Corpus.open(world).at("9999-12-31")
-        module.SURVEYS = [survey.title for survey in arena.tasks.TaskSet(world).surveys.values()]
+        module.LABELS = arena.tasks.TaskSet(world)
+        module.SURVEYS = [survey.title for survey in module.LABELS.surveys.values()]
 
     TOOLS.names()
     return add
@@ -105,7 +130,7 @@ def add_tool(world, tmp_path, monkeypatch):
 def test_a_leaking_tool_is_found(name, world, add_tool):
     check, body = LEAKING[name]
     add_tool(name, f"def {name}(episode: Episode, paper_id: str) -> dict[str, Any]:\n    {body}")
-    report = audit(world, 400)
+    report = audit(world, 1_200 if name == "filters" else 400)
     assert check in report.by_check
     if check == "crash":  # a vector that crashes says so for all its episodes
         return
@@ -120,6 +145,7 @@ def test_an_honest_tool_is_clean(name, code, world, add_tool):
     report = audit(world, 1_500)
     assert report.findings == []
     assert report.tools[name] > 100
+    assert report.settings["tools_without_oracle"] == [name]
     results = check_environment(f"tool_{name}:arena/Selection-v0", world, episodes=2)
     assert [result for result in results if not result.passed] == []
 

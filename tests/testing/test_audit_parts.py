@@ -278,7 +278,16 @@ def test_nothing_of_the_view_takes_part_in_what_is_expected():
     import ast
 
     root = Path(arena.testing.__file__).parent
-    for name in ("audited", "bm25", "exposure", "files", "hostile", "oracles", "stored"):
+    for name in (
+        "audited",
+        "bm25",
+        "exposure",
+        "files",
+        "hostile",
+        "oracles",
+        "stored",
+        "unproven",
+    ):
         tree = ast.parse((root / f"{name}.py").read_text(encoding="utf-8"))
         imported = {str(n.module) for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
         own = {n for n in imported if n.startswith("arena") and not n.startswith("arena.testing")}
