@@ -141,7 +141,7 @@ def test_an_index_rebuilt_before_the_first_search(whole, copy, tmp_path, times):
         copy.rename(tmp_path / "old")
         (tmp_path / f"new{number}").rename(copy)
         shutil.rmtree(tmp_path / "old")
-    with pytest.raises(CorpusError, match=r"was rebuilt .* Open the corpus again"):
+    with pytest.raises(CorpusError, match=r"was rebuilt .* open the corpus again"):
         engine.search("graph word3", 5, Scope(300))
     after = searched.search("graph word3", 5, Scope(300))
     assert after.documents.tolist() == before.documents.tolist()
