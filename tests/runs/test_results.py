@@ -12,7 +12,7 @@ def test_a_map_is_drawn_beside_the_gold_one(tmp_path):
     names = write_pictures(tmp_path, {"s": ours, "../S": ours}, {"s": own, "../S": None})
     assert names[0] == "pictures/s.svg"
     assert {path.parent for path in tmp_path.rglob("*.svg")} == {tmp_path / "pictures"}
-    both = beside(ours, own, captions=("handed in", "the survey's own"))
+    both = beside(ours, own, captions=("submitted", "the survey's own"))
     drawn = [(tmp_path / name).read_text(encoding="utf-8") for name in names]
     assert drawn == [both, render(ours, "svg")]
 
