@@ -261,7 +261,7 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
     cut_off = sum(entry.get("truncated", False) for entry in summary["per_survey"].values())
     if cut_off:
         print(
-            f"{cut_off} episodes were cut off by the budget before they submitted their last answer; "
+            f"{cut_off} episodes were cut off by the budget before their last answer; "
             "trajectories.jsonl holds every action and its error."
         )
     if not counts["scored"]:
