@@ -125,3 +125,10 @@ def effort_of(episodes: Mapping[str, PlayedEpisode]) -> Effort:
 def _number(value: Any) -> Any:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return value if is_number and 0 <= value < math.inf else None
+
+
+def usage_of(notes):
+    import dataclasses
+
+    use = use_of(notes)
+    return None if use is None else dataclasses.asdict(use)
