@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -127,8 +128,7 @@ def _number(value: Any) -> Any:
     return value if is_number and 0 <= value < math.inf else None
 
 
-def usage_of(notes):
-    import dataclasses
-
+def usage_of(notes: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return `use_of` as a dict."""
     use = use_of(notes)
     return None if use is None else dataclasses.asdict(use)

@@ -116,8 +116,9 @@ def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> 
             for cell in maker.cells(table.task, place, row, column):
                 if cells.setdefault(cell.directory, cell).identity() != cell.identity():
                     why = f"another table has {clip(cell.label)} with other options."
-                    error = DataError(f"{why} Give one of them another label.")
-                    raise experiment.locate(place, error)
+                    raise experiment.locate(
+                        place, DataError(f"{why} Give one of them another label.")
+                    )
     _check_indexes(experiment, corpus, cells)
     ordered: dict[str, Cell] = {}
     for cell in sorted(cells.values(), key=lambda cell: cell.asks):
@@ -171,8 +172,8 @@ class _Maker(NamedTuple):
         experiment, found, env_options = self.experiment, None, dict(row.env_options)
         if row.found is not None:
             if not takes_found(task):
-                error = DataError(f"the task {task!r} begins with no papers.")
-                raise experiment.locate((*place, "found"), error)
+                refused: ArenaError = DataError(f"the task {task!r} begins with no papers.")
+                raise experiment.locate((*place, "found"), refused)
             finder_place, finder = experiment.finder(row.found)
             first = finder.retriever or column
             yield from self.cells(FINDS, finder_place, finder, first)
@@ -186,8 +187,8 @@ class _Maker(NamedTuple):
             factory = agent_factory(agent, options, task, self.tasks)
             if self.prepare:
                 factory.prepare()
-        except ArenaError as refused:
-            raise experiment.locate((*place, "agent"), refused) from None
+        except ArenaError as error:
+            raise experiment.locate((*place, "agent"), error) from None
         cell = Cell(
             directory_of(task, place[-1], column), task, place[-1], column, agent, factory.name,
             options, {n: options[n] for n in options if n not in factory.kind.unrecorded}, asks,
@@ -198,8 +199,8 @@ class _Maker(NamedTuple):
         try:
             sha256_json(cell.identity())
         except TypeError as problem:
-            error = DataError(f"they must be what JSON can hold: {problem}.")
-            raise experiment.locate((*place, "options"), error) from None
+            refused = DataError(f"they must be what JSON can hold: {problem}.")
+            raise experiment.locate((*place, "options"), refused) from None
         yield cell
 
 
