@@ -219,7 +219,7 @@ def _session(seconds: float) -> Iterator[tuple[Any, threading.Event]]:
 
     class Adapter(requests.adapters.HTTPAdapter):
         def get_connection_with_tls_context(self, *args: Any, **options: Any) -> Any:
-            pool = super().get_connection_with_tls_context(*args, **options)
+            pool: Any = super().get_connection_with_tls_context(*args, **options)
             make = pool.ConnectionCls
 
             def connection(*args: Any, **options: Any) -> Any:
@@ -239,11 +239,12 @@ def _session(seconds: float) -> Iterator[tuple[Any, threading.Event]]:
                 with suppress(OSError):
                     socket.socket.shutdown(getattr(sock, "socket", sock), socket.SHUT_RDWR)
 
-    with requests.Session() as session:
+    session: Any = requests.Session()
+    with session:
         session.mount("http://", Adapter())
         session.mount("https://", Adapter())
         # Otherwise it would read the whole body of a redirect that is not followed.
-        session.get_redirect_target = lambda response: None  # type: ignore[method-assign]
+        session.get_redirect_target = lambda response: None
         threading.Thread(target=watch, daemon=True).start()
         try:
             yield session, late
