@@ -92,7 +92,11 @@ def claims(size: int | None, headers: Mapping[str, str], whole: bool) -> Claims:
     sha256 = _decoded(headers.get("x-amz-checksum-sha256"), 32) if whole else None
     crc32 = _decoded(headers.get("x-amz-checksum-crc32"), 4) if whole else None
     return Claims(
-        size, etag, md5, sha256 and sha256.hex(), None if crc32 is None else int.from_bytes(crc32)
+        size,
+        etag,
+        md5,
+        None if sha256 is None else sha256.hex(),
+        None if crc32 is None else int.from_bytes(crc32),
     )
 
 

@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -96,7 +96,7 @@ def fetch_published(
             if mirror:
                 address = f"{mirror.rstrip('/')}/{quote(file)}"
             source = RemoteFile(
-                transfers.session, f"{name}/{file}", lambda address=address: address, None,
+                transfers.session, f"{name}/{file}", partial(str, address), None,
                 _ATTEMPTS, transfers.sleep, headers,
             )  # fmt: skip
             jobs.append(FetchJob(source, known, path, sha256))
