@@ -147,8 +147,8 @@ class Corpus:
         return self._store.document(paper_id)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        options = {"check": self._check, "sha256": self.sha256}
-        return partial(type(self), **options), (str(self.directory),)
+        again = partial(type(self), check=self._check, sha256=self.sha256)
+        return again, (str(self.directory),)
 
     def __repr__(self) -> str:
         return f"Corpus({str(self.directory)!r})"
