@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from helpers import reseal
 
 import arena
 import arena.llm
@@ -200,6 +201,7 @@ def other_labels(world: Path, other: Path) -> None:
         digest = hashlib.sha256(data).hexdigest()
         manifest["files"][name] = {"bytes": len(data), "sha256": digest}
     (other / "manifest.json").write_text(json.dumps(manifest))
+    reseal(other)
 
 
 def walk(env: gymnasium.Env, survey: str, ends: tuple[str, ...]) -> list[tuple[object, ...]]:
