@@ -287,5 +287,5 @@ def test_labels_that_were_changed_do_not_open(world, tmp_path):
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
-    with pytest.raises(CorpusError, match="is not as it was built"):
+    with pytest.raises(CorpusError, match="its content is not what was built"):
         arena.run(other, "discovery", "title", tmp_path / "run")
