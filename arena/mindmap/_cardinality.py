@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from arena._internal.cores import one_thread
 from arena.encoders import Encoder
 from arena.errors import DataError
 from arena.mindmap._labels import unit_vectors
@@ -91,6 +92,7 @@ def _set(labels: Collection[str]) -> set[str]:
     return {label for label in labels if label.strip()}
 
 
+@one_thread()
 def _sums(
     vectors: NDArray[np.float64], members: NDArray[np.float64], clip: bool
 ) -> NDArray[np.float64]:

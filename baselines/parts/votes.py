@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from arena._internal.cores import one_thread
 from arena.agents import Hit
 from arena.text import analyze
 from baselines.parts.dendrogram import encode, whole_characters
@@ -125,6 +125,7 @@ PENALTY = 10.0
 """Penalty of the ridge regression: with a larger one the predicted scores differ less."""
 
 
+@one_thread()
 def regressed(scores: Scores, titles: Sequence[str], encoder: str | None) -> Scores:
     """Return each score as predicted from the titles by kernel ridge regression.
 
@@ -147,10 +148,8 @@ def regressed(scores: Scores, titles: Sequence[str], encoder: str | None) -> Sco
         kernel = kernel + vectors @ vectors.T
     kernel = kernel - kernel.mean(0) - kernel.mean(1)[:, None] + kernel.mean()
     # By eigenvectors, since LAPACK's LU takes so much of the stack that a process in which Java
-    # runs, for the engine lucene, dies of it. On one thread, since more of them only wait for
-    # each other on a busy machine.
-    with threadpool_limits(limits=1, user_api="blas"):
-        values, vectors = np.linalg.eigh(kernel)
+    # runs, for the engine lucene, dies of it.
+    values, vectors = np.linalg.eigh(kernel)
     shares = vectors.T @ (scores - scores.mean())
     return vectors @ (values / (values + PENALTY) * shares)  # type: ignore[no-any-return]
 
@@ -161,6 +160,7 @@ def standard(values: Scores) -> Scores:
     return (values - values.mean()) / spread if spread > 1e-12 else np.zeros_like(values)
 
 
+@one_thread()
 def similarity(titles: Sequence[str], encoder: str | None) -> Scores:
     """Return the similarity of titles, from 0 to 1, shape (n, n)."""
     if encoder is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from arena._internal.cores import one_thread
 from arena.encoders import Encoder
 from arena.mindmap._edit_distance import edit_distance
 from arena.mindmap._labels import unit_vectors
@@ -156,7 +157,8 @@ def _alike(predicted: MindMap, gold: MindMap, encoder: str | Encoder) -> NDArray
     if ours and theirs:
         labels = [rows[i] for i in ours] + [columns[i] for i in theirs]
         vectors = unit_vectors(labels, encoder)
-        cosines = vectors[: len(ours)] @ vectors[len(ours) :].T
+        with one_thread():
+            cosines = vectors[: len(ours)] @ vectors[len(ours) :].T
         same[np.ix_(ours, theirs)] = np.rint(cosines * 1e6) > _THRESHOLD
     numbers = {label: column for column, label in enumerate(columns)}
     for row, label in enumerate(rows):
