@@ -87,7 +87,7 @@ def test_arrays_of_another_index(copy):
     ):
         before = (copy / f"{name}.npy").read_bytes()
         save_array(copy / f"{name}.npy", array)
-        with pytest.raises(CorpusError, match="do not belong together"):
+        with pytest.raises(CorpusError, match="is damaged"):
             search(copy)
         (copy / f"{name}.npy").write_bytes(before)
 
