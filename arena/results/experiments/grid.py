@@ -24,10 +24,10 @@ from arena.errors import (
 from arena.results.experiments.config import FINDS, Engine, Experiment, Row, TableSpec, slug
 from arena.runs.directory import MANIFEST
 from arena.runs.environment import FOUND, arguments_of, has_mind_maps, takes_found
-from arena.runs.players import ORACLE, agent_factory
+from arena.runs.players import ORACLE, AgentFactory
 from arena.runs.rescoring import scored_stages
 from arena.runs.trajectories import TRAJECTORIES
-from arena.tasks import TASKS, TaskSet, can_score, choose_surveys
+from arena.tasks import TASKS, TaskSet, can_score, choose_surveys, play_order
 
 RUNS = "runs"
 
@@ -198,7 +198,7 @@ class _Maker:
                         f"none of the surveys has a mind-map, which the task {task!r} needs. Leave "
                         "its tables out (--tables), or give the surveys of the corpus a `mind_map`."
                     )
-            self._surveys[task] = choose_surveys(tasks, asked, counted)
+            self._surveys[task] = play_order(tasks, choose_surveys(tasks, asked, counted))
         return self._surveys[task]
 
     def _agent(self, task: str, row: Row) -> tuple[Any, ...]:
@@ -226,7 +226,7 @@ class _Maker:
                     raise DataError(f"llm.{name}: no such option.{did_you_mean(name, known)}")
             if "model" not in options:
                 raise DataError("it asks a language model: name one as `model` under `llm`.")
-        factory = agent_factory(agent, options, task, self._tasks)
+        factory = AgentFactory(agent, options, task, self._tasks)
         if self._prepare:
             factory.prepare()
         recorded = {
@@ -240,10 +240,8 @@ class _Maker:
 
 def _loaded(agent: str, folder: Path) -> str | type[Agent]:
     """Return the class that ``FILE.py:CLASS`` means, beside the configuration, or the name."""
-    from arena.runs.players import load_agent
-
     file, _, name = agent.rpartition(":")
-    return load_agent(f"{folder / file}:{name}" if file.endswith(".py") else agent)
+    return AGENTS.get(f"{folder / file}:{name}") if file.endswith(".py") else agent
 
 
 def _report_name(experiment: Experiment, table: TableSpec, heading: str, metric: str) -> str:
