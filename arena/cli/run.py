@@ -33,6 +33,8 @@ def run(
     max_reads: int | None = None,
     max_characters: int | None = None,
     max_k: int | None = None,
+    jobs: int = 1,
+    isolate: bool = False,
     overwrite: bool = False,
     json: bool = False,
 ) -> None:
@@ -64,6 +66,8 @@ def run(
         max_reads: Papers that an episode reads (default: 100).
         max_characters: Characters that an episode reads (default: 2000000).
         max_k: Hits of a search (default: 100).
+        jobs: Episodes to play at once, each in a process; the files are the same.
+        isolate: Play each episode in a new process, in which the agent knows of no other.
         overwrite: Replace a run in RUN.
         json: Print JSON instead of text.
 
@@ -72,7 +76,6 @@ def run(
     """
     from arena.corpus import Corpus
     from arena.runs import run as play
-    from arena.runs.players import load_agent
     from arena.tasks import TaskSet
 
     started = time.monotonic()
@@ -88,7 +91,7 @@ def run(
         summary = play(
             opened,
             task,
-            load_agent(agent),
+            agent,
             output,
             retriever=retriever,
             retriever_options=retriever_option or {},
@@ -101,6 +104,8 @@ def run(
             budget={name: value for name, value in budget.items() if value is not None},
             surveys=parse_surveys(surveys, TaskSet(opened.directory).surveys),
             seed=seed,
+            jobs=jobs,
+            isolate=isolate,
             overwrite=overwrite,
         )
     if json:
