@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-import queue
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError, Future, wait
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,7 +30,7 @@ from arena.llm.errors import (
     RequestRefusedError,
     SpendingLimitError,
 )
-from arena.llm.meter import Limits, Meter, price_of
+from arena.llm.meter import Limits, Meter, check_number, price_of
 from arena.llm.server import Server
 from arena.llm.store import Store
 
@@ -149,19 +149,14 @@ class Client(Model):
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._arguments = {name: value for name, value in locals().items() if name != "self"}
-        for name in ("model", "api_key_env"):
-            value = self._arguments[name]
+        for name, value in (("model", model), ("api_key_env", api_key_env)):
             if not isinstance(value, str) or not value:
                 raise DataError(f"{name}={clip(value)}: give a name.")
-        for name, least, kinds in (
-            ("timeout", 1e-3, (int, float)),
-            ("max_retries", 0, (int,)),
-            ("max_parallel", 1, (int,)),
-            ("max_per_minute", 1e-3, (int, float, type(None))),
-        ):
-            value = self._arguments[name]
-            if type(value) not in kinds or (value is not None and not least <= value < 1e9):
-                raise DataError(f"{name}={clip(value)}: give a number >= {least}.")
+        check_number("timeout", timeout, least=1e-3)
+        check_number("max_retries", max_retries, whole=True)
+        check_number("max_parallel", max_parallel, whole=True, least=1)
+        if max_per_minute is not None:
+            check_number("max_per_minute", max_per_minute, least=1e-3)
         settled = self.settle({"mode": mode, "store": store})
         self.model, self.mode = model, settled["mode"]
         if self.mode not in MODES:
@@ -170,7 +165,11 @@ class Client(Model):
         self._options = {"temperature": temperature, "seed": seed, "max_tokens": max_tokens}
         self._options |= dict(request or {})
         self._retries, self._parallel = max_retries, max_parallel
-        self._gate = _Gate(max_parallel, max_per_minute, sleep)
+        self._places = threading.BoundedSemaphore(max_parallel)
+        self._interval = 60.0 / max_per_minute if max_per_minute else 0.0
+        self._sleep = sleep
+        self._next = 0.0  # when the next attempt may begin
+        self._lock = threading.Lock()
         self._server = Server(base_url, api_key_env, float(timeout))
         self._price = None if self.mode == "replay" else price_of(model, prices)
         self.check_price(self.meter.limits)
@@ -249,7 +248,7 @@ class Client(Model):
                 f"the limit {limit}={getattr(self.meter.limits, limit)} of all requests of this "
                 "process is reached. Earlier answers are kept."
             )
-        with self._gate.places:
+        with self._places:
             started = time.monotonic()
             try:
                 answer = self._attempt(key, body, stopped)
@@ -265,21 +264,34 @@ class Client(Model):
         return answer if kept == record else from_record(kept)
 
     def _attempt(self, key: str, body: dict[str, Any], stopped: threading.Event) -> Completion:
+        reason, pause = "", 0.0
         for attempt in range(self._retries + 1):
-            self._gate.wait()
+            if pause:
+                self._sleep(pause)
+            self._wait()
             if stopped.is_set():
-                raise _StoppedError
+                raise CancelledError
             try:
                 return read_answer(self._server.post(body), key, self._server.hide)
             except AgainError as error:
                 reason, asked = str(error), error.pause
-            if attempt < self._retries:
-                pause = _backoff(key, attempt) if asked is None else asked
-                self._gate.pause(pause, everyone=asked is not None)
+            pause = _backoff(key, attempt) if asked is None else 0.0
+            if asked is not None and attempt < self._retries:
+                with self._lock:  # nobody begins an attempt before that
+                    self._next = max(self._next, time.monotonic() + asked)
         raise LLMError(
             f"{reason} ({self._retries + 1} attempts at request {describe_request(body)}). "
             "Earlier answers are kept."
         )
+
+    def _wait(self) -> None:
+        """Wait until the next attempt of any thread may begin."""
+        with self._lock:
+            now = time.monotonic()
+            begin = max(now, self._next)
+            self._next = max(self._next, begin + self._interval)
+        if begin > now:
+            self._sleep(begin - now)
 
     def _miss(self, body: dict[str, Any]) -> ReplayMissError:
         assert self.store is not None
@@ -306,42 +318,6 @@ class Client(Model):
         self.__init__(**state)  # type: ignore[misc]
 
 
-class _Gate:
-    """The places and pauses that all threads of a client share.
-
-    Args:
-        parallel: Calls under way at once.
-        per_minute: Calls begun in a minute, evenly; None for no bound.
-        sleep: Function that waits for a number of seconds.
-    """
-
-    def __init__(
-        self, parallel: int, per_minute: float | None, sleep: Callable[[float], None]
-    ) -> None:
-        self.places = threading.BoundedSemaphore(parallel)
-        self._interval = 60.0 / per_minute if per_minute else 0.0
-        self._sleep = sleep
-        self._next = 0.0
-        self._lock = threading.Lock()
-
-    def wait(self) -> None:
-        """Wait until the next call may begin."""
-        with self._lock:
-            now = time.monotonic()
-            begin = max(now, self._next)
-            self._next = max(self._next, begin + self._interval)
-        if begin > now:
-            self._sleep(begin - now)
-
-    def pause(self, seconds: float, everyone: bool) -> None:
-        """Wait; with `everyone` no other thread begins a call before that either."""
-        if everyone:
-            with self._lock:
-                self._next = max(self._next, time.monotonic() + seconds)
-        else:
-            self._sleep(seconds)
-
-
 def _backoff(key: str, attempt: int) -> float:
     """Return seconds to wait after a failed attempt (from 0).
 
@@ -351,10 +327,6 @@ def _backoff(key: str, attempt: int) -> float:
     digest = hashlib.sha256(f"{key} {attempt}".encode()).digest()
     share = int.from_bytes(digest[:4], "little") / 2**32
     return float(min(60.0, 0.5 * 2.0**attempt) * (0.5 + 0.5 * share))
-
-
-class _StoppedError(Exception):
-    """Raised by a call that gives up because another one failed."""
 
 
 def _side_by_side(calls: Sequence[Callable[[threading.Event], T]], parallel: int) -> list[T]:
@@ -368,33 +340,27 @@ def _side_by_side(calls: Sequence[Callable[[threading.Event], T]], parallel: int
     stopped = threading.Event()
     if len(calls) <= 1:
         return [call(stopped) for call in calls]
-    results: dict[int, T] = {}
-    failures: dict[int, Exception] = {}
-    waiting, ended = queue.SimpleQueue[int](), queue.SimpleQueue[None]()
-    for place in range(len(calls)):
-        waiting.put(place)
+    futures: list[Future[T]] = [Future() for _ in calls]
+    waiting = iter(list(zip(calls, futures, strict=True)))
 
     def work() -> None:
-        while not (stopped.is_set() or waiting.empty()):
+        for call, future in waiting:
             try:
-                place = waiting.get_nowait()
-                results[place] = calls[place](stopped)
-            except (queue.Empty, _StoppedError):
-                break
-            except Exception as error:
-                failures[place] = error
+                if stopped.is_set():
+                    raise CancelledError
+                future.set_result(call(stopped))
+            except BaseException as error:
+                future.set_exception(error)
                 stopped.set()
-        ended.put(None)
 
     # Not an executor: the interpreter joins its threads at exit, and a model may take minutes.
-    threads = min(parallel, len(calls))
+    for _ in range(min(parallel, len(calls))):
+        threading.Thread(target=work, daemon=True).start()
     try:
-        for _ in range(threads):
-            threading.Thread(target=work, daemon=True).start()
-        for _ in range(threads):
-            ended.get()
+        wait(futures)
     finally:
         stopped.set()
-    if failures:
-        raise failures[min(failures)]
-    return [results[place] for place in range(len(calls))]
+    errors = [future.exception() for future in futures]
+    if failures := [e for e in errors if e is not None and not isinstance(e, CancelledError)]:
+        raise failures[0]
+    return [future.result() for future in futures]
