@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from arena._internal.cores import one_thread
 from arena.agents import AGENTS, Desk, Researcher, Steps
 from arena.encoders import ENCODERS, Encoder
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS, MAX_LABEL, MindMap
@@ -83,7 +84,8 @@ def cluster(
     if not order:
         return MindMap(topic)
     chosen = sorted(known.values())
-    tree = Dendrogram(encode([_text(paper) for paper in chosen], encoder))
+    with one_thread():
+        tree = Dendrogram(encode([_text(paper) for paper in chosen], encoder))
     if merge == "none":
         split = binary(tree)
     elif merge == "children":

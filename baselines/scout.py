@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from arena._internal.cores import one_thread
 from arena.agents import AGENTS, Desk, Known, Researcher, Steps
 from arena.encoders import ENCODERS
 from baselines.clustering import cluster
@@ -218,7 +219,9 @@ class Scout(Researcher):
         pool = order[:_POOL]
         if len(pool) > 1 and (self._titles or self._diversity):
             names = [desk.papers[ids[number]].title for number in pool]
-            order = [pool[place] for place in self._corrected(scores[pool], names)] + order[_POOL:]
+            with one_thread():
+                corrected = self._corrected(scores[pool], names)
+            order = [pool[place] for place in corrected] + order[_POOL:]
         out = [number for number in order if factor[number] == 0]
         desk.ranking = [ids[number] for number in order if factor[number] > 0]
         desk.ranking += [ids[number] for number in out]

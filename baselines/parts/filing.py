@@ -151,26 +151,17 @@ class Filing:
         Args:
             ids: Ids of the papers 1, 2, ....
         """
-        root = _copy(self.root)
+        root = self.root.copy()
         if lost := self.lost:
             root.child(OTHER).papers += lost
         for node in reversed(root.levels()):
             node.children = {k: c for k, c in node.children.items() if c.children or c.papers}
-        nodes = [root]
-        for node in nodes:
+        for node in root.levels():
             if node.children and node.papers:
-                general = node.child(GENERAL)
-                general.papers += node.papers
+                node.child(GENERAL).papers += node.papers
                 node.papers = []
-            nodes.extend(node.children.values())
-        _fold(root, nodes)
-
-        done: dict[int, MindMap] = {}
-        for node in reversed(root.levels()):
-            children = tuple(done.pop(id(child)) for child in node.children.values())
-            filed = tuple(ids[number - 1] for number in sorted(node.papers))
-            done[id(node)] = MindMap(node.label if node.level else self._topic, children, filed)
-        return done[id(root)]
+        _fold(root)
+        return root.mind_map(self._topic, ids)
 
     def _papers(self, item: object, listed: bool) -> list[int]:
         if isinstance(item, float):
@@ -213,20 +204,9 @@ def _bare(text: str) -> str:
     return " ".join(_WORDS.findall(text.casefold()))
 
 
-def _copy(root: Node) -> Node:
-    made = Node(root.label, papers=list(root.papers))
-    waiting = [(root, made)]
-    while waiting:
-        node, copied = waiting.pop()
-        for child in node.children.values():
-            below = copied.child(child.label)
-            below.papers += child.papers
-            waiting.append((child, below))
-    return made
-
-
-def _fold(root: Node, nodes: Sequence[Node]) -> None:
-    """Remove headings beyond the most that a map may have; `nodes` are those of all levels."""
+def _fold(root: Node) -> None:
+    """Remove headings beyond the most that a map may have, the lowest and last ones first."""
+    nodes = root.levels()
     size = len(nodes) - 1
     for node in reversed(nodes[1:]):  # everything below it was removed before
         if size <= MAX_HEADINGS:

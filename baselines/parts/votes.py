@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from arena.agents import Hit
 from arena.text import analyze
@@ -147,10 +146,8 @@ def regressed(scores: Scores, titles: Sequence[str], encoder: str | None) -> Sco
         kernel = kernel + vectors @ vectors.T
     kernel = kernel - kernel.mean(0) - kernel.mean(1)[:, None] + kernel.mean()
     # By eigenvectors, since LAPACK's LU takes so much of the stack that a process in which Java
-    # runs, for the engine lucene, dies of it. On one thread, since more of them only wait for
-    # each other on a busy machine.
-    with threadpool_limits(limits=1, user_api="blas"):
-        values, vectors = np.linalg.eigh(kernel)
+    # runs, for the engine lucene, dies of it.
+    values, vectors = np.linalg.eigh(kernel)
     shares = vectors.T @ (scores - scores.mean())
     return vectors @ (values / (values + PENALTY) * shares)  # type: ignore[no-any-return]
 
