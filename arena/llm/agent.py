@@ -135,10 +135,7 @@ class LLMAgent(Researcher):
         return self.ask_many(template, parse, [values])[0]
 
     def ask_many(
-        self,
-        template: str,
-        parse: Callable[[str], T],
-        many: Iterable[Mapping[str, str | int]],
+        self, template: str, parse: Callable[[str], T], many: Iterable[Mapping[str, str | int]]
     ) -> list[T | Failed]:
         """Do as `ask` for each of many values, side by side."""
         messages = [self.template(template).messages(**values) for values in many]

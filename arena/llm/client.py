@@ -9,9 +9,8 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, wait
-from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from arena.errors import DataError, clip, did_you_mean
 from arena.llm.answers import (
@@ -38,8 +37,6 @@ MODES = ("live", "record", "replay")
 MODE_ENV, STORE_ENV = "ARENA_LLM_MODE", "ARENA_LLM_STORE"
 STORE, OLD_STORE = "llm-answers.db", "llm-answers.jsonl"
 
-T = TypeVar("T")
-
 
 class Model(ABC):
     """Something that answers requests: a `Client`, or the `Session` of an episode."""
@@ -54,29 +51,19 @@ class Model(ABC):
                 ``response_format``, ``stop``, ...; None removes one that the client has.
         """
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        tools: Sequence[Any] | None = None,
-        response_format: Any = None,
-        **more: Any,
-    ) -> Completion:
+    def complete(self, messages: Sequence[Message], **options: Any) -> Completion:
         """Return the answer to one request.
 
         Args:
             messages: A conversation of ``{"role": ..., "content": ...}`` and so on.
-            tools: Schemas as `arena.tool_schemas` returns them.
-            response_format: A form such as ``{"type": "json_object"}``.
-            more: Further fields of the request, such as ``max_tokens`` or ``stop``.
+            options: Fields of the request, as in `answers`; for ``tools`` see
+                `arena.tool_schemas`.
 
         Raises:
             RequestRefusedError: if the server refuses this request.
             LimitReachedError: if a limit of the episode is reached.
             LLMError: if the model could not be asked.
         """
-        named = {"tools": tools, "response_format": response_format}
-        options = more | {name: value for name, value in named.items() if value is not None}
         return self.complete_many([messages], **options)[0]
 
     def complete_many(self, many: Sequence[Sequence[Message]], **options: Any) -> list[Completion]:
@@ -222,24 +209,48 @@ class Client(Model):
         """
         if "model" in options:
             raise DataError("a client asks one model; make another one for another model.")
-        bodies = [
-            body_of(messages, {**self._options, "model": self.model, **options})
-            for messages in many
-        ]
-        keys = [key_of(body) for body in bodies]
-        requests = list(zip(keys, bodies, strict=True))
+        fields = {**self._options, "model": self.model, **options}
+        bodies = [body_of(messages, fields) for messages in many]
+        requests = [(key_of(body), body) for body in bodies]
         if self.store is None:
-            return _side_by_side([partial(self._ask, *each) for each in requests], self._parallel)
-        records = {key: self.store.get(key) for key in dict.fromkeys(keys)}
+            return self._ask_all(requests)
+        records = {key: self.store.get(key) for key in dict(requests)}
         answers = {key: from_record(record) for key, record in records.items() if record}
         missing = {key: body for key, body in requests if key not in answers}
         if missing and self.mode == "replay":
             raise self._miss(next(iter(missing.values())))
-        asked = _side_by_side(
-            [partial(self._ask, *each) for each in missing.items()], self._parallel
-        )
-        answers |= dict(zip(missing, asked, strict=True))
-        return [answers[key] for key in keys]
+        answers |= dict(zip(missing, self._ask_all(list(missing.items())), strict=True))
+        return [answers[key] for key, _ in requests]
+
+    def _ask_all(self, requests: Sequence[tuple[str, dict[str, Any]]]) -> list[Completion]:
+        """Ask side by side; after a failure nothing more is begun, and the first one is raised."""
+        stopped = threading.Event()
+        if len(requests) == 1:
+            return [self._ask(*requests[0], stopped)]
+        futures: list[Future[Completion]] = [Future() for _ in requests]
+        waiting = iter(list(zip(requests, futures, strict=True)))
+
+        def work() -> None:
+            for request, future in waiting:
+                try:
+                    if stopped.is_set():
+                        raise CancelledError
+                    future.set_result(self._ask(*request, stopped))
+                except BaseException as error:
+                    future.set_exception(error)
+                    stopped.set()
+
+        # Not an executor: the interpreter joins its threads at exit, and a model may take minutes.
+        for _ in range(min(self._parallel, len(requests))):
+            threading.Thread(target=work, daemon=True).start()
+        try:
+            wait(futures)
+        finally:
+            stopped.set()
+        for error in [future.exception() for future in futures]:
+            if error is not None and not isinstance(error, CancelledError):
+                raise error
+        return [future.result() for future in futures]
 
     def _ask(self, key: str, body: dict[str, Any], stopped: threading.Event) -> Completion:
         """Ask the server until it answers; keep the answer."""
@@ -295,17 +306,18 @@ class Client(Model):
 
     def _miss(self, body: dict[str, Any]) -> ReplayMissError:
         assert self.store is not None
+        where = repr(str(self.store.path))
         if not self.store.path.exists():  # only now, since a run that asks nothing writes none
             return ReplayMissError(
-                f"there is no file of answers {str(self.store.path)!r} to replay. Name the "
-                "recorded one as `store`, or use mode='record' to make one."
+                f"there is no file of answers {where} to replay. Name the recorded one as `store`, "
+                "or use mode='record' to make one."
             )
-        others = sorted(self.store.models - {self.model})
-        of = "" if self.model in self.store.models else f", all of other models: {clip(others)}"
+        models = sorted(self.store.models)
+        of = "" if self.model in models else f", all of other models: {clip(models)}"
         return ReplayMissError(
-            f"replay: no answer is kept to the request {describe_request(body)} in "
-            f"{str(self.store.path)!r} ({len(self.store)} answers{of}). Model, prompts, options or "
-            "corpus are not those of the recording, or it ended early; mode='record' asks for it."
+            f"replay: no answer is kept to the request {describe_request(body)} in {where} "
+            f"({len(self.store)} answers{of}). Model, prompts, options or corpus are not those of "
+            "the recording, or it ended early; mode='record' asks for it."
         )
 
     def __repr__(self) -> str:
@@ -326,41 +338,4 @@ def _backoff(key: str, attempt: int) -> float:
     """
     digest = hashlib.sha256(f"{key} {attempt}".encode()).digest()
     share = int.from_bytes(digest[:4], "little") / 2**32
-    return float(min(60.0, 0.5 * 2.0**attempt) * (0.5 + 0.5 * share))
-
-
-def _side_by_side(calls: Sequence[Callable[[threading.Event], T]], parallel: int) -> list[T]:
-    """Return the results of `calls` in their order.
-
-    Each call receives an event; after the first exception it is set and no further call begins.
-
-    Raises:
-        Exception: the exception of the first call, in order, that failed.
-    """
-    stopped = threading.Event()
-    if len(calls) <= 1:
-        return [call(stopped) for call in calls]
-    futures: list[Future[T]] = [Future() for _ in calls]
-    waiting = iter(list(zip(calls, futures, strict=True)))
-
-    def work() -> None:
-        for call, future in waiting:
-            try:
-                if stopped.is_set():
-                    raise CancelledError
-                future.set_result(call(stopped))
-            except BaseException as error:
-                future.set_exception(error)
-                stopped.set()
-
-    # Not an executor: the interpreter joins its threads at exit, and a model may take minutes.
-    for _ in range(min(parallel, len(calls))):
-        threading.Thread(target=work, daemon=True).start()
-    try:
-        wait(futures)
-    finally:
-        stopped.set()
-    errors = [future.exception() for future in futures]
-    if failures := [e for e in errors if e is not None and not isinstance(e, CancelledError)]:
-        raise failures[0]
-    return [future.result() for future in futures]
+    return min(60.0, 0.5 * 2.0**attempt) * (0.5 + 0.5 * share)

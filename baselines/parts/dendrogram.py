@@ -26,14 +26,12 @@ def encode(texts: Sequence[str], encoder: str | Encoder) -> NDArray[np.float64]:
 
     model = shared_encoder(encoder) if isinstance(encoder, str) else encoder
     # Each text once, so that papers that are alike have the same vector to the last digit.
-    distinct = [text for text in dict.fromkeys(texts) if text.strip()]
-    row = {text: number for number, text in enumerate(distinct)}
+    distinct = {text: n for n, text in enumerate(dict.fromkeys(filter(str.strip, texts)))}
     vectors = np.zeros((len(texts), model.dimension))
     if distinct:
-        encoded = np.asarray(model.documents(distinct), np.float64)
-        for place, text in enumerate(texts):
-            if text in row:
-                vectors[place] = encoded[row[text]]
+        rows = [place for place, text in enumerate(texts) if text in distinct]
+        encoded = np.asarray(model.documents(list(distinct)), np.float64)
+        vectors[rows] = encoded[[distinct[texts[place]] for place in rows]]
     return vectors
 
 
@@ -72,26 +70,21 @@ class Dendrogram:
         self._points = np.rint(vectors / lengths * _GRID) / _GRID
         count = len(vectors)
         merges = linkage(self._points, method="ward") if count > 1 else np.empty((0, 4))
+        jumps = inconsistent(merges)[:, 3] if count > 1 else np.empty(0)
         self.root = 2 * count - 2
-        self.sides: list[tuple[int, int]] = [(-1, -1)] * count
-        self.height = [0.0] * count
-        self.jump = [0.0] * count
+        self.height = [0.0] * count + merges[:, 2].tolist()
+        self.jump = [0.0] * count + jumps.tolist()
+        self.sides: list[tuple[int, ...]] = [()] * count
         self.papers: list[tuple[int, ...]] = [(paper,) for paper in range(count)]
-        coefficients = inconsistent(merges)[:, 3] if count > 1 else ()
-        for (one, other, height, _), jump in zip(merges.tolist(), coefficients, strict=True):
+        for pair in merges[:, :2].astype(int).tolist():
             # The greater side first, then the one with the first paper.
-            sides = sorted(
-                (int(one), int(other)),
-                key=lambda node: (-len(self.papers[node]), self.papers[node][0]),
-            )
-            self.sides.append((sides[0], sides[1]))
-            self.height.append(height)
-            self.jump.append(float(jump))
+            sides = sorted(pair, key=lambda node: (-len(self.papers[node]), self.papers[node][0]))
+            self.sides.append(tuple(sides))
             self.papers.append(tuple(sorted(self.papers[sides[0]] + self.papers[sides[1]])))
 
     def is_merge(self, node: int) -> bool:
         """Return whether a node is a merge of papers that differ."""
-        return self.sides[node][0] >= 0 and self.height[node] > 0
+        return bool(self.height[node] > 0)
 
     def nearest(self, paper: int, nodes: Sequence[int]) -> int:
         """Return the one of `nodes` whose mean is nearest to a paper; of equals the first."""
@@ -187,28 +180,25 @@ def by_children(tree: Dendrogram, most: int) -> Split:
     """
     least = _least(tree)
     great = max(most, len(tree.papers[tree.root]) // 10)
-    forks: dict[int, int | None] = {}
 
+    @functools.cache
     def fork(node: int) -> int | None:
         """Return the first merge at or below `node` with two sides that are large enough."""
-        if node not in forks:
-            at = node
-            while tree.is_merge(at) and len(tree.papers[tree.sides[at][1]]) < least:
-                at = tree.sides[at][0]
-            forks[node] = at if tree.is_merge(at) else None
-        return forks[node]
+        while tree.is_merge(node):
+            if len(tree.papers[tree.sides[node][1]]) >= least:
+                return node
+            node = tree.sides[node][0]
+        return None
 
     def split(node: int) -> list[int]:
         parts = [node]
         if node != tree.root and len(tree.papers[node]) <= great:
             return []
         while len(parts) < most:
-            forks_of_parts = [
-                (tree.height[at], at, part) for part in parts if (at := fork(part)) is not None
-            ]
-            if not forks_of_parts:
+            forks = [(tree.height[at], at, part) for part in parts if (at := fork(part))]
+            if not forks:
                 break
-            _, at, part = max(forks_of_parts)
+            _, at, part = max(forks)
             parts.remove(part)
             parts += tree.sides[at]
         return parts if len(parts) > 1 else []
@@ -227,8 +217,7 @@ def by_inconsistency(tree: Dendrogram, threshold: float) -> Split:
     least = _least(tree)
     worst = list(tree.jump)
     for node, sides in enumerate(tree.sides):
-        if sides[0] >= 0:  # sides have lower numbers
-            worst[node] = max(worst[node], worst[sides[0]], worst[sides[1]])
+        worst[node] = max([worst[node], *(worst[side] for side in sides)])  # lower numbers
 
     def split(node: int) -> list[int]:
         while worst[node] > threshold:

@@ -151,7 +151,7 @@ class Filing:
         Args:
             ids: Ids of the papers 1, 2, ....
         """
-        root = self.root.copy()
+        root = self.root.duplicate()
         if lost := self.lost:
             root.child(OTHER).papers += lost
         for node in reversed(root.levels()):

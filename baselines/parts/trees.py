@@ -54,9 +54,9 @@ class Node:
             yield f"{indent}- {node.label}"
             yield from node.lines(indent + "  ")
 
-    def copy(self) -> Node:
+    def duplicate(self) -> Node:
         """Return a copy of this node and all below it."""
-        below = {name: child.copy() for name, child in self.children.items()}
+        below = {name: child.duplicate() for name, child in self.children.items()}
         return Node(self.label, self.level, below, list(self.papers))
 
     def mind_map(self, label: str, ids: Sequence[str] = ()) -> MindMap:
