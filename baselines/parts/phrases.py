@@ -6,14 +6,12 @@ import math
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from arena.text import analyze
-
-if TYPE_CHECKING:
-    from baselines.parts.dendrogram import Group
 
 
 class Paper(NamedTuple):
@@ -140,6 +138,21 @@ def _stems(word: str) -> tuple[str, ...]:
     if word.lower() in _STOPS or word.replace("-", "").isnumeric():
         return ()
     return tuple(analyze(word))
+
+
+@dataclass(slots=True)
+class Group:
+    """Papers that belong together, by number.
+
+    Attributes:
+        papers: All papers of the group, in order.
+        children: Groups below it, the largest first; of equals the one with the first paper.
+        filed: Papers that are in none of the groups below it, in order.
+    """
+
+    papers: tuple[int, ...]
+    children: list[Group] = field(default_factory=list)
+    filed: tuple[int, ...] = ()
 
 
 _LONGEST_TITLE = 100  # characters of a title that stands in for a label

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from arena.agents import Hit
 from arena.text import analyze
-from baselines.parts.dendrogram import encode, whole_characters
+from baselines.parts.encoding import encode, whole_characters
 from baselines.parts.phrases import Phrase, phrases, stems_of
 
 Scores = NDArray[np.float64]
