@@ -30,6 +30,7 @@ from baselines.storm import (
     Talk,
     Turn,
     all_of,
+    answer_in,
     closest,
     outline,
     perspectives_in,
