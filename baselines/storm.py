@@ -93,21 +93,13 @@ def all_of(talks: Sequence[Talk]) -> str:
 
 
 def perspectives_in(text: str) -> list[str]:
-    """Return the perspectives in ``<Perspectives>``, each once.
-
-    Raises:
-        ParseError: There is none.
-    """
+    """Return the perspectives in ``<Perspectives>``, each once."""
     items = as_list(tagged(text, "Perspectives"))
     return list(dict.fromkeys(line(item, QUESTION) for item in items))
 
 
 def question_in(text: str) -> str:
-    """Return the question in ``<question>``, empty if the model has no more questions.
-
-    Raises:
-        ParseError: There is neither.
-    """
+    """Return the question in ``<question>``, empty if the model has no more questions."""
     said = line(tagged(text, "question"), QUESTION)
     if _DONE.fullmatch(said):
         return ""
@@ -117,11 +109,7 @@ def question_in(text: str) -> str:
 
 
 def answer_in(text: str) -> str:
-    """Return the answer in ``<answer>``.
-
-    Raises:
-        ParseError: There is none.
-    """
+    """Return the answer in ``<answer>``."""
     said = line(tagged(text, "answer"), ANSWER)
     if not re.search(r"\w", said):
         raise ParseError("there is no answer in <answer>...</answer>.")
@@ -167,9 +155,6 @@ def outline(text: str, topic: str) -> str:
     Args:
         text: Markdown, in ``<outline>`` or not.
         topic: Title of the outline.
-
-    Raises:
-        ParseError: There is no heading.
 
     >>> print(outline("# My Title\n## 1 Kinds\nMany.\n- Fast: one pass\n## 2 Uses", "sorting"))
     # sorting
@@ -308,12 +293,19 @@ class Storm(LLMAgent):
         self._hits: dict[str, list[str]] = {}  # query -> hits, in the order of the searches
 
     def discover(self, desk: Desk) -> Steps[None]:
-        """Hold the conversations."""
+        """Find perspectives in the titles of related papers, and hold the conversations."""
         self._talks = [Talk(GENERAL)]
         if self._perspectives:
-            yield from self._look_around(desk)
+            if desk.given:
+                self._related_papers = desk.given[:: -(-len(desk.given) // self._related)]
+            else:
+                hits = yield from desk.search(desk.topic, self._related)
+                self._related_papers = desk.ranking = [hit.id for hit in hits]
             if desk.given or desk.searches_left:
-                self._talks += map(Talk, self._named(desk))
+                titles = listed([desk.papers[i] for i in self._related_papers], years=True)
+                values = _about(desk) | {"titles": titles or "(none)", "count": self._perspectives}
+                named = self.ask("perspectives", perspectives_in, **values) or []
+                self._talks += map(Talk, named[: self._perspectives])
         for later in reversed(range(self._max_turns)):
             talks = [talk for talk in self._talks if not talk.over]
             if talks and (desk.given or desk.searches_left):
@@ -337,41 +329,33 @@ class Storm(LLMAgent):
         """Return those of `LLMAgent`, and ``perspectives``."""
         return super().notes() | {"perspectives": [talk.perspective for talk in self._talks]}
 
-    def _look_around(self, desk: Desk) -> Steps[None]:
-        """Choose papers whose titles show perspectives: hits, or some of the starting papers."""
-        if desk.given:
-            self._related_papers = desk.given[:: -(-len(desk.given) // self._related)]
-            return
-        hits = yield from desk.search(desk.topic, self._related)
-        self._related_papers = desk.ranking = [hit.id for hit in hits]
-
-    def _named(self, desk: Desk) -> list[str]:
-        """Return the perspectives that the model derives from titles."""
-        related = [desk.papers[paper_id] for paper_id in self._related_papers]
-        titles = listed(related, years=True) or "(none)"
-        values = _about(desk) | {"titles": titles, "count": self._perspectives}
-        named = self.ask("perspectives", perspectives_in, **values)
-        return list(named or ())[: self._perspectives]
-
     def _turn(self, desk: Desk, talks: Sequence[Talk], later: int) -> Steps[None]:
         """Let each conversation take a turn; at most `later` further turns follow."""
-        values = [
-            {"perspective": talk.perspective, "conversation": talk.so_far()} for talk in talks
-        ]
-        asked = []
-        for talk, said in zip(
-            talks, self._each("question", question_in, desk, values), strict=True
-        ):
-            talk.over = not said
-            if said:
-                asked.append((talk, said))
-        questions = [said for _, said in asked]
+        said = self._each(
+            "question", question_in, desk,
+            [{"perspective": talk.perspective, "conversation": talk.so_far()} for talk in talks],
+        )  # fmt: skip
+        for talk, question in zip(talks, said, strict=True):
+            talk.over = not question
+        talks, questions = [talk for talk in talks if not talk.over], [q for q in said if q]
         papers = yield from self._papers_for(desk, questions)
-        if later or self._outlines(desk):  # else nobody reads the answers
-            yield from self._read(desk, papers, later * len(asked) * self._queries)
-            answers = self._answers(desk, questions, papers)
-            for (talk, said), reply in zip(asked, answers, strict=True):
-                talk.turns.append(Turn(said, reply))
+        names = {tool["function"]["name"] for tool in self.tools}
+        if not later and desk.stage != "organization" and names and "organize" not in names:
+            return  # nobody reads the answers
+        searches = 0 if desk.given else later * len(talks) * self._queries
+        for paper_id in chain(*(ids[: self._abstracts] for ids in papers)):
+            if desk.steps_left > min(searches, desk.budget["searches"]):
+                yield from desk.read(paper_id)
+        shown = [listed([desk.papers[i] for i in ids[:PAPERS]], years=True) for ids in papers]
+        values = [
+            {"question": question, "papers": text}
+            for question, text in zip(questions, shown, strict=True)
+            if text
+        ]
+        replies = iter(self._each("answer", answer_in, desk, values))
+        for talk, question, text in zip(talks, questions, shown, strict=True):
+            reply = (next(replies) or NO_ANSWER) if text else NOTHING_FOUND
+            talk.turns.append(Turn(question, reply))
 
     def _papers_for(self, desk: Desk, questions: Sequence[str]) -> Steps[list[list[str]]]:
         """Return the papers for each question, the best hit of each query first."""
@@ -379,49 +363,23 @@ class Storm(LLMAgent):
             given = [desk.papers[paper_id] for paper_id in desk.given]
             most = self._k * self._queries
             return [[paper.id for paper in closest(given, said, most)] for said in questions]
-        values: list[dict[str, str | int]] = [
+        values: list[dict[str, Any]] = [
             {"question": said, "count": self._queries} for said in questions
         ]
-        written = self._each("queries", queries_in, desk, values)
         papers = []
-        for said, queries in zip(questions, written, strict=True):
-            hits = yield from self._searched(desk, (queries or [said])[: self._queries])
-            in_turn = chain(*zip_longest(*hits))
+        for said, queries in zip(
+            questions, self._each("queries", queries_in, desk, values), strict=True
+        ):
+            queries = (queries or [said])[: self._queries]
+            for query in queries:
+                if query not in self._hits and desk.searches_left:
+                    hits = yield from desk.search(query, self._k)
+                    self._hits[query] = [hit.id for hit in hits]
+            discovered = [*chain(*self._hits.values()), *self._related_papers]
+            desk.ranking = list(dict.fromkeys(discovered))
+            in_turn = chain(*zip_longest(*(self._hits.get(query, []) for query in queries)))
             papers.append([paper_id for paper_id in dict.fromkeys(in_turn) if paper_id])
         return papers
-
-    def _searched(self, desk: Desk, queries: Sequence[str]) -> Steps[list[list[str]]]:
-        """Search, each query once, and put the ranking so far on the desk; return the hits."""
-        for query in queries:
-            if query not in self._hits and desk.searches_left:
-                hits = yield from desk.search(query, self._k)
-                self._hits[query] = [hit.id for hit in hits]
-        discovered = [*chain(*self._hits.values()), *self._related_papers]
-        desk.ranking = list(dict.fromkeys(discovered))
-        return [self._hits.get(query, []) for query in queries]
-
-    def _read(self, desk: Desk, lists: Sequence[Sequence[str]], searches: int) -> Steps[None]:
-        """Read abstracts with the steps that `searches` further searches do not need."""
-        for papers in lists:
-            for paper_id in papers[: self._abstracts]:
-                kept = 0 if desk.given else min(searches, desk.budget["searches"])
-                if desk.steps_left > kept:
-                    yield from desk.read(paper_id)
-
-    def _answers(
-        self, desk: Desk, questions: Sequence[str], lists: Sequence[Sequence[str]]
-    ) -> list[str]:
-        """Return the answer to each question; a question without papers costs no request."""
-        values = [
-            {
-                "question": said,
-                "papers": listed([desk.papers[i] for i in papers[:PAPERS]], years=True),
-            }
-            for said, papers in zip(questions, lists, strict=True)
-            if papers
-        ]
-        replies = iter(self._each("answer", answer_in, desk, values))
-        return [(next(replies) or NO_ANSWER) if papers else NOTHING_FOUND for papers in lists]
 
     def _each(
         self,
@@ -432,11 +390,6 @@ class Storm(LLMAgent):
     ) -> list[T | Failed]:
         """As `ask_many`, with topic and cutoff; an empty list asks nothing."""
         return self.ask_many(template, parse, [{**_about(desk), **values} for values in many])
-
-    def _outlines(self, desk: Desk) -> bool:
-        """Return whether an outline is due in this episode, as far as the tools show."""
-        names = {tool["function"]["name"] for tool in self.tools}
-        return desk.stage == "organization" or not names or "organize" in names
 
 
 def _about(desk: Desk) -> dict[str, str | int]:
