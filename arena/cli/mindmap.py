@@ -202,7 +202,7 @@ def _print_scores(scores: dict[str, Any], directory: bool) -> None:
     values = scores["mean"] if directory else scores
     names = [name for name in values if name in MIND_MAP_METRICS.names()]
     columns = [values, scores["floors"]["other_topics"], scores["floors"]["random"]]
-    headers = ["", "mean" if directory else "score", "other topics", "random"]
+    headers = ["", "mean" if directory else "score", "other topics", "random map"]
     if directory:
         columns.append(scores["counts"]["scored"])
         headers.append("maps")

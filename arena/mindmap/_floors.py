@@ -11,6 +11,7 @@ from typing import Any
 
 from arena.encoders import Encoder
 from arena.errors import DataError
+from arena.mindmap._builder import as_read
 from arena.mindmap._labels import headings, remembering
 from arena.mindmap._scoring import SCORES, Pair, evaluate, mean
 from arena.mindmap.extractors import Extractor
@@ -22,7 +23,7 @@ F1_NOTE = (
     "harmonic mean of heading_soft_recall and heading_soft_precision."
 )
 FLOORS_NOTE = (
-    "other topics: the same maps scored against the maps of other surveys. random: maps of words "
+    "other topics: the same maps scored against the maps of other surveys. random map: words "
     "that any survey uses, papers filed at random. A score near these says little."
 )
 _DRAWS = 3  # maps of other topics, and random ones, for each pair
@@ -97,7 +98,9 @@ def floors(
         ``predicted``, ``other_topics`` and ``random``: metric -> mean over all pairs, None where it
         scored none. Of other topics are the predicted maps against the gold maps of the next three
         other pairs, or of `others`. Random are three `random_map` of as many headings as the
-        predicted map for each pair, with the gold map's papers.
+        predicted map for each pair, with the gold map's papers. ``merged``: how many of the
+        ``predicted`` and ``gold`` maps have headings that are merged with a sibling of the same
+        label or left out as blank.
     """
     if names is None:
         known = dict.fromkeys([*SCORES, *MIND_MAP_METRICS.names()])
@@ -124,4 +127,8 @@ def floors(
                 with suppress(DataError):  # maps that are too large for an edit distance
                     scores.append(evaluate(made, tree, names, encoder, extractor, **options))
             means[kind] = {name: mean(score[name] for score in scores) for name in names}
-    return means
+    merged: dict[str, float | None] = {
+        side: sum(as_read(pair[n]).merged > 0 for pair in pairs)
+        for n, side in enumerate(("predicted", "gold"))
+    }
+    return means | {"merged": merged}

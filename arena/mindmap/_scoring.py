@@ -151,9 +151,9 @@ def score_pairs(
     Returns:
         A dictionary for each pair: the scores, those of `SCORES` first; ``nodes`` and ``merged``
         (for ``gold`` and ``predicted`` the number of headings as they were scored, and of those
-        merged with a sibling of the same label or left out as blank); ``model`` and ``extractor``, the
-        names of the encoder and the extractor; ``options``; and ``sha256`` (hashes of the two maps
-        and of the configurations of encoder and extractor).
+        merged with a sibling of the same label or left out as blank); ``model`` and
+        ``extractor``, the names of the encoder and the extractor; ``options``; and ``sha256``
+        (hashes of the two maps and of the configurations of encoder and extractor).
 
     Raises:
         UnknownNameError: There is no such encoder or extractor.

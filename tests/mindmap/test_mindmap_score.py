@@ -119,7 +119,7 @@ def test_the_table(files, capsys):
     needs_spacy()
     assert run("--gold", files[0], "--predicted", files[1]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert rows[0] == ["score", "other", "topics", "random"]
+    assert rows[0] == ["score", "other", "topics", "random", "map"]
     assert rows[2][0] == "paper_filing_agreement"
     (distances,) = (row for row in rows if row[0] == "tree_edit_distance")
     assert distances[:3] == ["tree_edit_distance", "2.0000", "-"]

@@ -55,7 +55,7 @@ def normalised_tree_edit_distance(predicted: MindMap, gold: MindMap) -> float:
         >>> normalised_tree_edit_distance(a, b)  # 2 of 3 + 2
         0.4
     """
-    return tree_edit_distance(predicted, gold) / (predicted.size + gold.size or 1)
+    return edit_distance(predicted, gold) / (predicted.size + gold.size or 1)
 
 
 @MIND_MAP_METRICS.register("tree_semantic_distance")
@@ -96,7 +96,7 @@ def normalised_tree_semantic_distance(
     If x is to be deleted from a map of 3 nodes, and the other 2 mean the same as the gold map's 2,
     the distance is 1 / (3 + 2).
     """
-    distance = tree_semantic_distance(predicted, gold, encoder)
+    distance = edit_distance(predicted, gold, lambda: alike(predicted, gold, encoder))
     return distance / (predicted.size + gold.size or 1)
 
 
@@ -108,7 +108,9 @@ def alike(predicted: MindMap, gold: MindMap, encoder: str | Encoder) -> NDArray[
         label has no meaning and is like its equals alone.
     """
     rows, columns = predicted.labels(), gold.labels()
-    same = np.equal.outer(np.array(rows, object), np.array(columns, object)).astype(bool)
+    same: NDArray[np.bool_] = np.equal.outer(
+        np.array(rows, object), np.array(columns, object)
+    ).astype(bool)
     ours, theirs = (
         [i for i, label in enumerate(labels) if label.strip()] for labels in (rows, columns)
     )
