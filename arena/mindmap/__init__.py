@@ -15,7 +15,7 @@ from arena.mindmap._markdown import read_markdown
 from arena.mindmap._outline import read_outline
 from arena.mindmap._read import read_mind_map
 from arena.mindmap._scoring import SCORES, evaluate, identity, score_directories, score_pairs
-from arena.mindmap.formats import FORMATS, Format, beside, format_of, render
+from arena.mindmap.formats import FORMATS, Format, beside, format_of, matches, render
 from arena.mindmap.metrics import MIND_MAP_METRICS, MindMapMetric, needs
 from arena.mindmap.tree import MindMap, cut
 
@@ -36,6 +36,7 @@ __all__ = [
     "forget_labels",
     "format_of",
     "identity",
+    "matches",
     "needs",
     "random_map",
     "read_markdown",
