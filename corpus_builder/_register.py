@@ -6,11 +6,12 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping, Set
 from contextlib import ExitStack, contextmanager
+from glob import escape
 from pathlib import Path
 from typing import Any
 
 from arena._internal.files import TEMPORARY_SUFFIX, sha256_file, sha256_json, write_json
-from arena._internal.workdir import REPLACED, only_writer, put, sync, take_back
+from arena._internal.workdir import REPLACED, only_writer, other_files, put, sync, take_back
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, clip
 from corpus_builder._index import IndexPlan
@@ -19,13 +20,17 @@ LOCK = ".manifest.lock"
 _PATIENCE = 60.0  # seconds; a turn takes some milliseconds
 
 
-def read_intact(root: Path) -> dict[str, Any]:
+def read_intact(root: Path, *, check_files: bool = False) -> dict[str, Any]:
     """Return the manifest of a corpus whose content matches its own hash.
+
+    Args:
+        root: Directory of the corpus.
+        check_files: Whether to check that every file is there and has its size.
 
     Raises:
         CorpusError: If it does not match; rewriting it would hide the damage.
     """
-    manifest = layout.read_manifest(root, check_files=False)
+    manifest = layout.read_manifest(root, check_files=check_files)
     content = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
     if manifest["manifest_sha256"] != sha256_json(content):
         raise CorpusError(
@@ -109,7 +114,7 @@ def _check_card(card: Path, ours: Set[str]) -> None:
     """Raise `CorpusError` if the card's directory is no directory, or holds other files."""
     if card.is_symlink() or (card.exists() and not card.is_dir()):
         raise CorpusError(f"{str(card)!r} is no folder; the card needs that name. Move it away.")
-    others = sorted({path.name for path in card.glob("*")} - ours) if card.exists() else []
+    others = other_files(card, map(escape, ours)) if card.exists() else []
     if others:  # never delete what is not ours
         raise CorpusError(
             f"{str(card)!r} holds other files, {clip(others[0])} for one. Move them away."

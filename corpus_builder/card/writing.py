@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from arena._internal.cores import cores
 from arena._internal.files import sha256_file
 from arena.corpus import layout
 from arena.errors import CorpusError
-from corpus_builder._duckdb import connected
+from corpus_builder._duckdb import connected, readable_errors
 from corpus_builder._register import read_intact, register_card
 from corpus_builder.card.facts import CardFacts, measure
 from corpus_builder.card.page import files_of
@@ -54,24 +51,20 @@ def write_card(
         OSError: if the disk is full or not writable; the corpus is as before.
     """
     root = Path(os.path.realpath(directory))
-    layout.read_manifest(root)  # that all files are there, with their sizes
-    manifest = read_intact(root)
+    manifest = read_intact(root, check_files=True)
     _check_labels(root, manifest)
-    try:
+    with readable_errors(
+        f"the card of {str(directory)!r} cannot be counted",
+        "Free some disk space in the folder for temporary files (TMPDIR).",
+        "`arena-corpus verify` names what is damaged.",
+    ):
         facts = _measure(root, memory, threads or cores(), scratch)
-    except duckdb.Error as error:
-        raise _from_duckdb(root, error) from error
     files = files_of(manifest, facts)
-    try:
+    with readable_errors(
+        f"cannot write the card into {str(directory)!r}",
+        "The corpus is as before; free some disk space, or mend the permissions.",
+    ):
         entries = register_card(root, manifest["content_sha256"], files)
-    except OSError as error:
-        if error.errno is None or error.errno == errno.ENOENT:
-            raise
-        raise OSError(
-            f"cannot write the card into {str(root)!r}: "
-            f"{(error.strerror or str(error)).rstrip('.')}. The corpus is as before; free some "
-            "disk space, or mend the permissions."
-        ) from error
     return {"files": entries, "counts": _counts(facts)}
 
 
@@ -108,15 +101,3 @@ def _counts(facts: CardFacts) -> dict[str, int]:
         "mind_maps": sum(facts.mind_maps.points.values()),
         "mind_maps_unreadable": facts.mind_maps.unreadable,
     }
-
-
-def _from_duckdb(root: Path, error: duckdb.Error) -> Exception:
-    text = str(error).splitlines()[0].rstrip(".")
-    if isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException):
-        return OSError(
-            f"the card of {str(root)!r} cannot be counted: {text}. Free some disk space in the "
-            "folder for temporary files (TMPDIR)."
-        )
-    return CorpusError(
-        f"{str(root)!r} cannot be read: {text}. `arena-corpus verify` names what is damaged."
-    )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from arena.cli.app import add_command, add_group, parse_size, print_json, printable
+from arena.cli.app import add_command, add_group, parse_size, print_json, printable, resumable
 from corpus_builder.cli.info import print_card
 
 _LOST = {"rejected": "rejected", "flaws": "flaws", "skipped": "passed over"}
@@ -62,15 +62,19 @@ def _build(
         overwrite: Replace a corpus in DIR.
         json: Print JSON instead of text.
     """
-    from corpus_builder.build import build
+    from corpus_builder.build import build, built_before
 
     started = time.monotonic()
-    manifest = build(source, output, engines=engines, fields=fields, overwrite=overwrite)
+    before = None if overwrite else built_before(source, output, engines, fields)
+    manifest = before or build(source, output, engines=engines, fields=fields, overwrite=overwrite)
     if json:
         print_json(manifest)
         return
     print_card(manifest, output)
-    print(f"built in {time.monotonic() - started:.1f} s")
+    if before is not None:
+        print("built before from the same input: nothing is left to do")
+    else:
+        print(f"built in {time.monotonic() - started:.1f} s")
 
 
 def _build_release(
@@ -129,7 +133,8 @@ def _build_release(
             if not json:
                 print(f"{'':12}{printable(line, 1000)}", flush=True)
 
-    reports = run_stages(build, stage, on_stage, lambda stage: say(f"{stage} begins"))
+    with resumable():
+        reports = run_stages(build, stage, on_stage, lambda stage: say(f"{stage} begins"))
     if json:
         print_json(reports)
     elif stage in (None, "index", "card"):
