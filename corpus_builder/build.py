@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from contextlib import suppress
 from functools import partial
 from glob import escape
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from arena._internal.files import sha256_file, sha256_json, write_json
-from arena._internal.workdir import only_writer, other_files, whole_directory
+from arena._internal.workdir import clear_building, only_writer, other_files, whole_directory
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, clip
 from corpus_builder._duckdb import readable_errors
@@ -113,7 +112,7 @@ def built_before(
     Raises:
         DataError: If the source cannot be read.
     """
-    output = Path(output)
+    output = Path(os.path.realpath(output))
     configuration = {"engines": list(dict.fromkeys(engines)), "fields": list(fields)}
     try:
         manifest = layout.read_manifest(output)
@@ -127,9 +126,8 @@ def built_before(
     if manifest["source"] != json.loads(json.dumps(source.describe())):
         return None
     building = output.with_name(f".{output.name}.building")
-    if building.exists():  # left by the killed process
-        with only_writer(building.with_name(f"{building.name}.lock"), output), suppress(OSError):
-            building.rmdir()
+    with only_writer(output.with_name(f"{building.name}.lock"), output):
+        clear_building(building)  # left by the killed process
     return manifest
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from helpers import reseal
 
 import arena
 import arena.llm
@@ -200,6 +201,7 @@ def other_labels(world: Path, other: Path) -> None:
         digest = hashlib.sha256(data).hexdigest()
         manifest["files"][name] = {"bytes": len(data), "sha256": digest}
     (other / "manifest.json").write_text(json.dumps(manifest))
+    reseal(other)
 
 
 def walk(env: gymnasium.Env, survey: str, ends: tuple[str, ...]) -> list[tuple[object, ...]]:
@@ -285,5 +287,5 @@ def test_labels_that_were_changed_do_not_open(world, tmp_path):
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
-    with pytest.raises(CorpusError, match="is not as it was built"):
+    with pytest.raises(CorpusError, match="its content is not what was built"):
         arena.run(other, "discovery", "title", tmp_path / "run")

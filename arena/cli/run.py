@@ -230,6 +230,8 @@ def parse_surveys(text: str | None, known: Any) -> list[str] | int | None:
 
 def print_summary(summary: dict[str, Any], name: str) -> None:
     """Print mean and ceiling of every metric, and what they are the mean of."""
+    from arena.tasks import stages_of
+
     print_table(
         [(metric, value, summary["ceiling"][metric]) for metric, value in summary["mean"].items()],
         (summary["task"], name, "ceiling"),
@@ -246,10 +248,20 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
                 f"{metric}: over {number} of them; the labels of the others have nothing that it "
                 "counts."
             )
+    stages = [stage for stage, _ in stages_of(summary["task"])]
+    nothing = sum(
+        any(not entry["submitted"].get(stage) for stage in stages)
+        for entry in summary["per_survey"].values()
+    )
+    if nothing and "missing" not in counts:
+        print(
+            f"Warning: the agent submitted nothing in {nothing} of {counts['surveys']} episodes; "
+            "nothing scores as an empty answer."
+        )
     cut_off = sum(entry.get("truncated", False) for entry in summary["per_survey"].values())
     if cut_off:
         print(
-            f"{cut_off} episodes were cut off by the budget before the last hand-in; "
+            f"{cut_off} episodes were cut off by the budget before their last answer; "
             "trajectories.jsonl holds every action and its error."
         )
     if not counts["scored"]:

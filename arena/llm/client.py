@@ -270,7 +270,7 @@ class Client(Model):
             if stopped.is_set():
                 raise _StoppedError
             try:
-                return read_answer(self._server.post(body), key)
+                return read_answer(self._server.post(body), key, self._server.hide)
             except AgainError as error:
                 reason, asked = str(error), error.pause
             if attempt < self._retries:

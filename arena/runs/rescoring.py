@@ -20,6 +20,7 @@ from arena.runs import environment
 from arena.runs.directory import OpenedRun
 from arena.runs.results import answers_of
 from arena.runs.scoring import Answers, Scores, metric_names, not_visible, summarize
+from arena.runs.trajectories import TRAJECTORIES, refuse_changed
 from arena.tasks import ENCODER, EXTRACTOR, TASKS, TaskSet, evaluate_answers, measures, stages_of
 
 
@@ -51,8 +52,8 @@ def rescore(
     Raises:
         UnknownNameError: A metric, the encoder or the extractor is unknown.
         DataError: No stage of the task submits what a metric scores.
-        CorpusError: `run` holds no run or a damaged one, or the corpus or the task set is not the
-            run's.
+        CorpusError: `run` holds no run or a damaged one, its trajectories changed after it
+            finished, or the corpus or the task set is not the run's.
     """
     recorded = OpenedRun(run)
     task = recorded.task
@@ -64,6 +65,8 @@ def rescore(
     corpus = Corpus.of(corpus)
     tasks = TaskSet(corpus.directory)
     recorded.refuse_other({"corpus": corpus.sha256, "tasks": tasks.sha256})
+    if isinstance(files := recorded.manifest.get("files"), dict):
+        refuse_changed(recorded.directory, files, [TRAJECTORIES])
     answers = {record["survey"]: answers_of(record) for record in recorded.episodes()}
     names: Sequence[str]
     if columns is None:

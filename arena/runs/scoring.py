@@ -13,6 +13,7 @@ from arena._internal.files import sha256_json
 from arena.corpus import Corpus
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.metrics import evaluate, mean, parse
+from arena.runs.trajectories import finished_files, refuse_changed
 from arena.tasks import TASKS, TaskSet, choose_surveys, ideal_answers
 from arena.tools import MAX_SUBMITTED
 
@@ -127,7 +128,8 @@ def score(
     Raises:
         DataError: The file is not a run or names an unknown survey, or the task does not take a
             ranking.
-        CorpusError: The directory holds a run over another corpus.
+        CorpusError: The directory holds a run over another corpus, or one that is unfinished or
+            was changed.
         UnknownNameError: The task or a survey is unknown.
     """
     corpus = Corpus.of(corpus)
@@ -199,7 +201,7 @@ def _read(path: Path, corpus: Corpus) -> tuple[_RunFile, list[str] | None]:
     try:
         manifest = json.loads((directory / "manifest.json").read_bytes())
         made_on, played = manifest["sha256"]["corpus"], manifest["surveys"]
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         made_on = played = None
     if not path.is_dir():
         ours = path.name == "run.trec" and made_on == corpus.sha256
@@ -213,7 +215,14 @@ def _read(path: Path, corpus: Corpus) -> tuple[_RunFile, list[str] | None]:
             f"{str(path)!r} is a run over corpus {clip(made_on)}, this is {corpus.sha256!r}. "
             "To score it all the same, name its run.trec."
         )
+    files = finished_files(path, manifest)
+    if "run.trec" not in files:
+        raise CorpusError(
+            f"{str(path)!r} holds a run of the task {clip(manifest.get('task'))}, which has no "
+            "run.trec. `arena rescore` scores its answers."
+        )
+    refuse_changed(path, files, ["run.trec"])
     path = path / "run.trec"
-    if path.is_file() and not path.stat().st_size:
+    if not path.stat().st_size:
         return {}, played  # nothing was submitted; elsewhere an empty file is a mistake
     return trec.read_run(path), played

@@ -13,7 +13,7 @@ from arena._internal.files import sha256_file
 from arena.corpus import layout
 from arena.errors import CorpusError
 from corpus_builder._duckdb import connected, readable_errors
-from corpus_builder._register import read_intact, register_card
+from corpus_builder._register import register_card
 from corpus_builder.card.facts import CardFacts, measure
 from corpus_builder.card.page import files_of
 
@@ -51,7 +51,7 @@ def write_card(
         OSError: if the disk is full or not writable; the corpus is as before.
     """
     root = Path(os.path.realpath(directory))
-    manifest = read_intact(root, check_files=True)
+    manifest = layout.read_manifest(root)
     _check_labels(root, manifest)
     with readable_errors(
         f"the card of {str(directory)!r} cannot be counted",

@@ -22,9 +22,7 @@ def info(directory: str, *, json: bool = False) -> None:
     Example:
         arena-corpus info demo/world
     """
-    from corpus_builder._register import read_intact
-
-    manifest = read_intact(Path(directory), check_files=True)
+    manifest = layout.read_manifest(Path(directory))
     if json:
         print_json(manifest)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -125,3 +126,9 @@ def effort_of(episodes: Mapping[str, PlayedEpisode]) -> Effort:
 def _number(value: Any) -> Any:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return value if is_number and 0 <= value < math.inf else None
+
+
+def usage_of(notes: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return `use_of` as a dict."""
+    use = use_of(notes)
+    return None if use is None else dataclasses.asdict(use)
