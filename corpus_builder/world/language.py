@@ -18,20 +18,26 @@ _DATA: dict[str, Any] = yaml.safe_load(
 WORDINGS = 4
 """Words of each concept, hence wordings of each topic."""
 
-OBJECTS, ADJECTIVES, PROCESSES = (
-    tuple(tuple(line.split()) for line in _DATA[kind].splitlines())
-    for kind in ("objects", "adjectives", "processes")
-)
-FIELDS, GIVEN_NAMES, FAMILY_NAMES, VIRTUES, COSTS, QUALITIES = (
-    tuple(_DATA[kind].split())
-    for kind in ("fields", "given_names", "family_names", "virtues", "costs", "qualities")
-)
-TITLES, OPENINGS, BEARINGS, ASIDES, PATTERNS, ALIASES, SURVEY_TITLES, SURVEY_ABSTRACT = (
-    tuple(_DATA[kind])
-    for kind in ("titles", "openings", "bearings", "asides", "patterns", "aliases",
-                 "survey_titles", "survey_abstract")
-)  # fmt: skip
-HEADINGS = tuple(tuple(choice) for choice in _DATA["headings"])
+Words = tuple[str, ...]
+
+
+def _concepts(kind: str) -> tuple[Words, ...]:
+    return tuple(tuple(line.split()) for line in _DATA[kind].splitlines())
+
+
+def _words(kind: str) -> Words:
+    """Return the words of a text, or the entries of a list."""
+    value = _DATA[kind]
+    return tuple(value.split() if isinstance(value, str) else value)
+
+
+OBJECTS, ADJECTIVES, PROCESSES = map(_concepts, ("objects", "adjectives", "processes"))
+FIELDS, GIVEN_NAMES, FAMILY_NAMES = map(_words, ("fields", "given_names", "family_names"))
+VIRTUES, COSTS, QUALITIES = map(_words, ("virtues", "costs", "qualities"))
+TITLES, OPENINGS, BEARINGS = map(_words, ("titles", "openings", "bearings"))
+ASIDES, PATTERNS, ALIASES = map(_words, ("asides", "patterns", "aliases"))
+SURVEY_TITLES, SURVEY_ABSTRACT = map(_words, ("survey_titles", "survey_abstract"))
+HEADINGS: tuple[Words, ...] = tuple(map(tuple, _DATA["headings"]))
 
 MADE_UP = "This paper is made up."
 """The last sentence of every abstract."""
