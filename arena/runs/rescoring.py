@@ -97,7 +97,7 @@ def rescore(
             "answers": sha256_json(
                 [
                     [survey_id, [stage, answer if isinstance(answer, list) else answer.to_json()]]
-                    for survey_id, submitted in answers.items()
+                    for survey_id, submitted in sorted(answers.items())
                     for stage, answer in submitted.items()
                 ]
             ),

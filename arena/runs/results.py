@@ -7,6 +7,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,7 @@ def write_results(
     """Write the answers and ``metrics.json``; return the metrics and the names of all files."""
     answers: dict[str, Answers] = {}
     costs = {}
-    for record in read_episodes(output / TRAJECTORIES):
+    for record in sorted(read_episodes(output / TRAJECTORIES), key=itemgetter("survey")):
         answers[record["survey"]] = answers_of(record)
         costs[record["survey"]] = record["spent"] | {
             "return": math.fsum(step["reward"] for step in record["steps"]),

@@ -26,10 +26,10 @@ from arena.mindmap.extractors import EXTRACTORS
 from arena.results.experiments.config import FINDS, Engine, Experiment, Row, slug
 from arena.runs.directory import MANIFEST
 from arena.runs.environment import FOUND, arguments_of, has_mind_maps, takes_found
-from arena.runs.players import ORACLE, agent_factory, load_agent
+from arena.runs.players import ORACLE, AgentFactory
 from arena.runs.rescoring import scored_stages
 from arena.runs.trajectories import TRAJECTORIES
-from arena.tasks import TASKS, TaskSet, can_score, choose_surveys
+from arena.tasks import TASKS, TaskSet, can_score, choose_surveys, play_order
 
 RUNS = "runs"
 
@@ -184,7 +184,7 @@ class _Maker(NamedTuple):
         engines = experiment.retrievers
         try:
             agent, options, asks = _agent(experiment, row)
-            factory = agent_factory(agent, options, task, self.tasks)
+            factory = AgentFactory(agent, options, task, self.tasks)
             if self.prepare:
                 factory.prepare()
         except ArenaError as error:
@@ -211,8 +211,7 @@ def _agent(experiment: Experiment, row: Row) -> tuple[str | type[Agent], dict[st
     agent = row.agent
     if isinstance(agent, str) and agent != ORACLE:
         file, _, name = agent.rpartition(":")  # beside the configuration
-        beside = f"{experiment.source.folder / file}:{name}" if file.endswith(".py") else agent
-        agent = load_agent(beside)
+        agent = f"{experiment.source.folder / file}:{name}" if file.endswith(".py") else agent
     kind = AGENTS.get(agent) if isinstance(agent, str) and agent != ORACLE else agent
     if not (isinstance(kind, type) and issubclass(kind, LLMAgent)):
         return agent, row.options, False
@@ -238,7 +237,7 @@ def _surveys(asked: list[str] | int | None, tasks: TaskSet, task: str) -> list[s
                 f"none of the surveys has a mind-map, which the task {task!r} needs. Leave its "
                 "tables out (--tables), or give the surveys of the corpus a `mind_map`."
             )
-    return choose_surveys(tasks, asked, counted)
+    return play_order(tasks, choose_surveys(tasks, asked, counted))
 
 
 def _check_indexes(experiment: Experiment, corpus: Corpus, cells: dict[str, Cell]) -> None:
