@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from arena import trec
 from arena._internal.files import atomic_write, write_json
 from arena.errors import DataError, clip
-from arena.runs.scoring import Answers, summarize
+from arena.runs.scoring import Answers, map_floors, summarize
 from arena.runs.trajectories import TRAJECTORIES, read_episodes
 from arena.tasks import ENCODER, TASKS, TaskSet, evaluate_answers, stages_of
 
@@ -54,6 +54,7 @@ def write_results(
         answers,
         lambda submitted, survey_id: evaluate_answers(task, submitted, tasks, survey_id, encoder),
     )
+    summary |= map_floors(task, tasks, answers, encoder)
     for survey_id, entry in costs.items():
         summary["per_survey"][survey_id] |= entry
     summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}
