@@ -191,8 +191,8 @@ def _parse(report: Mapping[str, Any]) -> Iterator[str]:
             parts.append(f"{dataset['damaged']:,} of them END EARLY")
         parts += [f"{said} {_counts(dataset[key])}" for key, said in _LOST.items() if dataset[key]]
         yield "; ".join(parts)
-    if report["told_twice"]:
-        yield f"told twice, the first counts: {_counts(report['told_twice'])}"
+    if duplicates := report.get("duplicate_ids") or report.get("told_twice"):  # until 0.1.0
+        yield f"duplicate ids, the first record counts: {_counts(duplicates)}"
     parts = [f"{report['papers']:,} papers"]
     if report["without_full_text"]:
         parts.append(f"{report['without_full_text']:,} left out, without full text")
