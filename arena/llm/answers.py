@@ -30,11 +30,8 @@ def body_of(messages: Sequence[Message], options: Mapping[str, Any]) -> dict[str
     Raises:
         DataError: if there is no message, an option is not supported, or JSON cannot hold it.
     """
-    for name, usual in (("stream", False), ("n", 1)):
-        if options.get(name, usual) not in (None, usual):
-            raise DataError(
-                f"{name}={clip(options[name])} is not supported: a request has one answer."
-            )
+    if options.get("stream") or options.get("n", 1) not in (None, 1):
+        raise DataError("stream and n are not supported: a request has one answer.")
     if isinstance(messages, str | Mapping) or not messages:
         raise DataError(f"messages={clip(messages)}: give a list of messages with a role.")
     for message in messages:

@@ -116,30 +116,28 @@ class Server:
                     allow_redirects=False,
                 ) as response:  # fmt: skip
                     begun = True
-                    if response.status_code != 200:
-                        largest = _LARGEST_ERROR
+                    largest = largest if response.status_code == 200 else _LARGEST_ERROR
                     while len(data) <= largest and not late.is_set():
                         part = response.raw.read1(1 << 16, decode_content=False)
                         if not part:
                             break
                         data += part
+            except (requests.Timeout, urllib3.exceptions.TimeoutError):
+                late.set()
             except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-                late_by_itself = isinstance(
-                    error, requests.Timeout | urllib3.exceptions.TimeoutError
-                )
-                problem = "late" if late_by_itself else type(error).__name__
+                problem = type(error).__name__
         # Raised out here, so that no traceback leads to the request and so to the key.
-        if problem == "late" or late.is_set():
-            raise AgainError(f"{self._where()} did not answer within {seconds:g} s (`timeout`)")
+        where = self._where()
+        if late.is_set():
+            raise AgainError(f"{where} did not answer within {seconds:g} s (`timeout`)")
         if problem and begun:
             raise AgainError(f"the answer broke off ({problem})")
         if problem:
             raise AgainError(
-                f"{self._where()} cannot be reached or hung up ({problem}); is a server running "
-                "there?"
+                f"{where} cannot be reached or hung up ({problem}); is a server running there?"
             )
         if len(data) > largest and response.status_code == 200:
-            raise LLMError(f"an answer of {self._where()} is larger than {largest >> 20} MiB.")
+            raise LLMError(f"an answer of {where} is larger than {largest >> 20} MiB.")
         text = data[:largest].decode(errors="replace")
         return response.status_code, response.headers, self.hide(text)
 
