@@ -12,6 +12,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from arena._internal.cores import cores
 from arena._internal.files import sha256_file
 from arena.corpus import layout
@@ -21,7 +23,7 @@ from corpus_builder._duckdb import connected, readable_errors
 from corpus_builder._register import register_card
 from corpus_builder.card import charts
 from corpus_builder.card.facts import ALL, CardFacts, measure
-from corpus_builder.card.words import Markup, fenced, markdown, percent, table
+from corpus_builder.card.words import fenced, markdown, percent, table
 
 MEMORY = 1 << 30
 _LABELS = (layout.SURVEYS, layout.GOLD, layout.MIND_MAPS)
@@ -175,8 +177,8 @@ def _environment() -> Any:
 
 def losses(source: Mapping[str, Any]) -> Iterator[Markup]:
     """Yield pieces of Markdown on what a source's own reports count, a section each."""
-    stages = source.get("stages")
-    reports = {f"Stage {name.replace('_', ' ')}": stages[name] for name in stages or ()}
+    stages = source.get("stages") or {}
+    reports = {f"Stage {name.replace('_', ' ')}": report for name, report in stages.items()}
     if "yield" in source:
         reports["Yield of the joins"] = source["yield"]
     for heading, report in reports.items():
