@@ -26,7 +26,7 @@ _MODEL_EFFORT = ("calls", "prompt_tokens", "completion_tokens", "dollars", "fail
 _TESTS = {"fisher": "Fisher's randomization test", "student": "Student's paired t-test"}
 _TERMS = (
     "run", "survey", "in reach", "baseline", "ceiling", "mean", "interval", "difference", "p",
-    "wins", "ties", "losses", *_EFFORT, *_MODEL_EFFORT,
+    "wins", "ties", "losses", "other topics", "random map", *_EFFORT, *_MODEL_EFFORT,
 )  # fmt: skip
 LABELS = {name: name.replace("_", " ") for name in _TERMS} | {"failed": "failed answers"}
 """What tables and the page call things; the glossary in CONTRIBUTING.md explains each of them."""
@@ -58,7 +58,7 @@ class Table:
 
 def tables(comparison: Comparison) -> list[Table]:
     """Return all tables of a comparison."""
-    listed = [means(comparison)]
+    listed = [*floors(comparison), means(comparison)]
     if len(comparison.runs) > 1 or len(comparison.metrics) <= _MOST_COLUMNS:
         listed += [by_metric(comparison, metric) for metric in comparison.metrics]
     if comparison.baseline is None and len(comparison.runs) > 1:
@@ -122,6 +122,27 @@ def means(comparison: Comparison) -> Table:
         header, *rows = map(list, zip(header, *rows, strict=True))
         best = {(column - 1, row + 1) for row, column in best}
     return Table(title, "means", header, rows, frozenset(best))
+
+
+def floors(comparison: Comparison) -> list[Table]:
+    """Return the means of mind-maps beside their floors, how papers are filed first.
+
+    The list is empty where the runs have no mind-maps, or are of a release without floors.
+    """
+    rows, names = [], ()
+    for run in comparison.runs:
+        found = run.metrics.get("floors") or {}
+        for kind, label in (
+            ("predicted", ""),
+            ("other_topics", "other topics"),
+            ("random", "random map"),
+        ):
+            if kind in found:
+                names = tuple(found[kind])
+                name = f"{run.name} ({LABELS[label]})" if label else run.name
+                rows.append([name, *found[kind].values()])
+    title = f"Mean scores of the task {comparison.task} beside floors"
+    return [Table(title, "floors", [comparison.task, *names], rows)] if rows else []
 
 
 def by_metric(comparison: Comparison, metric: MetricComparison) -> Table:
@@ -207,6 +228,11 @@ def remarks(comparison: Comparison) -> list[str]:
                 f"Warning: {run.name} submitted nothing in {nothing} of {number} episodes; nothing "
                 "scores as an empty answer."
             )
+    if floors(comparison):
+        sentences.append(
+            "A score near its floors says little: (other topics) is the same maps scored against "
+            "the maps of other surveys, (random map) maps of random headings and filing."
+        )
     if any(run.manifest["agent"] == ORACLE for run in comparison.runs):
         sentences.append("The agent oracle knows the labels.")
     for why in dict.fromkeys(comparison.without_curve.values()):

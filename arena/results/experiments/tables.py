@@ -62,11 +62,11 @@ def make_tables(
         for task, names in metrics.items()
     }
     scores = {
-        key: _score(experiment, output / key, corpus, possible[cell.task])
+        key: _score(experiment, output / key, corpus, possible[cell.record["task"]])
         for key, cell in finished.items()
-        if cell.task in possible
+        if cell.record["task"] in possible
     }
-    used = {cell.column for cell in cells.values()}
+    used = {cell.record["column"] for cell in cells.values()}
     engines = {
         label: _described(corpus, engine.retriever)
         for label, engine in experiment.retrievers.items()
@@ -86,7 +86,7 @@ def make_tables(
             }
             for name, table in experiment.tables.items()
         },
-        "runs": {key: cells[key].identity() | score for key, score in scores.items()},
+        "runs": {key: cells[key].record | score for key, score in scores.items()},
     }
     content = json.loads(json.dumps(content, allow_nan=False))
     atomic_write(output / f"{TABLES}.md", _markdown(content))
@@ -266,7 +266,7 @@ def _notes(
         notes.append(
             f"Task {table.task}, mean over {counts['scored']} of {counts['surveys']} surveys{left}."
         )
-    used = dict.fromkeys(cells[run].column for run in runs.values())
+    used = dict.fromkeys(cells[run].record["column"] for run in runs.values())
     notes.append("; ".join(f"{label}: {engines[label]}" for label in used) + ".")
     for label, row in table.all_rows.items():
         if row.retrievers:
@@ -275,7 +275,8 @@ def _notes(
     models: dict[str, dict[str, None]] = {}
     for run in runs.values():
         if cells[run].asks:
-            models.setdefault(str(cells[run].options["model"]), {})[cells[run].label] = None
+            model = str(cells[run].options["model"])
+            models.setdefault(model, {})[cells[run].record["row"]] = None
     notes += [f"Model {model}: {', '.join(rows)}." for model, rows in models.items()]
     for heading, name in reported.items():
         if scored and all(name not in score["mean"] for score in scored.values()):
