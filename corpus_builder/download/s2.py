@@ -225,7 +225,9 @@ def download(
         if not dry_run:
             stack.enter_context(writing(directory))
         transfers = stack.enter_context(
-            closing(Transfers(options.parallel, options.patience, on_message, sleep))
+            closing(
+                Transfers(options.parallel, options.patience, options.attempts, on_message, sleep)
+            )
         )
         api = _Api(transfers, options)
         record = _resolve(api, directory, release, names, None if dry_run else directory)
@@ -399,9 +401,7 @@ class _Api:
                 if self._links.get(dataset, {}).get(name) == link:
                     del self._links[dataset]
 
-        label, attempts = f"{dataset}/{name}", self.options.attempts
-        transfers = self.transfers
-        return RemoteFile(transfers.session, label, link, expire, attempts, transfers.sleep)
+        return RemoteFile(self.transfers, f"{dataset}/{name}", link, expire)
 
     def _list(self, record: Record, dataset: str) -> dict[str, str]:
         path = f"/release/{quote(record.release, safe='')}/dataset/{quote(dataset, safe='')}"
