@@ -38,6 +38,7 @@ LEAKS = {
     "label": "a tool without an oracle shows headings of the mind-map, or references alone",
     "attribute": "a label can be reached by public attributes of the environment",
     "render": "a rendered state shows a label",
+    "isolation": "an episode shows in a later one",
     "crash": "an exception instead of an answer",
 }
 """Name of a leak -> what a finding of that name means."""

@@ -54,6 +54,10 @@ LEAKING = {
     "counts": ("date", 'return {"by_year": {later(episode).date[:4]: 2}}'),
     "days": ("date", 'return {"x": f"last cited on {later(episode).date} by one"}'),
     "surveys": ("survey title", 'return {"x": [SURVEYS[0]]}'),
+    "errors": ("hidden paper", 'raise ToolError(f"Not before {later(episode).title} is out.")'),
+    "remembers": ("hidden paper", """
+    SEEN.extend(hit.id for hit in episode.view.search(WORDS, 30))
+    return {"x": RNG.choice(SEEN)}"""),  # in an episode before, which may be of a later day
     # what depends on whether an id will exist one day
     "exists": ("indistinguishable", 'return {"known": paper_id in WHOLE}'),
     "calls": (
@@ -83,7 +87,7 @@ from typing import Any
 from arena.tools import TOOLS, Episode, Tool, ToolError
 WORDS = "the of we model membrane lattice method results in study"
 WHOLE, SURVEYS, LABELS, PAPERS, RNG = None, [], None, [], random.Random(1)
-CALLS = itertools.count()
+CALLS, SEEN = itertools.count(), []
 def later(episode):
     if not PAPERS:
         PAPERS.extend(WHOLE.paper(hit.id) for hit in WHOLE.search(WORDS, 600))

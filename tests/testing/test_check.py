@@ -409,18 +409,18 @@ class MarksTheInfluential(Organizing):
 
 
 LEAKS = {
-    "ListsGold": "at the reset env.env.targets",
-    "HidesGoldInTheSpace": "hint['deep'][0]['er'] holds the gold paper",
-    "SaysHowMany": "with other labels: reachable",
-    "JudgesWhatIsHandedIn": "with other labels: steps",
-    "KeepsWhatWasFound": "papers shown are gold",
-    "TellsInInfo": "info['all'] holds all",
-    "RendersGold": "env.render() holds the gold paper",
+    "ListsGold": "at the reset.env.env.targets[",
+    "HidesGoldInTheSpace": "hint['deep'][0]['er'] differs",
+    "SaysHowMany": "at the reset.observation['result'] differs",
+    "JudgesWhatIsHandedIn": ".observation.result differs",
+    "KeepsWhatWasFound": "env.env.found{...} differs",
+    "TellsInInfo": "info.all[0] differs",
+    "RendersGold": "at the reset.env.render() differs",
     "HidesGoldInACrowd": "env leads to more than 200,000 objects",
     "HidesGoldDeepDown": "env leads on after 50 steps",
     "HasTheTasks": "env.env.tasks is a TaskSet",
-    "LeakyVector": "vector env.seek[0] holds all",
-    "TellsTheHeadings": "headings of the mind-map",
+    "LeakyVector": "vector env.seek[0][0] differs",
+    "TellsTheHeadings": "env.env.outline differs",
     "MentionsAHeading": "with other labels: ",
     "MarksTheInfluential": "with other labels: ",
 }
@@ -663,4 +663,4 @@ def test_a_selection_that_orders_by_gain_is_found(world, monkeypatch):
     original = SurveyEnv.step
     monkeypatch.setattr(SurveyEnv, "step", step)
     results = check_environment("arena/Selection-v0", world, checks=["no_gold"])
-    assert "with other labels: steps[" in failing(results)["no_gold"]
+    assert "with other labels: step 1.observation.result differs" in failing(results)["no_gold"]
