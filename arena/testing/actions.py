@@ -40,31 +40,52 @@ def schemas_of(env: Any) -> dict[str, dict[str, Any]]:
     return {function["name"]: function["parameters"] for function in functions}
 
 
-class Arguments:
-    """Draws arguments that satisfy the schema of a tool.
+class RandomPlayer:
+    """Plays at random with the ids and the words of titles that results have shown.
 
     Args:
         tools: Schemas of the tools.
         rng: Source of randomness.
+        steps: Number of steps that will be played.
     """
 
-    usual = 0.0
+    usual = 0.7
     """Chance that a number is the default, or the least if there is no default."""
 
-    def __init__(self, tools: Schemas, rng: random.Random) -> None:
-        self.tools, self.rng = tools, rng
+    def __init__(self, tools: Schemas, rng: random.Random, steps: int = 0) -> None:
+        self.tools, self.rng, self._left = tools, rng, steps
+        self._ids: dict[str, None] = {}
+        self._words: dict[str, None] = {}
+
+    def act(self, observation: Mapping[str, Any]) -> Any:
+        """Return the next action."""
+        result = parsed(observation["result"])
+        self._ids |= dict.fromkeys(values_of("id", result))
+        texts = [] if self._words else [observation["topic"]]
+        for text in (*texts, *values_of("title", result)):
+            self._words |= dict.fromkeys(text.split())
+        self._left -= 1
+        if not self._ids and "search" in self.tools:
+            most = self.tools["search"]["properties"].get("k", {}).get("maximum", 50)
+            arguments = {"query": observation["topic"], "k": min(50, most)}
+            return {"tool": "search", "arguments": arguments}
+        tool = self.rng.choice(list(self.tools))
+        while self._left > 0 and tool in ENDINGS and self.rng.random() < 0.8:
+            tool = self.rng.choice(list(self.tools))
+        return {"tool": tool, "arguments": self.draw(self.tools[tool])}
 
     def paper_id(self) -> str:
-        """Draw an id."""
-        raise NotImplementedError
+        """Draw an id that was shown, now and then another text."""
+        return self.rng.choice(list(self._ids)) if self._ids and self.rng.random() < 0.9 else "none"
 
     def paper_ids(self) -> list[str]:
-        """Draw a list of ids."""
-        raise NotImplementedError
+        """Draw ids that were shown, now and then another text."""
+        ids = self.rng.sample(list(self._ids), min(30, len(self._ids)))
+        return ids if self.rng.random() < 0.9 else ["none", *ids]
 
     def text(self) -> str:
-        """Draw a query."""
-        raise NotImplementedError
+        """Draw a query: words of the topic and of titles."""
+        return " ".join(self.rng.sample(list(self._words), min(3, len(self._words))))
 
     def tree(self) -> dict[str, Any]:
         """Draw a mind-map, the value of an object without a schema of its own."""
@@ -120,54 +141,6 @@ def _is_about_papers(name: str, part: Mapping[str, Any]) -> bool | None:
     return None
 
 
-class RandomPlayer(Arguments):
-    """Plays at random with the ids and the words of titles that results have shown.
-
-    Args:
-        tools: Schemas of the tools.
-        seed: Seed of all randomness.
-        steps: Number of steps that will be played.
-    """
-
-    usual = 0.7
-
-    def __init__(self, tools: Schemas, seed: int, steps: int) -> None:
-        super().__init__(tools, random.Random(f"{seed} player"))
-        self._left = steps
-        self._ids: dict[str, None] = {}
-        self._words: dict[str, None] = {}
-
-    def act(self, observation: Mapping[str, Any]) -> Any:
-        """Return the next action."""
-        result = parsed(observation["result"])
-        self._ids |= dict.fromkeys(values_of("id", result))
-        texts = [] if self._words else [observation["topic"]]
-        for text in (*texts, *values_of("title", result)):
-            self._words |= dict.fromkeys(text.split())
-        self._left -= 1
-        if not self._ids and "search" in self.tools:
-            most = self.tools["search"]["properties"].get("k", {}).get("maximum", 50)
-            arguments = {"query": observation["topic"], "k": min(50, most)}
-            return {"tool": "search", "arguments": arguments}
-        tool = self.rng.choice(list(self.tools))
-        while self._left > 0 and tool in ENDINGS and self.rng.random() < 0.8:
-            tool = self.rng.choice(list(self.tools))
-        return {"tool": tool, "arguments": self.draw(self.tools[tool])}
-
-    def paper_id(self) -> str:
-        """Draw an id that was shown, now and then another text."""
-        return self.rng.choice(list(self._ids)) if self._ids and self.rng.random() < 0.9 else "none"
-
-    def paper_ids(self) -> list[str]:
-        """Draw ids that were shown, now and then another text."""
-        ids = self.rng.sample(list(self._ids), min(30, len(self._ids)))
-        return ids if self.rng.random() < 0.9 else ["none", *ids]
-
-    def text(self) -> str:
-        """Draw words of the topic and of titles."""
-        return " ".join(self.rng.sample(list(self._words), min(3, len(self._words))))
-
-
 class SentCall(NamedTuple):
     """An action as it is sent; `tool` is empty if it is malformed and must be refused."""
 
@@ -191,7 +164,7 @@ class Probe(NamedTuple):
     ids: tuple[str, ...] = ()
 
 
-class Attacker(Arguments):
+class Attacker(RandomPlayer):
     """Draws what to send in one episode, with full knowledge of the corpus and of the labels.
 
     Args:
@@ -201,6 +174,8 @@ class Attacker(Arguments):
         unproven: Names of the tools whose results no oracle predicts: attacked more often.
         rng: Source of randomness.
     """
+
+    usual = 0.0
 
     def __init__(
         self,
@@ -426,9 +401,10 @@ def malformed(tools: Schemas) -> Iterator[Any]:
     yield from (b"\xff", "[" * 100_000, "\ud800", "\0", object(), {1, 2}, [], looped, {}, len)
     yield from ({"tool": None}, {"tool": 3}, {"tool": ["search"]}, {"tool": "no such tool"})
     yield from ({"tool": HUGE}, {"arguments": {}}, {1: 2}, {"tool": "\ud800"}, {"tool": object()})
+    player = RandomPlayer(tools, random.Random(0))
     for name, schema in tools.items():
         properties = schema.get("properties", {})
-        good = {key: _good(properties[key]) for key in schema.get("required", ())}
+        good = player.draw(schema)
         yield {"tool": name.upper(), "arguments": good}
         yield {"tool": name, "arguments": good, "extra": 1}
         for arguments in ([], "{", 1, looped, {1: 1}):
@@ -437,7 +413,7 @@ def malformed(tools: Schemas) -> Iterator[Any]:
             if more not in properties:
                 yield {"tool": name, "arguments": {**good, more: "2100-01-01"}}
         for key, part in properties.items():
-            if key in good:
+            if key in schema.get("required", ()):
                 yield {"tool": name, "arguments": {k: v for k, v in good.items() if k != key}}
                 yield {"tool": name, "arguments": {**good, key: None}}
             for value in _bad(part):
@@ -457,16 +433,6 @@ def stress(tools: Schemas) -> Iterator[Any]:
             free = [(key, part.get("type")) for key, part in parts if not part.get("enum")]
             if arguments := {key: large[kind] for key, kind in free if kind in large}:
                 yield {"tool": name, "arguments": arguments}
-
-
-def _good(part: Mapping[str, Any]) -> Any:
-    if part.get("enum"):
-        return part["enum"][0]
-    if part["type"] == "array":
-        return [_good(part.get("items", {"type": "string"}))]
-    number = max(1, part.get("minimum", 1))
-    good = {"string": "word", "boolean": True, "object": {"label": "word"}}
-    return good.get(part["type"], number)
 
 
 def _bad(part: Mapping[str, Any]) -> Iterator[Any]:

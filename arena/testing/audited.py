@@ -12,6 +12,7 @@ import numpy as np
 from arena.runs.episodes import PlayedStep
 from arena.testing.actions import Attacker, Probe, Schemas, SentCall, without_ids
 from arena.testing.bm25 import Bm25
+from arena.testing.episodes import flat
 from arena.testing.exposure import Exposure
 from arena.testing.files import Facts
 from arena.testing.oracles import (
@@ -262,7 +263,7 @@ class AuditedEpisode:
             return
         self._log.counts["twins compared"] += 1
         one, two, *more = (
-            _by_path("result", without_ids(result, paper_id)) | whole
+            _by_path(without_ids(result, paper_id)) | whole
             for (result, whole), paper_id in zip(answers, probe.ids, strict=True)
         )
         last = self._budget.get("steps") == 0 and not more  # which ends it whatever it is
@@ -276,18 +277,12 @@ class AuditedEpisode:
                 report("indistinguishable", f"{what} for {probe.ids[1]!r}")
 
 
-def _by_path(path: str, value: Any) -> dict[str, Any]:
-    """Return the leaves of a value of JSON by the keys that lead to them; lists add no key."""
-    leaves: dict[str, Any] = {}
-    waiting = [(path, value)]
-    while waiting:
-        path, item = waiting.pop()
-        if isinstance(item, dict) and item:
-            waiting += [(f"{path}.{name}", below) for name, below in reversed(item.items())]
-        elif isinstance(item, list) and item:
-            waiting += [(f"{path}[]", below) for below in reversed(item)]
-        else:
-            leaves.setdefault(path, []).append(item)
+def _by_path(result: dict[str, Any]) -> dict[str, list[Any]]:
+    """Return the leaves of a result by the keys that lead to them; lists add no key."""
+    leaves: dict[str, list[Any]] = {}
+    for path, leaf in flat(result):
+        keys = ("[]" if isinstance(part, int) else f".{part}" for part in path)
+        leaves.setdefault("".join(("result", *keys)), []).append(leaf)
     return leaves
 
 

@@ -114,7 +114,6 @@ def audit(
         "scores_not_compared": [name for name in engines if name not in scorers],
         "tools_without_oracle": sorted(unproven),
     }
-    log.sort()
     log.seconds = time.perf_counter() - begun
     return log
 

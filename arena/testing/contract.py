@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import random
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -10,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
-import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
 from arena._internal.progress import progress
@@ -163,15 +163,12 @@ class Subject:
             warnings.simplefilter("ignore")
             return gymnasium.make(self.spec, **self.arguments(**changes))
 
-    def make_vector(
-        self, num_envs: int, mode: str, **changes: Any
-    ) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
+    def make_vector(self, num_envs: int, mode: str, **changes: Any) -> Any:
         """Make a vector environment; `mode` is ``"sync"`` or ``"vector_entry_point"``."""
+        arguments = self.arguments(vectorization_mode=mode, **changes)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return gymnasium.make_vec(
-                self.spec, num_envs, vectorization_mode=mode, **self.arguments(**changes)
-            )
+            return gymnasium.make_vec(self.spec, num_envs, **arguments)
 
     def arguments(self, **changes: Any) -> dict[str, Any]:
         """Return the arguments of the environment."""
@@ -179,7 +176,7 @@ class Subject:
 
     def player(self, seed: int, steps: int = STEPS) -> RandomPlayer:
         """Return a player of random actions."""
-        return RandomPlayer(self.tools, seed, steps)
+        return RandomPlayer(self.tools, random.Random(f"{seed} player"), steps)
 
     @cached_property
     def traces(self) -> list[Trace]:
@@ -209,7 +206,3 @@ class Subject:
         """Return the number of recorded episodes and steps, for the detail of a check."""
         steps = sum(len(trace.steps) for trace in self.traces)
         return f"{len(self.traces)} episodes, {steps} steps"
-
-    def random(self) -> np.random.Generator:
-        """Return a generator that depends on the seed alone."""
-        return np.random.default_rng(self.seeds[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -83,30 +83,33 @@ def difference(expected: Trace, got: Trace) -> str | None:
     return where and f"seed {expected.seed}, {where}"
 
 
-def first_difference(one: Any, other: Any, place: str = "") -> str | None:
+def first_difference(one: Any, other: Any) -> str | None:
     """Return where and how two plain values first differ, or None."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        for key in {**one, **other}:
-            where = f"{place}.{key}" if place else str(key)
-            if key not in one or key not in other:
-                return f"{where} is there only {'the first' if key in one else 'the second'} time"
-            if inner := first_difference(one[key], other[key], where):
-                return inner
-        return None
-    if isinstance(one, list) and isinstance(other, list):
-        for number, (a, b) in enumerate(zip(one, other, strict=False)):
-            if inner := first_difference(a, b, f"{place}[{number}]"):
-                return inner
-        return None if len(one) == len(other) else f"{place} has {len(one)} and {len(other)} items"
-    if type(one) is type(other) and one == other:
-        return None
-    place = place or "value"
-    if isinstance(one, str) and isinstance(other, str):
-        at = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), -1)
-        at = at if at >= 0 else min(len(one), len(other))
-        parts = " and then ".join(repr(text[max(0, at - 20) : at + 30]) for text in (one, other))
-        return f"{place} differs at character {at}: {parts}"
-    return f"{place} is {one!r:.60} and then {other!r:.60}"
+    first, second = dict(flat(one)), dict(flat(other))
+    for path in first | second:
+        place = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path)
+        place = place.removeprefix(".") or "value"
+        if path not in first or path not in second:
+            return f"{place} is there only the {'first' if path in first else 'second'} time"
+        a, b = first[path], second[path]
+        if type(a) is type(b) and a == b:
+            continue
+        if isinstance(a, str) and isinstance(b, str):
+            pairs = enumerate(zip(a, b, strict=False))
+            at = next((n for n, (x, y) in pairs if x != y), min(len(a), len(b)))
+            parts = " and then ".join(repr(text[max(0, at - 20) : at + 30]) for text in (a, b))
+            return f"{place} differs at character {at}: {parts}"
+        return f"{place} is {a!r:.60} and then {b!r:.60}"
+    return None
+
+
+def flat(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[Any, Any]]:
+    """Yield (the keys and indexes that lead to it, leaf) for a value of JSON."""
+    if isinstance(value, dict | list) and value:
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from flat(item, (*path, key))
+    else:
+        yield path, value
 
 
 def plain(value: Any) -> Any:

@@ -44,15 +44,13 @@ class Exposure:
         self._in_reach: dict[tuple[str, frozenset[str], str], bool] = {}
         self._calls: dict[tuple[str, str], list[bool]] = defaultdict(list)
 
-    def find(self, result: Any, reach: Reach, sent: Iterable[str], texts: bool = True) -> Leaks:
+    def find(self, result: Any, reach: Reach, sent: Iterable[str]) -> Leaks:
         """Yield all that `result` shows of hidden papers.
 
         Args:
             result: Value of JSON, or a text.
             reach: The papers that exist.
             sent: Strings that the agent has sent in this episode, which a result may repeat.
-            texts: Whether to look for titles, headings and excerpts, too. An oracle that compares
-                every text of a result with the files makes it superfluous.
         """
         sent = frozenset(sent)
         for key, text in strings(result):
@@ -61,8 +59,7 @@ class Exposure:
             yield from self._ids(key, text, reach, sent)
             if late := self._late(key, text, reach, sent):
                 yield "date", f"{late} in {key}={text!r:.200} is not before {reach.cutoff}"
-            if texts:
-                yield from self._texts(key, text, reach, sent)
+            yield from self._texts(key, text, reach, sent)
         for key, number in leaves(result):
             if not isinstance(number, int | float) or isinstance(number, bool):
                 continue

@@ -68,7 +68,7 @@ class StoredSurvey(NamedTuple):
     @property
     def headings(self) -> list[str]:
         """The headings of the mind-map in any of its forms, the root first."""
-        return list(_headings(self.mind_map))
+        return list(headings_of(self.mind_map))
 
 
 class Facts:
@@ -313,16 +313,17 @@ def last_day(date: str | None, precision: str | None) -> str | None:
     return date if precision == "day" else None
 
 
-def _headings(tree: Any) -> Iterator[str]:
+def headings_of(tree: Any) -> Iterator[str]:
+    """Yield the headings of a mind-map in any of its forms, the root first."""
     if isinstance(tree, str):
         yield tree
     elif isinstance(tree, list):
         for item in tree:
-            yield from _headings(item)
+            yield from headings_of(item)
     elif isinstance(tree, dict):
         for key, value in tree.items():
             if key != "papers":
-                yield from _headings(value)
+                yield from headings_of(value)
 
 
 def _grouped(pairs: Iterable[tuple[int, Any]]) -> dict[int, list[Any]]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from arena.testing.actions import SentCall
 from arena.testing.bm25 import Bm25, wrong_scores
-from arena.testing.files import Reach, StoredPaper, StoredSurvey
+from arena.testing.files import Reach, StoredPaper, StoredSurvey, headings_of
 from arena.testing.report import Report, Reporter, brief
-from arena.testing.walk import strings
+from arena.testing.walk import strings, values_of
 
 # As docs/environments.md has them.
 TITLE, HEADING, HEADINGS, PAGE, PER_PAGE, MOST = 500, 100, 100, 8_000, 100, 1_000
@@ -274,15 +274,12 @@ class ToolOracle:
     def organize(self, call: SentCall, result: dict[str, Any], report: Reporter) -> Prediction:
         """Predict that a mind-map with papers in reach ends a stage that asks for one."""
         mind_map = call.arguments["mind_map"]
-        nodes = list(_nodes(mind_map))
-        named = isinstance(mind_map, dict) and {"label", "name"} & mind_map.keys()
-        listed = [node.get("papers") for node in nodes if named]  # other forms have none
-        ids = list(dict.fromkeys(i for part in listed if isinstance(part, list) for i in part))
+        ids = list(dict.fromkeys(values_of("papers", mind_map)))
         if refusal := self._refusal(ids, len(ids), "mind_map"):
             return refusal
         repairs = dict.fromkeys({"repairs"} & result.keys(), ANY)
         exact = _is_canonical(call) and not repairs
-        size = len(nodes) - 1 if exact else ANY
+        size = len(list(headings_of(mind_map))) - 1 if exact else ANY
         return {"organized": size} | repairs | self._submit(mind_map, result)
 
     def finish(self, call: SentCall, result: dict[str, Any], report: Reporter) -> Prediction:
@@ -329,18 +326,6 @@ def listing(papers: Sequence[StoredPaper]) -> list[dict[str, Any]]:
     return [{"id": p.id, "title": p.title[:TITLE], "date": p.date} for p in papers]
 
 
-def _nodes(mind_map: Any) -> Iterator[dict[str, Any]]:
-    """Yield the nodes of a mind-map in a form with named keys, the root first."""
-    waiting = [mind_map]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, dict):
-            yield node
-            waiting += [*(node.get("children") or ()), *(node.get("subtopics") or ())]
-        elif isinstance(node, str):
-            yield {"label": node}
-
-
 def _is_canonical(call: SentCall) -> bool:
     """Return whether the mind-map of a call has the documented form; another may be unreadable."""
     mind_map = call.arguments["mind_map"]
@@ -352,17 +337,6 @@ def _is_canonical(call: SentCall) -> bool:
 _STEP = {"survey", "reward_terms"}
 END = {*_STEP, "gold", "references", "references_total", "answers", "metrics"}
 """Keys of the info of an episode that is over."""
-_MOST_OF = dict.fromkeys(
-    (
-        "recall", "precision", "ndcg", "mrr", "survey_score", "heading_soft_f1",
-        "heading_entity_recall", "normalised_tree_edit_distance",
-        "normalised_tree_semantic_distance",
-    ), 1.0,
-) | dict.fromkeys(
-    ("heading_soft_recall", "heading_soft_precision", "tree_edit_distance",
-     "tree_semantic_distance"), math.inf,
-)  # fmt: skip
-"""Metric from 0 -> its greatest value (docs/mind-map-metrics.md); others are any finite number."""
 
 
 def check_info(
@@ -400,10 +374,7 @@ def check_info(
     if not over:
         return
     metrics, answers = info.get("metrics"), info.get("answers")
-    if not _are_numbers(metrics) or not all(
-        name not in _MOST_OF or 0 <= value <= _MOST_OF[name]
-        for name, value in ((n.partition("@")[0], v) for n, v in metrics.items())  # type: ignore[union-attr]
-    ):
+    if not _are_numbers(metrics):
         report("info", f"metrics={metrics!r}")
     if submitted is None:
         return

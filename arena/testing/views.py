@@ -35,18 +35,30 @@ class Views:
         self._days = dated if len(dated) else [dt.date(2000, 1, 1).toordinal()]
 
     def ask(self) -> None:
-        """Open a view at a random cutoff and call all its methods."""
-        reach, cutoff = self._reach()
-        engine = self._rng.choice(self._shared.retrievers)
+        """Open a view at a random cutoff and call all its methods, one search with another view."""
+        rng, engine = self._rng, self._rng.choice(self._shared.retrievers)
+        (reach, cutoff), (other, later) = self._reach(), self._reach()
         where = f"Corpus.at({cutoff!r}, exclude={sorted(reach.excluded)!r}, retriever={engine!r})"
         self._log.cutoffs.add(reach.cutoff)
-        attacker = Attacker(reach, None, {}, frozenset(), self._rng)
+        attacker = Attacker(reach, None, {}, frozenset(), rng)
         try:
-            view = self._corpus.at(cutoff, exclude=list(reach.excluded), retriever=engine)
+            view, second = (
+                self._corpus.at(written, exclude=list(each.excluded), retriever=engine)
+                for written, each in ((cutoff, reach), (later, other))
+            )
             answer = {"len": len(view), "cutoff": view.cutoff}
             expected = {"len": len(reach.numbers), "cutoff": reach.cutoff}
             compare(answer, expected, self._reporter(where, "len()"))
-            self._search(view, attacker.text(), reach, engine, where)
+            query, k = attacker.text(), rng.choice((1, 10, 100))
+            one = view.search(query, k)
+            both = search_batch([(view, query, k), (second, query, k)])
+            for name, each, hits in (
+                (f"search({query!r:.200}, {k})", reach, one),
+                (f"search_batch({query!r:.200}, {k}) with one at {later!r}", reach, both[0]),
+                (f"search_batch({query!r:.200}, {k}) after one at {cutoff!r}", other, both[1]),
+            ):
+                found, report = [hit._asdict() for hit in hits], self._reporter(where, name)
+                self._papers(each, engine).hits({"query": query, "k": k}, found, report)
             for _ in range(3):
                 self._by_id(view, reach, attacker.paper_id(), where)
         except Exception as error:
@@ -54,7 +66,7 @@ class Views:
 
     def _reach(self) -> tuple[Reach, Any]:
         """Return what exists before a random day, and one way to write the day."""
-        rng = self._rng
+        rng, papers = self._rng, self._facts.papers
         near = rng.choice((0, 0, 1, 1, -1, 400, rng.randint(-500, 500)))
         day = int(rng.choice(self._days)) + near
         date = dt.date.fromordinal(max(dt.date(1000, 1, 1).toordinal(), day))
@@ -64,13 +76,11 @@ class Views:
         elif rng.random() < 0.15:
             last = calendar.monthrange(date.year, date.month)[1]
             date, written = date.replace(day=last), date.isoformat()[:7]
-        papers = self._facts.papers
         before = papers[: int((self._facts.days < date.toordinal()).sum())] or papers
-        ids = [rng.choice(before).id for _ in range(3)] if papers else []
-        named = [*ids, rng.choice(papers).id if papers else "", "nowhere", *self._facts.surveys]
-        excluded = rng.sample(named[:6], rng.choice((0, 1, 2, 3)))
-        reach = Reach(self._facts, date.isoformat(), date.toordinal(), frozenset(excluded))
-        return reach, written
+        ids = [rng.choice(pool).id for pool in (before, before, before, papers) if pool]
+        named = [*ids, "nowhere", *self._facts.surveys][:6]
+        excluded = frozenset(rng.sample(named, min(len(named), rng.choice((0, 1, 2, 3)))))
+        return Reach(self._facts, date.isoformat(), date.toordinal(), excluded), written
 
     def _reporter(self, where: str, action: str) -> Reporter:
         self._log.doors[action.partition("(")[0]] += 1
@@ -78,21 +88,6 @@ class Views:
 
     def _papers(self, reach: Reach, engine: str) -> Papers:
         return Papers(reach, self._shared.scorers, engine, self._log)
-
-    def _search(self, view: CorpusView, query: str, reach: Reach, engine: str, where: str) -> None:
-        k = self._rng.choice((1, 10, 100))
-        request = {"query": query, "k": k}
-        report = self._reporter(where, f"search({query!r:.200}, {k})")
-        hits = [hit._asdict() for hit in view.search(query, k)]
-        self._papers(reach, engine).hits(request, hits, report)
-        # A batch of other cutoffs at once must not mix them up.
-        other, cutoff = self._reach()
-        theirs = self._corpus.at(cutoff, exclude=list(other.excluded), retriever=engine)
-        report = self._reporter(where, f"search_batch({query!r:.200}, {k}) with one at {cutoff!r}")
-        batch = search_batch([(view, query, k), (theirs, query, k)])
-        for each, found in zip((reach, other), batch, strict=True):
-            hits = [hit._asdict() for hit in found]
-            self._papers(each, engine).hits(request, hits, report)
 
     def _by_id(self, view: CorpusView, reach: Reach, paper_id: str, where: str) -> None:
         """Ask for an id and, if it is refused, for one that no paper has."""

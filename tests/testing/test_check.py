@@ -251,7 +251,10 @@ BROKEN = {
     "Remembering": ("replay", "info.after is False and then True"),
     "Generous": ("rewards", "step 1: it is"),
     "Misnamed": ("rewards", "begins with no name of a reward"),
-    "OneMoreRead": ("budgets", "reads=1, not 0"),
+    "OneMoreRead": (
+        "budgets",
+        "an episode begins with the budget {'steps': 12, 'searches': 2, 'reads': 4",
+    ),
     "NeverOver": ("budgets", "does not raise gymnasium.error.ResetNeeded"),
     "Fragile": ("bad_actions", "raised TypeError: unhashable type"),
     "Charging": ("bad_actions", "the action None cost {'steps': 1, 'reads': 1}"),

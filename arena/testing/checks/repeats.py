@@ -17,7 +17,6 @@ from arena.testing.episodes import (
     Trace,
     difference,
     first_difference,
-    info_of,
     plain,
     replay,
     unbatched,
@@ -41,13 +40,6 @@ def determinism(subject: Subject) -> str:
     env = subject.make()
     for trace in subject.traces:
         _require_same(trace, replay(env, trace), "a second environment differs")
-    for trace, again in zip(subject.traces, _replayed_elsewhere(subject), strict=True):
-        _require_same(trace, again, f"a fresh process, PYTHONHASHSEED={_HASH_SEED}, differs")
-    return f"{subject.counted()}, in a second environment and in a fresh process"
-
-
-def _replayed_elsewhere(subject: Subject) -> list[Trace]:
-    """Replay the recorded episodes in a fresh process with other hashes of strings."""
     # Over a pipe to a process that this one starts, as multiprocessing would send it.
     job = pickle.dumps((subject.env_id, subject.spec, subject.arguments(), subject.traces))
     other = "4712" if os.environ.get("PYTHONHASHSEED") == _HASH_SEED else _HASH_SEED
@@ -61,7 +53,10 @@ def _replayed_elsewhere(subject: Subject) -> list[Trace]:
     )
     errors = done.stderr.decode(errors="replace").strip().splitlines()
     require(done.returncode == 0, f"a fresh process cannot play it: {errors[-1:]}")
-    return [Trace(*trace) for trace in pickle.loads(done.stdout)]
+    for trace, again in zip(subject.traces, pickle.loads(done.stdout), strict=True):
+        where = f"a fresh process, PYTHONHASHSEED={other}, differs"
+        _require_same(trace, Trace(*again), where)
+    return f"{subject.counted()}, in a second environment and in a fresh process"
 
 
 def replay_job() -> None:
@@ -104,53 +99,23 @@ def pickling(subject: Subject) -> str:
 
 @CHECKS.register("vector")
 def vector(subject: Subject) -> str:
-    """The id's own vector environment and SyncVectorEnv play as scalar environments do."""
-    seed = subject.seeds[0]
-    players = [subject.player(seed + place) for place in range(_NUM_ENVS)]
-    sync = subject.make_vector(_NUM_ENVS, "sync")
-    actions: list[Any] = []
-    batches = [sync.reset(seed=seed)]
-    for _ in range(_STEPS):
-        seen = [unbatched(batches[-1][0], place) for place in range(_NUM_ENVS)]
-        actions.append([player.act(one) for player, one in zip(players, seen, strict=True)])
-        batches.append(sync.step(actions[-1]))  # type: ignore[arg-type]
-    for place in range(_NUM_ENVS):
-        batched = [_row(batch, place) for batch in batches]
-        where = first_difference(_alone(subject, seed, place, actions), batched)
-        require(not where, f"scalar and SyncVectorEnv, environment {place}, step {where}")
-    if subject.spec.vector_entry_point is None:
-        return "no vector entry point; SyncVectorEnv equals scalar environments"
-    own = subject.make_vector(_NUM_ENVS, "vector_entry_point")
-    again = [own.reset(seed=seed), *map(own.step, actions)]
-    names = ("observations", "rewards", "terminations", "truncations", "infos")
-    for number, (one, other) in enumerate(zip(batches, again, strict=True)):
-        keys = names if number else ("observations", "infos")
-        expected, got = (dict(zip(keys, plain(batch), strict=True)) for batch in (one, other))
-        where = first_difference(expected, got)
+    """The id's own vector environment plays as Gymnasium's SyncVectorEnv over scalar ones."""
+    seed, places = subject.seeds[0], range(_NUM_ENVS)
+    players = [subject.player(seed + place) for place in places]
+    sync: Any = subject.make_vector(_NUM_ENVS, "sync")
+    mode = "sync" if subject.spec.vector_entry_point is None else "vector_entry_point"
+    own: Any = subject.make_vector(_NUM_ENVS, mode)
+    batches = sync.reset(seed=seed), own.reset(seed=seed)
+    for number in range(_STEPS + 1):
+        names = ["observations", "rewards", "terminations", "truncations", "infos"]
+        names = names if number else ["observations", "infos"]
+        one, other = (dict(zip(names, plain(batch), strict=True)) for batch in batches)
+        where = first_difference(one, other)
         require(not where, f"SyncVectorEnv and the id's vector environment, step {number}: {where}")
+        seen = [unbatched(batches[0][0], place) for place in places]
+        actions = [player.act(each) for player, each in zip(players, seen, strict=True)]
+        batches = sync.step(actions), own.step(actions)
     for name in ("single_action_space", "single_observation_space"):
         same = getattr(own, name) == getattr(sync, name)
         require(same, f"the vector environment has another {name}")
-    return f"{_NUM_ENVS} environments, {_STEPS} steps: its own, SyncVectorEnv and scalar"
-
-
-def _row(batch: tuple[Any, ...], place: int) -> Any:
-    """Return what one environment of a vector returned."""
-    observations, *outcome, infos = batch
-    values = [array[place] for array in outcome]
-    return plain([unbatched(observations, place), *values, info_of(infos, place)])
-
-
-def _alone(subject: Subject, seed: int, place: int, actions: list[Any]) -> list[Any]:
-    """Play one environment of the vector alone; if over, it begins anew with the next step."""
-    env = subject.make()
-    played, over = [plain(env.reset(seed=seed + place))], False
-    for batch in actions:
-        if over:
-            observation, info = env.reset()
-            step = (observation, 0.0, False, False, info)
-        else:
-            step = env.step(batch[place])  # type: ignore[assignment]
-        over = step[2] or step[3]
-        played.append(plain(step))
-    return played
+    return f"{_NUM_ENVS} environments, {_STEPS} steps, by {mode} and by sync"
