@@ -212,3 +212,16 @@ def played(
         observation, _, terminated, truncated, info = env.step(actions[-1])
         if terminated or truncated:
             return actions, info, truncated
+
+
+def reseal(corpus: Path) -> None:
+    """Write the hashes of edited manifests, as if the corpus had been built with them."""
+    from arena._internal.files import sha256_file, sha256_json, write_json
+
+    path = corpus / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["indexes"] = {
+        name: sha256_file(corpus / "index" / name / "manifest.json") for name in manifest["indexes"]
+    }
+    manifest.pop("manifest_sha256")
+    write_json(path, manifest | {"manifest_sha256": sha256_json(manifest)})

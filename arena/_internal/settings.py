@@ -28,6 +28,7 @@ from arena.errors import DataError, clip, did_you_mean, has_many_parts
 Place = tuple[Any, ...]
 """The keys and positions that lead to a part of a configuration."""
 
+_SHIPPED = Path(__file__).parent.parent / "configs"
 _MANY = 20_000
 _MERGE = "tag:yaml.org,2002:merge"
 _MAPPING = "`name: value`, one a line"
@@ -42,6 +43,7 @@ _EXPECTED = {
     "greater_than_equal": "a number >= {ge:g}",
     "less_than_equal": "a number <= {le:g}",
     "literal_error": "{expected}",
+    "too_short": "at least one entry",
 }
 _Model = TypeVar("_Model", bound="Settings")
 
@@ -166,7 +168,7 @@ def read_source(config: str | Path | Mapping[str, Any], what: str, page: str) ->
     """Read a YAML file, or accept a mapping as if it were one.
 
     Args:
-        config: The file or the mapping.
+        config: The file, the name of a shipped one such as ``researcharena``, or the mapping.
         what: What it describes, for messages, such as ``"experiment"``.
         page: Page of the documentation that describes its keys.
 
@@ -183,10 +185,16 @@ def read_source(config: str | Path | Mapping[str, Any], what: str, page: str) ->
     import yaml
 
     path = Path(config)
+    shipped = {each.stem: each for each in sorted(_SHIPPED.glob("*.yaml"))}
     try:
+        if str(path.parent) in (".", _SHIPPED.name) and not path.is_file():
+            path = shipped.get(path.name.removesuffix(".yaml"), path)
         content = path.read_bytes()
     except FileNotFoundError:
-        raise DataError(f"{str(path)!r} does not exist. Name a YAML file.") from None
+        raise DataError(
+            f"{str(path)!r} does not exist. Name a YAML file, or a shipped configuration by its "
+            f"name: {', '.join(shipped)}."
+        ) from None
     except (OSError, ValueError) as error:  # ValueError: no file system can have such a name
         why = (error.strerror if isinstance(error, OSError) else None) or error
         raise DataError(f"{str(config)!r} cannot be read: {why}. Name a YAML file.") from None

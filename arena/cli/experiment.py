@@ -26,10 +26,10 @@ def experiment(
     overwrite: bool = False,
     json: bool = False,
 ) -> None:
-    r"""Run a grid of agents and retrievers and print it as tables; it goes on after a break.
+    r"""Run a grid of agents and retrievers and print it as tables; it resumes after a break.
 
     Args:
-        config (CONFIG.yaml): Configuration such as configs/researcharena.yaml.
+        config (CONFIG): YAML file, or the name of a shipped configuration: researcharena.
         corpus (DIR): Corpus that arena-corpus built.
         output (DIR): Directory for runs and tables.
         tables (NAMES): Tables with commas (default: all).
@@ -44,7 +44,7 @@ def experiment(
         json: Print JSON instead of text.
 
     Example:
-        arena experiment configs/researcharena.yaml --corpus demo/world --output runs/paper \
+        arena experiment researcharena --corpus demo/world --output runs/paper \
             --agents title,random,clustering
     """
     from arena.corpus import Corpus

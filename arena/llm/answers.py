@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from arena._internal.files import sha256_json
@@ -30,11 +30,8 @@ def body_of(messages: Sequence[Message], options: Mapping[str, Any]) -> dict[str
     Raises:
         DataError: if there is no message, an option is not supported, or JSON cannot hold it.
     """
-    for name, usual in (("stream", False), ("n", 1)):
-        if options.get(name, usual) not in (None, usual):
-            raise DataError(
-                f"{name}={clip(options[name])} is not supported: a request has one answer."
-            )
+    if options.get("stream") or options.get("n", 1) not in (None, 1):
+        raise DataError("stream and n are not supported: a request has one answer.")
     if isinstance(messages, str | Mapping) or not messages:
         raise DataError(f"messages={clip(messages)}: give a list of messages with a role.")
     for message in messages:
@@ -170,12 +167,13 @@ def from_record(record: Mapping[str, Any]) -> Completion:
     return Completion(**fields, cached=True)
 
 
-def read_answer(text: str, key: str) -> Completion:
+def read_answer(text: str, key: str, hide: Callable[[str], str]) -> Completion:
     """Return the answer in the body of a server's response.
 
     Args:
         text: The body.
         key: Hash of the request.
+        hide: Function that removes secrets from a text, which may be in several parts.
 
     Raises:
         AgainError: if the body is no answer; another attempt may give one.
@@ -193,7 +191,7 @@ def read_answer(text: str, key: str) -> Completion:
         reason = choice.get("finish_reason")
         return Completion(
             key,
-            clean(content),
+            clean(hide(content)),
             tuple(clean(calls)),
             clean(reason) if isinstance(reason, str) else "",
             _usage(answer.get("usage")),

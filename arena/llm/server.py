@@ -1,13 +1,16 @@
-"""One attempt at one request over HTTP."""
+"""One attempt at one request over HTTP, bounded in time and size."""
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
+import socket
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,9 +19,11 @@ from arena.errors import DataError, clip, did_you_mean
 from arena.llm.errors import AgainError, LLMError, RequestRefusedError
 
 OPENAI = "https://api.openai.com/v1"
-LARGEST_ANSWER = 64 * 1024 * 1024
-LONGEST_PAUSE = 300.0
-"""Seconds; a server that asks for a longer pause has nothing left for today."""
+LARGEST_ANSWER = 16 << 20
+"""Bytes; a larger answer is an error."""
+_LARGEST_ERROR = 64 << 10  # the rest of an error's body is not read
+_LARGEST_LIST = 1 << 20
+_LONGEST_PAUSE = 300.0  # seconds; a server that asks for more has nothing left for today
 _PASSING = {408, 409, 425, 429}
 _REFUSED = re.compile(
     r"context.{0,20}(?:length|window|size)|maximum context|too many tokens|(?:prompt|input|request)"
@@ -30,22 +35,20 @@ _REFUSED = re.compile(
 class Server:
     """An OpenAI-compatible endpoint.
 
-    Every body, also that of an error, is bounded in time and size. No redirect is followed, so a
-    prompt goes to `base_url` alone. The key is read from the environment for each request; no
-    object holds it, and no text that leaves this class has it.
+    Each attempt has a connection of its own, which is shut down when its time is over, whatever
+    the server sends. No redirect is followed, so a prompt goes to `base_url` alone. The key is read
+    from the environment for each request; no object holds it, and no text that leaves this class
+    has it.
 
     Args:
         base_url: Address such as ``http://127.0.0.1:8000/v1``; None for ``$OPENAI_BASE_URL`` or
             OpenAI's.
         api_key_env: Name of the environment variable that holds the key.
-        timeout: Seconds for a whole answer; one that comes in pieces may take twice as long.
+        timeout: Seconds for a whole attempt.
     """
 
     def __init__(self, base_url: str | None, api_key_env: str, timeout: float) -> None:
         self._base_url, self._api_key_env, self._timeout = base_url, api_key_env, timeout
-        self._session: Any = None
-        self._process = 0
-        self._lock = threading.Lock()
 
     def post(self, body: dict[str, Any]) -> str:
         """Send a request and return the body of the answer.
@@ -55,7 +58,7 @@ class Server:
             RequestRefusedError: if the server will never answer this request.
             LLMError: if no attempt can succeed.
         """
-        status, headers, text = self._send("POST", "/chat/completions", body)
+        status, headers, text = self._send("/chat/completions", self._timeout, body)
         if status != 200:
             raise self._problem(status, headers, text, str(body["model"]))
         return text
@@ -67,8 +70,7 @@ class Server:
             LLMError: if the key is missing.
             DataError: if the address or the key is malformed.
         """
-        key = os.environ.get(self._api_key_env, "").strip()
-        address = self._address()
+        key, address = self._key(), self._address()
         if not key and address == OPENAI:
             raise LLMError(
                 f"${self._api_key_env} holds no key for OpenAI. Set it, or name another endpoint "
@@ -88,10 +90,15 @@ class Server:
             )
         return key, address
 
+    def hide(self, text: str) -> str:
+        """Return a text without the key, which a server may repeat, also with JSON's escapes."""
+        key = self._key()
+        return _key_pattern(key).sub("***", text) if len(key) >= 8 else text
+
     def _send(
-        self, method: str, path: str, body: dict[str, Any] | None = None
+        self, path: str, seconds: float, body: Mapping[str, Any] | None = None
     ) -> tuple[int, Mapping[str, str], str]:
-        """Return status, headers and body of a response."""
+        """Return status, headers and body of a response; a request without a body is a GET."""
         import requests
         import urllib3
 
@@ -99,49 +106,40 @@ class Server:
         parts = urlsplit(address)
         url = parts._replace(path=parts.path.rstrip("/") + path).geturl()
         headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
-        end = time.monotonic() + self._timeout  # the package's own bound holds for each piece
+        method, largest = ("GET", _LARGEST_LIST) if body is None else ("POST", LARGEST_ANSWER)
         data, begun, problem = bytearray(), False, ""
-        try:
-            with self._connected().request(
-                method, url, data=None if body is None else json.dumps(body), headers=headers,
-                auth=_bearer(key), timeout=self._timeout, allow_redirects=False, stream=True,
-            ) as response:  # fmt: skip
-                begun = True
-                while not problem and (part := response.raw.read1(1 << 16, decode_content=False)):
-                    data += part
-                    if len(data) > LARGEST_ANSWER:
-                        raise LLMError(f"an answer of {self._where()} is larger than 64 MiB.")
-                    if time.monotonic() > end:
-                        problem = self._late()
-        except (requests.Timeout, urllib3.exceptions.TimeoutError):
-            problem = self._late()
-        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-            kind = type(error).__name__
-            problem = (
-                f"the answer broke off ({kind})"
-                if begun
-                else f"{self._where()} cannot be reached or hung up ({kind}); is a server running "
-                "there?"
-            )
+        with _session(seconds) as (session, late):
+            try:
+                with session.request(
+                    method, url, data=None if body is None else json.dumps(body), headers=headers,
+                    auth=functools.partial(_authorize, key), timeout=seconds, stream=True,
+                    allow_redirects=False,
+                ) as response:  # fmt: skip
+                    begun = True
+                    largest = largest if response.status_code == 200 else _LARGEST_ERROR
+                    while len(data) <= largest and not late.is_set():
+                        part = response.raw.read1(1 << 16, decode_content=False)
+                        if not part:
+                            break
+                        data += part
+            except (requests.Timeout, urllib3.exceptions.TimeoutError):
+                late.set()
+            except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
+                problem = type(error).__name__
         # Raised out here, so that no traceback leads to the request and so to the key.
+        where = self._where()
+        if late.is_set():
+            raise AgainError(f"{where} did not answer within {seconds:g} s (`timeout`)")
+        if problem and begun:
+            raise AgainError(f"the answer broke off ({problem})")
         if problem:
-            raise AgainError(problem)
-        return (
-            response.status_code,
-            response.headers,
-            self._without_key(data.decode(errors="replace")),
-        )
-
-    def _connected(self) -> Any:
-        """Return the connections; a forked process gets its own."""
-        import requests
-
-        with self._lock:
-            if self._process != os.getpid():
-                self._session, self._process = requests.Session(), os.getpid()
-                for prefix in ("http://", "https://"):
-                    self._session.mount(prefix, requests.adapters.HTTPAdapter(pool_maxsize=64))
-            return self._session
+            raise AgainError(
+                f"{where} cannot be reached or hung up ({problem}); is a server running there?"
+            )
+        if len(data) > largest and response.status_code == 200:
+            raise LLMError(f"an answer of {where} is larger than {largest >> 20} MiB.")
+        text = data[:largest].decode(errors="replace")
+        return response.status_code, response.headers, self.hide(text)
 
     def _problem(self, status: int, headers: Mapping[str, str], text: str, model: str) -> Exception:
         """Return the error that an HTTP status means."""
@@ -150,7 +148,7 @@ class Server:
             return LLMError(f"429: the account of the key in {name} is empty.")
         if status in _PASSING or status >= 500:
             pause = _asked_pause(headers)
-            if pause is not None and pause > LONGEST_PAUSE:
+            if pause is not None and pause > _LONGEST_PAUSE:
                 return LLMError(
                     f"{status}: {where} asks to wait {pause:.0f} seconds. Try again then; earlier "
                     "answers are kept."
@@ -158,41 +156,40 @@ class Server:
             return AgainError(f"{where} answers {status}{said}", pause)
         if 300 <= status < 400:
             return LLMError(
-                f"{status}: {where} redirects to {clip(headers.get('Location'))}, which is not "
-                "followed. Give the final address as base_url."
+                f"{status}: {where} redirects to {clip(self.hide(headers.get('Location', '')))}, "
+                "which is not followed. Give the final address as base_url."
             )
         if status in (401, 403):
-            held = os.environ.get(self._api_key_env)
-            what = f"the key in {name} is refused" if held else f"{name} holds no key, refused"
+            what = (
+                f"the key in {name} is refused" if self._key() else f"{name} holds no key, refused"
+            )
             return LLMError(f"{status}: {what} by {where}. Set it to one that may use it.")
         if status == 404:
-            return LLMError(self._not_found(model, said))
+            known = self._models()
+            if known and model not in known:
+                return LLMError(
+                    f"404: {where} has no model {clip(model)}.{did_you_mean(model, known)}"
+                )
+            return LLMError(
+                f"404: {where} knows no model {clip(model)}, or is no such endpoint{said}. Check "
+                "`model`; `base_url` mostly ends with /v1."
+            )
         if status == 413 or (status in (400, 422) and _REFUSED.search(said)):
             return RequestRefusedError(f"{status}{said}")
         hint = " Leave them out with temperature=None or seed=None."
         hint = hint if re.search("temperature|seed", said) else ""
         return LLMError(f"{status}: {where} does not take the request{said}.{hint}")
 
-    def _not_found(self, model: str, said: str) -> str:
+    def _models(self) -> list[str]:
+        """Return names of models that the server lists, for a hint; none if it does not say."""
         try:
-            data = json.loads(self._send("GET", "/models")[2])["data"]
-            known = sorted(str(item["id"]) for item in data)
-        except Exception:  # the list is only for a hint
-            known = []
-        if known and model not in known:
-            return f"404: {self._where()} has no model {clip(model)}.{did_you_mean(model, known)}"
-        return (
-            f"404: {self._where()} knows no model {clip(model)}, or is no such endpoint{said}. "
-            "Check `model`; `base_url` mostly ends with /v1."
-        )
+            text = self._send("/models", min(self._timeout, 10.0))[2]
+            return sorted(str(item["id"])[:200] for item in json.loads(text)["data"][:1000])
+        except Exception:
+            return []
 
-    def _without_key(self, text: str) -> str:
-        """Return a text without the key, which a server may repeat."""
-        key = os.environ.get(self._api_key_env, "").strip()
-        return text.replace(key, "***") if key else text
-
-    def _late(self) -> str:
-        return f"{self._where()} did not answer within {self._timeout:g} s (`timeout`)"
+    def _key(self) -> str:
+        return os.environ.get(self._api_key_env, "").strip()
 
     def _address(self) -> str:
         return str(self._base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
@@ -206,15 +203,66 @@ class Server:
         return f"{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/") or "the server"
 
 
-def _bearer(key: str) -> Any:
-    """Return what sets the header; as `auth`, or else ~/.netrc would set another one."""
+@contextmanager
+def _session(seconds: float) -> Iterator[tuple[Any, threading.Event]]:
+    """Open a session whose connections are shut down after some seconds, and the event of that.
 
-    def authorize(request: Any) -> Any:
-        if key:
-            request.headers["Authorization"] = f"Bearer {key}"
-        return request
+    The time-out of `requests` holds for each piece that is received: a server that sends its
+    status, headers, interim responses or body byte by byte never reaches it.
+    """
+    import requests
 
-    return authorize
+    opened: list[Any] = []
+    late, over = threading.Event(), threading.Event()
+
+    class Adapter(requests.adapters.HTTPAdapter):
+        def get_connection_with_tls_context(self, *args: Any, **options: Any) -> Any:
+            pool: Any = super().get_connection_with_tls_context(*args, **options)
+            make = pool.ConnectionCls
+
+            def connection(*args: Any, **options: Any) -> Any:
+                opened.append(make(*args, **options))
+                return opened[-1]
+
+            pool.ConnectionCls = connection
+            return pool
+
+    def watch() -> None:
+        pause = seconds
+        while not over.wait(pause):
+            late.set()
+            pause = 0.1  # a connection may be opened, or change its socket for TLS, after that
+            for sock in [connection.sock for connection in opened if connection.sock is not None]:
+                # That of the base class: an SSLSocket would go on in plain text.
+                with suppress(OSError):
+                    socket.socket.shutdown(getattr(sock, "socket", sock), socket.SHUT_RDWR)
+
+    session: Any = requests.Session()
+    with session:
+        session.mount("http://", Adapter())
+        session.mount("https://", Adapter())
+        # Otherwise it would read the whole body of a redirect that is not followed.
+        session.get_redirect_target = lambda response: None
+        threading.Thread(target=watch, daemon=True).start()
+        try:
+            yield session, late
+        finally:
+            over.set()
+
+
+def _authorize(key: str, request: Any) -> Any:
+    """Set the header; as `auth`, or else ~/.netrc would set another one."""
+    if key:
+        request.headers["Authorization"] = f"Bearer {key}"
+    return request
+
+
+@functools.lru_cache(4)
+def _key_pattern(key: str) -> re.Pattern[str]:
+    r"""Return a pattern of a key in which any character may be escaped: ``\/``, ``\u0073``."""
+    return re.compile(
+        "".join(rf"(?:\\{{0,8}}{re.escape(c)}|\\{{1,8}}u(?i:{ord(c):04x}))" for c in key)
+    )
 
 
 def _message(text: str) -> str:
@@ -233,9 +281,7 @@ def _message(text: str) -> str:
 def _asked_pause(headers: Mapping[str, str]) -> float | None:
     """Return the seconds of ``Retry-After`` (a number or a date) or ``retry-after-ms``, or None."""
     for name, unit in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
-        text = headers.get(name)
-        if text is None:
-            continue
+        text = headers.get(name, "")
         try:
             seconds = float(text) * unit
         except ValueError:

@@ -69,8 +69,8 @@ def _check_same(output: Path, before: dict[str, Any], manifest: dict[str, Any]) 
             f"{now[:12]}"
         )
     raise CorpusError(
-        f"{str(output)!r} holds another run (it differs in {', '.join(differing)}{hint}). Name "
-        "another directory or pass --overwrite."
+        f"{str(output)!r} holds another run (it differs in "
+        f"{', '.join(dict.fromkeys(differing))}{hint}). Name another directory or pass --overwrite."
     )
 
 
@@ -193,7 +193,7 @@ class OpenedRun:
         else:
             files = self.manifest.get("files")
             expected = files.get(TRAJECTORIES) if isinstance(files, dict) else None
-            if expected != sha256_file(self.path):
+            if expected is not None and expected != sha256_file(self.path):
                 remarks.append(f"{TRAJECTORIES} is not as the run left it.")
         return remarks
 

@@ -19,7 +19,8 @@ from arena.mindmap.extractors import EXTRACTORS
 from arena.runs import environment
 from arena.runs.directory import OpenedRun
 from arena.runs.results import answers_of
-from arena.runs.scoring import Answers, Scores, metric_names, not_visible, summarize
+from arena.runs.scoring import Answers, Scores, map_floors, metric_names, not_visible, summarize
+from arena.runs.trajectories import TRAJECTORIES, refuse_changed
 from arena.tasks import ENCODER, EXTRACTOR, TASKS, TaskSet, evaluate_answers, measures, stages_of
 
 
@@ -51,8 +52,8 @@ def rescore(
     Raises:
         UnknownNameError: A metric, the encoder or the extractor is unknown.
         DataError: No stage of the task submits what a metric scores.
-        CorpusError: `run` holds no run or a damaged one, or the corpus or the task set is not the
-            run's.
+        CorpusError: `run` holds no run or a damaged one, its trajectories changed after it
+            finished, or the corpus or the task set is not the run's.
     """
     recorded = OpenedRun(run)
     task = recorded.task
@@ -64,6 +65,8 @@ def rescore(
     corpus = Corpus.of(corpus)
     tasks = TaskSet(corpus.directory)
     recorded.refuse_other({"corpus": corpus.sha256, "tasks": tasks.sha256})
+    if isinstance(files := recorded.manifest.get("files"), dict):
+        refuse_changed(recorded.directory, files, [TRAJECTORIES])
     answers = {record["survey"]: answers_of(record) for record in recorded.episodes()}
     names: Sequence[str]
     if columns is None:
@@ -80,6 +83,8 @@ def rescore(
         return _evaluate(columns, submitted, tasks, survey_id, encoder, extractor)
 
     summary = summarize(task, names, tasks, answers, evaluate)
+    if columns is None:
+        summary |= map_floors(task, tasks, answers, encoder)
     summary["counts"]["not_visible"] = not_visible(corpus, tasks, answers)
     plug_ins: list[Any] = [ENCODERS.get(encoder)] if compares else []
     plug_ins += [EXTRACTORS.get(extractor)] if extracts else []
@@ -94,7 +99,7 @@ def rescore(
             "answers": sha256_json(
                 [
                     [survey_id, [stage, answer if isinstance(answer, list) else answer.to_json()]]
-                    for survey_id, submitted in answers.items()
+                    for survey_id, submitted in sorted(answers.items())
                     for stage, answer in submitted.items()
                 ]
             ),

@@ -13,7 +13,8 @@ from arena._internal.files import sha256_json
 from arena.corpus import Corpus
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.metrics import evaluate, mean, parse
-from arena.tasks import TASKS, TaskSet, choose_surveys, ideal_answers
+from arena.runs.trajectories import finished_files, refuse_changed
+from arena.tasks import TASKS, TaskSet, choose_surveys, ideal_answers, stages_of
 from arena.tools import MAX_SUBMITTED
 
 Answers = Mapping[str, Any]
@@ -87,6 +88,28 @@ def summarize(
     }
 
 
+def map_floors(
+    task: str, tasks: TaskSet, answers: Mapping[str, Answers], encoder: str
+) -> dict[str, Any]:
+    """Return ``{"floors": ...}`` of the mind-maps that were submitted, as `arena.mindmap.floors`.
+
+    Nothing for a task, or for surveys, without mind-maps.
+    """
+    from arena.mindmap import SCORES, MindMap, floors
+
+    for stage, specification in stages_of(task):
+        if specification.answer == "mind_map":
+            golds = {survey_id: tasks.mind_map(survey_id) for survey_id in sorted(answers)}
+            pairs = [
+                (answers[survey_id].get(stage) or MindMap(""), gold)
+                for survey_id, gold in golds.items()
+                if gold is not None
+            ]
+            names = list(dict.fromkeys([SCORES[0], *specification.metrics]))
+            return {"floors": floors(pairs, names, encoder)} if pairs else {}
+    return {}
+
+
 def _means(names: Sequence[str], scored: Sequence[Scores]) -> dict[str, float | None]:
     """Return the mean of each metric over the surveys that it scored."""
     means: dict[str, float | None] = {}
@@ -127,7 +150,8 @@ def score(
     Raises:
         DataError: The file is not a run or names an unknown survey, or the task does not take a
             ranking.
-        CorpusError: The directory holds a run over another corpus.
+        CorpusError: The directory holds a run over another corpus, or one that is unfinished or
+            was changed.
         UnknownNameError: The task or a survey is unknown.
     """
     corpus = Corpus.of(corpus)
@@ -199,7 +223,7 @@ def _read(path: Path, corpus: Corpus) -> tuple[_RunFile, list[str] | None]:
     try:
         manifest = json.loads((directory / "manifest.json").read_bytes())
         made_on, played = manifest["sha256"]["corpus"], manifest["surveys"]
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         made_on = played = None
     if not path.is_dir():
         ours = path.name == "run.trec" and made_on == corpus.sha256
@@ -213,7 +237,14 @@ def _read(path: Path, corpus: Corpus) -> tuple[_RunFile, list[str] | None]:
             f"{str(path)!r} is a run over corpus {clip(made_on)}, this is {corpus.sha256!r}. "
             "To score it all the same, name its run.trec."
         )
+    files = finished_files(path, manifest)
+    if "run.trec" not in files:
+        raise CorpusError(
+            f"{str(path)!r} holds a run of the task {clip(manifest.get('task'))}, which has no "
+            "run.trec. `arena rescore` scores its answers."
+        )
+    refuse_changed(path, files, ["run.trec"])
     path = path / "run.trec"
-    if path.is_file() and not path.stat().st_size:
+    if not path.stat().st_size:
         return {}, played  # nothing was submitted; elsewhere an empty file is a mistake
     return trec.read_run(path), played

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from arena.errors import CorpusError, DataError
+from arena._internal.files import sha256_file
+from arena.errors import CorpusError, DataError, clip
 
 VERSION = 2
 TRAJECTORIES = "trajectories.jsonl"
@@ -101,6 +102,48 @@ def read_episodes(path: Path) -> Iterator[dict[str, Any]]:
                     "changed, or another release wrote it; run it again."
                 )
             yield record
+
+
+def finished_files(directory: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Return the name and the SHA-256 of every file that a run left when it finished.
+
+    Raises:
+        CorpusError: The run is not finished.
+    """
+    files = manifest.get("files")
+    if isinstance(files, dict):
+        return files
+    path = directory / TRAJECTORIES
+    played = sum(1 for _ in read_episodes(path)) if path.is_file() else 0
+    raise CorpusError(
+        f"{str(directory)!r} is not finished: {played} of {len(manifest['surveys'])} episodes are "
+        "played. The `arena run` that began it resumes there."
+    )
+
+
+def refuse_changed(directory: Path, files: Mapping[str, Any], names: Iterable[str]) -> None:
+    """Refuse files of a finished run that are not as the run left them.
+
+    Args:
+        directory: Directory of the run.
+        files: Name -> SHA-256, as in the manifest of the run.
+        names: Names of the files to check.
+
+    Raises:
+        CorpusError: A file is missing, or its SHA-256 is another one.
+    """
+    for name in names:
+        path = directory / name
+        if not path.is_file():
+            raise CorpusError(
+                f"{str(path)!r} is missing. Restore it, or run it again with --overwrite."
+            )
+        expected, found = files.get(name), sha256_file(path)
+        if found != expected:
+            raise CorpusError(
+                f"{str(path)!r} is not as the run left it: its SHA-256 is {found}, the manifest "
+                f"has {clip(expected)}. Restore it, or run it again with --overwrite."
+            )
 
 
 def is_cut_off(path: Path) -> bool:

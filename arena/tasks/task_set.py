@@ -144,3 +144,11 @@ def choose_surveys(
     if not chosen:
         raise DataError("no survey is named. Give ids, a number, or nothing for all.")
     return sorted(chosen)
+
+
+def play_order(tasks: TaskSet, surveys: Iterable[str]) -> list[str]:
+    """Return surveys in order of their cutoffs, and of their ids where these are equal.
+
+    What an agent's code keeps from one episode to the next is then of the past.
+    """
+    return sorted(surveys, key=lambda survey_id: (tasks.survey(survey_id).date, survey_id))

@@ -6,13 +6,12 @@ import math
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import count
+from typing import NamedTuple
 
 from arena.text import analyze
-
-if TYPE_CHECKING:
-    from baselines.parts.dendrogram import Group
 
 
 class Paper(NamedTuple):
@@ -141,6 +140,21 @@ def _stems(word: str) -> tuple[str, ...]:
     return tuple(analyze(word))
 
 
+@dataclass(slots=True)
+class Group:
+    """Papers that belong together, by number.
+
+    Attributes:
+        papers: All papers of the group, in order.
+        children: Groups below it, the largest first; of equals the one with the first paper.
+        filed: Papers that are in none of the groups below it, in order.
+    """
+
+    papers: tuple[int, ...]
+    children: list[Group] = field(default_factory=list)
+    filed: tuple[int, ...] = ()
+
+
 _LONGEST_TITLE = 100  # characters of a title that stands in for a label
 
 
@@ -170,8 +184,8 @@ class Labels:
         for paper in papers:
             title = list(phrases(paper.title or paper.abstract))
             both = title + list(phrases(paper.abstract))
-            self._titles.append(_all_stems(title))
-            self._all.append(_all_stems(both))
+            self._titles.append(frozenset(phrase.stems for phrase in title))
+            self._all.append(frozenset(phrase.stems for phrase in both))
             for stems, surface in both:
                 self._forms.setdefault(stems, Counter())[surface] += 1
         self._df = Counter(stems for there in self._all for stems in there)
@@ -196,22 +210,19 @@ class Labels:
     ) -> tuple[str, frozenset[str]]:
         for stems in self._ranked(papers):
             words = frozenset(stems)
-            if words in self._taken or any(words <= other for other in above):
-                continue
-            forms = self._forms[stems]
-            surface = min(forms, key=lambda form: (-forms[form], form))
-            if self._take(surface, words):
-                return surface, words
+            if words not in self._taken and not any(words <= other for other in above):
+                forms = self._forms[stems]
+                surface = min(forms, key=lambda form: (-forms[form], form))
+                if self._take(surface, words):
+                    return surface, words
         for paper in papers:
             title = " ".join((self._papers[paper].title or self._papers[paper].abstract).split())
-            cut = len(title) > _LONGEST_TITLE
-            short = title[: _LONGEST_TITLE - 1].rstrip() + "…" if cut else title
-            if short and self._take(short, stems_of(short)):
-                return short, stems_of(short)
-        number = 1
-        while not self._take(f"Group {number}", frozenset()):
-            number += 1
-        return f"Group {number}", frozenset()
+            if len(title) > _LONGEST_TITLE:
+                title = title[: _LONGEST_TITLE - 1].rstrip() + "…"
+            if title and self._take(title, stems_of(title)):
+                return title, stems_of(title)
+        names = (f"Group {number}" for number in count(1))
+        return next(name for name in names if self._take(name, frozenset())), frozenset()
 
     def _take(self, label: str, words: frozenset[str]) -> bool:
         if _fold(label) in self._shown:
@@ -220,8 +231,8 @@ class Labels:
         self._taken.add(words)
         return True
 
-    def _ranked(self, papers: Sequence[int]) -> Iterator[tuple[str, ...]]:
-        """Yield the n-grams of the titles of a group, the highest weight first."""
+    def _ranked(self, papers: Sequence[int]) -> list[tuple[str, ...]]:
+        """Return the n-grams of the titles of a group, the highest weight first."""
         inside = Counter(stems for paper in papers for stems in self._all[paper])
         titles = Counter(stems for paper in papers for stems in self._titles[paper])
         total = len(self._papers)
@@ -232,11 +243,7 @@ class Labels:
             # Rounded, so that weights that are equal in exact arithmetic are equal.
             return inside[stems] < 2, -round(value, 9), -len(stems), stems
 
-        yield from sorted(titles, key=weight)
-
-
-def _all_stems(all_phrases: Iterable[Phrase]) -> frozenset[tuple[str, ...]]:
-    return frozenset(phrase.stems for phrase in all_phrases)
+        return sorted(titles, key=weight)
 
 
 def _fold(label: str) -> str:

@@ -16,7 +16,7 @@ from arena._internal.files import sha256_file
 from arena.corpus import layout
 from arena.errors import CorpusError
 from corpus_builder._duckdb import connected
-from corpus_builder._register import read_intact, register_card
+from corpus_builder._register import register_card
 from corpus_builder.card.facts import CardFacts, measure
 from corpus_builder.card.page import files_of
 
@@ -54,8 +54,7 @@ def write_card(
         OSError: if the disk is full or not writable; the corpus is as before.
     """
     root = Path(os.path.realpath(directory))
-    layout.read_manifest(root)  # that all files are there, with their sizes
-    manifest = read_intact(root)
+    manifest = layout.read_manifest(root)
     _check_labels(root, manifest)
     try:
         facts = _measure(root, memory, threads or cores(), scratch)

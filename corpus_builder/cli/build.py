@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from arena.cli.app import add_command, add_group, parse_size, print_json, printable
+from arena.cli.app import add_command, add_group, parse_size, print_json, printable, resumable
+from arena.errors import DataError
 from corpus_builder.cli.info import print_card
 
 _LOST = {"rejected": "rejected", "flaws": "flaws", "skipped": "passed over"}
@@ -29,16 +30,48 @@ def add_build(commands: Any) -> None:
             _build_release if issubclass(source, Release) else _build,
             summary=text,
             example=f"arena-corpus build {name} {source.example} --output DIR",
-            more=source.add_arguments,
+            more=partial(_add_arguments, source),
             computed={
                 "source_name": partial(_constant, name),
-                "source": source.from_arguments,
+                "source": partial(_make_source, name, source),
             },
         )
 
 
 def _constant(value: str, arguments: Any) -> str:
     return value
+
+
+def _add_arguments(source: Any, parser: Any) -> None:
+    source.add_arguments(parser)
+    if getattr(source, "downloadable", False):
+        text = "fetch what is missing in the folder --input, from where its authors publish it"
+        parser.add_argument("--download", action="store_true", help=text)
+        text = "another server with the same files (default: the environment variable ARENA_MIRROR)"
+        parser.add_argument("--mirror", metavar="URL", help=text)
+
+
+def _make_source(name: str, source: Any, arguments: Any) -> Any:
+    """Make a source from its options; download it before if that is asked for."""
+    if getattr(arguments, "download", False):
+        from corpus_builder.download import fetch_published, format_bytes
+
+        def say(line: str) -> None:
+            if not arguments.json:
+                print(printable(line, 1000), flush=True)
+
+        if arguments.input is None:
+            raise DataError("--download needs --input, the folder for the files.")
+        with resumable():
+            report = fetch_published(name, arguments.input, arguments.mirror, on_message=say)
+        unverified = f"; {report['unverified']:,} have no known checksum"
+        say(
+            f"All files of {name} are here; {report['files']:,} were fetched now "
+            f"({format_bytes(report['bytes'])}){unverified if report['unverified'] else ''}."
+        )
+    elif getattr(arguments, "mirror", None):
+        raise DataError("--mirror is for --download. Give both.")
+    return source.from_arguments(arguments)
 
 
 def _build(

@@ -74,15 +74,15 @@ def _print(line: str) -> None:
     tqdm.write(printable(line, 1000))
 
 
-def _print_estimate(estimate: Any) -> None:
+def _print_estimate(report: dict[str, Any]) -> None:
     from corpus_builder.download import format_bytes as size
 
-    print(f"release {estimate.release}")
-    rows = [(name, f"{files:,}", size(count)) for name, (files, count) in estimate.datasets.items()]
+    print(f"release {report['release']}")
+    rows = [(n, f"{of['files']:,}", size(of["bytes"])) for n, of in report["datasets"].items()]
     print_table(rows, ("dataset", "files", "size"))
-    verdict = "" if estimate.needed_bytes <= estimate.free_bytes else ": TOO LITTLE"
+    verdict = "" if report["needed_bytes"] <= report["free_bytes"] else ": TOO LITTLE"
     print(
-        f"{size(estimate.here_bytes)} are here, {size(estimate.needed_bytes)} are to be fetched, "
-        f"{size(estimate.free_bytes)} are free on the disk{verdict}.",
+        f"{size(report['here_bytes'])} are here, {size(report['needed_bytes'])} are to be fetched, "
+        f"{size(report['free_bytes'])} are free on the disk{verdict}.",
         flush=True,
     )

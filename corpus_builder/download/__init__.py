@@ -1,14 +1,16 @@
-"""Fetching the files of a release: resumable, verified, within the server's limits."""
+"""Downloads: resumable, verified, within the limits of the server."""
 
 from __future__ import annotations
 
-from corpus_builder.download.fetching import (
-    DATASETS,
-    DownloadEstimate,
-    Options,
-    download,
-    format_bytes,
-)
-from corpus_builder.download.record import RECORD
+from corpus_builder.download.files import format_bytes
+from corpus_builder.download.published import fetch_published, published_names
+from corpus_builder.download.s2 import DATASETS, Options, download
 
-__all__ = ["DATASETS", "RECORD", "DownloadEstimate", "Options", "download", "format_bytes"]
+__all__ = [
+    "DATASETS",
+    "Options",
+    "download",
+    "fetch_published",
+    "format_bytes",
+    "published_names",
+]

@@ -1,4 +1,4 @@
-"""HTTP requests that keep the API key secret, report errors without addresses, and are retried."""
+"""HTTP requests that keep secrets, report errors without addresses, and are retried."""
 
 from __future__ import annotations
 
@@ -74,24 +74,23 @@ def retry(
     """
     failures = restarts = total = 0
     while True:
-        before = progress()
+        before, pause = progress(), 0.0
         total += 1
         try:
             return attempt()
         except RestartError as error:
-            pause, failures = None, 0
-            restarts += 1
+            failures, restarts = 0, restarts + 1
             if restarts >= _RESTARTS:
                 raise FailedError(f"{error} ({restarts} times)") from None
         except TransientError as error:
-            pause = error.pause
+            pause = error.pause or 0.0
             failures = 1 if progress() > before else failures + 1
-            if failures >= attempts or (pause or 0.0) > LONGEST_PAUSE:
+            if failures >= attempts or pause > LONGEST_PAUSE:
                 more = f" and asks to wait for {pause:,.0f} s" if pause else ""
                 raise FailedError(f"{error}{more} (attempt {total})") from None
         number = max(failures - 1, 0)
         jitter = random.Random(f"{key} {number}").uniform(0.5, 1.0)
-        sleep(max(pause or 0.0, min(_LONGEST_BACKOFF, _FIRST_PAUSE * 2.0**number) * jitter))
+        sleep(max(pause, min(_LONGEST_BACKOFF, _FIRST_PAUSE * 2.0**number) * jitter))
 
 
 class HttpSession(requests.Session):
@@ -117,9 +116,10 @@ class HttpSession(requests.Session):
     def rebuild_auth(
         self, prepared_request: requests.PreparedRequest, response: requests.Response
     ) -> None:
-        """Drop the key when a redirect leads to another host or port."""
+        """Drop key and token when a redirect leads to another host or port."""
         if self.should_strip_auth(str(response.request.url), str(prepared_request.url)):
-            prepared_request.headers.pop(KEY_HEADER, None)
+            for header in (KEY_HEADER, "Authorization"):
+                prepared_request.headers.pop(header, None)
 
     def open(self, url: str, headers: Mapping[str, str]) -> requests.Response:
         """Return the response to a GET; the caller reads its body and closes it.
@@ -175,8 +175,8 @@ class HttpSession(requests.Session):
             body += block
             if len(body) > limit:
                 raise TransientError(f"an answer of more than {limit:,} bytes")
-        announced = response.headers.get("Content-Length", "")
-        if announced.isdecimal() and len(body) < int(announced):
+        announced = content_length(response)
+        if announced is not None and len(body) < announced:
             raise TransientError(f"the connection ended after {len(body):,} of {announced} bytes")
         return bytes(body)
 
@@ -193,10 +193,11 @@ class HttpSession(requests.Session):
             inner = (*inner, cause.__context__)
             causes += [e for e in inner if isinstance(e, BaseException) and e not in causes]
         kinds = (requests.Timeout, urllib3.exceptions.TimeoutError, TimeoutError)
-        if any(isinstance(cause, kinds) for cause in causes):
-            reason = f"no byte within {self._patience:g} s"
-        elif spoken := [e.strerror for e in causes if isinstance(e, OSError) and e.strerror]:
+        # A refused connection is a time-out to urllib3, so the system's own words come first.
+        if spoken := [e.strerror for e in causes if isinstance(e, OSError) and e.strerror]:
             reason = spoken[0]
+        elif any(isinstance(cause, kinds) for cause in causes):
+            reason = f"no byte within {self._patience:g} s"
         elif any(isinstance(cause, urllib3.exceptions.IncompleteRead) for cause in causes):
             reason = "the connection ended early"
         raise TransientError(reason) from None
@@ -217,6 +218,12 @@ def check_status(response: requests.Response, server: str) -> None:
     except urllib3.exceptions.InvalidHeader:
         pause = None
     raise TransientError(f"{server} answered {status}", pause)
+
+
+def content_length(response: requests.Response) -> int | None:
+    """Return the announced number of bytes of the body."""
+    text = response.headers.get("Content-Length", "")
+    return int(text) if text.isdecimal() else None
 
 
 def content_range(response: requests.Response) -> tuple[int | None, int | None]:

@@ -73,6 +73,7 @@ class PublishedSource(ConstructorOptions, ABC):
     name: ClassVar[str]
     example: ClassVar[str]
     input_help: ClassVar[str]
+    downloadable: ClassVar[bool] = True
     influential_mentions: ClassVar[int] = 3
 
     def __init__(

@@ -40,6 +40,7 @@ class ResearchArena(ConstructorOptions):
     """
 
     example: ClassVar[str] = "--input researcharena"
+    downloadable: ClassVar[bool] = True
     full_text_help: ClassVar[str] = "leave out the texts in corpus_*"
 
     def __init__(

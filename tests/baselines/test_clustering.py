@@ -20,8 +20,16 @@ from arena.errors import DataError, UnknownNameError
 from arena.mindmap import MindMap, read_mind_map
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS
 from baselines import clustering
-from baselines.clustering import MERGES, Paper, cluster
-from baselines.parts.dendrogram import Dendrogram, binary, by_children, by_inconsistency, groups
+from baselines.clustering import (
+    MERGES,
+    Dendrogram,
+    Paper,
+    binary,
+    by_children,
+    by_inconsistency,
+    cluster,
+    groups,
+)  # fmt: skip
 from baselines.parts.phrases import phrases
 from baselines.random import random_tree
 

@@ -46,19 +46,25 @@ def start(server: ReleaseServer, directory: Path) -> subprocess.Popen[str]:
 
 
 MODULES = """
-from corpus_builder.download import record, transfer
-PartFile, Record = transfer.PartFile, record.Record
+from corpus_builder.download import files, s2
+PartFile, Record = files.PartFile, s2.Record
+def at_call(number, function):
+    calls = iter(range(1, 99))
+    return lambda *arguments: function(*arguments) if next(calls) < number else die()
 """
 MOMENTS = {
-    "a release, no list": "Record.add_dataset = die",
-    "a list, no file": "Record.add_dataset = after(Record.add_dataset)",
+    "a release, no list": "Record.write = at_call(2, Record.write)",
+    "a list, no file": "Record.write = at_call(3, Record.write)",
     "claims, no bytes": "PartFile.begin = after(PartFile.begin)",
     "the first bytes": "PartFile.append = after(PartFile.append)",
     "complete, not put": "PartFile.publish = die",
-    "put, claims not removed": "transfer.Path.unlink = lambda path, **options: "
+    "put, claims not removed": "files.Path.unlink = lambda path, **options: "
     "die() if path.name.endswith('0.gz.part.json') and (path.parent / path.name[1:-10]).exists() "
     "else os.unlink(path) if path.exists() else None",
-    "put, not recorded": "Record.update = die",
+    "put, not recorded": "PartFile.publish = after(PartFile.publish)",
+    "a record half replaced": "real = Path.replace\nPath.replace = lambda path, to: "
+    "die() if path.name.endswith('atomic-write.tmp') and to.name == 'release.json' "
+    "and list(to.parent.glob('*/*.gz')) else real(path, to)",
 }
 
 

@@ -12,10 +12,10 @@ from llm_server import LLMServer, Trouble, last_text
 
 import arena
 import arena.llm
+from arena.agents import AGENTS
 from arena.cli import main
 from arena.errors import ArenaError, DataError
 from arena.llm.agent import shared_client
-from arena.runs.players import load_agent
 
 AGENT = '''
 from arena.llm import Fields, LLMAgent, as_list, tagged
@@ -68,7 +68,7 @@ def file(tmp_path):
 
 @pytest.fixture
 def asker(file):
-    return load_agent(f"{file}:Asker")
+    return AGENTS.get(f"{file}:Asker")
 
 
 def topic_of(body):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -253,6 +254,20 @@ def test_a_part_first_and_the_rest_later(grid, world, tmp_path):
     assert tree(output) == tree(grid[0])
 
 
+def test_what_a_killed_writer_left_behind_is_no_obstacle(grid, world, tmp_path):
+    output = shutil.copytree(grid[0], tmp_path / "out")
+    for folder in (output, output / "runs", output / "runs/discovery/title/bm25"):
+        (folder / ".0123456789abcdef.atomic-write.tmp").write_text("{")
+    arena.run_experiment(CONFIG, world, output)
+    (output / "runs/.0123456789abcdef.atomic-write.tmp").unlink()  # nobody writes there
+    assert tree(output) == tree(grid[0])
+    begun = tmp_path / "begun"
+    begun.mkdir()
+    (begun / ".0123456789abcdef.atomic-write.tmp").write_text("{")
+    arena.run_experiment(CONFIG, world, begun, tables=["2"])
+    assert not list(begun.glob(".*"))
+
+
 def test_other_experiments_and_other_files_are_left_alone(grid, world, mini, tmp_path):
     output = tmp_path / "out"
     config = CONFIG | {"tables": {"2": CONFIG["tables"]["2"]}}
@@ -260,7 +275,7 @@ def test_other_experiments_and_other_files_are_left_alone(grid, world, mini, tmp
     before = tree(output)
     with pytest.raises(CorpusError, match="holds the experiment 'grid', this is 'other'"):
         arena.run_experiment(config | {"name": "other"}, world, output)
-    with pytest.raises(CorpusError, match="on another corpus"):
+    with pytest.raises(CorpusError, match="holds this experiment on the corpus '"):
         arena.run_experiment(config | {"surveys": 1}, mini, output)
     assert tree(output) == before
     with pytest.raises(CorpusError, match=r"title/bm25' holds another run \(it differs in seed\)"):
@@ -284,7 +299,7 @@ def test_a_metric_whose_packages_are_absent_is_a_dash_and_a_note(
     def absent(name, options):
         raise DataError("the package spacy is absent")
 
-    monkeypatch.setattr("arena.results.experiments.scores.make_extractor", absent)
+    monkeypatch.setattr("arena.results.experiments.tables.make_extractor", absent)
     table = CONFIG["tables"]["3"]
     metrics = {**table["metrics"], "Entities": "heading_entity_recall"}
     rows = {"Clustering": table["rows"]["Clustering"]}

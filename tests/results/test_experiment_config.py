@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -118,17 +119,17 @@ def test_paths_that_name_no_file_are_refused_in_one_line(tmp_path, read):
         ("surveys: 2", "budget: {max_k: many}", "budget.max_k: expected an integer"),
         ("name: small\n", "", "the key 'name' is missing"),
         ("  BM25: bm25", "  BM25: {retreiver: bm25}", "line 4.*Did you mean 'retriever'"),
-        ("  BM25: bm25", "  {}", "name at least one"),
+        ("  BM25: bm25", "  {}", "retrievers: expected at least one entry"),
         ("task: discovery", "tsak: discovery", "line 7, tables.1.tsak: .*'task'"),
         ("[recall@10]", "[]", "metrics: expected"),
-        ("[recall@10]", "{R: 10}", "tables.1.metrics.R: expected the name of a metric"),
+        ("[recall@10]", "{R: 10}", "tables.1.metrics.R: expected a text, not 10"),
         ("Title: title", "Title: {agnet: title}", "line 10, .*Title.agnet: .*'agent'"),
         ("Title: title", "Title: {options: {}}", "line 10, .*'agent' is missing"),
         ("Title: title", "Title: {agent: title, retriever: BM52}", "line 10.*Did you mean 'BM25'"),
         ("Title: title", "Title: {agent: title, group: a}", "no `group`"),
         ("Title: title", "Title: {agent: title, found: Titel}", "found: .*Did you mean 'Title'"),
-        ("Title: title", "Title: title\n      TITLE: title", "differ in nothing"),
-        ("Title: title", "'!!': title", "has none"),
+        ("Title: title", "Title: title\n      TITLE: title", "name the same directory, 'title'"),
+        ("Title: title", "'!!': title", "a letter or digit among them"),
         ("      Title: title", "      Title: title\n    more: {Title: random}", "another label"),
         ("      Title: title", "      Title: title\n    columns: metric",
          "expected 'retrievers' or 'metrics', not 'metric'"),
@@ -243,17 +244,33 @@ def test_a_task_whose_labels_nobody_has(config, mini, tmp_path):
 
 def test_the_configuration_of_the_paper():
     experiment = read_experiment(PAPER)
-    assert [table.name for table in experiment.tables.values()] == ["1", "2", "3"]
+    assert list(experiment.tables) == ["1", "2", "3"]
     for table in experiment.tables.values():
         assert table.paper is not None
-        ours = [row.label.replace("Dense", "BGE") for row in table.rows.values()]
+        ours = [label.replace("Dense", "BGE") for label in table.rows]
         assert ours == [row[-len(table.paper.header) + (1 if table.group else 0)]
                         for row in table.paper.rows]  # fmt: skip
-        width = len(experiment.retrievers) if table.by_retriever else 1
+        width = len(experiment.retrievers) if table.columns == "retrievers" else 1
         before = 2 if table.group else 1
         assert len(table.paper.header) == before + width * len(table.metrics)
-    agents = {row.agent for table in experiment.tables.values() for row in table.all_rows}
+    agents = {row.agent for _, row in experiment.placed_rows()}
     assert agents - {"oracle"} <= set(AGENTS.names())
+
+
+def test_a_shipped_configuration_is_found_by_its_name(tmp_path, monkeypatch):
+    """From any directory, as from a wheel: the files are data of the package."""
+    monkeypatch.chdir(tmp_path)
+    whole = read_experiment(PAPER).model_dump()
+    for name in ("researcharena", "researcharena.yaml", "configs/researcharena.yaml"):
+        assert read_experiment(name).model_dump() == whole
+    for name in ("researchareena", "elsewhere/researcharena"):
+        with pytest.raises(DataError, match=r"does not exist\. .*: openalex, researcharena, s2orc"):
+            read_experiment(name)
+    (tmp_path / "researcharena").write_text(SMALL)
+    assert read_experiment("researcharena").name == "small"  # a file of the user comes first
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert "configs/*.yaml" in project["tool"]["setuptools"]["package-data"]["arena"]
+    assert (Path(arena.__file__).parent / "configs/researcharena.yaml").samefile(PAPER)
 
 
 def test_the_configuration_of_the_paper_on_a_corpus(world, tmp_path, monkeypatch):

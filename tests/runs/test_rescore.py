@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import shutil
@@ -181,9 +182,31 @@ def test_another_corpus_is_refused(mini, title_run):
         rescore(title_run, mini)
 
 
+def unfinished(run):
+    """Make a finished run one that was killed before its results were written."""
+    manifest = json.loads((run / "manifest.json").read_text())
+    del manifest["files"]
+    (run / "manifest.json").write_text(json.dumps(manifest))
+
+
+def test_edited_trajectories_of_a_finished_run_are_refused(world, title_run, tmp_path, capsys):
+    shutil.copytree(title_run, tmp_path / "run")
+    path = tmp_path / "run/trajectories.jsonl"
+    before = hashlib.sha256(path.read_bytes()).hexdigest()
+    path.write_text(path.read_text().replace('"searches":1', '"searches":0'))
+    after = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert before != after
+    assert arena.cli.main(["rescore", str(tmp_path / "run"), "--corpus", str(world)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert f"{str(path)!r} is not as the run left it: its SHA-256 is {after}" in error
+    assert before in error
+
+
 def test_a_paper_out_of_reach_is_not_relevant(mini, tmp_path):
-    """An answer that was changed by hand: a later paper keeps its place and gains nothing."""
+    """A later paper keeps its place in the ranking and gains nothing."""
     arena.run(mini, "discovery", "title", tmp_path / "run", surveys=["sv:1"])
+    unfinished(tmp_path / "run")
     path = tmp_path / "run/trajectories.jsonl"
     record = json.loads(path.read_text())
     record["answers"]["discovery"] = ["p:same", "p:nodate", "p:leap"]
@@ -191,7 +214,7 @@ def test_a_paper_out_of_reach_is_not_relevant(mini, tmp_path):
     again = rescore(tmp_path / "run", mini, ["mrr"])
     assert again["mean"] == {"mrr": 1 / 3}
     assert again["counts"]["not_visible"] == 2
-    assert again["remarks"] == ["trajectories.jsonl is not as the run left it."]
+    assert again["remarks"] == []
 
 
 @pytest.mark.parametrize(
@@ -205,6 +228,7 @@ def test_a_paper_out_of_reach_is_not_relevant(mini, tmp_path):
 )
 def test_an_answer_of_another_kind_is_refused(world, three, tmp_path, answers, message):
     shutil.copytree(three, tmp_path / "run")
+    unfinished(tmp_path / "run")
     path = tmp_path / "run/trajectories.jsonl"
     first, *rest = path.read_text().splitlines()
     record = json.loads(first)
@@ -223,6 +247,7 @@ def test_the_index_need_not_be_there(world, title_run, tmp_path):
 
 def test_a_run_that_was_cut_off(world, title_run, tmp_path):
     shutil.copytree(title_run, tmp_path / "run")
+    unfinished(tmp_path / "run")
     path = tmp_path / "run/trajectories.jsonl"
     path.write_bytes(path.read_bytes()[:-5])
     again = rescore(tmp_path / "run", world, ["recall@5"])

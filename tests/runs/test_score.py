@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pyarrow.parquet as pq
 import pytest
+from helpers import call
 
 import arena
+import arena.cli
+from arena.agents import Agent
 from arena.errors import CorpusError, DataError
 from arena.tasks import TaskSet, choose_surveys
 
@@ -117,6 +121,25 @@ def test_a_score_names_its_inputs(world, title_run, tmp_path):
     assert {key for key in other if other[key] != scored["sha256"][key]} == {"run"}
 
 
+def test_an_unfinished_or_changed_run_is_refused(world, title_run, tmp_path):
+    run = shutil.copytree(title_run, tmp_path / "run")
+    (run / "run.trec").write_text("")
+    with pytest.raises(
+        CorpusError, match=r"run.trec' is not as the run left it: its SHA-256 is e3"
+    ):
+        arena.score(world, "discovery", run)
+    manifest = json.loads((run / "manifest.json").read_text())
+    del manifest["files"]
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    lines = (run / "trajectories.jsonl").read_text().splitlines(keepends=True)
+    (run / "trajectories.jsonl").write_text("".join(lines[:3]) + lines[3][:50])
+    with pytest.raises(CorpusError, match="is not finished: 3 of 8 episodes are played"):
+        arena.score(world, "discovery", run)
+    (run / "trajectories.jsonl").unlink()
+    with pytest.raises(CorpusError, match="is not finished: 0 of 8 episodes are played"):
+        arena.score(world, "discovery", run)
+
+
 @pytest.mark.parametrize("task", ["organization", "survey"])
 def test_a_task_that_is_no_ranking_names_the_other_command(world, title_run, task):
     with pytest.raises(DataError, match=r"`arena rescore` scores the answers of a run"):
@@ -137,3 +160,30 @@ def test_a_number_of_surveys_counts_those_that_count(world):
     for nonsense in (True, 2.0, "2"):
         with pytest.raises(DataError, match=r"^surveys="):
             choose_surveys(tasks, nonsense, among)
+
+
+class Idle(Agent):
+    """Searches until the budget ends the episode."""
+
+    def act(self, observation):
+        return call("search", query=observation["topic"])
+
+
+def test_an_agent_that_submits_nothing_is_reported_beside_the_zeros(
+    world, title_run, tmp_path, capsys
+):
+    command = ["rescore", str(tmp_path / "run"), "--corpus", str(world)]
+    arena.run(world, "discovery", Idle, tmp_path / "run", surveys=3, budget={"max_steps": 2})
+    assert arena.cli.main(command) == 0
+    assert "Warning: the agent submitted nothing in 3 of 3 episodes" in capsys.readouterr().out
+    assert arena.cli.main(["rescore", str(title_run), "--corpus", str(world)]) == 0
+    assert "Warning" not in capsys.readouterr().out
+
+
+def test_another_run_is_refused_with_each_difference_once(world, title_run, tmp_path):
+    run = shutil.copytree(title_run, tmp_path / "run")
+    with pytest.raises(CorpusError) as caught:
+        arena.run(
+            world, "discovery", "title", run, retriever_options={"statistics": "corpus"}, seed=3
+        )
+    assert "(it differs in retriever_options, seed)" in str(caught.value)

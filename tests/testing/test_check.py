@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from gymnasium.utils import EzPickle
+from helpers import reseal
 
 import arena
 from arena.cli import main
@@ -608,6 +609,7 @@ def test_a_corpus_without_mind_maps(world, tmp_path, capsys):
     entry = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
     manifest["files"]["tasks/mind_maps.parquet"] = entry
     (other / "manifest.json").write_text(json.dumps(manifest))
+    reseal(other)
     options = ["--corpus", str(other), "--checks", "replay", "--episodes", "1"]
     assert main(["check", *options]) == 0
     out = capsys.readouterr().out

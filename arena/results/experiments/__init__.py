@@ -1,7 +1,7 @@
 """Grids of agents and retrievers, laid out as tables such as those of the paper.
 
 >>> import arena
->>> arena.run_experiment("configs/researcharena.yaml", "demo/world", "runs/paper",
+>>> arena.run_experiment("researcharena", "demo/world", "runs/paper",
 ...                      agents=["title", "random"])  # doctest: +SKIP
 """
 

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, PrivateAttr, StrictInt, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PrivateAttr,
+    StrictInt,
+    field_validator,
+    model_validator,
+)
 
 from arena._internal.settings import (
     ConfigSource,
@@ -24,7 +31,7 @@ from arena.tasks import DEFAULT_BUDGET, ENCODER, EXTRACTOR
 FINDS = "discovery"
 """The task whose runs an episode of organization may begin with."""
 
-LONGEST = {"agents": 45, "retrievers": 25}
+_LONGEST = {"agents": 45, "retrievers": 25}
 """Characters of a label: the name of a run in a comparison has both, and at most 80."""
 
 
@@ -57,17 +64,6 @@ class Row(Settings):
     retrievers: tuple[Text, ...] = ()
     env_options: dict[str, Any] = Field(default={})
     found: Text | None = None
-    _place: Place = PrivateAttr(())
-
-    @property
-    def place(self) -> Place:
-        """The keys that lead to the row in the configuration."""
-        return self._place
-
-    @property
-    def label(self) -> str:
-        """The name of the row in its table."""
-        return str(self._place[-1])
 
 
 class PublishedFigure(Settings):
@@ -84,6 +80,10 @@ class PublishedFigure(Settings):
                 why = f"expected {len(self.header)} cells, as the header has."
                 raise refusal(why, "rows", number)
         return self
+
+
+def _by_heading(value: Any) -> Any:
+    return {str(metric): metric for metric in value} if isinstance(value, list) else value
 
 
 class TableSpec(Settings):
@@ -103,53 +103,17 @@ class TableSpec(Settings):
 
     title: str = ""
     task: Text
-    metrics: dict[str, str]
+    metrics: Annotated[dict[str, str], BeforeValidator(_by_heading), Field(min_length=1)]
     columns: Literal["retrievers", "metrics"] = "retrievers"
     group: Text | None = None
     rows: dict[str, Row] = Field(default={})
     more: dict[str, Row] = Field(default={})
     paper: PublishedFigure | None = None
-    _name: str = PrivateAttr("")
-
-    @field_validator("metrics", mode="before")
-    @classmethod
-    def _by_heading(cls, value: Any) -> Any:
-        metrics = dict(enumerate(value)) if isinstance(value, list) else value
-        if not isinstance(metrics, dict) or not metrics:
-            raise refusal("expected `heading: metric`, one a line, or a list of metrics.")
-        for key, metric in metrics.items():
-            if not isinstance(metric, str):
-                raise refusal(f"expected the name of a metric, not {clip(metric)}.", key)
-        return {metric: metric for metric in value} if isinstance(value, list) else value
-
-    @model_validator(mode="after")
-    def _check_rows(self) -> TableSpec:
-        if not self.rows and not self.more:
-            raise refusal("there is no row.", "rows")
-        for label in self.rows.keys() & self.more.keys():
-            why = "stands in `rows` and in `more`; give it another label."
-            raise refusal(why, "more", label)
-        for key, rows in (("rows", self.rows), ("more", self.more)):
-            for label, row in rows.items():
-                if row.group is not None and self.group is None:
-                    why = "the table has no `group`, which names the column."
-                    raise refusal(why, key, label, "group")
-        return self
 
     @property
-    def name(self) -> str:
-        """Its number or name."""
-        return self._name
-
-    @property
-    def by_retriever(self) -> bool:
-        """Whether each metric has one column per retriever."""
-        return self.columns == "retrievers"
-
-    @property
-    def all_rows(self) -> list[Row]:
-        """All rows, those of `more` last."""
-        return [*self.rows.values(), *self.more.values()]
+    def all_rows(self) -> dict[str, Row]:
+        """Label -> row, those of `more` last."""
+        return {**self.rows, **self.more}
 
 
 class Experiment(Settings):
@@ -164,9 +128,9 @@ class Experiment(Settings):
     encoder: Text = ENCODER
     extractor: Text = EXTRACTOR
     llm: dict[str, Any] = Field(default={})
-    tables: dict[str, TableSpec]
+    tables: dict[str, TableSpec] = Field(min_length=1)
     _source: ConfigSource = PrivateAttr()
-    _finders: dict[str, Row] = PrivateAttr()
+    _finders: dict[str, tuple[Place, Row]] = PrivateAttr()
 
     @field_validator("surveys", mode="plain")
     @classmethod
@@ -187,65 +151,49 @@ class Experiment(Settings):
                 raise refusal(f"no such key.{did_you_mean(name, DEFAULT_BUDGET)}", name)
         return value
 
-    @field_validator("retrievers", mode="before")
-    @classmethod
-    def _some_retriever(cls, value: Any) -> Any:
-        if value == {}:
-            raise refusal("name at least one, such as `BM25: bm25`.")
-        return value
-
     @model_validator(mode="after")
     def _check_rows(self) -> Experiment:
-        if not self.tables:
-            raise refusal("there is no table.", "tables")
         # Of equal labels the first table counts, for its line in messages.
-        self._finders = {
-            label: row
-            for table in reversed(self.tables.values())
-            if table.task == FINDS
-            for label, row in [*table.rows.items(), *table.more.items()]
-        }
+        placed = list(self.placed_rows())
+        finders = [(p, row) for p, row in placed if self.tables[p[1]].task == FINDS]
+        self._finders = {place[-1]: (place, row) for place, row in reversed(finders)}
         for name, table in self.tables.items():
-            table._name = name
-            for key, rows in (("rows", table.rows), ("more", table.more)):
-                for label, row in rows.items():
-                    row._place = ("tables", name, key, label)
-                    self._check_row(row)
-                    if row.retriever is None and not table.by_retriever:
-                        first = next(iter(self.retrievers))
-                        rows[label] = row.model_copy(update={"retriever": first})
+            if not table.all_rows:
+                raise refusal("there is no row.", "tables", name, "rows")
+            for label in table.rows.keys() & table.more.keys():
+                why = "is in `rows` and in `more`; give it another label."
+                raise refusal(why, "tables", name, "more", label)
+        for place, row in placed:
+            if row.group is not None and self.tables[place[1]].group is None:
+                why = "the table has no `group`, which names the column."
+                raise refusal(why, *place, "group")
+            if row.retriever is not None and row.retriever not in self.retrievers:
+                hint = did_you_mean(row.retriever, self.retrievers)
+                why = f"no retriever has the label {clip(row.retriever)}.{hint}"
+                raise refusal(why, *place, "retriever")
+            if row.found is not None and row.found not in self._finders:
+                why = f"no row of the task {FINDS}.{did_you_mean(row.found, self._finders)}"
+                raise refusal(why, *place, "found")
+            if row.found is not None and "found" in row.env_options:
+                raise refusal("`found` is in env_options too; give it once.", *place)
         return self
-
-    def _check_row(self, row: Row) -> None:
-        if row.retriever is not None and row.retriever not in self.retrievers:
-            hint = did_you_mean(row.retriever, self.retrievers)
-            why = f"no retriever has the label {clip(row.retriever)}.{hint}"
-            raise refusal(why, *row.place, "retriever")
-        if row.found is not None and row.found not in self._finders:
-            hint = did_you_mean(row.found, self._finders)
-            raise refusal(f"no row of the task {FINDS}.{hint}", *row.place, "found")
-        if row.found is not None and "found" in row.env_options:
-            raise refusal("`found` stands in env_options too; give it once.", *row.place)
 
     @model_validator(mode="after")
     def _check_labels(self) -> Experiment:
         """Refuse labels that are equal as names of directories."""
-        agents = {row.label for table in self.tables.values() for row in table.all_rows}
+        agents = {place[-1] for place, _ in self.placed_rows()}
         for kind, labels in (("agents", agents), ("retrievers", set(self.retrievers))):
             taken: dict[str, str] = {}
             for label in sorted(labels):
-                if len(label) > LONGEST[kind] or not label.isprintable():
+                if len(label) > _LONGEST[kind] or not label.isprintable() or not slug(label):
                     raise refusal(
-                        f"the label {clip(label)} of {kind} must have 1 to {LONGEST[kind]} "
-                        "printable characters."
+                        f"the label {clip(label)} of {kind} must have 1 to {_LONGEST[kind]} "
+                        "printable characters, and a letter or digit among them."
                     )
-                other = taken.setdefault(slug(label), label)
-                if other != label or not slug(label):
-                    which = f"{clip(label)} and {clip(other)}" if other != label else clip(label)
-                    why = "differ in nothing that a file name keeps" * (other != label)
+                if (other := taken.setdefault(slug(label), label)) != label:
                     raise refusal(
-                        f"the labels of {kind} name directories by their letters and digits, and "
-                        f"{which} {why or 'has none'}. Give another label."
+                        f"the labels {clip(other)} and {clip(label)} of {kind} name the same "
+                        f"directory, {clip(slug(label))}. Change one of them."
                     )
         return self
 
@@ -259,14 +207,22 @@ class Experiment(Settings):
         """Its title, or its name where it has none."""
         return self.title or self.name
 
-    @property
-    def finders(self) -> dict[str, Row]:
-        """Label -> row of the task discovery, also of tables that are not made now."""
-        return self._finders
+    def placed_rows(self) -> Iterator[tuple[Place, Row]]:
+        """Yield each row after its place, ``("tables", table, "rows" or "more", label)``."""
+        for name, table in self.tables.items():
+            for key in ("rows", "more"):
+                for label, row in getattr(table, key).items():
+                    yield ("tables", name, key, label), row
 
-    def engines_of(self, row: Row) -> list[str]:
+    def finder(self, label: str) -> tuple[Place, Row]:
+        """Return place and row of a label of the task discovery, also of tables not made now."""
+        return self._finders[label]
+
+    def engines_of(self, table: TableSpec, row: Row) -> list[str]:
         """Return the labels of the retrievers that a row plays with."""
-        return list(self.retrievers) if row.retriever is None else [row.retriever]
+        if row.retriever is not None:
+            return [row.retriever]
+        return list(self.retrievers)[: None if table.columns == "retrievers" else 1]
 
     def locate(self, place: Place, error: ArenaError) -> ArenaError:
         """Return an error of the same kind that says where in the configuration it comes from."""
@@ -280,41 +236,40 @@ class Experiment(Settings):
             agents: Labels of rows, or names of agents; None for all.
 
         Raises:
-            UnknownNameError: if there is no such table or agent.
-            DataError: if nothing is left.
+            UnknownNameError: There is no such table or agent.
+            DataError: Nothing is left.
         """
-        kept = dict(self.tables)
-        if tables is not None:
-            wanted = self._known("table", tables, list(kept))
-            kept = {name: table for name, table in kept.items() if name in wanted}
-        if agents is not None:
-            rows = [row for table in self.tables.values() for row in table.all_rows]
-            names = [name for row in rows for name in _names(row)]
-            wanted = self._known("agent", agents, names)
-            for name, table in kept.items():
-                rest = {
-                    key: {label: row for label, row in part.items() if wanted & _names(row)}
-                    for key, part in (("rows", table.rows), ("more", table.more))
+        names = {place: {place[-1], str(row.agent)} for place, row in self.placed_rows()}
+        wanted = self._known("agent", agents, {name for each in names.values() for name in each})
+        kept = {}
+        for name in self._known("table", tables, self.tables):
+            rows = {
+                key: {
+                    label: row
+                    for label, row in getattr(self.tables[name], key).items()
+                    if names["tables", name, key, label] & wanted.keys()
                 }
-                kept[name] = table.model_copy(update=rest)
-        kept = {name: table for name, table in kept.items() if table.all_rows}
+                for key in ("rows", "more")
+            }
+            if any(rows.values()):
+                kept[name] = self.tables[name].model_copy(update=rows)
         if not kept:
             raise DataError("none of the tables has a row of these agents. Name others.")
         return self.model_copy(update={"tables": kept})
 
-    def _known(self, kind: str, names: Iterable[str], known: list[str]) -> set[str]:
+    def _known(
+        self, kind: str, names: Iterable[str] | None, known: Iterable[str]
+    ) -> dict[str, None]:
+        """Return those of `known` that are named, in their order."""
         if isinstance(names, str):
             raise DataError(f"{kind}s={clip(names)} is one string; give a list.")
-        wanted = {str(name) for name in names}
-        for name in sorted(wanted - set(known)):
+        known = dict.fromkeys(known)
+        wanted = known if names is None else {str(name) for name in names}
+        for name in sorted(wanted - known.keys() if names is not None else ()):
             raise UnknownNameError(
                 f"no {kind} {clip(name)} in {self.source.name}.{did_you_mean(name, known)}"
             )
-        return wanted
-
-
-def _names(row: Row) -> set[str]:
-    return {row.label, row.agent} if isinstance(row.agent, str) else {row.label}
+        return {name: None for name in known if name in wanted}
 
 
 def read_experiment(
@@ -325,25 +280,23 @@ def read_experiment(
     """Read a configuration and check its form; names are not looked up yet.
 
     Args:
-        config: A YAML file, or a mapping like one.
+        config: A YAML file, the name of a shipped one such as ``researcharena``, or a mapping.
         changes: Keys with dots between them, such as ``llm.model``, and their values.
         retrievers: Label -> name of the retriever that takes its place.
 
     Raises:
-        DataError: if a key is unknown, missing or of another kind; the message names file and
-            line.
-        UnknownNameError: if no retriever has a label of `retrievers`.
+        DataError: A key is unknown, missing or of another kind; the message names file and line.
+        UnknownNameError: No retriever has a label of `retrievers`.
     """
     source = read_source(config, "experiment", "docs/experiments.md")
-    places: dict[Place, Any] = {
-        tuple(name.split(".")): value for name, value in (changes or {}).items()
-    }
+    places: dict[Place, Any] = {tuple(key.split(".")): new for key, new in (changes or {}).items()}
     known = source.data.get("retrievers")
+    known = known if isinstance(known, dict) else {}
     for label, name in (retrievers or {}).items():
-        if not isinstance(known, dict) or label not in known:
+        if label not in known:
             raise UnknownNameError(
                 f"no retriever has the label {clip(label)} in {source.name}."
-                f"{did_you_mean(label, known if isinstance(known, dict) else {})}"
+                f"{did_you_mean(label, known)}"
             )
         places["retrievers", label] = name
     source = source.changed(places)

@@ -1,4 +1,4 @@
-"""Run the grid of an experiment; stop and go on at any time, same files."""
+"""Run the grid of an experiment; stop and resume at any time, same files."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from arena._internal.workdir import OutputKind, output_directory, read_manifest_
 from arena.corpus import Corpus
 from arena.errors import ArenaError, CorpusError, DataError, clip
 from arena.results.experiments.config import Experiment, read_experiment, slug
-from arena.results.experiments.grid import Cell, Grid, make_grid, state_of
-from arena.results.experiments.scores import described, possible, score_cell
-from arena.results.experiments.tables import TABLE_FILES, VERSION, lay_out, write_tables
+from arena.results.experiments.grid import Cell, make_grid, state_of
+from arena.results.experiments.tables import TABLE_FILES, VERSION, make_tables
 from arena.runs import run
 from arena.tasks import TaskSet
 
@@ -59,12 +58,12 @@ def run_experiment(
     """Run agents with retrievers on a corpus, and lay the scores out as tables.
 
     Each run is one of `arena.run`, in ``runs/TASK/ROW/RETRIEVER/`` of `output`. A finished run is
-    not played again, an interrupted one goes on; the same arguments give the same files.
+    not played again, an interrupted one resumes; the same arguments give the same files.
     docs/experiments.md describes the configuration and the files.
 
     Args:
-        config: A YAML file such as configs/researcharena.yaml, or a mapping like one, in which an
-            agent may be a class.
+        config: A YAML file, the name of a shipped one such as ``researcharena``, or a mapping
+            like one, in which an agent may be a class.
         corpus: A built corpus, or its directory.
         output: A new directory, or one with the same experiment begun.
         tables: Names of the tables to make; by default all.
@@ -79,29 +78,38 @@ def run_experiment(
         The content of ``tables.json``.
 
     Raises:
-        UnknownNameError: if a name is unknown; nothing was played.
-        DataError: if the configuration cannot be used; nothing was played.
-        CorpusError: if an index is missing, or `output` holds something else.
-        ArenaError: if a run fails. What was played is kept, and the same call goes on. With
+        UnknownNameError: A name is unknown; nothing was played.
+        DataError: The configuration cannot be used; nothing was played.
+        CorpusError: An index is missing, or `output` holds something else.
+        ArenaError: A run fails. What was played is kept, and the same call resumes. With
             `keep_going` it is raised at the end, when the tables are written.
     """
     corpus, output = Corpus.of(corpus), Path(output)
     experiment = _configured(config, tables, agents, surveys, retrievers, changes)
-    grid = make_grid(experiment, corpus, prepare=not keep_going)
-    sha256 = _hashes(corpus)
-    manifest = _manifest(experiment, grid, sha256)
+    cells = make_grid(experiment, corpus, prepare=not keep_going)
+    manifest = _manifest(experiment, cells, corpus)
     with _directory(output, manifest):
-        left = _episodes_left(experiment, grid, output, sha256, overwrite)
+        left = {}
+        for key, cell in cells.items():  # refuse other runs before anything changes
+            done, _, differs = state_of(output, cell, experiment, _hashes(corpus))
+            if differs and not overwrite:
+                raise CorpusError(
+                    f"{str(output / key)!r} holds another run (it differs in "
+                    f"{', '.join(differs)}). Name another directory or pass --overwrite."
+                )
+            left[key] = max(0, len(cell.surveys) - (0 if overwrite else done))
         if overwrite:
             _clear(output)  # of runs that will not be there
-        failed = _play(experiment, grid, corpus, output, left, overwrite, keep_going)
+        failed = _play(experiment, cells, corpus, output, left, overwrite, keep_going)
         _clear(output)  # tables of another configuration must not stand beside its name
         write_json(output / MANIFEST, manifest)
-        content = _tables(experiment, grid, corpus, output, manifest, failed)
+        finished = {key: cell for key, cell in cells.items() if key not in failed}
+        content = make_tables(experiment, cells, finished, corpus, output, manifest["sha256"])
+        _write_pages(output, corpus, finished)
     if failed:
         name, error = next(iter(failed.items()))
         raise ArenaError(
-            f"{len(failed)} of {len(grid.cells)} runs failed, and the tables are without them. The "
+            f"{len(failed)} of {len(cells)} runs failed, and the tables are without them. The "
             f"first, {name}: {error}"
         )
     return content
@@ -112,85 +120,74 @@ def preview(
     corpus: Corpus | str | Path,
     output: str | Path,
     *,
+    overwrite: bool = False,
+    **choices: Any,
+) -> list[Planned]:
+    """Return the runs that `run_experiment` would make, in their order; write nothing.
+
+    With `overwrite` nothing counts as played. Changes of code since a run are not checked; a run
+    checks them when it resumes. `choices` are `tables`, `agents`, `surveys`, `retrievers` and
+    `changes`.
+
+    Raises:
+        ArenaError: As `run_experiment` before it plays.
+    """
+    corpus, output = Corpus.of(corpus), Path(output)
+    experiment = _configured(config, **choices)
+    planned = []
+    for key, cell in make_grid(experiment, corpus).items():
+        done, finished, differs = state_of(output, cell, experiment, _hashes(corpus))
+        state = "done" if finished else "begun" if done else "to do"
+        state = "another run" if differs else state
+        if overwrite:
+            done, state = 0, "to do"
+        agent, retriever = cell.record["agent"], cell.record["retriever"]
+        planned.append(Planned(key, agent, retriever, len(cell.surveys), done, state))
+    return planned
+
+
+def _configured(
+    config: str | Path | Mapping[str, Any],
     tables: Sequence[str] | None = None,
     agents: Sequence[str] | None = None,
     surveys: Sequence[str] | int | None = None,
     retrievers: Mapping[str, str] | None = None,
     changes: Mapping[str, Any] | None = None,
-    overwrite: bool = False,
-) -> list[Planned]:
-    """Return the runs that `run_experiment` would make, in their order; write nothing.
-
-    With `overwrite` nothing counts as played. Changes of code since a run are not looked at; they
-    are noticed when the run goes on.
-
-    Raises:
-        ArenaError: as `run_experiment` before it plays.
-    """
-    corpus, output = Corpus.of(corpus), Path(output)
-    experiment = _configured(config, tables, agents, surveys, retrievers, changes)
-    planned = []
-    for cell in make_grid(experiment, corpus).cells.values():
-        done, finished, differs = state_of(output, cell, experiment, _hashes(corpus))
-        state = "done" if finished else "begun" if done else "to do"
-        if overwrite:
-            done, state, differs = 0, "to do", ()
-        state = "another run" if differs else state
-        planned.append(
-            Planned(
-                cell.directory, cell.name, cell.engine.retriever, len(cell.surveys), done, state
-            )
-        )
-    return planned
-
-
-def _configured(
-    config: Any, tables: Any, agents: Any, surveys: Any, retrievers: Any, changes: Any
 ) -> Experiment:
     experiment = read_experiment(config, changes, retrievers).picked(tables, agents)
-    if surveys is None:
-        return experiment
     if isinstance(surveys, str):
         raise DataError(f"surveys={clip(surveys)} is one string; give a list of ids.")
-    chosen = surveys if isinstance(surveys, int) else list(surveys)
-    return experiment.model_copy(update={"surveys": chosen})
+    chosen = list(surveys) if isinstance(surveys, Sequence) else surveys
+    return experiment.model_copy(update={} if surveys is None else {"surveys": chosen})
 
 
 def _hashes(corpus: Corpus) -> dict[str, str]:
     return {"corpus": corpus.sha256, "tasks": TaskSet(corpus.directory).sha256}
 
 
-def _manifest(experiment: Experiment, grid: Grid, sha256: Mapping[str, str]) -> dict[str, Any]:
+def _manifest(experiment: Experiment, cells: Mapping[str, Cell], corpus: Corpus) -> dict[str, Any]:
     """Return the configuration as it was understood, without paths and hosts."""
     config = {
-        "name": experiment.name,
+        **experiment.model_dump(include={"name", "seed", "budget", "encoder", "extractor"}),
+        **experiment.model_dump(include={"retrievers"}),
         "title": experiment.heading,
-        "seed": experiment.seed,
         "surveys": "all" if experiment.surveys is None else experiment.surveys,
-        "budget": experiment.budget,
-        "encoder": experiment.encoder,
-        "extractor": experiment.extractor,
-        "retrievers": {label: e.model_dump() for label, e in experiment.retrievers.items()},
         "tables": {
-            table.name: {
-                "title": table.title,
-                "task": table.task,
-                "metrics": table.metrics,
-                "columns": table.columns,
-                "group": table.group,
+            name: table.model_dump(include={"title", "task", "metrics", "columns", "group"})
+            | {
                 "rows": list(table.rows),
                 "more": list(table.more),
-                "groups": {row.label: row.group for row in table.all_rows if row.group},
+                "groups": {label: row.group for label, row in table.all_rows.items() if row.group},
             }
-            for table in experiment.tables.values()
+            for name, table in experiment.tables.items()
         },
-        "runs": [cell.identity() for cell in grid.cells.values()],
+        "runs": [cell.record for cell in cells.values()],
     }
     return {
         "version": VERSION,
         "config": config,
-        "sha256": {"config": sha256_json(config), **sha256},
-        "surveys": {cell.task: cell.surveys for cell in grid.cells.values()},
+        "sha256": {"config": sha256_json(config), **_hashes(corpus)},
+        "surveys": {cell.record["task"]: cell.surveys for cell in cells.values()},
     }
 
 
@@ -201,26 +198,23 @@ def _directory(output: Path, manifest: dict[str, Any]) -> Iterator[None]:
     Another choice of tables, agents or retrievers is the same experiment: each run checks itself.
 
     Raises:
-        CorpusError: if `output` holds anything else.
-        ArenaError: if another process writes it.
+        CorpusError: `output` holds anything else.
+        ArenaError: Another process writes it.
     """
     with output_directory(output, _KIND) as before:
         if before is None:
             write_json(output / MANIFEST, manifest)
-            yield
-            return
-        names = [each["config"].get("name") for each in (before, manifest)]
-        if names[0] != names[1]:
-            raise CorpusError(
-                f"{str(output)!r} holds the experiment {clip(names[0])}, this is "
-                f"{clip(names[1])}. Name another directory."
-            )
-        for key, what in (("corpus", "corpus"), ("tasks", "task set")):
-            old, new = (each["sha256"].get(key) for each in (before, manifest))
+            before = manifest
+        for key, part, what in (
+            ("name", "config", "the experiment"),
+            ("corpus", "sha256", "this experiment on the corpus"),
+            ("tasks", "sha256", "this experiment on the task set"),
+        ):
+            old, new = (each[part].get(key) for each in (before, manifest))
             if old != new:
                 raise CorpusError(
-                    f"{str(output)!r} holds this experiment on another {what} ({clip(old)}, here "
-                    f"it is {clip(new)}). Name another directory."
+                    f"{str(output)!r} holds {what} {clip(old)}, this is {clip(new)}. Name another "
+                    "directory."
                 )
         yield
 
@@ -237,25 +231,9 @@ def _page_of(task: str) -> str:
     return f"comparison-{slug(task)}.html"
 
 
-def _episodes_left(
-    experiment: Experiment, grid: Grid, output: Path, sha256: Mapping[str, str], overwrite: bool
-) -> dict[str, int]:
-    """Return how many episodes each run has left; refuse other runs before anything changes."""
-    left = {}
-    for key, cell in grid.cells.items():
-        state = state_of(output, cell, experiment, sha256)
-        if state.differs and not overwrite:
-            raise CorpusError(
-                f"{str(output / key)!r} holds another run (it differs in "
-                f"{', '.join(state.differs)}). Name another directory or pass --overwrite."
-            )
-        left[key] = max(0, len(cell.surveys) - (0 if overwrite else state.done))
-    return left
-
-
 def _play(
     experiment: Experiment,
-    grid: Grid,
+    cells: Mapping[str, Cell],
     corpus: Corpus,
     output: Path,
     left: Mapping[str, int],
@@ -264,14 +242,31 @@ def _play(
 ) -> dict[str, ArenaError]:
     """Play every run; return the errors of those that failed."""
     failed: dict[str, ArenaError] = {}
-    total = sum(len(cell.surveys) for cell in grid.cells.values())
+    total = sum(len(cell.surveys) for cell in cells.values())
     begun = total - sum(left.values())  # not played now, and so no part of the rate
     with progress(total=total, initial=begun, desc=experiment.name, unit="episode") as bar:
-        for key, cell in grid.cells.items():
+        for key, cell in cells.items():
             try:
-                if cell.found in failed:
-                    raise ArenaError(f"{cell.found}, which it begins with, failed.")
-                _run(experiment, cell, corpus, output, overwrite)
+                record, found = cell.record, cell.record["found"]
+                if found in failed:
+                    raise ArenaError(f"{found}, which it begins with, failed.")
+                run(
+                    corpus,
+                    record["task"],
+                    cell.agent,
+                    output / key,
+                    retriever=record["retriever"],
+                    retriever_options=record["retriever_options"],
+                    retrievers=record["retrievers"],
+                    encoder=experiment.encoder,
+                    env_options=record["env_options"]
+                    | ({} if found is None else {"found": str(output / found)}),
+                    agent_options=cell.options,
+                    budget=experiment.budget,
+                    surveys=cell.surveys,
+                    seed=experiment.seed,
+                    overwrite=overwrite,
+                )
             except ArenaError as error:
                 if not keep_going:
                     raise type(error)(f"{key}: {error}") from error
@@ -280,77 +275,17 @@ def _play(
     return failed
 
 
-def _run(experiment: Experiment, cell: Cell, corpus: Corpus, output: Path, overwrite: bool) -> None:
-    found = {} if cell.found is None else {"found": str(output / cell.found)}
-    run(
-        corpus,
-        cell.task,
-        cell.agent,
-        output / cell.directory,
-        retriever=cell.engine.retriever,
-        retriever_options=cell.engine.options,
-        retrievers=cell.retrievers,
-        encoder=experiment.encoder,
-        env_options=cell.env_options | found,
-        agent_options=cell.options,
-        budget=experiment.budget,
-        surveys=cell.surveys,
-        seed=experiment.seed,
-        overwrite=overwrite,
-    )
-
-
-def _tables(
-    experiment: Experiment,
-    grid: Grid,
-    corpus: Corpus,
-    output: Path,
-    manifest: dict[str, Any],
-    failed: Mapping[str, ArenaError],
-) -> dict[str, Any]:
-    """Score what was played, and write the tables and the pages."""
-    metrics: dict[str, dict[str, None]] = {}
-    for table in experiment.tables.values():
-        names = [grid.reported[table.name, heading] for heading in table.metrics]
-        metrics.setdefault(table.task, {}).update(dict.fromkeys(names))
-    scored = {task: possible(names, experiment.extractor) for task, names in metrics.items()}
-    scores = {
-        key: score_cell(experiment, cell, output, corpus, scored[cell.task])
-        for key, cell in grid.cells.items()
-        if key not in failed and cell.task in scored
-    }
-    used = {cell.column for cell in grid.cells.values()}
-    engines = {
-        label: described(corpus, engine.retriever)
-        for label, engine in experiment.retrievers.items()
-        if label in used
-    }
-    content = {
-        "version": VERSION,
-        "name": experiment.name,
-        "title": experiment.heading,
-        "sha256": manifest["sha256"],
-        "tables": {
-            table.name: lay_out(experiment, grid, table, scores, engines)
-            for table in experiment.tables.values()
-        },
-        "runs": {key: grid.cells[key].identity() | score for key, score in scores.items()},
-    }
-    written = write_tables(output, content)
-    _write_pages(output, corpus, [grid.cells[key] for key in scores])
-    return written
-
-
-def _write_pages(output: Path, corpus: Corpus, cells: Sequence[Cell]) -> None:
+def _write_pages(output: Path, corpus: Corpus, finished: Mapping[str, Cell]) -> None:
     """Write ``comparison-TASK.html`` for every task with two runs; the first is the baseline."""
     from arena.results.comparison import compare, write_html
 
-    for task in dict.fromkeys(cell.task for cell in cells):
-        runs = [cell for cell in cells if cell.task == task]
-        # The first "=" of NAME=DIR ends the name.
-        names = [f"{cell.label}, {cell.column}".replace("=", "-") for cell in runs]
-        if len(set(names)) < len(names):  # "a, b" with "c", and "a" with "b, c"
-            names = [cell.directory.split("/", 2)[2] for cell in runs]
+    by_task: dict[str, dict[str, str]] = {}
+    for key, cell in finished.items():
+        # The first "=" of NAME=DIR ends the name; "a, b" with "c" is not "a" with "b, c".
+        name = f"{cell.record['row']}, {cell.record['column']}".replace("=", "-")
+        runs = by_task.setdefault(cell.record["task"], {})
+        runs[key.split("/", 2)[2] if name in runs else name] = key
+    for task, runs in by_task.items():
         if len(runs) > 1:
-            named = [f"{n}={output / cell.directory}" for n, cell in zip(names, runs, strict=True)]
+            named = [f"{name}={output / key}" for name, key in runs.items()]
             write_html(compare(named), output / _page_of(task), corpus)

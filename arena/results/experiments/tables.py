@@ -1,151 +1,285 @@
-"""Scores of runs, laid out as the tables of the configuration, and the files that hold them."""
+"""Scores of the runs of an experiment, laid out as its tables, and the files that hold them."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from arena._internal import tables as tabular
-from arena._internal.files import atomic_write, write_json
-from arena.results.experiments.config import Experiment, PublishedFigure, Row, TableSpec
-from arena.results.experiments.grid import RUNS, Grid, directory_of
+from arena._internal.files import atomic_write, sha256_json, write_json
+from arena.corpus import Corpus, indexes
+from arena.errors import DataError
+from arena.mindmap import needs
+from arena.mindmap.extractors import make_extractor
+from arena.results.comparison import usage_of
+from arena.results.experiments.config import Experiment, PublishedFigure, TableSpec
+from arena.results.experiments.grid import RUNS, Cell, directory_of, reported_metrics
+from arena.retrieval import parse_name
+from arena.runs import rescore
+from arena.runs.directory import OpenedRun
+from arena.runs.rescoring import is_of_mind_maps
+from arena.runs.results import answers_of
+from arena.tasks import stages_of
 
 VERSION = 1
 TABLES = "tables"
 TABLE_FILES = (f"{TABLES}.md", f"{TABLES}.tex", f"{TABLES}.json")
 _LARGE = 10  # a metric with values like this is no share, and four decimals say nothing
-Scores = Mapping[str, Mapping[str, Any]]
-"""Directory of a run -> what `score_cell` returns; a run that failed is absent."""
+_LLM = ("calls", "prompt_tokens", "completion_tokens", "dollars")
+_HASHES = ("corpus", "tasks", "index", "retrievers", "prompts", "code", "environment")
 
 
-class TableBlock(NamedTuple):
-    """Rows under one header.
-
-    Attributes:
-        name: Distinguishes the blocks of a table: ``rows``, ``more`` or ``paper``.
-        title: Its heading.
-        header: Names of the columns.
-        rows: Cells; numbers as text, None where there is none.
-        align: One letter per column.
-    """
-
-    name: str
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str | None, ...], ...]
-    align: str
-
-
-def lay_out(
-    experiment: Experiment, grid: Grid, table: TableSpec, scores: Scores, engines: Mapping[str, str]
+def make_tables(
+    experiment: Experiment,
+    cells: Mapping[str, Cell],
+    finished: Mapping[str, Cell],
+    corpus: Corpus,
+    output: Path,
+    sha256: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return one table as ``tables.json`` has it.
+    """Score the finished runs and write ``tables.json``, ``tables.md`` and ``tables.tex``.
 
     Args:
         experiment: The configuration.
-        grid: Its runs.
-        table: One of its tables.
-        scores: The scores of the runs.
-        engines: Label of a retriever -> its description.
+        cells: Directory -> run, of all runs that the tables need.
+        finished: Those of them that are finished.
+        corpus: The corpus that they were played on.
+        output: Directory of the experiment.
+        sha256: Hashes of the configuration, the corpus and its task set.
+
+    Returns:
+        The content of ``tables.json``.
     """
-    labels = list(experiment.retrievers) if table.by_retriever else [None]
-    columns = [(heading, label) for heading in table.metrics for label in labels]
-    header = [*([table.group] if table.group else []), "Agent"]
-    align = "l" * len(header) + "r" * len(columns)
-    header += [heading if label is None else f"{heading}, {label}" for heading, label in columns]
-    values = {
-        (row.label, heading, label): _value(grid, table, row, heading, label, scores)
-        for row in table.all_rows
-        for heading, label in columns
+    reported = reported_metrics(experiment)
+    metrics: dict[str, list[str]] = {}
+    for name, table in experiment.tables.items():
+        metrics.setdefault(table.task, []).extend(reported[name].values())
+    possible = {
+        task: [metric for metric in dict.fromkeys(names) if _is_possible(metric, experiment)]
+        for task, names in metrics.items()
+    }
+    scores = {
+        key: _score(experiment, output / key, corpus, possible[cell.record["task"]])
+        for key, cell in finished.items()
+        if cell.record["task"] in possible
+    }
+    used = {cell.record["column"] for cell in cells.values()}
+    engines = {
+        label: _described(corpus, engine.retriever)
+        for label, engine in experiment.retrievers.items()
+        if label in used
+    }
+    content: dict[str, Any] = {
+        "version": VERSION,
+        "name": experiment.name,
+        "title": experiment.heading,
+        "sha256": sha256,
+        "tables": {
+            name: {
+                "title": table.title,
+                "task": table.task,
+                "blocks": _blocks(experiment, table, reported[name], scores),
+                "notes": _notes(experiment, table, reported[name], cells, scores, engines),
+            }
+            for name, table in experiment.tables.items()
+        },
+        "runs": {key: cells[key].record | score for key, score in scores.items()},
+    }
+    content = json.loads(json.dumps(content, allow_nan=False))
+    atomic_write(output / f"{TABLES}.md", _markdown(content))
+    atomic_write(output / f"{TABLES}.tex", _latex(content))
+    write_json(output / f"{TABLES}.json", content)
+    return content
+
+
+def _is_possible(metric: str, experiment: Experiment) -> bool:
+    """Return whether the packages that a metric needs are installed."""
+    base = metric.rpartition(".")[2]
+    if is_of_mind_maps(base) and "extractor" in needs(base):
+        try:
+            make_extractor(experiment.extractor, {})
+        except DataError:
+            return False
+    return True
+
+
+def _score(
+    experiment: Experiment, run: Path, corpus: Corpus, metrics: Sequence[str]
+) -> dict[str, Any]:
+    """Score a run by metrics, as `arena.rescore` names them.
+
+    Returns:
+        ``mean`` (metric -> value, or None), ``ceiling`` likewise, ``counts`` as in `rescore`,
+        ``sha256`` of what the run was made from and of its ``answers``, ``spent`` (sums over
+        episodes), ``truncated`` and ``nothing`` (episodes that the budget ended, and that
+        submitted nothing at some stage), and, of an agent with a model, ``llm``: calls, tokens,
+        dollars (None where unknown), ``failed`` steps and the number of episodes that were
+        ``stopped``.
+    """
+    names = list(dict.fromkeys(name.partition(".")[2] or name for name in metrics))
+    scores = rescore(run, corpus, names, experiment.encoder, experiment.extractor)
+    opened = OpenedRun(run)
+    hashes = opened.manifest["sha256"]
+    spent: Counter[str] = Counter()
+    llm: dict[str, Any] = dict.fromkeys(_LLM, 0) | {"failed": 0, "stopped": 0}
+    truncated, nothing, asked = 0, 0, False
+    for record in opened.episodes():
+        spent.update(record["spent"])
+        truncated += record["truncated"]
+        answers = answers_of(record)
+        nothing += any(_is_empty(answers.get(stage)) for stage, _ in stages_of(opened.task))
+        usage, notes = usage_of(record["notes"]), record["notes"].get("llm")
+        if usage is not None:
+            asked = True
+            for name in _LLM:
+                unknown = usage[name] is None or llm[name] is None
+                llm[name] = None if unknown else llm[name] + usage[name]
+            llm["failed"] += usage["failed"] or 0
+            llm["stopped"] += notes.get("stopped") is not None
+    return {
+        "mean": {name: scores["mean"][name] for name in metrics},
+        "ceiling": {name: scores["ceiling"][name] for name in metrics},
+        "counts": scores["counts"],
+        "sha256": {key: hashes[key] for key in _HASHES if key in hashes}
+        | {"answers": scores["sha256"]["answers"], "manifest": sha256_json(opened.manifest)},
+        "spent": spent,
+        "truncated": truncated,
+        "nothing": nothing,
+        **({"llm": llm} if asked else {}),
     }
 
-    def number(row: Row, heading: str, label: str | None) -> str | None:
-        value = values[row.label, heading, label]
-        column = [v for key, v in values.items() if key[1] == heading and v is not None]
-        decimals = 2 if any(abs(v) >= _LARGE for v in column) else 4
+
+def _is_empty(answer: Any) -> bool:
+    """Return whether this ranking has no paper, or this mind-map no heading below its root."""
+    return not answer if answer is None or isinstance(answer, list) else not answer.size
+
+
+def _described(corpus: Corpus, retriever: str) -> str:
+    """Return a description of a retriever: its index, or its parts, with their encoders."""
+    name = parse_name(retriever)
+
+    def leaves(part: Any) -> list[str]:
+        return [part.name] if not part.parts else [leaf for p in part.parts for leaf in leaves(p)]
+
+    descriptions = indexes.describe_indexes(corpus.directory, leaves(name))
+    if not name.parts:
+        return descriptions[name.name]
+    return f"{name} of {'; '.join(descriptions.values())}"
+
+
+def _blocks(
+    experiment: Experiment,
+    table: TableSpec,
+    reported: Mapping[str, str],
+    scores: Mapping[str, Mapping[str, Any]],
+) -> list[dict[str, Any]]:
+    """Return the blocks of a table: ``name``, ``title``, ``header``, ``rows`` and ``align``."""
+    by_retriever = table.columns == "retrievers"
+    columns = [
+        (heading, label)
+        for heading in table.metrics
+        for label in (experiment.retrievers if by_retriever else [""])
+    ]
+    values: dict[tuple[str, str, str], float | None] = {}
+    for label, row in table.all_rows.items():
+        engines = experiment.engines_of(table, row)
+        for heading, column in columns:
+            engine = column or engines[0]
+            score = scores.get(directory_of(table.task, label, engine), {"mean": {}})
+            value = score["mean"].get(reported[heading]) if engine in engines else None
+            values[label, heading, column] = value
+
+    def number(label: str, heading: str, column: str) -> str | None:
+        value = values[label, heading, column]
+        beside = [v for key, v in values.items() if key[1] == heading and v is not None]
+        decimals = 2 if any(abs(v) >= _LARGE for v in beside) else 4
         return None if value is None else f"{value:.{decimals}f}"
 
+    first = [table.group, "Agent"] if table.group else ["Agent"]
     blocks = []
     for name, title, rows in (("rows", "", table.rows), ("more", "Further agents", table.more)):
-        cells = tuple(
-            (
-                *([row.group or ""] if table.group else []),
-                row.label,
-                *(number(row, *column) for column in columns),
-            )
-            for row in rows.values()
-        )
-        blocks += [TableBlock(name, title, tuple(header), cells, align)] if cells else []
-    if table.paper is not None:
-        blocks.append(_reference(table.paper))
-    return {
-        "title": table.title,
-        "task": table.task,
-        "blocks": [block._asdict() for block in blocks],
-        "notes": _notes(experiment, grid, table, scores, engines),
-    }
+        if rows:
+            block = {
+                "name": name,
+                "title": title,
+                "header": [*first, *(f"{h}, {c}" if c else h for h, c in columns)],
+                "rows": [
+                    [
+                        *[row.group or ""][: len(first) - 1],
+                        label,
+                        *(number(label, *c) for c in columns),
+                    ]
+                    for label, row in rows.items()
+                ],
+                "align": "l" * len(first) + "r" * len(columns),
+            }
+            blocks.append(block)
+    return blocks if table.paper is None else [*blocks, _published(table.paper)]
 
 
-def _value(
-    grid: Grid, table: TableSpec, row: Row, heading: str, label: str | None, scores: Scores
-) -> float | None:
-    if label is not None and row.retriever not in (None, label):
-        return None
-    score = scores.get(directory_of(table.task, row.label, label or str(row.retriever)))
-    value = None if score is None else score["mean"].get(grid.reported[table.name, heading])
-    return None if value is None else float(value)
-
-
-def _reference(paper: PublishedFigure) -> TableBlock:
+def _published(paper: PublishedFigure) -> dict[str, Any]:
     columns = list(zip(*paper.rows, strict=True))
-    rows = tuple(zip(*map(_as_printed, columns), strict=True))
+    shown = []
+    for column in columns:  # give numbers the zeros at their ends back, which YAML drops
+        decimals = max(
+            (len(str(v).partition(".")[2]) for v in column if isinstance(v, float)), default=0
+        )
+        shown.append(
+            [
+                f"{v:.{decimals}f}" if isinstance(v, float) else v if v is None else str(v)
+                for v in column
+            ]
+        )
     numeric = [all(isinstance(v, int | float | None) for v in column) for column in columns]
-    title = f"The paper, on its own corpus, not to be compared with the above ({paper.source})"
-    return TableBlock("paper", title, paper.header, rows, "".join("lr"[n] for n in numeric))
-
-
-def _as_printed(column: Sequence[Any]) -> list[str | None]:
-    """Give the numbers of a column the zeros at their ends back, which YAML drops."""
-    places = [len(str(v).partition(".")[2]) for v in column if isinstance(v, float)]
-    return [
-        None if v is None else f"{v:.{max(places)}f}" if isinstance(v, float) else str(v)
-        for v in column
-    ]
+    return {
+        "name": "paper",
+        "title": "The paper, on its own corpus, not to be compared with the above "
+        f"({paper.source})",
+        "header": paper.header,
+        "rows": list(zip(*shown, strict=True)),
+        "align": "".join("lr"[number] for number in numeric),
+    }
 
 
 def _notes(
-    experiment: Experiment, grid: Grid, table: TableSpec, scores: Scores, engines: Mapping[str, str]
+    experiment: Experiment,
+    table: TableSpec,
+    reported: Mapping[str, str],
+    cells: Mapping[str, Cell],
+    scores: Mapping[str, Mapping[str, Any]],
+    engines: Mapping[str, str],
 ) -> list[str]:
     """Return sentences on what the numbers are, and on what is missing."""
-    runs = [
-        (row, column, directory_of(table.task, row.label, column))
-        for row in table.all_rows
-        for column in experiment.engines_of(row)
-    ]
-    scored = [(row, column, scores[run]) for row, column, run in runs if run in scores]
+    runs = {
+        f"{label} ({column})": directory_of(table.task, label, column)
+        for label, row in table.all_rows.items()
+        for column in experiment.engines_of(table, row)
+    }
+    scored = {name: scores[run] for name, run in runs.items() if run in scores}
     notes = []
-    if scored:
-        counts = scored[0][2]["counts"]
+    for score in list(scored.values())[:1]:
+        counts = score["counts"]
         left = f" ({counts['not_scored']} without labels)" if counts["not_scored"] else ""
         notes.append(
             f"Task {table.task}, mean over {counts['scored']} of {counts['surveys']} surveys{left}."
         )
-    used = dict.fromkeys(column for _, column, _ in runs)
+    used = dict.fromkeys(cells[run].record["column"] for run in runs.values())
     notes.append("; ".join(f"{label}: {engines[label]}" for label in used) + ".")
-    for row in table.all_rows:
+    for label, row in table.all_rows.items():
         if row.retrievers:
-            own = " or ".join(experiment.engines_of(row))
-            notes.append(f"{row.label} searches {own} and also {', '.join(row.retrievers)}.")
+            own = " or ".join(experiment.engines_of(table, row))
+            notes.append(f"{label} searches {own} and also {', '.join(row.retrievers)}.")
     models: dict[str, dict[str, None]] = {}
-    for row, _, run in runs:
-        if grid.cells[run].asks:
-            models.setdefault(str(grid.cells[run].options["model"]), {})[row.label] = None
+    for run in runs.values():
+        if cells[run].asks:
+            model = str(cells[run].options["model"])
+            models.setdefault(model, {})[cells[run].record["row"]] = None
     notes += [f"Model {model}: {', '.join(rows)}." for model, rows in models.items()]
-    for heading in table.metrics:
-        name = grid.reported[table.name, heading]
-        if scored and all(name not in score["mean"] for *_, score in scored):
+    for heading, name in reported.items():
+        if scored and all(name not in score["mean"] for score in scored.values()):
             notes.append(
                 f"{heading}: not scored; it needs the extractor {experiment.extractor}, whose "
                 "packages are not installed."
@@ -153,7 +287,7 @@ def _notes(
             continue
         fewer = {
             number
-            for *_, score in scored
+            for score in scored.values()
             if (number := score["counts"].get("scored_by", {}).get(name)) is not None
             and number < score["counts"]["scored"]
         }
@@ -161,40 +295,19 @@ def _notes(
             numbers = str(min(fewer)) + (f" to {max(fewer)}" if len(fewer) > 1 else "")
             which = f"over the {numbers} of them that have" if max(fewer) else "none has"
             notes.append(f"{heading}: {which} what it counts.")
-    for row, column, score in scored:
-        troubles = _troubles(score)
-        if troubles:
-            notes.append(f"{row.label} ({column}): {', '.join(troubles)}; they count.")
-    gone = [f"{row.label} ({column})" for row, column, run in runs if run not in scores]
-    if gone:
+    for run, score in scored.items():
+        llm = score.get("llm", {})
+        troubles = {
+            "episodes with nothing submitted": score["nothing"],
+            "episodes cut off by the budget": score["truncated"],
+            "episodes that a limit, a refusal or silence of the model ended": llm.get("stopped"),
+            "failed steps": llm.get("failed"),
+        }
+        counted = [f"{number} {what}" for what, number in troubles.items() if number]
+        notes += [f"{run}: {', '.join(counted)}; they count."] if counted else []
+    if gone := [name for name in runs if name not in scored]:
         notes.append(f"Not finished, and so without figures: {', '.join(gone)}.")
     return notes
-
-
-def _troubles(score: Mapping[str, Any]) -> list[str]:
-    """Return what went wrong inside episodes that count all the same."""
-    llm = score.get("llm", {})
-    counts = {
-        "episodes with nothing submitted": score["nothing"],
-        "episodes cut off by the budget": score["truncated"],
-        "episodes that a limit, a refusal or silence of the model ended": llm.get("stopped", 0),
-        "failed steps": llm.get("failed", 0),
-    }
-    return [f"{number} {what}" for what, number in counts.items() if number]
-
-
-def write_tables(output: Path, content: Mapping[str, Any]) -> dict[str, Any]:
-    """Write ``tables.json``, ``tables.md`` and ``tables.tex``; return the content of the first.
-
-    Args:
-        output: Directory of the experiment.
-        content: The tables, with ``name``, ``title``, ``sha256`` and ``runs`` of the experiment.
-    """
-    plain: dict[str, Any] = json.loads(json.dumps(content, allow_nan=False))
-    atomic_write(output / f"{TABLES}.md", _markdown(plain))
-    atomic_write(output / f"{TABLES}.tex", _latex(plain))
-    write_json(output / f"{TABLES}.json", plain)
-    return plain
 
 
 def _markdown(content: Mapping[str, Any]) -> str:

@@ -1,0 +1,123 @@
+"""Published data sets of surveys, fetched from where their authors publish them.
+
+``published.json`` has the addresses, with the SHA-256 of each file of which it was known.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from arena._internal.files import write_json
+from arena._internal.workdir import clear_temporary
+from arena.errors import DataError, UnknownNameError, clip, did_you_mean
+from corpus_builder.download.files import Claims, FetchJob, RemoteFile, Transfers, compare, writing
+
+MIRROR = "ARENA_MIRROR"
+RECORD = "download.json"
+
+_PARALLEL, _PATIENCE, _ATTEMPTS = 4, 30.0, 4
+
+
+@cache
+def addresses() -> dict[str, Any]:
+    """Return what ``published.json`` says of each data set."""
+    return dict(json.loads(Path(__file__).with_name("published.json").read_bytes()))
+
+
+def published_names() -> list[str]:
+    """Return the names of the published data sets, sources of ``arena-corpus build``."""
+    return sorted(addresses())
+
+
+def fetch_published(
+    name: str,
+    output: str | Path,
+    mirror: str | None = None,
+    *,
+    on_message: Callable[[str], None] = lambda line: None,
+    sleep: Callable[[float], None] | None = None,
+) -> dict[str, int]:
+    """Fetch the files of a published data set that are missing in a folder.
+
+    Args:
+        name: Name of the data set, such as ``reportbench``.
+        output: The folder; its ``download.json`` lists the files that were fetched.
+        mirror: Address under which the files have the names that they get in the folder, in place
+            of the authors'; by default that in the environment variable ``ARENA_MIRROR``.
+        on_message: Function called with each line of progress.
+        sleep: Function that waits for a number of seconds.
+
+    Returns:
+        The number of fetched ``files`` and received ``bytes``, and of ``unverified`` files, whose
+        checksum nobody publishes.
+
+    Raises:
+        UnknownNameError: If there is no such data set.
+        DataError: If there is no address for it, a file there is another one than the published, or
+            files could not be fetched.
+    """
+    if name not in addresses():
+        hint = did_you_mean(name, published_names())
+        raise UnknownNameError(f"unknown published data set {clip(name)}.{hint}")
+    about = addresses()[name]
+    if "files" not in about:
+        raise DataError(f"{name} cannot be downloaded: {about['why']}. See {about['home']}.")
+    mirror = mirror or os.environ.get(MIRROR)
+    if mirror and not mirror.startswith(("http://", "https://")):
+        raise DataError(f"mirror {clip(mirror)}: must begin with https:// or http://.")
+    directory, files = Path(output), about["files"]
+    if directory.name in files:  # taxobench takes the file as well
+        directory = directory.parent
+    with ExitStack() as stack:
+        stack.enter_context(writing(directory))
+        clear_temporary({(directory / file).parent for file in files})
+        record = _record(directory, files)
+        transfers = Transfers(_PARALLEL, _PATIENCE, on_message, sleep)
+        stack.enter_context(closing(transfers))
+        headers = {}
+        if not mirror and (token := os.environ.get(about.get("token", ""), "").strip()):
+            headers["Authorization"] = f"Bearer {token}"
+        jobs = []
+        for file, sha256 in files.items():
+            known, path = Claims(sha256=sha256 or record.get(file)), directory / file
+            if path.is_file() and known.sha256 and compare(path, known)[1]:
+                raise DataError(
+                    f"{str(path)!r} is another file than {name} publishes (by its SHA-256). Move "
+                    "it away, or name another folder."
+                )
+            address = about.get("addresses", {}).get(file) or about["base"] + quote(file)
+            if mirror:
+                address = f"{mirror.rstrip('/')}/{quote(file)}"
+            source = RemoteFile(
+                transfers.session, f"{name}/{file}", partial(str, address), None,
+                _ATTEMPTS, transfers.sleep, headers,
+            )  # fmt: skip
+            jobs.append(FetchJob(source, known, path, sha256))
+
+        def on_done(job: FetchJob, now: Claims) -> None:
+            record[job.path.relative_to(directory).as_posix()] = str(now.sha256)
+            write_json(directory / RECORD, {"data_set": name, "files": record})
+
+        try:
+            counts = transfers.fetch_all(jobs, on_done)
+        except DataError as error:
+            raise DataError(
+                f"{error} The files are at {about['home']}; --mirror names another server."
+            ) from None
+    return {**counts, "unverified": sum(sha256 is None for sha256 in files.values())}
+
+
+def _record(directory: Path, files: dict[str, Any]) -> dict[str, str]:
+    """Return the SHA-256 of the files that were fetched before."""
+    try:
+        record = json.loads((directory / RECORD).read_bytes())["files"]
+        return {file: record[file] for file in files if isinstance(record.get(file), str)}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return {}

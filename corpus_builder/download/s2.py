@@ -1,0 +1,491 @@
+"""Datasets of a release of Semantic Scholar, through its Datasets API."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+from urllib.parse import quote, unquote, urlsplit
+
+from pydantic import AfterValidator, BaseModel, NonNegativeInt
+
+from arena._internal.files import write_json
+from arena._internal.workdir import clear_temporary, other_files
+from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
+from corpus_builder.download.files import (
+    GO_ON,
+    Claims,
+    FetchJob,
+    PartFile,
+    RemoteFile,
+    Transfers,
+    look_up,
+    writing,
+)
+from corpus_builder.download.http import (
+    KEY_HEADER,
+    FailedError,
+    TransientError,
+    check_status,
+    retry,
+)
+
+BASE_URL = "https://api.semanticscholar.org/datasets/v1"
+DATASETS = ("papers", "abstracts", "citations", "s2orc")
+FORM = "https://www.semanticscholar.org/product/api#api-key-form"
+RECORD = "release.json"
+
+_SUFFIX = ".gz"
+_LONGEST_ANSWER = 1 << 26
+
+
+class Options(NamedTuple):
+    """Options of a download.
+
+    Attributes:
+        parallel: Number of files fetched at once, 1 to 64.
+        key_env: Environment variable that holds the API key.
+        base_url: Base URL of the API.
+        rate: Most requests a second to the API.
+        attempts: Number of attempts at a file or an API request in a row without a single byte.
+        patience: Seconds without a byte after which a connection is dropped.
+        verify: Read complete files again and compare their SHA-256.
+    """
+
+    parallel: int = 4
+    key_env: str = "S2_API_KEY"
+    base_url: str = BASE_URL
+    rate: float = 1.0
+    attempts: int = 8
+    patience: float = 60.0
+    verify: bool = False
+
+    def checked(self) -> Options:
+        """Return the options.
+
+        Raises:
+            DataError: If one is out of range.
+        """
+        for name, most in (("parallel", 64), ("attempts", 1000)):
+            if not 1 <= getattr(self, name) <= most:
+                raise DataError(f"{name} {getattr(self, name)}: must be from 1 to {most}.")
+        for name in ("rate", "patience"):
+            if not 0 < getattr(self, name) < float("inf"):
+                raise DataError(f"{name} {getattr(self, name)}: must be more than 0.")
+        if not self.base_url.startswith(("http://", "https://")):
+            raise DataError(f"base URL {clip(self.base_url)}: must begin with https:// or http://.")
+        return self
+
+
+def safe_name(name: object, kind: str) -> str:
+    """Return a name that a server gave if it can name a visible file in its own directory.
+
+    Args:
+        name: The name.
+        kind: What it names, for the error.
+
+    Raises:
+        DataError: If it cannot name a file.
+    """
+    if (
+        not isinstance(name, str)
+        or not (name.isprintable() and name.isascii())
+        or not 0 < len(name) <= 200
+        or name[0] in ".~-"
+        or any(letter in name for letter in '/\\:*?"<>|')
+    ):
+        raise DataError(f"the server names a {kind} {clip(name)}, which cannot name a file.")
+    return name
+
+
+def object_name(link: object) -> str:
+    """Return the file name for a link: the last part of its path, with ``.gz``.
+
+    The query, which holds signature and expiry, does not count.
+
+    Raises:
+        DataError: If `link` is not a link, or its name cannot name a file.
+
+    >>> object_name("https://s3.example/2024-02-06/papers/00_a%2Bb.gz?Expires=1&Signature=x")
+    '00_a+b.gz'
+    """
+    if not isinstance(link, str) or not link.startswith(("https://", "http://")):
+        # The message must not hold the link: anyone who has it can fetch the object.
+        raise DataError("the server gives something for a link that is no http address.")
+    try:
+        path = urlsplit(link).path
+    except ValueError:
+        raise DataError("the server gives a link that cannot be read.") from None
+    name = safe_name(unquote(path.rpartition("/")[2]), "file")
+    return name if name.endswith(_SUFFIX) else name + _SUFFIX
+
+
+class FileEntry(BaseModel, strict=True):
+    """One file of a release.
+
+    Attributes:
+        name: Name of the file in the directory of its dataset.
+        bytes: Its size.
+        md5: MD5 according to the storage, or None.
+        sha256: SHA-256 of the file on disk; None until it has been fetched and verified.
+    """
+
+    name: Annotated[str, AfterValidator(lambda name: safe_name(name, "file"))]
+    bytes: NonNegativeInt
+    md5: str | None = None
+    sha256: str | None = None
+
+
+class Record(BaseModel, strict=True):
+    """The content of ``release.json``.
+
+    Attributes:
+        release: Id of the release.
+        datasets: All files of each dataset.
+    """
+
+    release: str
+    datasets: dict[
+        Annotated[str, AfterValidator(lambda name: safe_name(name, "dataset"))], list[FileEntry]
+    ] = {}
+
+    @classmethod
+    def read(cls, directory: Path) -> Record | None:
+        """Return the record in a directory, or None if there is none.
+
+        Raises:
+            DataError: If the file is malformed, or the directory holds something else.
+        """
+        path = directory / RECORD
+        if not path.is_file():
+            if directory.is_dir() and any(n[0] != "." for n in other_files(directory, ())):
+                raise DataError(
+                    f"{str(directory)!r} holds files but no {RECORD}, so it is no download of "
+                    "ours. Name another directory."
+                )
+            return None
+        try:
+            return cls.model_validate_json(path.read_bytes())
+        except ValueError:
+            raise DataError(
+                f"{str(path)!r} is not as this command writes it. Restore it, or name another "
+                "directory."
+            ) from None
+
+    def write(self, directory: Path) -> None:
+        """Write the record atomically."""
+        write_json(directory / RECORD, self.model_dump())
+
+
+def download(
+    output: str | Path,
+    release: str = "latest",
+    datasets: Sequence[str] = DATASETS,
+    options: Options | None = None,
+    *,
+    dry_run: bool = False,
+    on_estimate: Callable[[dict[str, Any]], None] = lambda estimate: None,
+    on_message: Callable[[str], None] = lambda line: None,
+    sleep: Callable[[float], None] | None = None,
+) -> dict[str, Any]:
+    """Fetch datasets of a release of Semantic Scholar; continue where an earlier call stopped.
+
+    Args:
+        output: Directory of the files; its ``release.json`` lists them.
+        release: Id, or ``latest``, which stays the same release in the same directory.
+        datasets: Names of the datasets.
+        options: Options of the download.
+        dry_run: Only return how much there is to fetch; write nothing.
+        on_estimate: Function called with the report before the first file is fetched.
+        on_message: Function called with each line of progress.
+        sleep: Function that waits for a number of seconds.
+
+    Returns:
+        ``release``, ``datasets`` (``files`` and ``bytes`` of each), ``here_bytes`` before,
+        ``needed_bytes``, ``free_bytes``; and unless `dry_run`, ``fetched`` (number of ``files``,
+        and ``bytes`` received).
+
+    Raises:
+        UnknownNameError: If the release or a dataset does not exist.
+        DataError: If the disk is too small, there is no key or it is refused, the directory holds
+            another release, or files could not be fetched.
+        ArenaError: If another process writes the directory, or the API does not answer.
+    """
+    options = (options or Options()).checked()
+    if not datasets:
+        raise DataError(f"no dataset is named. Name some, such as {','.join(DATASETS)}.")
+    directory, names = Path(output), list(dict.fromkeys(datasets))
+    with ExitStack() as stack:
+        if not dry_run:
+            stack.enter_context(writing(directory))
+        transfers = stack.enter_context(
+            closing(Transfers(options.parallel, options.patience, on_message, sleep))
+        )
+        api = _Api(transfers, options)
+        record = _resolve(api, directory, release, names, None if dry_run else directory)
+        entries = {name: {entry.name: entry for entry in record.datasets[name]} for name in names}
+        jobs = [
+            FetchJob(
+                api.source(record, name, entry.name),
+                Claims(entry.bytes, md5=entry.md5, sha256=entry.sha256),
+                directory / name / entry.name,
+            )
+            for name in names
+            for entry in record.datasets[name]
+        ]
+        report = _estimate(directory, record, names, jobs)
+        on_estimate(report)
+        if dry_run:
+            return report
+        if report["needed_bytes"] > report["free_bytes"]:
+            raise DataError(
+                f"{report['needed_bytes']:,} bytes are still to be fetched, but only "
+                f"{report['free_bytes']:,} are free in {str(directory)!r}. Make room, or name "
+                "another directory or fewer datasets."
+            )
+        clear_temporary([directory / name for name in names])
+
+        def on_done(job: FetchJob, now: Claims) -> None:
+            entry = entries[job.path.parent.name][job.path.name]
+            entry.bytes, entry.md5, entry.sha256 = now.bytes or 0, now.md5, now.sha256
+            record.write(directory)
+
+        report["fetched"] = transfers.fetch_all(jobs, on_done, verify=options.verify)
+        return report
+
+
+def _resolve(
+    api: _Api, directory: Path, release: str, names: list[str], target: Path | None
+) -> Record:
+    """Find the release, and list all files of the datasets in the record in `target`."""
+    record, known = Record.read(directory), None
+    if record is not None and release not in ("latest", record.release):
+        raise DataError(
+            f"{str(directory)!r} holds release {record.release}, not {clip(release)}: two releases "
+            "must not be mixed. Name another directory."
+        )
+    new = [name for name in names if record is None or name not in record.datasets]
+    if new:
+        read_key(api.options.key_env)  # fails before the first request
+        id_, known = api.release(release if record is None else record.release)
+        record = record or Record(release=id_)
+    assert record is not None
+    for name in new:
+        if name not in (known or ()):
+            raise _unknown_dataset(name, record.release, known or [])
+    if new and target:
+        record.write(target)  # from now on `latest` is this release
+    for name in new:
+        files = api.names(record, safe_name(name, "dataset"))
+        api.transfers.on_message(f"{name}: requesting the sizes of {len(files):,} files")
+        sources = [api.source(record, name, file) for file in files]
+        entries = []
+        for source, said in filter(None, api.transfers.in_threads(look_up, sources)):
+            if isinstance(said, FailedError):
+                raise DataError(f"the size of a file is not known: {said}. {GO_ON}")
+            file = source.label.removeprefix(f"{name}/")
+            entries.append(FileEntry(name=file, bytes=said.bytes or 0, md5=said.md5))
+        record.datasets[name] = sorted(entries, key=lambda entry: entry.name)
+        if target:
+            record.write(target)
+    return record
+
+
+def _estimate(
+    directory: Path, record: Record, names: list[str], jobs: Sequence[FetchJob]
+) -> dict[str, Any]:
+    sizes = {
+        name: {"files": len(files), "bytes": sum(entry.bytes for entry in files)}
+        for name in names
+        for files in [record.datasets[name]]
+    }
+    total = sum(size["bytes"] for size in sizes.values())
+    here = sum(
+        job.known.bytes or 0 if job.here else min(PartFile(job.path).size, job.known.bytes or 0)
+        for job in jobs
+    )
+    place = next(
+        each for each in (directory.absolute(), *directory.absolute().parents) if each.exists()
+    )
+    return {
+        "release": record.release,
+        "datasets": sizes,
+        "here_bytes": here,
+        "needed_bytes": total - here,
+        "free_bytes": shutil.disk_usage(place).free,
+    }
+
+
+def read_key(variable: str) -> str:
+    """Return the API key in an environment variable; the caller keeps it nowhere.
+
+    Raises:
+        DataError: If the variable is not set, or cannot be a key; the message never shows it.
+    """
+    if variable not in os.environ:
+        raise DataError(
+            f"no key of the Datasets API: the environment variable {variable!r} is not set. "
+            f"Ask for a key at {FORM}, then `export {variable}=...`."
+        )
+    key = os.environ[variable].strip()
+    # A header cannot hold anything else, and the library's error would show the value.
+    if not key or not all("!" <= letter <= "~" for letter in key):
+        raise DataError(
+            f"the key in the environment variable {variable!r} is empty or holds spaces or "
+            "letters that no key has. Copy it again."
+        )
+    return key
+
+
+class _Api:
+    """Client of the API; sends one request after the other, at a limited rate."""
+
+    def __init__(self, transfers: Transfers, options: Options) -> None:
+        self.transfers, self.options = transfers, options
+        self._next = 0.0  # when the next request may begin
+        self._lock = threading.RLock()
+        self._links: dict[str, dict[str, str]] = {}  # dataset -> file -> link, until it expires
+        self._listed: dict[str, set[str]] = {}
+
+    def release(self, release: str) -> tuple[str, list[str]]:
+        """Return the id of a release, or of the ``latest`` one, and the names of its datasets.
+
+        Raises:
+            UnknownNameError: If there is no such release.
+        """
+        answer = self._get(f"/release/{quote(release, safe='')}")
+        if answer is None:
+            known = self._get("/release/")
+            if not isinstance(known, list):
+                raise _undocumented("no list of releases")
+            names = [*map(str, known), "latest"]
+            raise UnknownNameError(
+                f"unknown release {clip(release)}.{did_you_mean(release, names)}"
+            )
+        try:
+            name = safe_name(answer["release_id"], "release")
+            return name, [str(dataset["name"]) for dataset in answer["datasets"]]
+        except (TypeError, KeyError):
+            raise _undocumented("no description of a release") from None
+
+    def names(self, record: Record, dataset: str) -> list[str]:
+        """Return the sorted names of all files of a dataset.
+
+        Raises:
+            UnknownNameError: If there is no such dataset.
+            DataError: If no key is set, it is refused, or the list of files cannot be used.
+        """
+        with self._lock:
+            if dataset not in self._links:
+                self._links[dataset] = self._list(record, dataset)
+            return sorted(self._links[dataset])
+
+    def source(self, record: Record, dataset: str, name: str) -> RemoteFile:
+        """Return where a file comes from; links are requested again when they expire."""
+
+        def link() -> str:
+            with self._lock:
+                self.names(record, dataset)
+                return self._links[dataset][name]
+
+        def expire(link: str) -> None:
+            with self._lock:
+                if self._links.get(dataset, {}).get(name) == link:
+                    del self._links[dataset]
+
+        label, attempts = f"{dataset}/{name}", self.options.attempts
+        transfers = self.transfers
+        return RemoteFile(transfers.session, label, link, expire, attempts, transfers.sleep)
+
+    def _list(self, record: Record, dataset: str) -> dict[str, str]:
+        path = f"/release/{quote(record.release, safe='')}/dataset/{quote(dataset, safe='')}"
+        answer = self._get(path, read_key(self.options.key_env))
+        if answer is None:
+            raise _unknown_dataset(dataset, record.release, self.release(record.release)[1])
+        links = answer.get("files") if isinstance(answer, dict) else None
+        if not isinstance(links, list) or not links:
+            raise _undocumented(f"no files of the dataset {dataset!r}")
+        by_name = {object_name(link): link for link in links}
+        if len(by_name) < len(links):
+            raise DataError(f"two files of the dataset {dataset!r} have the same name.")
+        before = {entry.name for entry in record.datasets.get(dataset, ())}
+        listed = self._listed.setdefault(dataset, before or set(by_name))
+        if listed != set(by_name):
+            gone, new = sorted(listed - set(by_name)), sorted(set(by_name) - listed)
+            raise DataError(
+                f"the list of the files of {dataset!r} in release {record.release} has changed: "
+                f"{len(gone)} gone{_first(gone)}, {len(new)} new{_first(new)}. Files of the two "
+                "lists must not be mixed: download into another directory."
+            )
+        return by_name
+
+    def _get(self, path: str, key: str | None = None) -> Any:
+        """Return the JSON at `path`, or None if the API has nothing there."""
+
+        def attempt() -> Any:
+            now = time.monotonic()
+            if self._next > now:
+                self.transfers.sleep(self._next - now)
+            self._next = max(now, self._next) + 1.0 / self.options.rate
+            return self._get_once(path, key)
+
+        with self._lock:
+            try:
+                return retry(attempt, path, self.options.attempts, self.transfers.sleep)
+            except FailedError as error:
+                raise ArenaError(
+                    f"the Datasets API cannot be asked for {path}: {error}. {GO_ON}"
+                ) from None
+
+    def _get_once(self, path: str, key: str | None) -> Any:
+        headers = {KEY_HEADER: key} if key else {}
+        session = self.transfers.session
+        with session.open(self.options.base_url.rstrip("/") + path, headers) as response:
+            status = response.status_code
+            check_status(response, "the API")
+            if status == 404:
+                return None
+            body = session.text(response, _LONGEST_ANSWER)
+        try:
+            answer = json.loads(body)
+        except (ValueError, RecursionError):
+            answer = None
+        if status == 200 and answer is None:
+            raise TransientError("the API answered something that is no JSON")
+        if status == 200:
+            return answer
+        text = ""
+        if isinstance(answer, dict):  # the API's own message, in which the key may be repeated
+            text = str(answer.get("message") or answer.get("error") or "").replace(
+                key or "\0", "***"
+            )
+        said = f"status {status}: {clip(text)}" if text else f"status {status}"
+        if status in (401, 403):
+            raise DataError(
+                f"the Datasets API refuses {'the key' if key else 'the request'} ({said}). Is the "
+                "key right, and still valid?"
+            )
+        raise ArenaError(f"the Datasets API answered {path} with {said}.")
+
+
+def _unknown_dataset(name: str, release: str, known: list[str]) -> UnknownNameError:
+    return UnknownNameError(
+        f"unknown dataset {clip(name)} in release {release}.{did_you_mean(name, known)}"
+    )
+
+
+def _undocumented(problem: str) -> ArenaError:
+    return ArenaError(
+        f"the Datasets API answered with something else than documented: {problem}. Is the base "
+        "URL right?"
+    )
+
+
+def _first(names: list[str]) -> str:
+    return f" ({names[0]}{', ...' if len(names) > 1 else ''})" if names else ""
