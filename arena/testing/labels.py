@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
+
+from arena._internal.files import sha256_file, sha256_json, write_json
 
 _MANIFEST, _GOLD, _MIND_MAPS = "manifest.json", "tasks/gold.parquet", "tasks/mind_maps.parquet"
 _MAPS = (["Quite another heading", "And a third one"], ["Unheard of", "Elsewhere", "Beyond"])
@@ -53,7 +54,7 @@ def relabelled(corpus: Path, target: Path, number: int, *, keep_references: bool
     manifest = json.loads((source / _MANIFEST).read_bytes())
     for name, table, changed in ((_GOLD, gold, rows), (_MIND_MAPS, maps, trees)):
         pq.write_table(pa.Table.from_pylist(changed, schema=table.schema), target / name)
-        data = (target / name).read_bytes()
-        entry = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-        manifest["files"][name] = entry
-    (target / _MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+        size, digest = (target / name).stat().st_size, sha256_file(target / name)
+        manifest["files"][name] = {"bytes": size, "sha256": digest}
+    manifest.pop("manifest_sha256")
+    write_json(target / _MANIFEST, manifest | {"manifest_sha256": sha256_json(manifest)})
