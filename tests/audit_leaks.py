@@ -29,10 +29,12 @@ from arena.tools.episode import Episode
 
 
 def one_day_more(monkeypatch):
-    def end(self: Any, day: int) -> int:
-        return int(np.searchsorted(self.days, np.int32(day + 1)))
-
-    monkeypatch.setattr("arena.corpus.store.CorpusStore.end", end)
+    real = CorpusView.__init__
+    monkeypatch.setattr(
+        CorpusView,
+        "__init__",
+        lambda self, store, day, *rest: real(self, store, day + 1, *rest),
+    )
 
 
 def surveys_are_papers(monkeypatch):
@@ -50,8 +52,7 @@ def nothing_is_excluded(monkeypatch):
 
 def later_papers_count(monkeypatch):
     def citation_count(self: CorpusView, paper_id: str) -> int:
-        starts, document = self._store.citing_starts, self._document(paper_id)
-        return int(starts[document + 1] - starts[document])
+        return len(self._store.linked(self._document(paper_id), citing=True))
 
     monkeypatch.setattr(CorpusView, "citation_count", citation_count)
 
@@ -61,16 +62,16 @@ def len_counts_all(monkeypatch):
 
 
 def links_to_later_papers(monkeypatch):
-    def linked(self: CorpusView, starts: Any, targets: Any, document: int) -> list[str]:
-        low, high = starts.item(document), starts.item(document + 1)
-        return [self._store.ids[d] for d in targets[low:high].tolist()]
+    def linked(self: CorpusView, paper_id: str, *, citing: bool) -> list[str]:
+        linked = self._store.linked(self._document(paper_id), citing=citing)
+        return [self._store.ids[d] for d in linked.tolist()]
 
     monkeypatch.setattr(CorpusView, "_linked", linked)
 
 
 def references_are_shuffled(monkeypatch):
     real = CorpusView._linked
-    monkeypatch.setattr(CorpusView, "_linked", lambda self, *a: real(self, *a)[::-1])
+    monkeypatch.setattr(CorpusView, "_linked", lambda self, *a, **k: real(self, *a, **k)[::-1])
 
 
 def given_best_first(monkeypatch):

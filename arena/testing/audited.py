@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -71,6 +71,8 @@ class Shared:
         scorers: Second BM25 of the engines that are one.
         log: Takes findings.
         exposure: Finds hidden papers in results, and counts references in them.
+        surveys: Ids of surveys to play, without end.
+        advance: Called with a number of actions that are done.
         instructions: (environment, stage) -> instructions, the same for all surveys.
     """
 
@@ -79,6 +81,8 @@ class Shared:
     scorers: Mapping[str, Bm25]
     log: Report
     exposure: Exposure
+    surveys: Iterator[str]
+    advance: Callable[[int], Any]
     instructions: dict[tuple[str, str], set[str]] = field(default_factory=dict)
 
 
@@ -229,6 +233,10 @@ class AuditedEpisode:
         if not predicted:
             for check, what in exposure.headings(result, self.survey, self._reach, self._sent):
                 report(check, what)
+            texts = [text for _, text in strings(call.arguments)]
+            scorer = self._shared.scorers.get(self._shared.retrievers[0])
+            if "error" not in result:
+                exposure.count_numbers(call.tool, texts, result, self._reach, scorer)
             if "error" not in result and not self._kind.starts_with_references:
                 exposure.count_references(call.tool, result, self.survey, self._reach)
         elif "message" in result:  # an instruction is the same for every survey

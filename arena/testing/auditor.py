@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -85,23 +85,23 @@ def audit(
     log.counts["links derived again"] = len(facts.links)
     log.counts["labels derived again"] = sum(len(s.references) for s in facts.surveys.values())
     scorers = _scorers(opened, facts, engines)
-    shared = Shared(facts, engines, scorers, log, Exposure(facts))
     # From late to early, so that what one episode leaves behind is out of the next one's reach.
     surveys = cycle(sorted(facts.surveys, key=lambda s: (facts.surveys[s].day, s), reverse=True))
     views, unproven = max(1, actions // 10), set()
     with progress(total=actions + views, desc="audit", unit="action") as bar:
+        shared = Shared(facts, engines, scorers, log, Exposure(facts), surveys, bar.update)
         for number, kind in enumerate(audited):
             share = actions * (number + 1) // len(audited) - actions * number // len(audited)
             rng = random.Random(f"{seed} {kind.name}")
-            driver = _Driver(kind, str(opened.directory), shared, surveys, rng, bar.update)
+            driver = _Driver(kind, str(opened.directory), shared, rng)
             unproven |= driver.tools.keys() - ORACLES.keys()
             driver.play(share)
         attacked = Views(opened, shared, random.Random(f"{seed} views"))
         for _ in range(views):
             attacked.ask()
             bar.update(1)
-    for tool, what in shared.exposure.only_references():
-        log.add("label", "all episodes", tool, what)
+    for check, tool, what in shared.exposure.over_many_calls():
+        log.add(check, "all episodes", tool, what)
     log.counts["surveys"], log.counts["cutoffs"] = len(log.surveys), len(log.cutoffs)
     indexes = {f"index {name}": opened.index_sha256(name) for name in engines}
     tasks = str(opened.manifest["tasks_sha256"])
@@ -153,25 +153,15 @@ class _Driver:
         kind: The environment.
         corpus: Directory of the corpus.
         shared: What all episodes share.
-        surveys: Ids of surveys to play, without end.
         rng: Source of randomness.
-        advance: Called with a number of actions that are done.
 
     Attributes:
         tools: Schemas of the tools of the environment.
     """
 
-    def __init__(
-        self,
-        kind: Kind,
-        corpus: str,
-        shared: Shared,
-        surveys: Iterator[str],
-        rng: random.Random,
-        advance: Callable[[int], Any],
-    ) -> None:
-        self._kind, self._shared, self._surveys, self._rng = kind, shared, surveys, rng
-        self._advance, self._acted, self._looked = advance, 0, -_EVERY
+    def __init__(self, kind: Kind, corpus: str, shared: Shared, rng: random.Random) -> None:
+        self._kind, self._shared, self._rng = kind, shared, rng
+        self._acted, self._looked = 0, -_EVERY
         by_id = shared.facts.by_id
         headings = (text for s in shared.facts.surveys.values() for text in s.headings)
         self._headings = frozenset(h for h in headings if len(h) > 12 and h not in by_id)
@@ -195,12 +185,12 @@ class _Driver:
         play_some = self._play_vector if self._kind.vector else self._play_scalar
         while self._acted < actions and play_some(actions):
             pass
-        self._advance(max(0, actions - self._acted))
+        self._shared.advance(max(0, actions - self._acted))
         self._env.close()
 
     def _play_scalar(self, actions: int) -> bool:
         """Play one episode, at most until `actions` are done; return whether to go on."""
-        survey, seed = next(self._surveys), self._rng.randrange(2**31)
+        survey, seed = next(self._shared.surveys), self._rng.randrange(2**31)
         episode = self._episode(survey)
         looks = self._looked + _EVERY <= self._acted  # at the start and the end of this episode
         steps = play(self._env, episode.act, survey, seed)
@@ -252,7 +242,7 @@ class _Driver:
                     self._look(episodes[0])
             self._look(episodes[0])
         except Exception as error:
-            for episode in episodes or [self._episode(next(self._surveys))]:
+            for episode in episodes or [self._episode(next(self._shared.surveys))]:
                 episode.crash(error)
             return bool(episodes)
         return True
@@ -278,7 +268,7 @@ class _Driver:
 
     def _done(self, actions: int) -> None:
         self._acted += actions
-        self._advance(actions)
+        self._shared.advance(actions)
 
     def _look(self, episode: AuditedEpisode) -> None:
         self._looked = self._acted

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
-from arena.testing.files import Facts, Reach, StoredSurvey, title_key
+from arena.testing.bm25 import Bm25
+from arena.testing.files import NEVER, Facts, Reach, StoredSurvey, title_key
 from arena.testing.walk import leaves, strings
 
 _DAY = re.compile(r"(?<!\d)([12]\d{3})[-/.](0[1-9]|1[0-2])[-/.](0[1-9]|[12]\d|3[01])(?!\d)")
@@ -43,6 +44,7 @@ class Exposure:
         self._facts = facts
         self._in_reach: dict[tuple[str, frozenset[str], str], bool] = {}
         self._calls: dict[tuple[str, str], list[bool]] = defaultdict(list)
+        self._numbers: dict[tuple[str, str, str], list[int | None]] = defaultdict(list)
 
     def find(self, result: Any, reach: Reach, sent: Iterable[str]) -> Leaks:
         """Yield all that `result` shows of hidden papers.
@@ -104,16 +106,51 @@ class Exposure:
             for key, ids in self.ids_in_reach(result, reach).items():
                 self._calls[tool, key].append(ids <= survey.gains.keys())
 
-    def only_references(self) -> Iterator[tuple[str, str]]:
-        """Yield (tool, what is wrong) for keys that hold references and almost nothing else.
+    def count_numbers(
+        self, tool: str, sent: Iterable[str], result: Any, reach: Reach, scorer: Bm25 | None
+    ) -> None:
+        """Count which numbers of a result are those of all papers, where those in reach differ.
 
-        A result that holds only references proves nothing, because a good search finds them, too.
-        Calls with random arguments that show nothing else do.
+        Args:
+            tool: Name of the tool.
+            sent: Texts in the arguments of the call: ids of papers, or queries.
+            result: Result of the call.
+            reach: The papers that exist.
+            scorer: Finds the papers that match a query.
+        """
+        whole = Reach(self._facts, "9999-12-31", NEVER, reach.excluded)
+        pairs = {"papers": (len(reach.numbers), len(whole.numbers))}
+        for text in sent:
+            if paper := reach.paper(text):
+                for name in ("references", "citations"):
+                    here, everywhere = (len(each.linked(name, paper)) for each in (reach, whole))
+                    pairs[f"{name} of a paper"] = here, everywhere
+            elif scorer is not None:
+                here, everywhere = (int((scorer.scores(text, r) > 0).sum()) for r in (reach, whole))
+                pairs["papers that match"] = here, everywhere
+        for key, number in leaves(result):
+            if isinstance(number, int) and not isinstance(number, bool):
+                for name, (here, everywhere) in pairs.items():
+                    if here != everywhere:
+                        same = everywhere if number == everywhere else None
+                        self._numbers[tool, key, name].append(same)
+
+    def over_many_calls(self) -> Iterator[tuple[str, str, str]]:
+        """Yield (name of a leak, tool, what is wrong) for keys that tell almost every time.
+
+        A result that holds only references proves nothing, because a good search finds them, too,
+        and a number may be that of all papers by chance. Calls with random arguments prove it.
         """
         for (tool, key), calls in self._calls.items():
             if len(calls) >= _CALLS and sum(calls) >= _PURE * len(calls):
                 what = f"{sum(calls)} of {len(calls)} results show references alone in {key!r}"
-                yield tool, what
+                yield "label", tool, what
+        for (tool, key, name), numbers in self._numbers.items():
+            same = [number for number in numbers if number is not None]
+            several = len(set(same)) >= _FEW or (name == "papers" and max(same, default=0) > 99)
+            if len(numbers) >= _CALLS and len(same) >= _PURE * len(numbers) and several:
+                what = f"{key!r} counts all {name}, the later ones too, in {len(same)} results"
+                yield "count", tool, what
 
     def ids_in_reach(self, result: Any, reach: Reach) -> dict[str, set[str]]:
         """Return key -> ids of papers in reach below it, for all that a result shows or names."""

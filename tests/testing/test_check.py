@@ -644,8 +644,9 @@ def test_another_engine_and_other_arguments(world):
 def test_a_view_that_forgets_the_day_of_a_link_is_found(world, monkeypatch):
     """A later paper that cites one in reach comes back, if only in an error."""
 
-    def linked(self, starts, targets, document):
-        return [self._store.ids[d] for d in targets[starts[document] : starts[document + 1]]]
+    def linked(self, paper_id, *, citing):
+        linked = self._store.linked(self._document(paper_id), citing=citing)
+        return [self._store.ids[d] for d in linked.tolist()]
 
     monkeypatch.setattr(arena.CorpusView, "_linked", linked)
     results = check_environment("arena/Discovery-v0", world, checks=["no_future"])
