@@ -11,7 +11,7 @@ from arena.agents import AGENTS, Desk, Known, Steps
 from arena.llm import Fields, LLMAgent, ParseError
 from arena.mindmap.tree import MAX_HEADINGS, MindMap
 from baselines.parts.options import choice, whole
-from baselines.parts.trees import Node, Tree, json_of, read_tree
+from baselines.parts.trees import Topic, Tree, json_of, read_tree
 
 OTHER = "Other"
 """Leaf of the papers that the model filed nowhere."""
@@ -82,10 +82,7 @@ class BottomUp(LLMAgent):
     ) -> None:
         super().__init__(seed, **options)
         self._show = choice("show", show, SHOWN)
-        self._most = (
-            whole("max_papers", max_papers, 1),
-            whole("max_characters", max_characters, 1),
-        )
+        self._most = whole("max_papers", max_papers, 1), whole("max_characters", max_characters, 1)
         self._filing = Filing("", ())
         self._counts = dict.fromkeys(("papers", "abstracts", "lost", "doubled"), 0)
 
@@ -100,19 +97,21 @@ class BottomUp(LLMAgent):
         shown = [_shown(number, paper) for number, paper in enumerate(papers, 1)]
         filing = self._filing = Filing(desk.topic, [paper.title for paper in papers])
         self._counts |= {"papers": len(papers), "abstracts": desk.read_count}
-        for batch in self._batches(range(1, len(papers) + 1), shown):
+        sizes = [len(text) + 1 for text in shown]
+        for batch in batches(range(1, len(papers) + 1), sizes, *self._most):
             self._file("file" if filing.root.children else "tree", batch, shown, desk)
         if not filing.root.children:
             return
         lost, doubled = filing.lost, sorted(filing.doubled)
         self._counts |= {"lost": len(lost), "doubled": len(doubled)}
-        for batch in self._batches(sorted({*lost, *doubled}), shown):
-            problems = {
-                "lost": _list(number for number in lost if number in batch),
-                "doubled": _list(number for number in doubled if number in batch),
-                "unknown": _list(list(dict.fromkeys(filing.unknown))[:_LISTED]),
+        for batch in batches(sorted({*lost, *doubled}), sizes, *self._most):
+            problems: dict[str, list[Any]] = {
+                "lost": [number for number in lost if number in batch],
+                "doubled": [number for number in doubled if number in batch],
+                "unknown": list(dict.fromkeys(filing.unknown))[:_LISTED],
             }
-            self._file("repair", batch, shown, desk, **problems)
+            texts = {name: ", ".join(map(str, p)) or "none" for name, p in problems.items()}
+            self._file("repair", batch, shown, desk, **texts)
 
     def notes(self) -> dict[str, Any]:
         """Return those of `LLMAgent`, and ``filing``: counts of papers.
@@ -123,9 +122,6 @@ class BottomUp(LLMAgent):
         filing = self._filing
         counts = self._counts | {"unknown": len(filing.unknown), "other": len(filing.lost)}
         return super().notes() | {"filing": counts}
-
-    def _batches(self, numbers: Sequence[int], shown: Sequence[str]) -> list[list[int]]:
-        return batches(numbers, [len(text) + 1 for text in shown], *self._most)
 
     def _file(
         self, template: str, batch: Sequence[int], shown: Sequence[str], desk: Desk, **problems: str
@@ -154,10 +150,6 @@ def _shown(number: int, paper: Known) -> str:
     if abstract := " ".join(paper.abstract.split())[:LONGEST_ABSTRACT]:
         lines.append(f"    Abstract: {abstract}")
     return "\n".join(lines)
-
-
-def _list(items: Any) -> str:
-    return ", ".join(map(str, items)) or "none"
 
 
 def batches(
@@ -208,7 +200,7 @@ class Filing:
     """
 
     def __init__(self, topic: str, titles: Sequence[str]) -> None:
-        self.root = Node("")
+        self.root = Topic("")
         self.doubled: set[int] = set()
         self.unknown: list[str] = []
         self._count = len(titles)
@@ -218,12 +210,12 @@ class Filing:
         self._titles.pop("", None)
         self._topic = topic
         self._names = {topic.casefold()}  # of the root, in what the model wrote
-        self._places: dict[int, Node] = {}
+        self._places: dict[int, Topic] = {}
 
     @property
     def lost(self) -> list[int]:
         """Numbers that are filed nowhere."""
-        return [number for number in range(1, self._count + 1) if number not in self._places]
+        return sorted(set(range(1, self._count + 1)).difference(self._places))
 
     def read(self, value: Any, asked: Collection[int]) -> Tree:
         """Return the tree in the JSON of an answer.
@@ -267,7 +259,10 @@ class Filing:
                         self.doubled.add(number)
                 elif number in asked:
                     seen.add(number)
-                    self._put(number, place)
+                    if number in self._places:
+                        self._places[number].papers.remove(number)
+                    place.papers.append(number)
+                    self._places[number] = place
                 elif number > self._count or number < 1:
                     self.unknown.append(str(number))
             places = []
@@ -313,20 +308,13 @@ class Filing:
         led = _LED.match(text) if listed else None
         return [int(led[1])] if led else []
 
-    def _put(self, number: int, place: Node) -> None:
-        before = self._places.get(number)
-        if before is not None:
-            before.papers.remove(number)
-        place.papers.append(number)
-        self._places[number] = place
-
-    def _beginning(self, tree: Tree) -> Node:
+    def _beginning(self, tree: Tree) -> Topic:
         """Return the node that the root of an answer names: the root or a heading."""
         if not tree.label or tree.label.casefold() in self._names:
             return self.root
         return self._known(tree.label, self.root.levels()) or self.root
 
-    def _known(self, label: str, known: Sequence[Node]) -> Node | None:
+    def _known(self, label: str, known: Sequence[Topic]) -> Topic | None:
         """Return the heading that a label at the top of an answer names; None if it is new."""
         name = label.casefold()
         if name in self.root.children:
@@ -341,7 +329,7 @@ def _bare(text: str) -> str:
     return " ".join(_WORDS.findall(text.casefold()))
 
 
-def _fold(root: Node) -> None:
+def _fold(root: Topic) -> None:
     """Remove headings beyond the most that a map may have, the lowest and last ones first."""
     nodes = root.levels()
     size = len(nodes) - 1
@@ -353,7 +341,7 @@ def _fold(root: Node) -> None:
             node.papers += child.papers
         node.children = {}
     if size > MAX_HEADINGS:
-        other = root.children.pop(OTHER.casefold(), None) or Node(OTHER, 1)
+        other = root.children.pop(OTHER.casefold(), None) or Topic(OTHER, 1)
         for name in list(root.children)[MAX_HEADINGS - 1 :]:
             other.papers += root.children.pop(name).papers
         root.children[OTHER.casefold()] = other

@@ -5,38 +5,27 @@ from __future__ import annotations
 import functools
 import heapq
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from arena._internal.cores import one_thread
-from arena.agents import AGENTS, Desk, Researcher, Steps
+from arena.agents import AGENTS, Desk, Known, Researcher, Steps
 from arena.encoders import ENCODERS, Encoder
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS, MAX_LABEL, MindMap
 from baselines.parts.encoding import encode, shared_encoder, whole_characters
 from baselines.parts.options import choice, flag, real, whole
-from baselines.parts.phrases import Group, Labels, Paper
+from baselines.parts.phrases import Group, Labels
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["MERGES", "Clustering", "Paper", "cluster"]
+__all__ = ["MERGES", "Clustering", "cluster"]
 
 MERGES = ("children", "inconsistency", "none")
 
 
-class PaperLike(Protocol):
-    """An object with an id, a title and an abstract, such as `Paper` or a paper of a corpus."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def abstract(self) -> str: ...
-
-
 def cluster(
-    papers: Sequence[PaperLike],
+    papers: Sequence[Known],
     topic: str = "",
     *,
     encoder: str | Encoder = "static",
@@ -82,23 +71,17 @@ def cluster(
     chosen = sorted(known.values())
     with one_thread():
         tree = Dendrogram(encode([_text(paper) for paper in chosen], encoder))
-    if merge == "none":
-        split = binary(tree)
-    elif merge == "children":
-        split = by_children(tree, max_children)
-    else:
-        split = by_inconsistency(tree, threshold)
-    root = groups(
-        tree, split, lift=merge == "none", most_groups=MAX_HEADINGS, most_levels=MAX_DEPTH
-    )
+    lift = merge == "none"
+    split = by_children(tree, max_children)
+    if merge != "children":
+        split = binary(tree) if lift else by_inconsistency(tree, threshold)
+    root = groups(tree, split, lift=lift, most_groups=MAX_HEADINGS, most_levels=MAX_DEPTH)
     labels = Labels(chosen, topic).of(root)
     place = {paper_id: number for number, paper_id in enumerate(order)}
 
     def made(group: Group, label: str) -> MindMap:
         children = tuple(made(child, labels[id(child)]) for child in group.children)
-        filed = sorted(
-            (chosen[number].id for number in group.filed), key=lambda known: place[known]
-        )
+        filed = sorted((chosen[number].id for number in group.filed), key=lambda i: place[i])
         return MindMap(label, children, tuple(filed))
 
     return made(root, topic)
@@ -131,11 +114,9 @@ class Clustering(Researcher):
         ENCODERS.get(encoder)
         _check(merge, max_children, threshold)
         self._options: dict[str, Any] = {
-            "encoder": encoder,
-            "merge": merge,
-            "max_children": max_children,
+            "encoder": encoder, "merge": merge, "max_children": max_children,
             "threshold": threshold,
-        }
+        }  # fmt: skip
         self._abstracts = flag("abstracts", abstracts)
         self._read = 0
 
@@ -152,11 +133,9 @@ class Clustering(Researcher):
 
     def notes(self) -> dict[str, Any]:
         """Return the encoder's configuration and how many abstracts were read."""
-        config = shared_encoder(self._options["encoder"]).config
-        return {
-            "encoder": {name: value for name, value in config.items() if name != "runtime"},
-            "abstracts": self._read,
-        }
+        config = dict(shared_encoder(self._options["encoder"]).config)
+        config.pop("runtime", None)
+        return {"encoder": config, "abstracts": self._read}
 
 
 def _check(merge: str, max_children: int, threshold: float) -> None:
@@ -165,12 +144,12 @@ def _check(merge: str, max_children: int, threshold: float) -> None:
     real("threshold", threshold, 0)
 
 
-def _clean(paper: PaperLike) -> Paper:
+def _clean(paper: Known) -> Known:
     title, abstract = paper.title or "", paper.abstract or ""
-    return Paper(paper.id, whole_characters(title), whole_characters(abstract))
+    return Known(paper.id, whole_characters(title), abstract=whole_characters(abstract))
 
 
-def _text(paper: Paper) -> str:
+def _text(paper: Known) -> str:
     return "\n".join(part for part in (paper.title, paper.abstract) if part.strip())
 
 
@@ -195,9 +174,9 @@ class Dendrogram:
         vectors = np.asarray(vectors, np.float64)
         lengths = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
         lengths[lengths == 0] = 1.0
-        self._points = np.rint(vectors / lengths * _GRID) / _GRID
+        self.points = np.rint(vectors / lengths * _GRID) / _GRID
         count = len(vectors)
-        merges = linkage(self._points, method="ward") if count > 1 else np.empty((0, 4))
+        merges = linkage(self.points, method="ward") if count > 1 else np.empty((0, 4))
         jumps = inconsistent(merges)[:, 3] if count > 1 else np.empty(0)
         self.root = 2 * count - 2
         self.height = [0.0] * count + merges[:, 2].tolist()
@@ -218,8 +197,8 @@ class Dendrogram:
         """Return the one of `nodes` whose mean is nearest to a paper; of equals the first."""
         import numpy as np
 
-        means = np.stack([self._points[list(self.papers[node])].mean(axis=0) for node in nodes])
-        distances = np.square(means - self._points[paper]).sum(axis=1).round(12)
+        means = np.stack([self.points[list(self.papers[node])].mean(axis=0) for node in nodes])
+        distances = np.square(means - self.points[paper]).sum(axis=1).round(12)
         return nodes[int(distances.argmin())]
 
 

@@ -11,16 +11,8 @@ from functools import cache, lru_cache
 from itertools import count
 from typing import NamedTuple
 
+from arena.agents import Known
 from arena.text import analyze
-
-
-class Paper(NamedTuple):
-    """A paper to be organized; title and abstract may be empty."""
-
-    id: str
-    title: str = ""
-    abstract: str = ""
-
 
 _WORDS = 3
 _LONGEST = 100  # most characters of a phrase
@@ -176,7 +168,7 @@ class Labels:
         topic: Title of the survey; no label consists of its words alone.
     """
 
-    def __init__(self, papers: Sequence[Paper], topic: str) -> None:
+    def __init__(self, papers: Sequence[Known], topic: str) -> None:
         self._papers = papers
         self._titles: list[frozenset[tuple[str, ...]]] = []
         self._all: list[frozenset[tuple[str, ...]]] = []

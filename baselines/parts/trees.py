@@ -23,15 +23,15 @@ PaperOf = Callable[[object, bool], list[int]]
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class Topic:
     """A heading; its children have their case-folded labels as keys, so siblings differ."""
 
     label: str
     level: int = 0
-    children: dict[str, Node] = field(default_factory=dict)
+    children: dict[str, Topic] = field(default_factory=dict)
     papers: list[int] = field(default_factory=list)
 
-    def child(self, label: str) -> Node:
+    def child(self, label: str) -> Topic:
         """Return the child with this label; make it if there is none.
 
         Return the node itself if the label is empty or no deeper level is allowed.
@@ -39,9 +39,9 @@ class Node:
         label = " ".join(label.split())[:MAX_LABEL].strip()
         if not label or self.level >= MAX_DEPTH:
             return self
-        return self.children.setdefault(label.casefold(), Node(label, self.level + 1))
+        return self.children.setdefault(label.casefold(), Topic(label, self.level + 1))
 
-    def levels(self) -> list[Node]:
+    def levels(self) -> list[Topic]:
         """Return this node and all below it, level by level."""
         nodes = [self]
         for node in nodes:
@@ -54,10 +54,10 @@ class Node:
             yield f"{indent}- {node.label}"
             yield from node.lines(indent + "  ")
 
-    def duplicate(self) -> Node:
+    def duplicate(self) -> Topic:
         """Return a copy of this node and all below it."""
         below = {name: child.duplicate() for name, child in self.children.items()}
-        return Node(self.label, self.level, below, list(self.papers))
+        return Topic(self.label, self.level, below, list(self.papers))
 
     def mind_map(self, label: str, ids: Sequence[str] = ()) -> MindMap:
         """Return the mind-map; `ids` are those of the papers 1, 2, ...."""
@@ -122,12 +122,12 @@ class Tree:
     """
 
     def __init__(self, paper_of: PaperOf | None) -> None:
-        self.root = Node("")
+        self.root = Topic("")
         self.label: str | None = None
         self.unknown: list[str] = []
         self._paper_of = paper_of
 
-    def below(self, value: Any, node: Node) -> None:
+    def below(self, value: Any, node: Topic) -> None:
         """Read everything below a heading."""
         if isinstance(value, dict):
             label = _own_label(value)
@@ -142,7 +142,7 @@ class Tree:
         elif not self._filed(value, node, listed=False) and isinstance(value, str):
             node.child(value)
 
-    def inside(self, value: dict[str, Any], node: Node) -> None:
+    def inside(self, value: dict[str, Any], node: Topic) -> None:
         """Read an object with keys of its own; unknown keys are ignored."""
         for key, item in value.items():
             if _key(key) in _BELOW:
@@ -150,7 +150,7 @@ class Tree:
             elif _key(key) in _PAPERS:
                 self._papers(item, node)
 
-    def _entry(self, key: str, item: Any, node: Node) -> None:
+    def _entry(self, key: str, item: Any, node: Topic) -> None:
         """Read an entry of a typology."""
         nested = isinstance(item, dict | list)
         if _key(key) in _PAPERS:
@@ -162,7 +162,7 @@ class Tree:
         elif nested or not self._filed(key, node, listed=False, report=False):
             self.below(item, node.child(key))
 
-    def _papers(self, value: Any, node: Node) -> None:
+    def _papers(self, value: Any, node: Topic) -> None:
         """Read a list of papers, which may hold one object per paper."""
         if isinstance(value, list):
             for item in value:
@@ -177,7 +177,7 @@ class Tree:
             if not any(self._filed(item, node, listed=True, report=False) for item in plain):
                 self._unknown(value)
 
-    def _filed(self, item: object, node: Node, *, listed: bool, report: bool = True) -> bool:
+    def _filed(self, item: object, node: Topic, *, listed: bool, report: bool = True) -> bool:
         """File the papers of an item under a node; return whether it has any."""
         if self._paper_of is None or item is None or isinstance(item, bool):
             return False
