@@ -35,6 +35,10 @@ class CorpusError(ArenaError):
     """A directory that is no usable built corpus or index."""
 
 
+class AgentError(ArenaError):
+    """An agent whose code raises an error, ends the process or returns what it must not."""
+
+
 class WorkerError(ArenaError):
     """A process that works for this one has ended, or cannot be used from here."""
 

@@ -1,17 +1,24 @@
 """One way to plug in everything that has a name: metrics, retrievers, agents, task sets.
 
 A plug-in is one public module in one of the registry's packages that registers itself with the
-decorator, or an object that an installed distribution declares as an entry point.
+decorator, an object that an installed distribution declares as an entry point, or an object of any
+file, named ``FILE.py:NAME``. The files that the environment variable ``ARENA_PLUGINS`` lists
+(separated as in ``PATH``) are loaded before the first look-up.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
+import os
 import pkgutil
+import sys
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib import metadata
+from pathlib import Path
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
@@ -33,6 +40,7 @@ class Registry(Generic[T]):
         packages: Dotted names of packages whose public modules hold plug-ins. A package that is
             not installed is skipped; any error raised inside one surfaces at the first use.
         entry_points: Entry point group of plug-ins from other distributions, or None for none.
+        base: Class of which the plug-ins are instances or subclasses; None for functions.
 
     Example:
         >>> colours: Registry[type] = Registry("colour")
@@ -47,14 +55,20 @@ class Registry(Generic[T]):
     """
 
     def __init__(
-        self, kind: str, packages: Sequence[str] = (), entry_points: str | None = None
+        self,
+        kind: str,
+        packages: Sequence[str] = (),
+        entry_points: str | None = None,
+        base: type | None = None,
     ) -> None:
         if isinstance(packages, str):  # would be searched letter by letter, and found empty
             raise TypeError(f"packages must be a sequence of names, not the string {packages!r}")
         self.kind = kind
         self._packages = tuple(packages)
         self._group = entry_points
+        self._base = base
         self._items: dict[str, T] = {}
+        self._from_files: set[str] = set()
         self._installed: dict[str, list[metadata.EntryPoint]] = {}
         self._discovered = self._discovering = False
         # Two locks: a module imported by another thread during discovery must be able to register.
@@ -89,20 +103,55 @@ class Registry(Generic[T]):
         return decorate
 
     def get(self, name: str) -> T:
-        """Return the plug-in registered as `name`.
+        """Return the plug-in registered as `name`, or the one that ``FILE.py:NAME`` names.
 
         Raises:
             UnknownNameError: There is none; the message suggests the nearest names.
-            DataError: An entry point and another plug-in share the name.
+            DataError: An entry point and another plug-in share the name; or as `resolve`.
         """
         self._discover()
         if isinstance(name, str):
+            name = self.resolve(name)
             self._load(name)
             if name in self._items:
                 return self._items[name]
         raise UnknownNameError(
             f"no {self.kind} named {clip(name)}.{did_you_mean(name, self.names())}"
         )
+
+    def resolve(self, name: str) -> str:
+        """Return the name of a plug-in that ``FILE.py:NAME`` names; any other text as it is.
+
+        The object has the name by which the file registers it, else its name in the file.
+
+        Raises:
+            DataError: There is no such file or object, or the file does not import.
+        """
+        file, _, inside = name.rpartition(":")
+        if name.endswith(".py"):
+            raise DataError(f"{self.kind} {name!r}: name the object in it, too: {name}:NAME.")
+        if not file.endswith(".py"):
+            return name
+        module = load_file(file)
+        fitting = {key: item for key, item in vars(module).items() if self._fits(item, module)}
+        if inside not in fitting:
+            raise DataError(
+                f"no {self.kind} {inside!r} in {file!r}.{did_you_mean(inside, fitting)}"
+            )
+        for registered, item in list(self._items.items()):
+            if item is fitting[inside]:
+                return registered
+        if inside in self._from_files:  # a changed file, or another one
+            del self._items[inside]
+        self.register(inside)(fitting[inside])
+        self._from_files.add(inside)
+        return inside
+
+    def _fits(self, item: object, module: ModuleType) -> bool:
+        if self._base is None:
+            return callable(item) and getattr(item, "__module__", None) == module.__name__
+        is_class = isinstance(item, type) and issubclass(item, self._base)
+        return (is_class and item is not self._base) or isinstance(item, self._base)
 
     def names(self) -> list[str]:
         """Return all names, sorted by code point."""
@@ -132,6 +181,8 @@ class Registry(Generic[T]):
             try:
                 for package in self._packages:
                     _import_modules(package)
+                for file in filter(None, os.environ.get("ARENA_PLUGINS", "").split(os.pathsep)):
+                    load_file(file)
                 installed: dict[str, list[metadata.EntryPoint]] = {}
                 if self._group is not None:
                     for entry in metadata.entry_points(group=self._group):
@@ -160,6 +211,48 @@ class Registry(Generic[T]):
             f"{self.kind} {name!r} is registered twice, as {_where(first)} and as "
             f"{_where(second)}; rename or remove one of them."
         )
+
+
+_loaded: dict[Path, tuple[int, ModuleType]] = {}
+
+
+def load_file(file: str | Path) -> ModuleType:
+    """Return the module in a file, which is executed once unless it changes.
+
+    Raises:
+        DataError: There is no such file, or it does not import.
+    """
+    path = Path(file).resolve()
+    if not path.is_file():
+        raise DataError(f"there is no file {str(file)!r}.")
+    changed = path.stat().st_mtime_ns
+    if path in _loaded and _loaded[path][0] == changed:
+        return _loaded[path][1]
+    # A name of its own: a file json.py must not take the place of the library.
+    name = f"plugin_{path.stem}"
+    while name in sys.modules and sys.modules[name].__file__ != str(path):
+        name += "+"  # left out of the hash of code
+    specification = importlib.util.spec_from_file_location(name, path)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[name] = module  # so that the source of its classes is found
+    _loaded[path] = changed, module
+    try:
+        specification.loader.exec_module(module)
+    except BaseException as error:
+        del _loaded[path], sys.modules[name]
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise DataError(
+            f"{str(file)!r} does not import: {type(error).__name__}: {error}."
+        ) from error
+    return module
+
+
+def loaded_files() -> list[str]:
+    """Return the paths of the files that `load_file` loaded, for another process to load."""
+    return [str(path) for path in _loaded]
 
 
 def make(

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from arena import __version__
 from arena._internal.arrays import load_array
 from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.progress import progress
@@ -46,11 +45,6 @@ class IndexPlan(NamedTuple):
     def description(self) -> dict[str, Any]:
         """Return the plan as JSON values."""
         return self._asdict() | {"fields": list(self.fields)}
-
-    @property
-    def key(self) -> str:
-        """Hash of the plan, 16 hexadecimal digits, which names its unfinished build."""
-        return sha256_json([__version__, self.description()])[:16]
 
 
 def check_fields(fields: tuple[str, ...]) -> None:

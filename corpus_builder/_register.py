@@ -6,33 +6,26 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping, Set
 from contextlib import ExitStack, contextmanager
+from glob import escape
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import TEMPORARY_SUFFIX, sha256_file, sha256_json, write_json
-from arena._internal.workdir import REPLACED, only_writer, put, sync, take_back
+from arena._internal.files import sha256_file, sha256_json, write_json
+from arena._internal.workdir import (
+    REPLACED,
+    clear_temporary,
+    only_writer,
+    other_files,
+    put,
+    sync,
+    take_back,
+)
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, clip
 from corpus_builder._index import IndexPlan
 
 LOCK = ".manifest.lock"
 _PATIENCE = 60.0  # seconds; a turn takes some milliseconds
-
-
-def read_intact(root: Path) -> dict[str, Any]:
-    """Return the manifest of a corpus whose content matches its own hash.
-
-    Raises:
-        CorpusError: If it does not match; rewriting it would hide the damage.
-    """
-    manifest = layout.read_manifest(root, check_files=False)
-    content = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
-    if manifest["manifest_sha256"] != sha256_json(content):
-        raise CorpusError(
-            f"{str(root / layout.MANIFEST)!r} has other content than when it was written. "
-            "Build the corpus again, or copy it again."
-        )
-    return manifest
 
 
 def register(root: Path, plan: IndexPlan, new: Path | None = None) -> None:
@@ -109,7 +102,7 @@ def _check_card(card: Path, ours: Set[str]) -> None:
     """Raise `CorpusError` if the card's directory is no directory, or holds other files."""
     if card.is_symlink() or (card.exists() and not card.is_dir()):
         raise CorpusError(f"{str(card)!r} is no folder; the card needs that name. Move it away.")
-    others = sorted({path.name for path in card.glob("*")} - ours) if card.exists() else []
+    others = other_files(card, map(escape, ours)) if card.exists() else []
     if others:  # never delete what is not ours
         raise CorpusError(
             f"{str(card)!r} holds other files, {clip(others[0])} for one. Move them away."
@@ -120,9 +113,8 @@ def _check_card(card: Path, ours: Set[str]) -> None:
 def _manifest(root: Path, corpus: str, what: str) -> Iterator[dict[str, Any]]:
     """Yield the manifest of a corpus to be rewritten, while no other process can change it."""
     with _turn(root):
-        for path in root.glob(f".*{TEMPORARY_SUFFIX}"):
-            path.unlink()  # left by a killed atomic write
-        manifest = read_intact(root)
+        clear_temporary([root])
+        manifest = layout.read_manifest(root)
         if manifest["content_sha256"] != corpus:
             raise CorpusError(
                 f"{str(root)!r} holds another corpus than when this {what} was begun. Begin again."

@@ -9,15 +9,17 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import TEMPORARY_SUFFIX, sha256_file, write_json
-from arena._internal.workdir import REPLACED, only_writer, restore, sync
+from arena import __version__
+from arena._internal.files import sha256_file
+from arena._internal.workdir import clear_building, only_writer, whole_directory
 from arena.corpus import indexes, layout
 from arena.errors import ArenaError, CorpusError
 from corpus_builder._index import IndexPlan, make_plan, write_index
-from corpus_builder._register import LOCK, read_intact, register
+from corpus_builder._register import LOCK, register
 from corpus_builder.executors import Executor
 
 _NOT_WRITABLE = {
@@ -69,29 +71,37 @@ def build_index(
     plan, kind = make_plan(
         engine, name, usual if fields is None else fields, options, corpus["content_sha256"]
     )
-    read_intact(root)
     index = layout.index_directory(root, plan.name)
-    building = layout.building_directory(root, plan.name)
-    with _reporting(root, plan, kind.resumes):
-        index.parent.mkdir(exist_ok=True)
+    manifest = None if overwrite else _unregistered(root, plan)
+    if manifest is not None:
+        building = layout.building_directory(root, plan.name)
         with only_writer(building.with_name(f"{building.name}.lock"), index):
-            restore(building, index, layout.MANIFEST)
-            manifest = None if overwrite else _unregistered(root, plan)
-            if manifest is not None:
-                register(root, plan)
-                clear(building)
-                return manifest
-            _check_free(root, plan, overwrite)
-            with building_in(building, plan, kind.resumes) as new:
-                manifest = complete_manifest(new, plan) or write_index(root, new, plan, executor)
-                sync(new)
-                register(root, plan, new)
+            register(root, plan)
+            clear_building(building)
+        return manifest
+    with (
+        _reporting(root, plan, kind.resumes),
+        whole_directory(
+            index,
+            lambda _: _check_free(root, plan, overwrite),
+            manifest=layout.MANIFEST,
+            work=plan.description() | {"release": __version__},
+            resumes=kind.resumes,
+            place=partial(register, root, plan),
+        ) as new,
+    ):
+        manifest = _complete_manifest(new, plan)
+        if manifest is None:
+            if (new / layout.MANIFEST).exists():  # of a complete index that is damaged
+                shutil.rmtree(new)
+                new.mkdir()
+            manifest = write_index(root, new, plan, executor)
     return manifest
 
 
 def _unregistered(root: Path, plan: IndexPlan) -> dict[str, Any] | None:
     """Return the manifest of this index if a killed build moved it but did not register it."""
-    if plan.name in read_intact(root)["indexes"]:
+    if plan.name in layout.read_manifest(root)["indexes"]:
         return None
     try:
         manifest = indexes.read_index(root, plan.name, plan.corpus)
@@ -106,7 +116,7 @@ def _check_free(root: Path, plan: IndexPlan, overwrite: bool) -> None:
     index = layout.index_directory(root, plan.name)
     if not index.exists():
         return
-    known = plan.name in read_intact(root)["indexes"]
+    known = plan.name in layout.read_manifest(root)["indexes"]
     if not known and not (index / layout.MANIFEST).is_file():  # never delete what is not ours
         raise CorpusError(f"{str(index)!r} holds no index but something else. Move it away.")
     if not overwrite:
@@ -141,42 +151,10 @@ def _reporting(root: Path, plan: IndexPlan, resumes: bool) -> Iterator[None]:
         ) from error
 
 
-_KEY = "[0-9a-f]{16}"
-_GOING = ".going"
-_OURS = re.compile(
-    rf"({_KEY}|{REPLACED})({re.escape(_GOING)})?|{_KEY}\.json|\..*{re.escape(TEMPORARY_SUFFIX)}",
-    re.DOTALL,
-)
 _FOLDER = re.compile(r"\.(.+)\.building")
 
 
-@contextmanager
-def building_in(building: Path, plan: IndexPlan, resumes: bool) -> Iterator[Path]:
-    """Yield the directory below `building` in which the index of `plan` is built.
-
-    A failed build removes it, unless its engine can resume and the directory is not empty. An
-    unfinished build with other settings stays until a build succeeds: the new settings may be a
-    mistake.
-    """
-    new, description = building / plan.key, building / f"{plan.key}.json"
-    try:
-        if not resumes or ((new / layout.MANIFEST).exists() and not complete_manifest(new, plan)):
-            _remove(new)
-        new.mkdir(parents=True, exist_ok=True)
-        write_json(description, plan.description())
-        yield new
-    except BaseException:
-        if not resumes or not (new.is_dir() and any(new.iterdir())):
-            _remove(new, description)
-        raise
-    else:
-        clear(building)
-    finally:
-        with suppress(OSError):
-            building.rmdir()
-
-
-def complete_manifest(new: Path, plan: IndexPlan) -> dict[str, Any] | None:
+def _complete_manifest(new: Path, plan: IndexPlan) -> dict[str, Any] | None:
     """Return the manifest of a complete index that was not yet moved to its place, or None."""
     try:
         manifest = layout.read_manifest(new, "finished index")
@@ -186,26 +164,6 @@ def complete_manifest(new: Path, plan: IndexPlan) -> dict[str, Any] | None:
     except (ArenaError, LookupError):
         return None
     return manifest if intact else None
-
-
-def clear(building: Path) -> None:
-    """Remove what builds left in `building`, and no other files."""
-    _remove(*(path for path in building.glob("*") if _OURS.fullmatch(path.name)))
-    with suppress(OSError):  # other files are there, or the directory is missing
-        building.rmdir()
-
-
-def _remove(*paths: Path) -> None:
-    for path in paths:
-        if path.is_dir():
-            # Rename it first: a kill must not leave half of it under its own name.
-            going = path if path.name.endswith(_GOING) else path.with_name(path.name + _GOING)
-            shutil.rmtree(going, ignore_errors=True)
-            if going != path:
-                path.rename(going)
-                shutil.rmtree(going, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
 
 
 def unfinished_builds(corpus: Path) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from arena._internal.files import sha256_file, sha256_json
 from arena._internal.progress import progress
+from arena._internal.workdir import is_temporary
 from arena.corpus import indexes, layout
 from corpus_builder.index import is_unfinished, unfinished_builds
 
@@ -49,7 +50,12 @@ def verify(directory: str | Path) -> dict[str, Any]:
             problems[name] = "has other content"
     for file in _files(root):
         name = file.as_posix()
-        if is_unfinished(file) or file.parts[0] == layout.CARD_BUILDING:
+        # What killed commands left; the next command clears it.
+        if (
+            is_unfinished(file)
+            or file.parts[0] == layout.CARD_BUILDING
+            or is_temporary(root / file)
+        ):
             continue
         if name not in expected and not any(file.is_relative_to(folder) for folder in unknown):
             problems[name] = "is not in the manifest"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import gzip
 import json
 import os
+import shutil
 import signal
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +22,10 @@ ROOT = Path(__file__).resolve().parent.parent
 settings.register_profile("quick", max_examples=25, deadline=None)
 settings.register_profile("ci", max_examples=100, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+# What the tests check is remembered in a folder of their own.
+os.environ["ARENA_CACHE"] = tempfile.mkdtemp(prefix="arena-cache-")
+atexit.register(shutil.rmtree, os.environ["ARENA_CACHE"], ignore_errors=True)
 
 # Started in the background of a script, pytest ignores Ctrl-C, and so would all processes that the
 # tests start and interrupt.

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import arena
 from arena._internal.arrays import StringTable
 from corpus_builder.sources import LocatedRecord
-from corpus_builder.world import sentences
+from corpus_builder.world import language
 
 # Corpora of a few records.
 
@@ -189,7 +189,7 @@ def full_text(paper):
 def other_words(term, text):
     """The names that a text gives as another name of a term."""
     told = set()
-    for pattern in sentences.ALIASES:
+    for pattern in language.ALIASES:
         for blank, other in (("{0}", "{1}"), ("{1}", "{0}")):
             regex = re.escape(pattern).replace(re.escape(blank), term)
             told.update(re.findall(regex.replace(re.escape(other), "([a-z ]+)"), text))
@@ -212,3 +212,16 @@ def played(
         observation, _, terminated, truncated, info = env.step(actions[-1])
         if terminated or truncated:
             return actions, info, truncated
+
+
+def reseal(corpus: Path) -> None:
+    """Write the hashes of edited manifests, as if the corpus had been built with them."""
+    from arena._internal.files import sha256_file, sha256_json, write_json
+
+    path = corpus / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["indexes"] = {
+        name: sha256_file(corpus / "index" / name / "manifest.json") for name in manifest["indexes"]
+    }
+    manifest.pop("manifest_sha256")
+    write_json(path, manifest | {"manifest_sha256": sha256_json(manifest)})

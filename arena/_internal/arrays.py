@@ -21,8 +21,14 @@ _HEADER = 128
 _UNWRITTEN = 1 << 16  # offsets that a `StringTableWriter` keeps in memory
 
 
-def load_array(path: Path) -> NDArray[Any]:
+def load_array(path: Path, *dtypes: Any, size: int | None = None) -> NDArray[Any]:
     """Return the array in a ``.npy`` file, memory-mapped and read-only.
+
+    Args:
+        path: The file.
+        dtypes: The types that the array can have; any if none is given. With one the array has
+            one dimension.
+        size: Number of its elements, if it is known.
 
     Raises:
         CorpusError: if it is no such file, or is cut off.
@@ -30,13 +36,24 @@ def load_array(path: Path) -> NDArray[Any]:
     try:
         if path.stat().st_size == _HEADER:  # an array without elements cannot be mapped
             with path.open("rb") as file:
-                return np.lib.format.read_array(file, allow_pickle=False)
-        # A plain array over the map: numpy and numba handle it faster than an np.memmap.
-        return np.lib.format.open_memmap(path, mode="r").view(np.ndarray)
-    except (ValueError, EOFError) as error:
-        raise CorpusError(
-            f"{str(path)!r} is damaged: {error}. Build it again, or copy it again."
-        ) from None
+                array = np.lib.format.read_array(file, allow_pickle=False)
+        else:
+            # A plain array over the map: numpy and numba handle it faster than an np.memmap.
+            array = np.lib.format.open_memmap(path, mode="r").view(np.ndarray)
+    except OSError:
+        raise
+    except Exception as error:  # of numpy, or of Python's parser, which reads the header
+        raise damaged(path, str(error)) from None
+    if dtypes and (array.dtype not in dtypes or array.ndim != 1):
+        raise damaged(path, f"it holds {array.dtype} of shape {array.shape}")
+    if size is not None and len(array) != size:
+        raise damaged(path, f"it holds {len(array)} elements, not {size}")
+    return array
+
+
+def damaged(path: Path | str, why: str) -> CorpusError:
+    """Return the error about a file that cannot be what was built."""
+    return CorpusError(f"{str(path)!r} is damaged: {why}. Build it again, or copy it again.")
 
 
 def save_array(path: Path, array: NDArray[Any]) -> None:
@@ -85,10 +102,19 @@ class ArrayWriter:
 
 
 class StringTable:
-    """A read-only sequence of strings stored as ``<path>.bin`` and ``<path>.offsets.npy``."""
+    """A read-only sequence of strings stored as ``<path>.bin`` and ``<path>.offsets.npy``.
 
-    def __init__(self, path: Path) -> None:
-        self._offsets: NDArray[np.int64] = load_array(Path(f"{path}.offsets.npy"))
+    Args:
+        path: Path of the two files without their endings.
+        size: Number of the strings, if it is known.
+
+    Raises:
+        CorpusError: if a file is no such table; so does reading a damaged string.
+    """
+
+    def __init__(self, path: Path, size: int | None = None) -> None:
+        self._path, rows = path, None if size is None else size + 1
+        self._offsets = load_array(Path(f"{path}.offsets.npy"), np.int64, size=rows)
         with Path(f"{path}.bin").open("rb") as file:
             empty = file.seek(0, 2) == 0  # an empty file cannot be mapped
             self._blob: mmap.mmap | bytes = (
@@ -103,7 +129,10 @@ class StringTable:
         return self._blob[self._offsets.item(index) : self._offsets.item(index + 1)]
 
     def __getitem__(self, index: int) -> str:
-        return self.bytes_at(index).decode("utf-8")
+        try:
+            return self.bytes_at(index).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise damaged(f"{self._path}.bin", str(error)) from None
 
     def arrays(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """Return all bytes and the offsets, as arrays over the map."""

@@ -43,7 +43,7 @@ def code_sha256(*extra: Any, rooms: Collection[str] = ()) -> str:
                 digests[name] = _digest(path.read_bytes(), path.suffix, _SCHEMAS in path.parents)
     for item in extra:
         if item.__module__.partition(".")[0] not in ("arena", "baselines"):
-            digests[f"{item.__module__}:{item.__qualname__}"] = _digest_of(item)
+            digests[f"{item.__module__.rstrip('+')}:{item.__qualname__}"] = _digest_of(item)
     lines = [f"{name}\0{digest}\n" for name, digest in sorted(digests.items())]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 

@@ -16,24 +16,31 @@ import ctypes
 import fcntl
 import json
 import os
+import re
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena._internal.files import TEMPORARY_SUFFIX
+from arena._internal.files import TEMPORARY_SUFFIX, sha256_json, write_json
 from arena.errors import ArenaError, CorpusError, clip
 
 LOCK = ".lock"
 REPLACED = "replaced"
 """Where, beside the new directory, the old one waits while two renames are needed."""
 
-_NEW = "new"
-_PARTS = (_NEW, REPLACED, "corpus")  # the last one is the name that 0.1.0 gave the new directory
 _MAKING = ".making"
+_GOING = "going-"  # begins the name of a directory that is being removed
+_KEPT = re.compile("[0-9a-f]{16}")
+# "new" and "corpus" are names that 0.1.0 gave the new directory.
+_OURS = re.compile(
+    rf"new|corpus|{REPLACED}|going-[0-9a-f]{{16}}|((new-)?{_KEPT.pattern})(\.json)?"
+    rf"|\..*{re.escape(TEMPORARY_SUFFIX)}",
+    re.DOTALL,
+)
 
 
 class OutputKind(NamedTuple):
@@ -190,20 +197,33 @@ def other_files(directory: Path, known: Iterable[str]) -> list[str]:
 
 @contextmanager
 def whole_directory(
-    output: Path, check: Callable[[Path], None], *, manifest: str, suffix: str = ".building"
+    output: Path,
+    check: Callable[[Path], None],
+    *,
+    manifest: str,
+    suffix: str = ".building",
+    work: Mapping[str, Any] | None = None,
+    resumes: bool = False,
+    place: Callable[[Path], object] | None = None,
 ) -> Iterator[Path]:
-    """Lend an empty directory that becomes `output` when the block succeeds.
+    """Lend a directory that becomes `output` when the block succeeds.
 
-    It lies in ``.NAME.building`` beside `output`. Work that fails or is interrupted removes that;
-    work that is killed leaves it behind, and the next call clears it.
+    It lies in ``.NAME.building`` beside `output`, under a name of its own for each attempt, so that
+    a process of a killed attempt that has not ended yet cannot write into the next one. Work that
+    fails or is interrupted removes it; work that is killed leaves it behind, and the next call
+    clears it.
 
     Args:
         output: The directory that appears, or is replaced, in one step.
         check: Raises an error if `output` must not be replaced; called before the block and
             again before `output` is replaced.
-        manifest: Name of the file without which the directory cannot be opened: removed first
-            where a directory is removed, so that half of one never passes for a whole.
+        manifest: Name of the file without which the directory cannot be opened.
         suffix: Of the directory beside `output`.
+        work: Description of the work as JSON values, which is kept beside the directory.
+        resumes: Whether work can be resumed. The directory is then kept if work fails or is killed
+            after it wrote a file, and lent again for an equal description. Work of another
+            description stays until one succeeds: that may be a mistake.
+        place: Moves the directory to `output`; by default `put`.
 
     Raises:
         CorpusError: The directory beside `output` holds other files.
@@ -213,32 +233,57 @@ def whole_directory(
     output.parent.mkdir(parents=True, exist_ok=True)
     building = output.with_name(f".{output.name}{suffix}")
     with only_writer(output.with_name(f"{building.name}.lock"), output):
-        restore(building, output, manifest)
+        if (building / REPLACED / manifest).is_file() and not output.exists():
+            (building / REPLACED).rename(output)  # a killed process had just moved it away
         check(output)
-        _clear_building(building, manifest)
-        new = building / _NEW
-        new.mkdir(parents=True)
+        clear_building(building, keep=_KEPT.pattern + r"(\.json)?")
+        key = sha256_json(work)[:16] if resumes else f"new-{secrets.token_hex(8)}"
+        new = building / key
+        new.mkdir(parents=True, exist_ok=True)
         try:
+            if work is not None:
+                write_json(building / f"{key}.json", work)
             yield new
             sync(new)
             check(output)  # something else may have come there meanwhile
-            put(new, output)
-        finally:
-            _clear_building(building, manifest)
+            if place is None:
+                put(new, output)
+            else:
+                place(new)
+        except BaseException:
+            if not resumes or not (new.is_dir() and any(new.iterdir())):
+                clear_building(building, of=rf"{key}(\.json)?")
+            raise
+        clear_building(building)
 
 
-def _clear_building(building: Path, manifest: str) -> None:
-    if not building.exists():
-        return
-    others = other_files(building, _PARTS)
-    if others:
-        raise CorpusError(
-            f"{str(building)!r} holds other files, {clip(others[0])} for one; a build needs that "
-            "name. Move them or name another directory."
-        )
-    for name in _PARTS:
-        (building / name / manifest).unlink(missing_ok=True)
-        shutil.rmtree(building / name, ignore_errors=True)
+def clear_building(building: Path, *, of: str = ".*", keep: str = "") -> None:
+    """Remove what attempts to write a directory left beside it.
+
+    Args:
+        building: The directory that `whole_directory` works in.
+        of: Pattern of the names to remove.
+        keep: Pattern of the names to keep.
+
+    Raises:
+        CorpusError: It holds files of anybody else.
+    """
+    for path in list(building.glob("*")):
+        if not _OURS.fullmatch(path.name):
+            raise CorpusError(
+                f"{str(building)!r} holds other files, {clip(path.name)} for one; a build needs "
+                "that name. Move them or name another directory."
+            )
+        if not re.fullmatch(of, path.name) or re.fullmatch(keep, path.name):
+            continue
+        if path.is_dir():
+            # Rename it first: a kill must not leave half of it under its own name.
+            going = building / f"{_GOING}{secrets.token_hex(8)}"
+            with suppress(OSError):
+                path = path.rename(going)
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
     with suppress(OSError):
         building.rmdir()
 
@@ -292,13 +337,6 @@ def take_back(new: Path, output: Path, old: Path | None) -> None:
     output.rename(new)
     if old is not None:
         old.rename(output)
-
-
-def restore(building: Path, output: Path, manifest: str) -> None:
-    """Put back the output that a killed process had just moved away."""
-    replaced = building / REPLACED
-    if (replaced / manifest).is_file() and not output.exists():
-        replaced.rename(output)
 
 
 def sync(directory: Path) -> None:

@@ -20,7 +20,8 @@ class Agent:
     one generator: see `Researcher`.
 
     Args:
-        seed: Seed of an agent that draws numbers; the same seed gives the same actions.
+        seed: Seed of an agent that draws numbers; the same seed gives the same actions. A
+            subclass whose constructor takes no `seed` has it as attribute after that.
 
     Attributes:
         unrecorded: Names of options that shape no action, such as the address of a server. They
@@ -31,6 +32,7 @@ class Agent:
 
     unrecorded: ClassVar[frozenset[str]] = frozenset()
     tools: Sequence[Mapping[str, Any]] = ()
+    seed: int = 0
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
@@ -76,5 +78,5 @@ def result_of(observation: Observation) -> dict[str, Any]:
 
 
 AGENTS: Registry[type[Agent]] = Registry(
-    "agent", packages=["baselines"], entry_points="researcharena.agents"
+    "agent", packages=["baselines"], entry_points="researcharena.agents", base=Agent
 )

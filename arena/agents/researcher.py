@@ -26,17 +26,12 @@ class Researcher(Agent):
     In ``arena/Discovery-v0`` and ``arena/Selection-v0`` `discover` is called, in
     ``arena/Organization-v0`` `organize`, in ``arena/Survey-v0`` `discover`, `select` and
     `organize`, on one desk.
-
-    Args:
-        seed: Seed of the episode.
     """
 
-    def __init__(self, seed: int = 0) -> None:
-        super().__init__(seed)
-        self._desk: Desk | None = None
-        self._stage = ""
-        self._work: Steps[None] | None = None
-        self._submitted = ""
+    _desk: Desk | None = None
+    _stage = ""
+    _work: Steps[None] | None = None
+    _submitted = ""
 
     def discover(self, desk: Desk) -> Steps[None]:
         """Find papers and rank them; here by searching for the topic."""
@@ -57,28 +52,40 @@ class Researcher(Agent):
             self._desk = Desk(observation, self.tools)
         else:
             self._desk.look(observation)
-        fresh = self._stage != self._desk.stage
-        if fresh:
-            self._stage = self._desk.stage
-            work = {"selection": self.select, "organization": self.organize}
-            begins = self._work is None and self._stage != "organization"
-            stage_work = self.discover if begins else work[self._stage]
-            self._work = stage_work(self._desk)
-            if not isinstance(self._work, Generator):
-                raise DataError(
-                    f"{type(self).__name__}.{stage_work.__name__} is not a generator. Act with "
-                    "`hits = yield from desk.search(...)`, or write `yield from ()`."
-                )
-        assert self._work is not None
         try:
-            action = next(self._work) if fresh else self._work.send(observation)
+            action = self._continue(self._desk, observation)
         except StopIteration:
             return self.conclude(observation)
+        except (AttributeError, TypeError) as error:
+            # What using the generator of a move, or its first action, as its result raises.
+            if "generator" not in str(error) and "'dict' object" not in str(error):
+                raise
+            raise DataError(
+                f"{type(self).__name__}: {error}. Is a `yield from` missing before a move? Write "
+                "`hits = yield from desk.search(...)`."
+            ) from error
         if isinstance(action, Generator):
             raise DataError(
                 f"{type(self).__name__} yielded a move. Write `yield from`, not `yield`, before it."
             )
         return action
+
+    def _continue(self, desk: Desk, observation: Observation) -> Action:
+        """Return the next action of the stage; raise StopIteration at its end."""
+        if self._stage == desk.stage:
+            assert self._work is not None
+            return self._work.send(observation)
+        begins = self._work is None and desk.stage != "organization"
+        work = {"selection": self.select, "organization": self.organize}
+        stage_work = self.discover if begins else work[desk.stage]
+        self._stage = desk.stage
+        self._work = stage_work(desk)
+        if not isinstance(self._work, Generator):
+            raise DataError(
+                f"{type(self).__name__}.{stage_work.__name__} is not a generator. Act with "
+                "`hits = yield from desk.search(...)`, or write `yield from ()`."
+            )
+        return next(self._work)
 
     def conclude(self, observation: Observation) -> Action:
         """Submit what is on the desk; `finish` if that was refused before."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.corpus import layout
 from arena.corpus.engines import Engines
+from arena.corpus.integrity import require_intact
 from arena.corpus.store import CorpusStore
 from arena.corpus.view import CorpusView
 from arena.dates import parse_date
@@ -21,26 +23,54 @@ if TYPE_CHECKING:
 class Corpus:
     """A built corpus directory, memory-mapped.
 
-    Any number of threads and processes may share it; pickling passes the path on.
+    Any number of threads and processes may share it. The object, its forks and its pickles keep to
+    one corpus: where another one takes its place they go on with the old files, or raise
+    `CorpusError`.
 
     >>> corpus = Corpus.open("demo/world")                              # doctest: +SKIP
     >>> [hit.title for hit in corpus.at("2015-06-01").search("lattice", k=3)]  # doctest: +SKIP
     """
 
-    def __init__(self, directory: str | Path) -> None:
-        self.directory = Path(directory).resolve()
-        self.manifest = layout.read_manifest(self.directory)
-        self.engines = Engines(self.directory, self.sha256)
-        self._store = CorpusStore(self.directory)
-
-    @classmethod
-    def open(cls, directory: str | Path) -> Corpus:
+    def __init__(
+        self, directory: str | Path, *, check: bool = True, sha256: str | None = None
+    ) -> None:
         """Open the corpus in `directory`.
 
+        Args:
+            directory: Directory that ``arena-corpus build`` wrote.
+            check: Compare every file with its hash when it is first opened on this machine. The
+                small arrays that decide dates are compared at every opening in any case.
+            sha256: Content hash that the corpus must have.
+
         Raises:
-            CorpusError: if there is none, or it is damaged or of another format version.
+            CorpusError: if there is none, or it is damaged, of another format version or another
+                one than `sha256` says.
+            DataError: if `directory` is no path.
         """
-        return cls(directory)
+        if not isinstance(directory, str | Path):
+            raise DataError(f"corpus={clip(directory)}: give a built corpus, or its directory.")
+        self.directory = Path(directory).resolve()
+        self.manifest = layout.read_manifest(self.directory)
+        if sha256 not in (None, self.sha256):
+            raise self._replaced()
+        files, small = self.manifest["files"], layout.DECIDE_DATES
+        names = None if check else small
+        require_intact(self.directory, files, "arena-corpus build", names=names, always=small)
+        self._store = CorpusStore(self.directory)
+        if layout.read_manifest(self.directory)["files"] != files:  # replaced in the meantime
+            raise self._replaced()
+        self._check = check
+        self.engines = Engines(self.directory, self.sha256, check)
+
+    def _replaced(self) -> CorpusError:
+        return CorpusError(
+            f"{str(self.directory)!r} was built again since it was opened. Open the corpus again."
+        )
+
+    @classmethod
+    def open(cls, directory: str | Path, *, check: bool = True) -> Corpus:
+        """Open the corpus in `directory`; for arguments and errors see `__init__`."""
+        return cls(directory, check=check)
 
     @classmethod
     def of(cls, corpus: Corpus | str | Path) -> Corpus:
@@ -50,11 +80,7 @@ class Corpus:
             CorpusError: The directory holds no built corpus.
             DataError: `corpus` is neither a corpus nor a directory.
         """
-        if isinstance(corpus, cls):
-            return corpus
-        if not isinstance(corpus, str | Path):
-            raise DataError(f"corpus={clip(corpus)}: give a built corpus, or its directory.")
-        return cls.open(corpus)
+        return corpus if isinstance(corpus, cls) else cls(corpus)  # type: ignore[arg-type]
 
     @property
     def sha256(self) -> str:
@@ -120,8 +146,9 @@ class Corpus:
         """Return the number of a document whatever its date, to break ties in other runs."""
         return self._store.document(paper_id)
 
-    def __reduce__(self) -> tuple[type[Corpus], tuple[str]]:
-        return type(self), (str(self.directory),)
+    def __reduce__(self) -> tuple[Any, ...]:
+        again = partial(type(self), check=self._check, sha256=self.sha256)
+        return again, (str(self.directory),)
 
     def __repr__(self) -> str:
         return f"Corpus({str(self.directory)!r})"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena._internal.files import sha256_file, sha256_json
 from arena.corpus import indexes, layout
+from arena.corpus.integrity import require_intact
 from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
 
 if TYPE_CHECKING:
@@ -21,10 +22,11 @@ class Engines:
     Args:
         directory: Directory of the corpus.
         sha256: Content hash of the corpus.
+        check: Whether to compare the files of an index with their hashes.
     """
 
-    def __init__(self, directory: Path, sha256: str) -> None:
-        self._directory, self._sha256 = directory, sha256
+    def __init__(self, directory: Path, sha256: str, check: bool = True) -> None:
+        self._directory, self._sha256, self._check = directory, sha256, check
         self._opening = threading.RLock()
         self.opened: dict[str, Retriever] = {}
         """The engines by canonical name and options."""
@@ -85,24 +87,34 @@ class Engines:
     def _open_index(self, name: Name, options: dict[str, Any]) -> Retriever:
         from arena.retrieval import RETRIEVERS
 
-        engine = self._index(name.name)["engine"]
+        manifest = self._index(name.name)
+        engine = manifest["engine"]
         if "directory" in options:  # the one name that `open` takes already
             raise DataError(f"{engine} has no option 'directory'.")
         directory = layout.index_directory(self._directory, name.name)
+        rebuild, kind = indexes.rebuild_command(self._directory, name.name), RETRIEVERS.get(engine)
+        unsafe = [file for file in kind.unsafe_files if file in manifest["files"]]
+        names = None if self._check else unsafe
         try:
-            return RETRIEVERS.get(engine).open(directory, **options)
+            require_intact(directory, manifest["files"], rebuild, names=names)
+            opened = kind.open(directory, **options)
         except FileNotFoundError as error:
             if not Path(str(error.filename)).is_relative_to(directory):
                 raise
             raise CorpusError(
                 f"{str(error.filename)!r} is missing: another release wrote this index. "
-                f"Build it again with `{indexes.rebuild_command(self._directory, name.name)}`."
+                f"Build it again with `{rebuild}`."
             ) from None
         except CorpusError as error:
             if "`arena-corpus index" in str(error):
                 raise
-            command = indexes.rebuild_command(self._directory, name.name)
-            raise CorpusError(f"{error} For this index alone: `{command}`.") from None
+            raise CorpusError(f"{error} For this index alone: `{rebuild}`.") from None
+        if self._index(name.name) != manifest:
+            raise CorpusError(
+                f"the index in {str(directory)!r} was rebuilt since it was opened; "
+                "open the corpus again."
+            )
+        return opened
 
     def _index(self, name: str) -> dict[str, Any]:
         """Return the manifest of an index that this release can open, or say why there is none."""

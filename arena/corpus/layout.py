@@ -27,6 +27,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from arena._internal.files import sha256_json
 from arena.errors import CorpusError, clip
 
 FORMAT_VERSION = 1
@@ -55,6 +56,9 @@ CITED_STARTS = "lookup/cited_starts.npy"
 CITED = "lookup/cited.npy"
 CITING_STARTS = "lookup/citing_starts.npy"
 CITING = "lookup/citing.npy"
+
+DECIDE_DATES = (DAYS, SEARCHABLE_BEFORE)
+"""The arrays that decide which papers a cutoff reaches."""
 
 UNDATED = 2**31 - 1
 """Stored as the day of an undated paper: later than every cutoff there can be."""
@@ -98,8 +102,8 @@ def read_manifest(
     Args:
         directory: Directory of the corpus or the index.
         what: ``"built corpus"``, or for an index any other name to use in messages.
-        check_files: Whether to check that every file is there and has its size, which is quick and
-            detects a truncated copy; ``arena-corpus verify`` compares the hashes too.
+        check_files: Whether to check that the manifest of a corpus is as it was written, and that
+            every file is there and has its size; for hashes see `arena.corpus.integrity`.
         rebuild: Command that builds it again, for messages.
 
     Raises:
@@ -132,7 +136,14 @@ def read_manifest(
             f"{str(directory)!r} is of format version {clip(version)}; this release reads "
             f"version {FORMAT_VERSION}. {rebuild}"
         )
-    for name, expected in sizes.items() if check_files else ():
+    if not check_files:
+        return manifest  # type: ignore[no-any-return]
+    content = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
+    if what == _CORPUS and manifest["manifest_sha256"] != sha256_json(content):
+        raise CorpusError(
+            f"{str(path)!r} is damaged: its content is not what was written. {rebuild}"
+        )
+    for name, expected in sizes.items():
         file = directory / name
         size = file.stat().st_size if file.is_file() else None
         if size != expected:

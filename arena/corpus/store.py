@@ -6,6 +6,7 @@ Only the corpus itself uses it: everybody else goes through a `CorpusView`, whic
 from __future__ import annotations
 
 import hashlib
+import mmap
 import os
 import threading
 from collections import OrderedDict
@@ -14,8 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from arena._internal.arrays import StringTable, load_array
+from arena._internal.arrays import StringTable, damaged, load_array
 from arena.corpus import layout
 from arena.dates import format_day
 from arena.papers import Brief
@@ -60,17 +62,21 @@ class CorpusStore:
     """Memory-mapped access to one corpus directory."""
 
     def __init__(self, directory: Path) -> None:
-        self.ids = StringTable(directory / layout.IDS)
-        self.titles = StringTable(directory / layout.TITLES)
-        self.days = load_array(directory / layout.DAYS)
-        self.searchable_before = load_array(directory / layout.SEARCHABLE_BEFORE)
-        self.cited_starts = load_array(directory / layout.CITED_STARTS)
-        self.cited = load_array(directory / layout.CITED)
-        self.citing_starts = load_array(directory / layout.CITING_STARTS)
-        self.citing = load_array(directory / layout.CITING)
-        self._hashes = load_array(directory / layout.ID_HASHES)
-        self._documents = load_array(directory / layout.ID_DOCUMENTS)
-        self._section_starts = load_array(directory / layout.SECTION_STARTS)
+        def load(name: str, dtype: Any, size: int | None = None) -> NDArray[Any]:
+            return load_array(directory / name, dtype, size=size)
+
+        self.days = load(layout.DAYS, np.int32)
+        size = len(self.days)
+        self.ids = StringTable(directory / layout.IDS, size)
+        self.titles = StringTable(directory / layout.TITLES, size)
+        self.searchable_before = load(layout.SEARCHABLE_BEFORE, np.int64, size + 1)
+        self.cited_starts = load(layout.CITED_STARTS, np.int64, size + 1)
+        self.cited = load(layout.CITED, np.uint32)
+        self.citing_starts = load(layout.CITING_STARTS, np.int64, size + 1)
+        self.citing = load(layout.CITING, np.uint32)
+        self._hashes = load(layout.ID_HASHES, np.uint64, size)
+        self._documents = load(layout.ID_DOCUMENTS, np.uint32, size)
+        self._section_starts = load(layout.SECTION_STARTS, np.int64, size + 1)
         self._written: dict[Callable[[Brief], Any], Written[Any]] = {}
         self._papers = _Rows(directory / layout.PAPERS)
         self._sections = _Rows(directory / layout.SECTIONS)
@@ -81,7 +87,7 @@ class CorpusStore:
         place = int(np.searchsorted(self._hashes, key))
         while place < len(self._hashes) and self._hashes[place] == key:
             document = int(self._documents[place])
-            if self.ids[document] == paper_id:
+            if document < len(self.days) and self.ids[document] == paper_id:
                 return document
             place += 1
         return None
@@ -101,30 +107,62 @@ class CorpusStore:
         return self._written.setdefault(write, Written(self, write)) if written is None else written
 
     def row(self, document: int) -> dict[str, Any]:
-        """Return the row of papers.parquet."""
-        return self._papers[document]
+        """Return the row of papers.parquet.
+
+        Raises:
+            CorpusError: if it is of another paper, in this file or in the lookup.
+        """
+        row, day = self._papers[document], self.days.item(document)
+        dated = None if day == layout.UNDATED else format_day(day)
+        if (row["id"], str(row["date"]) if row["date"] else None) != (self.ids[document], dated):
+            raise damaged(self._papers.path, f"row {document} is of another paper")
+        return row
 
     def sections(self, document: int) -> list[dict[str, Any]]:
-        """Return the rows of sections.parquet that belong to the document."""
-        low, high = (int(start) for start in self._section_starts[document : document + 2])
-        return [self._sections[row] for row in range(low, high)]
+        """Return the rows of sections.parquet that belong to the document.
+
+        Raises:
+            CorpusError: if one of them is of another document.
+        """
+        low, high = self._section_starts[document : document + 2].tolist()
+        rows = []
+        for place in range(low, high):
+            rows.append(self._sections[place])
+            if rows[-1]["document"] != document:
+                raise damaged(self._sections.path, f"row {place} is of another paper")
+        return rows
+
+    def linked(self, document: int, *, citing: bool) -> NDArray[np.uint32]:
+        """Return the documents that a document cites, or that cite it, ascending."""
+        starts, targets = (
+            (self.citing_starts, self.citing) if citing else (self.cited_starts, self.cited)
+        )
+        low, high = starts[document : document + 2].tolist()
+        if not 0 <= low <= high:
+            raise damaged(layout.CITING_STARTS if citing else layout.CITED_STARTS, "not in order")
+        return targets[low:high]
 
 
 class _Rows:
-    """Single rows of a Parquet file; the row groups read last are kept."""
+    """Single rows of a Parquet file; the row groups read last are kept.
+
+    The file is mapped once: a forked process goes on with the same file, whatever is in its place.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
+        with path.open("rb") as file:
+            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self._open()
-        sizes = [
-            self._file.metadata.row_group(i).num_rows for i in range(self._file.num_row_groups)
-        ]
-        self._starts = np.cumsum([0, *sizes])
+        groups = range(self._file.num_row_groups)
+        self._starts = np.cumsum([0, *(self._file.metadata.row_group(i).num_rows for i in groups)])
 
     def _open(self) -> None:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        self._file = pq.ParquetFile(self._path, memory_map=True)
+        buffer = pa.py_buffer(self._map)
+        self._file = self._guarded(lambda: pq.ParquetFile(pa.BufferReader(buffer)))
         self._groups: OrderedDict[int, Any] = OrderedDict()
         self._lock = threading.Lock()  # a ParquetFile is not safe to share between threads
         self._process = os.getpid()
@@ -132,15 +170,30 @@ class _Rows:
     def __getitem__(self, row: int) -> dict[str, Any]:
         if self._process != os.getpid():  # forked, maybe while a thread held the lock
             self._open()
+        if not 0 <= row < self._starts[-1]:
+            raise damaged(self.path, f"it has no row {row}")
         group = int(np.searchsorted(self._starts, row, side="right")) - 1
         with self._lock:
             table = self._groups.get(group)
             if table is None:
-                table = self._file.read_row_group(group, use_threads=False)
-                self._groups[group] = table
+                table = self._groups[group] = self._read(group)
                 if len(self._groups) > _CACHED_ROW_GROUPS:
                     self._groups.popitem(last=False)
             else:
                 self._groups.move_to_end(group)
-        (values,) = table.slice(row - int(self._starts[group]), 1).to_pylist()
-        return values  # type: ignore[no-any-return]
+        values = self._guarded(table.slice(row - int(self._starts[group]), 1).to_pylist)
+        return values[0]  # type: ignore[no-any-return]
+
+    def _read(self, group: int) -> Any:
+        table = self._guarded(lambda: self._file.read_row_group(group, use_threads=False))
+        self._guarded(lambda: table.validate(full=True))
+        return table
+
+    def _guarded(self, call: Callable[[], Any]) -> Any:
+        """Return what `call` returns; its errors are those of a damaged file."""
+        import pyarrow as pa
+
+        try:
+            return call()
+        except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+            raise damaged(self.path, " ".join(str(error).split())) from None

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from arena.corpus.store import as_brief
 from arena.dates import format_day
@@ -114,8 +113,7 @@ class CorpusView:
         Raises:
             UnknownPaperError: if it does not exist in this view.
         """
-        document = self._document(paper_id)
-        return self._linked(self._store.cited_starts, self._store.cited, document)
+        return self._linked(paper_id, citing=False)
 
     def citations(self, paper_id: str) -> list[str]:
         """Return the ids of the papers that cite it, in document order.
@@ -123,8 +121,7 @@ class CorpusView:
         Raises:
             UnknownPaperError: if it does not exist in this view.
         """
-        document = self._document(paper_id)
-        return self._linked(self._store.citing_starts, self._store.citing, document)
+        return self._linked(paper_id, citing=True)
 
     def citation_count(self, paper_id: str) -> int:
         """Return the number of papers of this view that cite it.
@@ -156,12 +153,13 @@ class CorpusView:
         return self._retriever
 
     def _visible(self, paper_id: str) -> int | None:
-        document = self._store.document(paper_id)
+        store, document = self._store, self._store.document(paper_id)
         if (
             document is None
             or document >= self._scope.end
+            or store.days.item(document) >= self._day
             or document in self._excluded
-            or not self._store.is_searchable(document)
+            or not store.is_searchable(document)
         ):
             return None
         return document
@@ -174,12 +172,14 @@ class CorpusView:
             )
         return document
 
-    def _linked(self, starts: NDArray[Any], targets: NDArray[Any], document: int) -> list[str]:
+    def _linked(self, paper_id: str, *, citing: bool) -> list[str]:
         """Return the ids at the far ends of the links; only searchable papers have any."""
-        low, high = starts.item(document), starts.item(document + 1)
-        linked = targets[low:high].tolist()  # ascending document numbers
-        end, ids = self._scope.end, self._store.ids
-        return [ids[d] for d in linked if d < end and d not in self._excluded]
+        linked = self._store.linked(self._document(paper_id), citing=citing)
+        visible = linked[linked < self._scope.end]
+        # The dates of the papers themselves, too: a damaged corpus must not show the future.
+        visible = visible[self._store.days[visible] < self._day]
+        ids = self._store.ids
+        return [ids[d] for d in visible.tolist() if d not in self._excluded]
 
 
 def search_batch(searches: Sequence[tuple[CorpusView, str, int]]) -> list[list[Hit]]:

@@ -92,6 +92,10 @@ class Retriever(ABC):
     """Whether `build` takes ``spread``, a `Spread` for work that other processes can do; the
     files are the same with and without it."""
 
+    unsafe_files: ClassVar[tuple[str, ...]] = ()
+    """Files that a library reads without checking bounds: compared with their hashes before they
+    are opened, also by a user who skips the checks."""
+
     parts: tuple[Retriever, ...] = ()
     """The engines that this one combines, if any."""
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import gymnasium
 
 from arena._internal.files import sha256_json
 from arena.agents import Agent
+from arena.corpus import Corpus
 from arena.errors import DataError, clip
+from arena.runs.environment import make_environment
+from arena.runs.players import AgentFactory, failures
+from arena.tasks import TaskSet
 from arena.tools import json_action, tool_schemas
 
 
@@ -63,55 +68,100 @@ def play(
         yield step
 
 
-def record_episode(
-    env: gymnasium.Env[Any, Any], agent: Agent, survey_id: str, seed: int
-) -> dict[str, Any]:
-    """Let `agent` play one survey; return the episode as docs/trajectories.md describes it.
+class Player:
+    """Plays the episodes of one run. Its pickles play the same ones in other processes.
 
-    The agent receives the schemas of the tools and observations, and nothing else. Its actions are
-    converted to JSON values (see `arena.tools.json_action`) before they are played, so the record
-    holds exactly what was played.
+    The agent of an episode is fresh, and so is all that it receives: the schemas of the tools, its
+    options and its observations.
 
     Args:
-        env: Environment to play in.
-        agent: A fresh agent.
-        survey_id: Survey to play.
-        seed: Seed of the episode.
-
-    Raises:
-        DataError: The agent's notes are not a JSON object.
+        corpus: Corpus to play on.
+        task: A registered task.
+        agent: Agent as `AgentFactory` takes it.
+        agent_options: Its options.
+        arguments: Arguments of the environment, see `make_environment`.
+        surveys: Ids of the surveys in the order of their episodes.
+        seed: Seed of the run.
     """
-    agent.tools = tool_schemas(env)
-    episode = play(env, lambda observation: json_action(agent.act(observation)), survey_id, seed)
-    step = next(episode)
-    first, budget = sha256_json(step.observation), dict(step.observation["budget"])
-    steps = []
-    for step in episode:
-        record = {
-            "action": step.action,
-            "observation_sha256": sha256_json(step.observation),
-            "reward": step.reward,
-            "reward_terms": step.info["reward_terms"],
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        task: str,
+        agent: str | type[Agent],
+        agent_options: Mapping[str, Any],
+        arguments: Mapping[str, Any],
+        surveys: Sequence[str],
+        seed: int,
+    ) -> None:
+        self._made_from = (corpus, task, agent, agent_options, arguments, surveys, seed)
+        self.surveys, self.seed = surveys, seed
+        self.agents = AgentFactory(agent, agent_options, task, TaskSet(corpus.directory))
+        self.env = make_environment(task, corpus, surveys, arguments)
+
+    def __reduce__(self) -> Any:
+        return Player, self._made_from
+
+    def play(self, place: int) -> dict[str, Any]:
+        """Play an episode; return it as docs/trajectories.md describes it.
+
+        The agent's actions are converted to JSON values (see `arena.tools.json_action`) before
+        they are played, so the record holds exactly what was played.
+
+        Args:
+            place: Place of the episode in the run, from 0.
+
+        Raises:
+            AgentError: The agent's code fails, or its notes are not a JSON object.
+        """
+        survey_id, seed = self.surveys[place], episode_seed(self.seed, place)
+
+        def agent_code() -> AbstractContextManager[None]:
+            return failures(
+                self.agents.name,
+                f"on survey {survey_id!r}",
+                "The episodes before it are kept; the same command continues from here.",
+            )
+
+        def act(observation: dict[str, Any]) -> Any:
+            with agent_code():
+                return json_action(agent.act(observation))
+
+        with agent_code():
+            agent = self.agents.make(survey_id, seed)
+            agent.tools = tool_schemas(self.env)
+        episode = play(self.env, act, survey_id, seed)
+        step = next(episode)
+        first, budget = sha256_json(step.observation), dict(step.observation["budget"])
+        steps = []
+        for step in episode:
+            record = {
+                "action": step.action,
+                "observation_sha256": sha256_json(step.observation),
+                "reward": step.reward,
+                "reward_terms": step.info["reward_terms"],
+            }
+            if (error := error_in(step.observation)) is not None:
+                record["error"] = error
+            steps.append(record)
+        with agent_code():
+            notes = _checked_notes(agent.notes())
+        return {
+            "survey": survey_id,
+            "seed": seed,
+            "observation_sha256": first,
+            "steps": steps,
+            "truncated": step.truncated,
+            "spent": spent(budget, step.observation),
+            "answers": step.info["answers"],
+            "metrics": step.info["metrics"],
+            "notes": notes,
         }
-        if (error := error_in(step.observation)) is not None:
-            record["error"] = error
-        steps.append(record)
-    return {
-        "survey": survey_id,
-        "seed": seed,
-        "observation_sha256": first,
-        "steps": steps,
-        "truncated": step.truncated,
-        "spent": spent(budget, step.observation),
-        "answers": step.info["answers"],
-        "metrics": step.info["metrics"],
-        "notes": _notes(agent),
-    }
 
 
-def episode_seed(seed: int, survey_id: str) -> int:
-    """Return a seed that does not depend on which other surveys are played."""
-    digest = hashlib.sha256(f"{seed} {survey_id}".encode()).digest()
+def episode_seed(seed: int, place: int) -> int:
+    """Return the seed of the episode at a place of a run; it tells nothing of the survey."""
+    digest = hashlib.sha256(f"{seed} {place}".encode()).digest()
     return int.from_bytes(digest[:4], "little")
 
 
@@ -126,8 +176,7 @@ def spent(budget: Mapping[str, int], last: Mapping[str, Any]) -> dict[str, int]:
     return {name: budget[name] - left for name, left in last["budget"].items()}
 
 
-def _notes(agent: Agent) -> dict[str, Any]:
-    notes = agent.notes()
+def _checked_notes(notes: Any) -> dict[str, Any]:
     try:
         if isinstance(notes, dict):
             return json.loads(json.dumps(notes, allow_nan=False, sort_keys=True))  # type: ignore[no-any-return]

@@ -1,16 +1,18 @@
-"""Make the agent of each episode: a registered one, a class, one of a file, or the oracle."""
+"""Make the agent of each episode, and name every failure of its code."""
 
 from __future__ import annotations
 
-import importlib.util
+import copy
 import inspect
-import sys
-from collections.abc import Callable, Mapping
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from arena.agents import AGENTS, Action, Agent, Observation
-from arena.errors import DataError, clip, did_you_mean
+from arena.errors import AgentError, ArenaError, DataError, clip
 from arena.registry import check_options
 from arena.tasks import TaskSet, ideal_answers
 
@@ -26,11 +28,10 @@ class Oracle(Agent):
 
     Args:
         answers: Stage -> the best answer; a stage without one is skipped with ``finish``.
-        seed: Not used.
     """
 
-    def __init__(self, answers: Mapping[str, list[str] | MindMap], seed: int = 0) -> None:
-        super().__init__(seed)
+    def __init__(self, answers: Mapping[str, list[str] | MindMap]) -> None:
+        super().__init__()
         self._answers = answers
 
     def act(self, observation: Observation) -> Action:
@@ -54,117 +55,124 @@ def _labels_alone(mind_map: MindMap) -> dict[str, object]:
     return plain
 
 
-class AgentFactory(NamedTuple):
-    """Makes the agents of one run.
-
-    Attributes:
-        name: Name of the agent in the files of the run.
-        kind: Class of the agents.
-        prompts: Their prompt templates.
-        prepare: Function that raises what would keep them from playing, such as a missing key.
-        make: Function (survey id, seed of the episode) -> a fresh agent.
-    """
-
-    name: str
-    kind: type[Agent]
-    prompts: dict[str, str]
-    prepare: Callable[[], None]
-    make: Callable[[str, int], Agent]
-
-
-def agent_factory(
-    agent: str | type[Agent], options: dict[str, Any], task: str, tasks: TaskSet
-) -> AgentFactory:
-    """Return the factory of a run's agents.
+class AgentFactory:
+    """Makes the agents of one run, a fresh one for each episode.
 
     Args:
-        agent: A registered name, ``"oracle"``, or a subclass of `Agent`.
+        agent: A registered name, ``FILE.py:CLASS``, ``"oracle"``, or a subclass of `Agent`.
         options: Keyword arguments for the agent, besides its seed.
         task: Task to play.
         tasks: Task set; the oracle, and no other agent, receives its labels.
 
+    Attributes:
+        name: Name of the agent in the files of the run.
+        kind: Class of the agents.
+
     Raises:
         UnknownNameError: No agent has that name.
-        DataError: `agent` is neither, or does not take these options.
+        DataError: `agent` is neither, or does not have these options.
     """
-    if agent == ORACLE:
-        if options:
-            raise DataError(f"the oracle takes no options, but got {clip(options)}.")
 
-        def oracle(survey_id: str, seed: int) -> Oracle:
-            return Oracle(ideal_answers(task, tasks, survey_id), seed=seed)
+    def __init__(
+        self, agent: str | type[Agent], options: Mapping[str, Any], task: str, tasks: TaskSet
+    ) -> None:
+        self._options, self._task, self._tasks = options, task, tasks
+        kind = Oracle if agent == ORACLE else agent
+        if isinstance(kind, str):
+            self.name = AGENTS.resolve(kind)
+            kind = AGENTS.get(self.name)
+        if not (isinstance(kind, type) and issubclass(kind, Agent)):
+            raise DataError(f"agent={clip(agent)}: give a registered name or a subclass of Agent.")
+        self.kind: type[Agent] = kind
+        if kind is Oracle:
+            self.name = ORACLE
+            if options:
+                raise DataError(f"the oracle takes no options, but got {clip(options)}.")
+            return
+        if not isinstance(agent, str) or ".py:" in agent:
+            self.name = kind.__qualname__
+        self._parameters, complete = _parameters(kind)
+        if complete:
+            self._check_options()
 
-        return AgentFactory(ORACLE, Oracle, {}, lambda: None, oracle)
-    kind = AGENTS.get(agent) if isinstance(agent, str) else agent
-    if not (isinstance(kind, type) and issubclass(kind, Agent)):
-        raise DataError(f"agent={clip(agent)}: give a registered name or a subclass of Agent.")
-    name = agent if isinstance(agent, str) else kind.__qualname__
-    known, complete = _option_names(kind)
-    if complete:
-        check_options(f"agent {name!r}", options, known)
-    try:
-        first = kind(seed=0, **options)
-    except TypeError as error:
-        check_options(f"agent {name!r}", options, known)
-        raise DataError(
-            f"agent {name!r} does not take seed=0 and the options {clip(options)}: {error}."
-        ) from None
-    return AgentFactory(
-        name, kind, first.prompts(), first.prepare, lambda _, seed: kind(seed=seed, **options)
-    )
+    def _check_options(self) -> None:
+        known = [name for name in self._parameters if name != "seed"]
+        check_options(f"agent {self.name!r}", self._options, known)
+
+    @cached_property
+    def prompts(self) -> dict[str, str]:
+        """Prompt templates of the agents, by name.
+
+        Raises:
+            ArenaError: The agent cannot be made; an error of its code is an `AgentError`.
+        """
+        return {} if self.kind is Oracle else self._ask(self._first, "prompts")
+
+    def prepare(self) -> None:
+        """Raise what would keep the agents from playing, such as a missing key."""
+        if self.kind is not Oracle:
+            self._ask(self._first, "prepare")
+
+    def make(self, survey_id: str, seed: int) -> Agent:
+        """Return a fresh agent for an episode."""
+        if self.kind is Oracle:
+            return Oracle(ideal_answers(self._task, self._tasks, survey_id))
+        # An agent may change what it receives, and its attributes: no episode sees that of another.
+        options = copy.deepcopy(dict(self._options))
+        if "seed" in self._parameters:
+            return self.kind(**options, seed=seed)
+        agent = self.kind(**options)
+        agent.seed = seed
+        return agent
+
+    @cached_property
+    def _first(self) -> Agent:
+        with failures(self.name, "in its constructor", pass_on=ArenaError):
+            try:
+                return self.make("", 0)
+            except TypeError:
+                self._check_options()
+                raise
+
+    def _ask(self, agent: Agent, method: str) -> Any:
+        with failures(self.name, f"in {method}()", pass_on=ArenaError):
+            return getattr(agent, method)()
 
 
-def load_agent(text: str) -> str | type[Agent]:
-    """Return the class that ``FILE.py:CLASS`` names; return any other text as it is, a name.
+@contextmanager
+def failures(
+    name: str, where: str, then: str = "", pass_on: type[BaseException] = KeyboardInterrupt
+) -> Iterator[None]:
+    """Raise AgentError for anything that the agent's code raises in the block but Ctrl-C.
 
-    Raises:
-        DataError: There is no such file or class, or the file does not import.
+    Args:
+        name: Name of the agent.
+        where: Where it failed, for the message.
+        then: Sentence at the end of the message.
+        pass_on: Kind of errors that pass through, since they say what to do.
     """
-    if text.endswith(".py"):
-        raise DataError(f"--agent {text!r}: name the class in it, too: {text}:CLASS.")
-    file, _, name = text.rpartition(":")
-    if not file.endswith(".py"):
-        return text
-    path = Path(file)
-    if not path.is_file():
-        raise DataError(f"--agent {text!r}: there is no file {file!r}.")
-    # A name of its own: a file json.py must not take the place of the library.
-    specification = importlib.util.spec_from_file_location(f"agent_file_{path.stem}", path)
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    sys.modules[specification.name] = module  # so that the source of its classes is found
     try:
-        specification.loader.exec_module(module)
-    except Exception as error:
-        raise DataError(
-            f"--agent {text!r}: {file!r} does not import: {type(error).__name__}: {error}."
-        ) from error
-    agents = {
-        key: value
-        for key, value in vars(module).items()
-        if isinstance(value, type) and issubclass(value, Agent) and value is not Agent
-    }
-    if name not in agents:
-        raise DataError(
-            f"--agent {text!r}: no agent {name!r} in {file!r}.{did_you_mean(name, agents)}"
-        )
-    return agents[name]
+        yield
+    except BaseException as error:  # SystemExit and GeneratorExit are failures like any other
+        if isinstance(error, KeyboardInterrupt | pass_on):
+            raise
+        what = str(error)
+        if not isinstance(error, ArenaError):
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            place = f"{Path(frame.filename).name} line {frame.lineno}"
+            what = f"{type(error).__name__}: {clip(what, 200)} ({place})."
+        raise AgentError(f"agent {name!r} failed {where}: {what} {then}".strip()) from error
 
 
-def _option_names(kind: type[Agent]) -> tuple[list[str], bool]:
-    """Return the options that a class and its bases name, and whether it takes no others."""
+def _parameters(kind: type[Agent]) -> tuple[list[str], bool]:
+    """Return the parameters that a class and its bases name, and whether it takes no others."""
     own = inspect.signature(kind).parameters.values()
     complete = all(parameter.kind is not parameter.VAR_KEYWORD for parameter in own)
-    signatures = [
-        inspect.signature(base).parameters.values()
-        for base in kind.__mro__[:-1]
-        if "__init__" in vars(base)
-    ]
+    bases = [kind] if complete else [b for b in kind.__mro__[:-1] if "__init__" in vars(b)]
     names = {
         parameter.name: None
-        for parameters in ([own] if complete else signatures)
-        for parameter in parameters
-        if parameter.kind is not parameter.VAR_KEYWORD and parameter.name != "seed"
+        for base in bases
+        for parameter in inspect.signature(base).parameters.values()
+        if parameter.kind is not parameter.VAR_KEYWORD
     }
     return (list(names) if complete else sorted(names)), complete

@@ -113,7 +113,8 @@ def replay(run: str | Path, corpus: Corpus | str | Path) -> Replay:
         difference = None
         bar = progress(recorded.episodes(), total=len(surveys), desc="replay", unit="survey")
         for record in bar:
-            difference, played = _replay_episode(env, record, recorded.manifest["seed"])
+            seed = episode_seed(recorded.manifest["seed"], surveys.index(record["survey"]))
+            difference, played = _replay_episode(env, record, seed)
             episodes, steps = episodes + 1, steps + played
             if difference is not None:
                 break
@@ -125,11 +126,10 @@ def replay(run: str | Path, corpus: Corpus | str | Path) -> Replay:
 
 
 def _replay_episode(
-    env: gymnasium.Env[Any, Any], record: dict[str, Any], seed: int
+    env: gymnasium.Env[Any, Any], record: dict[str, Any], own_seed: int
 ) -> tuple[ReplayDifference | None, int]:
     """Return the first difference in an episode, if any, and the number of steps played."""
     survey_id, steps = record["survey"], record["steps"]
-    own_seed = episode_seed(seed, survey_id)
     if record["seed"] != own_seed:
         return ReplayDifference(survey_id, 0, None, "the seed", record["seed"], own_seed), 0
     actions = iter([step["action"] for step in steps])

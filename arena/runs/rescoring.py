@@ -19,7 +19,7 @@ from arena.mindmap.extractors import EXTRACTORS
 from arena.runs import environment
 from arena.runs.directory import OpenedRun
 from arena.runs.results import answers_of
-from arena.runs.scoring import Answers, Scores, metric_names, not_visible, summarize
+from arena.runs.scoring import Answers, Scores, map_floors, metric_names, not_visible, summarize
 from arena.runs.trajectories import TRAJECTORIES, refuse_changed
 from arena.tasks import ENCODER, EXTRACTOR, TASKS, TaskSet, evaluate_answers, measures, stages_of
 
@@ -83,6 +83,8 @@ def rescore(
         return _evaluate(columns, submitted, tasks, survey_id, encoder, extractor)
 
     summary = summarize(task, names, tasks, answers, evaluate)
+    if columns is None:
+        summary |= map_floors(task, tasks, answers, encoder)
     summary["counts"]["not_visible"] = not_visible(corpus, tasks, answers)
     plug_ins: list[Any] = [ENCODERS.get(encoder)] if compares else []
     plug_ins += [EXTRACTORS.get(extractor)] if extracts else []
@@ -97,7 +99,7 @@ def rescore(
             "answers": sha256_json(
                 [
                     [survey_id, [stage, answer if isinstance(answer, list) else answer.to_json()]]
-                    for survey_id, submitted in answers.items()
+                    for survey_id, submitted in sorted(answers.items())
                     for stage, answer in submitted.items()
                 ]
             ),

@@ -7,13 +7,14 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena import trec
 from arena._internal.files import atomic_write, write_json
 from arena.errors import DataError, clip
-from arena.runs.scoring import Answers, summarize
+from arena.runs.scoring import Answers, map_floors, summarize
 from arena.runs.trajectories import TRAJECTORIES, read_episodes
 from arena.tasks import ENCODER, TASKS, TaskSet, evaluate_answers, stages_of
 
@@ -38,7 +39,7 @@ def write_results(
     """Write the answers and ``metrics.json``; return the metrics and the names of all files."""
     answers: dict[str, Answers] = {}
     costs = {}
-    for record in read_episodes(output / TRAJECTORIES):
+    for record in sorted(read_episodes(output / TRAJECTORIES), key=itemgetter("survey")):
         answers[record["survey"]] = answers_of(record)
         costs[record["survey"]] = record["spent"] | {
             "return": math.fsum(step["reward"] for step in record["steps"]),
@@ -53,6 +54,7 @@ def write_results(
         answers,
         lambda submitted, survey_id: evaluate_answers(task, submitted, tasks, survey_id, encoder),
     )
+    summary |= map_floors(task, tasks, answers, encoder)
     for survey_id, entry in costs.items():
         summary["per_survey"][survey_id] |= entry
     summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -14,11 +13,11 @@ from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.progress import progress
 from arena.agents import Agent
 from arena.corpus import Corpus
-from arena.errors import ArenaError, CorpusError, DataError, NoLabelsError, clip
+from arena.errors import DataError, NoLabelsError, clip
 from arena.runs import environment
 from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION, run_directory
-from arena.runs.episodes import episode_seed, record_episode
-from arena.runs.players import agent_factory
+from arena.runs.episodes import Player
+from arena.runs.processes import play_episodes
 from arena.runs.results import write_results
 from arena.runs.trajectories import TRAJECTORIES, VERSION, Trajectories, plain
 from arena.tasks import (
@@ -28,6 +27,7 @@ from arena.tasks import (
     TaskSet,
     can_score,
     choose_surveys,
+    play_order,
 )
 
 
@@ -48,13 +48,16 @@ def run(
     budget: Mapping[str, int] | None = None,
     surveys: Sequence[str] | int | None = None,
     seed: int = 0,
+    jobs: int = 1,
+    isolate: bool = False,
     overwrite: bool = False,
 ) -> dict[str, Any]:
     """Play one episode of `task` for each survey and write a scored run.
 
-    Writes ``trajectories.jsonl``, ``metrics.json``, ``manifest.json`` and the answers into
-    `output`; docs/runs.md describes them. The same arguments give the same bytes. A run that was
-    interrupted continues after its last complete episode.
+    Episodes are played in order of their cutoffs. Writes ``trajectories.jsonl``,
+    ``metrics.json``, ``manifest.json`` and the answers into `output`; docs/runs.md describes them.
+    The same arguments give the same bytes. A run that was interrupted continues after its last
+    complete episode.
 
     Args:
         corpus: A built corpus, or its directory.
@@ -76,7 +79,10 @@ def run(
             ``max_k`` of the environment.
         surveys: Ids of surveys, or how many of the corpus' surveys in order; by default all. For a
             task with a mind-map, a number and the default count only surveys that have one.
-        seed: Makes each episode's own seed, together with the survey's id.
+        seed: Makes each episode's own seed, together with its place in the run.
+        jobs: Number of episodes that are played at once, each in a process; the files are the
+            same.
+        isolate: Play each episode in a new process, so that the agent's code keeps nothing.
         overwrite: Begin anew if `output` holds a run.
 
     Returns:
@@ -86,16 +92,16 @@ def run(
         UnknownNameError: A name is unknown.
         DataError: An option or a number is out of its range.
         CorpusError: `output` holds something else, or the corpus is damaged.
-        ArenaError: Another process writes `output`, or the agent fails; the episodes played so
-            far are kept.
+        AgentError: The agent fails; the episodes before it are kept.
+        ArenaError: Another process writes `output`.
     """
     corpus = Corpus.of(corpus)
     TASKS.get(task)  # an unknown name is reported before anything is opened
     tasks = TaskSet(corpus.directory)
-    chosen = _choose(task, tasks, surveys)
+    chosen = play_order(tasks, _choose(task, tasks, surveys))
     agent_options = agent_options or {}
-    factory = agent_factory(agent, agent_options, task, tasks)
-    factory.prepare()
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
+        raise DataError(f"jobs={clip(jobs)}: give an integer >= 1.")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise DataError(f"seed={clip(seed)}: give an integer >= 0.")
     arguments = environment.arguments_of(
@@ -113,7 +119,9 @@ def run(
     if arguments.get(environment.FOUND) is not None and environment.takes_found(task):
         starting_papers = environment.papers_of_run(arguments, corpus, tasks, chosen)
         arguments[environment.FOUND] = starting_papers
-    env = environment.make_environment(task, corpus, chosen, arguments)
+    player = Player(corpus, task, agent, agent_options, arguments, chosen, seed)
+    env, factory = player.env, player.agents
+    factory.prepare()
     manifest = plain(
         {
             "version": MANIFEST_VERSION,
@@ -149,22 +157,12 @@ def run(
         same = {"version": VERSION, **{key: manifest[key] for key in ("arena", "task", "sha256")}}
         trajectories = Trajectories(output / TRAJECTORIES, same)
         trajectories.keep(chosen)
-        rest = [survey_id for survey_id in chosen if survey_id not in trajectories.done]
-        with trajectories:
-            for survey_id in progress(rest, desc=f"{task} {factory.name}", unit="survey"):
-                own_seed = episode_seed(seed, survey_id)
-                try:
-                    player = factory.make(survey_id, own_seed)
-                    episode = record_episode(env, player, survey_id, own_seed)
-                except CorpusError:
-                    raise
-                except Exception as error:
-                    raise ArenaError(
-                        f"agent {factory.name!r} failed on survey {survey_id!r}: "
-                        f"{_described(error)} The episodes before it are kept; the same command "
-                        "continues from here."
-                    ) from error
-                trajectories.append(same | episode)
+        rest = range(len(trajectories.done), len(chosen))
+        records = play_episodes(player, rest, jobs, isolate)
+        bar = progress(records, total=len(rest), desc=f"{task} {factory.name}", unit="survey")
+        with trajectories, closing(records):
+            for record in bar:
+                trajectories.append(same | record)
         summary, names = write_results(output, manifest, tasks)
         files = {name: sha256_file(output / name) for name in names}
         write_json(output / MANIFEST, manifest | {"files": files})
@@ -189,12 +187,3 @@ def _checked(agent_options: dict[str, Any]) -> dict[str, Any]:
         return plain(agent_options)  # type: ignore[no-any-return]
     except (TypeError, ValueError) as error:
         raise DataError(f"the agent's options must be what JSON can hold: {error}.") from None
-
-
-def _described(error: Exception) -> str:
-    """Return what went wrong; our own errors also say what to do."""
-    if isinstance(error, ArenaError):
-        return str(error)
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{Path(frame.filename).name} line {frame.lineno}"
-    return f"{type(error).__name__}: {clip(str(error), 200)} ({place})."

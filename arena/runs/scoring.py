@@ -14,7 +14,7 @@ from arena.corpus import Corpus
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.metrics import evaluate, mean, parse
 from arena.runs.trajectories import finished_files, refuse_changed
-from arena.tasks import TASKS, TaskSet, choose_surveys, ideal_answers
+from arena.tasks import TASKS, TaskSet, choose_surveys, ideal_answers, stages_of
 from arena.tools import MAX_SUBMITTED
 
 Answers = Mapping[str, Any]
@@ -86,6 +86,28 @@ def summarize(
             **totals,
         },
     }
+
+
+def map_floors(
+    task: str, tasks: TaskSet, answers: Mapping[str, Answers], encoder: str
+) -> dict[str, Any]:
+    """Return ``{"floors": ...}`` of the mind-maps that were submitted, as `arena.mindmap.floors`.
+
+    Nothing for a task, or for surveys, without mind-maps.
+    """
+    from arena.mindmap import SCORES, MindMap, floors
+
+    for stage, specification in stages_of(task):
+        if specification.answer == "mind_map":
+            golds = {survey_id: tasks.mind_map(survey_id) for survey_id in sorted(answers)}
+            pairs = [
+                (answers[survey_id].get(stage) or MindMap(""), gold)
+                for survey_id, gold in golds.items()
+                if gold is not None
+            ]
+            names = list(dict.fromkeys([SCORES[0], *specification.metrics]))
+            return {"floors": floors(pairs, names, encoder)} if pairs else {}
+    return {}
 
 
 def _means(names: Sequence[str], scored: Sequence[Scores]) -> dict[str, float | None]:

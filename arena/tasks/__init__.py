@@ -24,7 +24,7 @@ from arena.tasks.scoring import (
     ideal_ranking,
     measures,
 )
-from arena.tasks.task_set import TaskSet, choose_surveys
+from arena.tasks.task_set import TaskSet, choose_surveys, play_order
 
 __all__ = [
     "DEFAULT_BUDGET",
@@ -43,6 +43,7 @@ __all__ = [
     "ideal_answers",
     "ideal_ranking",
     "measures",
+    "play_order",
     "stages_of",
     "tools_of",
 ]

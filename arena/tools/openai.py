@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import gymnasium
@@ -31,6 +32,8 @@ def tool_schemas(
     env: gymnasium.Env[Any, Any] | gymnasium.vector.VectorEnv[Any, Any, Any],
 ) -> list[dict[str, Any]]:
     """Return the tools of an environment for the argument ``tools`` of a chat completion.
+
+    Each call makes new objects: changes to them show nowhere else.
 
     Args:
         env: An environment of this project, wrapped or not, scalar or vector.
@@ -60,7 +63,7 @@ def _function(tool: Tool) -> dict[str, Any]:
 
 def _schema(parameter: Parameter) -> dict[str, Any]:
     """Return the JSON schema of an argument."""
-    schema = {**_TYPES[parameter.kind], "description": parameter.description}
+    schema = {**copy.deepcopy(_TYPES[parameter.kind]), "description": parameter.description}
     for name, bound in zip(("minimum", "maximum"), parameter.bounds, strict=True):
         if bound is not None:
             schema[name] = bound

@@ -63,7 +63,7 @@ MOMENTS = {
     "before the rename": "workdir.put = die",
     "after the rename": "workdir._sync_one = lambda path: path.name == sys.argv[-1] and die()",
     "while clearing": "rmtree = b.shutil.rmtree\nb.shutil.rmtree = lambda path, **options: "
-    "die() if Path(path).name == 'new' else rmtree(path, **options)",
+    "die() if Path(path).name.startswith('going-') else rmtree(path, **options)",
     "between two renames": between_two_renames("c"),
 }
 

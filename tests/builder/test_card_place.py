@@ -137,7 +137,7 @@ def test_a_corpus_that_was_changed_gets_no_card(copy: Path) -> None:
     told = manifest(copy)
     told["counts"]["papers"] += 1
     (copy / "manifest.json").write_text(json.dumps(told))
-    with pytest.raises(CorpusError, match="has other content than when it was written"):
+    with pytest.raises(CorpusError, match="its content is not what was written"):
         write_card(copy)
 
 

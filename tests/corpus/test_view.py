@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from helpers import Memory
+from helpers import Memory, reseal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -391,5 +391,6 @@ def test_an_index_of_another_analyzer_is_refused(mini, tmp_path):
     shutil.copytree(mini, tmp_path / "corpus")
     manifest = tmp_path / "corpus" / "index" / "bm25" / "manifest.json"
     manifest.write_text(manifest.read_text().replace("unicode-porter-1", "unicode-porter-0"))
+    reseal(tmp_path / "corpus")
     with pytest.raises(CorpusError, match=r"'unicode-porter-0', this release has .*--engine bm25"):
         arena.Corpus.open(tmp_path / "corpus").retriever()

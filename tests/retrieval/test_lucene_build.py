@@ -165,6 +165,34 @@ LuceneRetriever.build(Papers(["graph net"] * 20), Path(sys.argv[1]), ("title",),
     pytest.fail("the writer was left alone")
 
 
+def test_kills_at_any_time_leave_no_trace(tmp_path):
+    """Also while Java starts, and with the next attempt at once."""
+    world = tmp_path / "world"
+    build_corpus(WorldSource(WorldConfig(seed=7, papers=120, surveys=4)), world)
+    code = "import sys; from corpus_builder.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "index", str(world), "--engine", "lucene"]
+    index = world / "index" / "lucene"
+    begun = time.monotonic()
+    subprocess.run(command, check=True, env=ENVIRONMENT, capture_output=True)
+    seconds, expected = time.monotonic() - begun, contents(index)
+    killed = 0
+    for number in range(20):
+        again = [*command, "--overwrite"]
+        builder = subprocess.Popen(
+            again, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        time.sleep(seconds * number / 20)
+        builder.kill()
+        killed += builder.wait() == -signal.SIGKILL
+        if number % 4 == 3:  # and between these, one kill after the other
+            done = subprocess.run(again, env=ENVIRONMENT, capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+            assert contents(index) == expected
+            assert sorted(path.name for path in index.parent.iterdir()) == ["bm25", "lucene"]
+            assert verify(world)["problems"] == {}
+    assert killed >= 15
+
+
 def test_a_writer_at_work_ends_when_nobody_waits(tmp_path):
     """As in a long merge, after the last document."""
     code = """

@@ -91,17 +91,29 @@ def test_the_same_run_twice_gives_the_same_bytes(world, title_run, tmp_path):
     assert run_contents(title_run) == before
 
 
-def test_the_seed_counts_and_order_does_not(world, tmp_path):
+def test_the_seed_and_the_place_of_an_episode_count(world, tmp_path):
     arena.run(world, "discovery", "random", tmp_path / "a", seed=1)
     arena.run(world, "discovery", "random", tmp_path / "b", seed=1)
     arena.run(world, "discovery", "random", tmp_path / "c", seed=2)
     assert run_contents(tmp_path / "a") == run_contents(tmp_path / "b")
     assert (tmp_path / "a/run.trec").read_bytes() != (tmp_path / "c/run.trec").read_bytes()
-    # A survey's episode does not depend on which others are played.
-    lines = (tmp_path / "a" / "trajectories.jsonl").read_text().splitlines()
-    last = json.loads(lines[-1])["survey"]
-    arena.run(world, "discovery", "random", tmp_path / "d", seed=1, surveys=[last])
-    assert (tmp_path / "d" / "trajectories.jsonl").read_text().splitlines() == lines[-1:]
+    records = read_records(tmp_path / "a")
+    assert len({record["seed"] for record in records}) == 8
+    arena.run(world, "discovery", "random", tmp_path / "d", seed=1, surveys=[records[-1]["survey"]])
+    [alone] = read_records(tmp_path / "d")
+    assert alone["seed"] == records[0]["seed"]  # the place alone: no survey can be told by it
+
+
+def read_records(run):
+    return [json.loads(line) for line in (run / "trajectories.jsonl").read_text().splitlines()]
+
+
+def test_episodes_are_played_in_order_of_their_cutoffs(world, tmp_path):
+    arena.run(world, "discovery", "title", tmp_path / "run")
+    dates = {r["id"]: r["date"] for r in pq.read_table(world / "tasks/surveys.parquet").to_pylist()}
+    played = [record["survey"] for record in read_records(tmp_path / "run")]
+    assert played == sorted(dates, key=lambda survey: (dates[survey], survey)) != sorted(dates)
+    assert json.loads((tmp_path / "run/manifest.json").read_text())["surveys"] == played
 
 
 def test_the_oracle_reaches_the_ceiling_and_random_does_not(world, tmp_path):

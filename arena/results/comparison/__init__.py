@@ -4,38 +4,20 @@
 and HTML. See docs/comparing.md.
 """
 
-from arena.results.comparison.comparing import CORRECTIONS, TESTS, compare
-from arena.results.comparison.model import (
-    ComparedRun,
-    Comparison,
-    Effort,
-    Estimate,
-    MetricComparison,
-    ModelUse,
-    PairedDifference,
-    PlayedEpisode,
-    Query,
-)
+from arena.results.comparison.comparing import compare
+from arena.results.comparison.model import Comparison
+from arena.results.comparison.opening import usage_of
 from arena.results.comparison.page import as_html, write_html
-from arena.results.comparison.report import as_json, as_latex, as_markdown, as_text
+from arena.results.comparison.report import (
+    LABELS,
+    as_json,
+    as_latex,
+    as_markdown,
+    as_text,
+    verdict,
+)
 
 __all__ = [
-    "CORRECTIONS",
-    "TESTS",
-    "ComparedRun",
-    "Comparison",
-    "Effort",
-    "Estimate",
-    "MetricComparison",
-    "ModelUse",
-    "PairedDifference",
-    "PlayedEpisode",
-    "Query",
-    "as_html",
-    "as_json",
-    "as_latex",
-    "as_markdown",
-    "as_text",
-    "compare",
-    "write_html",
-]
+    "LABELS", "Comparison", "as_html", "as_json", "as_latex", "as_markdown", "as_text", "compare",
+    "usage_of", "verdict", "write_html",
+]  # fmt: skip

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.arrays import StringTable, load_array
+from arena._internal.arrays import StringTable, damaged, load_array
 from arena._internal.cores import cores
 from arena.retrieval._bm25 import BM25
 from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Scope
@@ -84,13 +84,18 @@ class BM25Retriever(BM25):
 
         super().__init__(statistics, k1, b)
         self._kernel = _kernel
-        self._table = StringTable(directory / "terms").arrays()
-        self._starts, self._docs, self._codes, self._lengths = (
-            load_array(directory / f"{name}.npy") for name in ("starts", "docs", "codes", "lengths")
+        table = StringTable(directory / "terms")
+        self._directory, self._table = directory, table.arrays()
+        self._starts = load_array(directory / "starts.npy", np.int64, size=len(table) + 1)
+        self._docs = load_array(directory / "docs.npy", np.uint32)
+        self._codes = load_array(
+            directory / "codes.npy", np.uint16, np.uint32, size=len(self._docs)
         )
-        self._documents_before = load_array(directory / "documents_before.npy")
-        self._length_before = load_array(directory / "length_before.npy")
-        self._values = Values(directory, self._k1, self._b)
+        self._lengths = load_array(directory / "lengths.npy", np.uint32)
+        size = len(self._lengths) + 1
+        self._documents_before = load_array(directory / "documents_before.npy", np.int64, size=size)
+        self._length_before = load_array(directory / "length_before.npy", np.int64, size=size)
+        self._values = Values(directory, self._k1, self._b, empty=not len(self._docs))
         self._free_sums: list[NDArray[np.float64]] = []  # zeros, between searches
         self._known_terms: dict[str, int] = {}
         self._known_scopes: dict[Scope, _ScopeStatistics] = {}
@@ -129,6 +134,12 @@ class BM25Retriever(BM25):
 
     def _search(self, requests: Sequence[Request]) -> list[Ranking]:
         """Return what `search` returns, for at most as many requests as there are values for."""
+        try:
+            return self._rank(requests)
+        except (ValueError, IndexError) as error:  # of a kernel: files that nobody has checked
+            raise damaged(self._directory, str(error)) from None
+
+    def _rank(self, requests: Sequence[Request]) -> list[Ranking]:
         scopes = [self._statistics_of(scope) for _, _, scope in requests]
         known, queries = self._numbers([query for query, _, _ in requests])
         numbers, bounds = array("q"), [0]
@@ -216,11 +227,12 @@ class Values:
     begun; searches that still use the old one keep it.
     """
 
-    def __init__(self, directory: Path, k1: float, b: float) -> None:
-        self._tfs, self._lengths = (
-            load_array(directory / f"pair_{name}.npy").astype(np.float64)
-            for name in ("tfs", "lengths")
-        )
+    def __init__(self, directory: Path, k1: float, b: float, *, empty: bool) -> None:
+        tfs = load_array(directory / "pair_tfs.npy", np.uint32)
+        lengths = load_array(directory / "pair_lengths.npy", np.uint32, size=len(tfs))
+        if not empty and not len(tfs):
+            raise damaged(directory / "pair_tfs.npy", "it is empty")
+        self._tfs, self._lengths = tfs.astype(np.float64), lengths.astype(np.float64)
         self._k1, self._b = k1, b
         self.room = max(1, min(_TABLE_ROWS, _TABLE_BYTES // max(1, self._tfs.nbytes)))
         self._lock = threading.Lock()

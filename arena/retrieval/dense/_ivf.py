@@ -137,7 +137,8 @@ class IVFSearch:
         query = request.query.astype(np.float32)[None]
         with _one_thread(faiss):  # a pool of threads would not survive a fork
             _, ids = self._index.search(query, self._candidates(request), params=parameters)
-        rows = np.setdiff1d(ids[0][ids[0] >= 0], request.excluded, assume_unique=True)
+        ids = ids[(ids >= 0) & (ids < request.end)]
+        rows = np.setdiff1d(ids, request.excluded, assume_unique=True)
         return best(rows, self._flat.exact(request.query, rows), request.k)
 
     @staticmethod

@@ -47,6 +47,7 @@ class Dense(Retriever):
 
     resumes: ClassVar[bool] = True
     spreads: ClassVar[bool] = True
+    unsafe_files: ClassVar[tuple[str, ...]] = (_ivf.IVF,)
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ can fork. Documents go to the writer by a pipe; it answers with JSON.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import signal
@@ -35,6 +36,7 @@ LENGTH = struct.Struct("<I")
 END = 2**32 - 1
 """Stands in the place of a length after the last document."""
 
+_PR_SET_PDEATHSIG = 1
 _SEGMENT_TOKENS = 16_000_000
 _MEMORY_MB = 256.0
 # Of 255 characters, each up to two of Java's.
@@ -84,7 +86,7 @@ class _Writer:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - __exit__ closes it
         paths = [path or str(Path.cwd()) for path in sys.path]
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "arena.retrieval.lucene._build", str(directory)],
+            [sys.executable, "-P", "-m", __name__, str(directory), str(os.getpid())],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, bufsize=1 << 20,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         )  # fmt: skip
@@ -261,8 +263,13 @@ def _watch(pipe: IO[bytes]) -> None:
     os._exit(1)
 
 
-def main(directory: str) -> int:
+def main(directory: str, parent: str) -> int:
     """Write the documents of standard input; print the result on standard output."""
+    # The system ends this process with its parent, also while Java is busy and nothing is read.
+    with contextlib.suppress(OSError, AttributeError):  # not on Linux: the pipe tells, see `_watch`
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != int(parent):
+        return 1
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever else prints does not get between
     try:
@@ -280,4 +287,4 @@ def main(directory: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,91 @@
+"""What is opened is what was built: files are compared with the hashes in their manifest.
+
+A file is hashed when it is first opened on a machine. Its size, times and inode are then remembered
+in the user's cache folder, so that the next opening costs a `stat`. The arrays that decide which
+papers a cutoff reaches are small and are hashed at every opening.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from arena._internal.cores import cores
+from arena._internal.files import atomic_write, sha256_file
+from arena._internal.progress import progress
+from arena.errors import CorpusError, DataError
+
+_SETTLED = 50_000_000
+"""Nanoseconds after which a change of a file shows in its times, whatever clock they come from."""
+
+
+def cache_directory() -> Path:
+    """Return the folder of the project's caches; the variable ``ARENA_CACHE`` moves it."""
+    usual = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "researcharena"
+    return Path(os.environ.get("ARENA_CACHE") or usual).expanduser()
+
+
+def require_intact(
+    directory: Path,
+    files: Mapping[str, Mapping[str, Any]],
+    rebuild: str,
+    *,
+    names: Collection[str] | None = None,
+    always: Collection[str] = (),
+) -> None:
+    """Compare the files of a corpus or an index with the hashes in its manifest.
+
+    Args:
+        directory: Directory of the manifest.
+        files: Name -> ``bytes`` and ``sha256``, as in the manifest.
+        rebuild: Command that builds the files again, for messages.
+        names: Names of the files to compare; by default all.
+        always: Names of those that are hashed even if they were compared before.
+
+    Raises:
+        CorpusError: If a file has other content than the one that was built.
+    """
+    place = hashlib.sha256(os.fsencode(directory)).hexdigest()[:32]
+    cache = cache_directory() / "checked" / f"{place}.json"
+    known, stamps = _read(cache), {}
+    for name in files if names is None else names:
+        stat = (directory / name).stat()
+        numbers = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, stat.st_dev]
+        stamps[name] = [*numbers, files[name]["sha256"]]
+    todo = [name for name in stamps if name in always or known.get(name) != stamps[name]]
+    with ThreadPoolExecutor(cores()) as pool:
+        digests = pool.map(sha256_file, [directory / name for name in todo])
+        shown = progress(digests, total=len(todo), desc="check", unit="file")
+        for name, digest in zip(todo, shown, strict=True):
+            if digest != files[name]["sha256"]:
+                raise CorpusError(
+                    f"{str(directory / name)!r} is damaged: its content is not what was built. "
+                    f"Build it again with `{rebuild}`, or copy it again."
+                )
+    settled = time.time_ns() - _SETTLED
+    new = {name: stamps[name] for name in todo if max(stamps[name][1:3]) < settled}
+    kept = {name: stamp for name, stamp in known.items() if name in files} | new
+    if kept != known:
+        _write(cache, kept)
+
+
+def _read(cache: Path) -> dict[str, Any]:
+    try:
+        known = json.loads(cache.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return known if isinstance(known, dict) else {}
+
+
+def _write(cache: Path, known: dict[str, Any]) -> None:
+    try:
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write(cache, json.dumps(known))
+    except (OSError, DataError):  # without a cache every opening compares all files
+        return

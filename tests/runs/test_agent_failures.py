@@ -1,0 +1,273 @@
+"""Whatever an agent does, the run names the agent, ends with 2 and keeps what was played."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import run_contents
+
+import arena
+import arena.cli
+from arena.agents import AGENTS, Agent, Researcher
+from arena.errors import AgentError, DataError
+
+# Fails in one method, on the third episode or at the beginning of the run.
+FAILING = """
+import arena
+Title = arena.agents.AGENTS.get("title")
+made = 0
+
+class Failing(Title):
+    def __init__(self, seed=0, method="", raises=""):
+        global made
+        super().__init__(seed)
+        made += 1  # the first one shows the prompts
+        self.fails = {method: made == 4 or method in ("prompts", "prepare")}
+        self.raises = raises
+        self.may_fail("__init__")
+    def may_fail(self, method):
+        if self.fails.get(method):
+            raise eval(self.raises)
+    def prompts(self):
+        self.may_fail("prompts")
+        return {}
+    def prepare(self):
+        self.may_fail("prepare")
+    def act(self, observation):
+        self.may_fail("act")
+        return super().act(observation)
+    def notes(self):
+        self.may_fail("notes")
+        return {}
+"""
+RAISED = ["SystemExit(0)", "SystemExit('bye')", "GeneratorExit()", "ValueError('no')"]
+
+
+@pytest.mark.parametrize("raises", [*RAISED, "StopIteration()", "BaseException('x')"])
+@pytest.mark.parametrize("method", ["__init__", "act", "notes", "prompts", "prepare"])
+def test_a_failure_of_the_agent_is_the_agents(world, tmp_path, capsys, method, raises):
+    file = tmp_path / "failing.py"
+    file.write_text(FAILING)
+    output = tmp_path / "run"
+    command = [
+        "run", "--corpus", str(world), "--task", "discovery", "--agent", f"{file}:Failing",
+        "--output", str(output), "--surveys", "4", "--agent-option", f"method={method}",
+        "--agent-option", f"raises={raises}",
+    ]  # fmt: skip
+    assert arena.cli.main(command) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("arena: error: agent 'Failing' failed ")
+    assert error.count("\n") == 1
+    assert f"{raises.partition('(')[0]}: " in error
+    assert "failing.py line" in error
+    if method in ("prompts", "prepare"):
+        assert f"in {method}()" in error
+        assert not output.exists()
+    else:
+        assert " on survey 'w" in error
+        assert len((output / "trajectories.jsonl").read_bytes().splitlines()) == 2
+
+
+class Interrupted(Agent):
+    def act(self, observation: Any) -> Any:
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_stays_ctrl_c(world, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        arena.run(world, "discovery", Interrupted, tmp_path / "run")
+
+
+class NoSeed(Agent):
+    """An option and no seed."""
+
+    def __init__(self, n=10):
+        self.n = n
+
+    def act(self, observation: Any) -> Any:
+        SEEDS.append(self.seed)
+        return {"tool": "finish", "arguments": {}}
+
+
+SEEDS: list[int] = []
+
+
+def test_an_agent_need_not_take_a_seed(world, tmp_path):
+    arena.run(world, "discovery", NoSeed, tmp_path / "run", agent_options={"n": 3}, surveys=2)
+    lines = (tmp_path / "run/trajectories.jsonl").read_text().splitlines()
+    assert [json.loads(line)["seed"] for line in lines] == SEEDS
+    assert len(set(SEEDS)) == 2
+    with pytest.raises(DataError, match=r"the agent 'NoSeed' has no option 'm'. Known: n"):
+        arena.run(world, "discovery", NoSeed, tmp_path / "x", agent_options={"m": 3})
+    with pytest.raises(DataError, match="the agent 'NoSeed' has no option 'seed'"):
+        arena.run(world, "discovery", NoSeed, tmp_path / "x", agent_options={"seed": 3})
+
+
+class Looks(Researcher):
+    def discover(self, desk):
+        desk.ranking = [hit.id for hit in desk.search(desk.topic)]
+        yield from ()
+
+
+class Counts(Researcher):
+    def discover(self, desk):
+        if len(desk.search(desk.topic)) > 0:
+            yield from ()
+
+
+class Indexes(Researcher):
+    def discover(self, desk):
+        desk.ranking = [desk.search(desk.topic)[0].id]
+
+
+@pytest.mark.parametrize("agent", [Looks, Counts, Indexes])
+def test_a_forgotten_yield_from_explains_itself(world, tmp_path, agent):
+    with pytest.raises(AgentError, match=r"Is a `yield from` missing .*`hits = yield from desk"):
+        arena.run(world, "discovery", agent, tmp_path / "run", surveys=1)
+
+
+class Meddles(Agent):
+    """Changes everything it receives, and remembers what it saw."""
+
+    seen: list[Any] = []  # noqa: RUF012
+
+    def __init__(self, words=()):
+        self.words = words
+
+    def act(self, observation: Any) -> Any:
+        seen = json.dumps([self.tools, self.words])
+        self.seen.append((seen, observation["cutoff"]))
+        for tool in self.tools:
+            function = tool["function"]
+            function["description"] = f"used on {observation['topic']}"
+            for schema in function["parameters"]["properties"].values():
+                schema.setdefault("items", {})["note"] = observation["topic"]
+        self.words.append(observation["topic"])
+        observation["budget"].clear()
+        return {"tool": "finish", "arguments": {}}
+
+
+def test_an_episode_shows_nothing_of_those_before(world, tmp_path):
+    Meddles.seen.clear()
+    arena.run(world, "organization", Meddles, tmp_path / "run", agent_options={"words": ["a"]})
+    received, cutoffs = zip(*Meddles.seen, strict=True)
+    assert len(set(received)) == 1
+    assert list(cutoffs) == sorted(cutoffs)
+
+
+REMEMBERS = """
+import os, arena
+seen = []
+
+class Remembers(arena.Agent):
+    def act(self, observation):
+        seen.append(observation["topic"])
+        if len(seen) < 4:
+            return {"tool": "search", "arguments": {"query": observation["topic"]}}
+        return {"tool": "finish", "arguments": {}}
+    def notes(self):
+        return {"seen": len(set(seen)), "made": %s}
+"""
+
+
+@pytest.mark.slow
+def test_a_process_for_each_episode(world, tmp_path):
+    file = tmp_path / "remembers.py"
+    file.write_text(REMEMBERS % "0")
+    arena.run(world, "discovery", f"{file}:Remembers", tmp_path / "one", surveys=4)
+    notes = [record["notes"]["seen"] for record in records(tmp_path / "one")]
+    assert notes == [1, 2, 3, 4]
+    arena.run(world, "discovery", f"{file}:Remembers", tmp_path / "each", surveys=4, isolate=True)
+    assert [record["notes"]["seen"] for record in records(tmp_path / "each")] == [1, 1, 1, 1]
+
+
+def records(run: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (run / "trajectories.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["discovery", "survey"])
+def test_several_at_once_write_the_same_files(world, tmp_path, task):
+    arena.run(world, task, "random", tmp_path / "one")
+    arena.run(world, task, "random", tmp_path / "three", jobs=3)
+    assert run_contents(tmp_path / "one") == run_contents(tmp_path / "three")
+    arena.run(world, task, "random", tmp_path / "alone", jobs=3, isolate=True, surveys=4)
+    arena.run(world, task, "random", tmp_path / "four", surveys=4)
+    assert run_contents(tmp_path / "four") == run_contents(tmp_path / "alone")
+
+
+SLOWLY = """
+import time, arena
+Title = arena.agents.AGENTS.get("title")
+
+class Slowly(Title):
+    def act(self, observation):
+        time.sleep(0.2)
+        return super().act(observation)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_a_kill_of_several_at_once(world, tmp_path, kind):
+    file = tmp_path / "slowly.py"
+    file.write_text(SLOWLY)
+    output = tmp_path / "run"
+    command = [
+        "run", "--corpus", str(world), "--task", "discovery", "--agent", f"{file}:Slowly",
+        "--jobs", "2", "--output", str(output),
+    ]  # fmt: skip
+    path = output / "trajectories.jsonl"
+    process = subprocess.Popen([sys.executable, "-m", "arena", *command], start_new_session=True)
+    deadline = time.monotonic() + 60
+    while not (path.exists() and path.stat().st_size):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(kind)
+    process.wait(60)
+    while True:  # its processes end with it
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            break
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert 1 <= len(records(output)) < 8
+    assert arena.cli.main(command) == 0
+    arena.run(world, "discovery", f"{file}:Slowly", tmp_path / "whole")
+    assert run_contents(output) == run_contents(tmp_path / "whole")
+
+
+ENDS = """
+import os, arena
+
+class Ends(arena.Agent):
+    def act(self, observation):
+        os._exit(7)
+"""
+
+
+@pytest.mark.slow
+def test_an_agent_that_ends_its_process(world, tmp_path):
+    file = tmp_path / "ends.py"
+    file.write_text(ENDS)
+    with pytest.raises(AgentError, match=r"'Ends' failed on survey 'w.* with exit code 7"):
+        arena.run(world, "discovery", f"{file}:Ends", tmp_path / "run", jobs=2)
+
+
+def test_an_agent_that_no_other_process_can_make(world, tmp_path):
+    class Local(AGENTS.get("title")):  # type: ignore[misc]
+        pass
+
+    with pytest.raises(DataError, match=r"'.*Local' cannot be sent to another process"):
+        arena.run(world, "discovery", Local, tmp_path / "run", jobs=2)
+    with pytest.raises(DataError, match="jobs=0: give an integer >= 1"):
+        arena.run(world, "discovery", "title", tmp_path / "run", jobs=0)
