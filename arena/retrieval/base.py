@@ -137,7 +137,7 @@ class Retriever(ABC):
             CorpusError: if the index is damaged.
         """
         check_options(f"engine {cls.registered_name()}", options, option_names(cls)[1:])
-        return cls(directory, **options)
+        return cls(directory, **options)  # type: ignore[call-arg]
 
     @classmethod
     def registered_name(cls) -> str:

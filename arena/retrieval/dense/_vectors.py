@@ -60,7 +60,8 @@ def load_vectors(directory: Path, dimension: int) -> tuple[NDArray[Any], NDArray
     documents = load_array(directory / DOCUMENTS, np.uint32)
     vectors = load_array(directory / VECTORS)
     shape = (len(documents), dimension)
-    if (vectors.dtype, vectors.shape) != (np.float16, shape) or not vectors.flags.c_contiguous:
+    fits = vectors.dtype == np.float16 and vectors.shape == shape
+    if not fits or not vectors.flags.c_contiguous:
         raise damaged(
             directory / VECTORS,
             f"it holds {vectors.dtype} of shape {vectors.shape}, {DOCUMENTS} and encoder.json say "
