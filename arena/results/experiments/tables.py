@@ -20,8 +20,8 @@ from arena.results.experiments.grid import RUNS, Cell, directory_of, reported_me
 from arena.retrieval import parse_name
 from arena.runs import rescore
 from arena.runs.directory import OpenedRun
-from arena.runs.rescoring import is_of_mind_maps
-from arena.runs.results import answers_of
+from arena.runs.scoring import is_of_mind_maps
+from arena.runs.trajectories import answers_of
 from arena.tasks import stages_of
 
 VERSION = 1
