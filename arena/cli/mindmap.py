@@ -57,17 +57,23 @@ def show(
     FORMATS.get(name)  # refuses a wrong name before anything is read
     if name == "png" and not output and sys.stdout.isatty():
         raise DataError("a PNG is no text for a terminal: name a file with --output, or pipe it.")
-    tree, repairs = _read(file, record, depth)
+    try:
+        tree, repairs = _read(file, record, depth, "--record")
+    except DataError as error:
+        if record is None or beside is None or beside_record is not None:
+            raise
+        more = f"To choose a map of {beside!r}, use --beside-record."
+        raise DataError(f"{error} {more}") from None
     sizes = f"{tree.size:,}"
-    if beside is None:
-        shown = None if json and not output else render(tree, name)
-    else:
-        other, _ = _read(beside, beside_record, depth)
+    shown: str | bytes = ""
+    if beside is not None:
+        other, _ = _read(beside, beside_record, depth, "--beside-record")
         sizes += f" and {other.size:,}"
         captions = _captions((file, beside), (record, beside_record))
         shown = render_beside(tree, other, captions, name)
+    elif output or not json:
+        shown = render(tree, name)
     if output:
-        assert shown is not None
         for path in filter(None, (file, beside)):
             if Path(output).exists() and Path(output).samefile(path):
                 raise DataError(
@@ -87,7 +93,7 @@ def show(
         )
     elif output:
         print(f"{output}: {name}, {sizes} headings")
-    elif shown is not None:
+    else:
         _print(shown)
 
 
@@ -125,7 +131,13 @@ def score(
     Example:
         arena mindmap score --gold gold.json --predicted mine.md --json
     """
-    from arena.mindmap import read_mind_map_file, score_directories, score_pairs
+    from arena.mindmap import (
+        floors,
+        read_mind_map_file,
+        read_others,
+        score_directories,
+        score_pairs,
+    )
 
     made, absent = _extractor(extractor, extractor_option or {})
     options: dict[str, Any] = {
@@ -134,10 +146,16 @@ def score(
         "denominator": denominator,
         "clip": clip,
     }
+    for side, path, record in (
+        ("gold", gold, gold_record), ("predicted", predicted, predicted_record)
+    ):  # fmt: skip
+        if directory and record is not None:
+            raise DataError(f"--{side}-record and --directory: leave one out.")
+        if not directory and Path(path).is_dir():
+            raise DataError(
+                f"--{side} {clip_text(path)} is a folder: to score two folders, add --directory."
+            )
     if directory:
-        for name, value in (("gold", gold_record), ("predicted", predicted_record)):
-            if value is not None:
-                raise DataError(f"--{name}-record and --directory: leave one out.")
         scores = score_directories(predicted, gold, **options)
         if files := scores["without_gold"]:
             more = f" and {len(files) - 5} more" if len(files) > 5 else ""
@@ -147,24 +165,20 @@ def score(
                 file=sys.stderr,
             )
     else:
-        for name, path in (("gold", gold), ("predicted", predicted)):
-            if Path(path).is_dir():
-                raise DataError(
-                    f"--{name} {clip_text(path)} is a folder: to score two folders, add "
-                    "--directory."
-                )
-        gold_map, gold_repairs = read_mind_map_file(gold, gold_record)
-        predicted_map, repairs = read_mind_map_file(predicted, predicted_record)
-        (scores,) = score_pairs([(predicted_map, gold_map)], **options)
+        gold_map, gold_repairs = read_mind_map_file(gold, gold_record, option="--gold-record")
+        predicted_map, repairs = read_mind_map_file(
+            predicted, predicted_record, option="--predicted-record"
+        )
+        pairs = [(predicted_map, gold_map)]
+        (scores,) = score_pairs(pairs, **options)
+        scores["floors"] = floors(pairs, **options, others=read_others(gold, gold_map, 3))
         scores["repairs"] = {"gold": gold_repairs, "predicted": repairs}
     if absent:
         print(f"arena: heading_entity_recall is left out: {absent}", file=sys.stderr)
     if json:
         print_json(scores)
-    elif directory:
-        _print_mean(scores)
     else:
-        _print_scores(scores)
+        _print_scores(scores, directory)
 
 
 def _extractor(name: str | None, options: dict[str, Any]) -> tuple[Any, str]:
@@ -182,27 +196,35 @@ def _extractor(name: str | None, options: dict[str, Any]) -> tuple[Any, str]:
     return (make_extractor(name, options) if options else name), ""
 
 
-def _print_scores(found: dict[str, Any]) -> None:
-    from arena.mindmap import MIND_MAP_METRICS
+def _print_scores(scores: dict[str, Any], directory: bool) -> None:
+    from arena.mindmap import F1_NOTE, FLOORS_NOTE, MIND_MAP_METRICS
 
-    rows = [(name, found[name]) for name in found if name in MIND_MAP_METRICS.names()]
-    rows += [(f"nodes, {which}", number) for which, number in found["nodes"].items()]
-    rows += [(key, found[key]) for key in ("model", "extractor")]
-    print_table([(name, _cell(value)) for name, value in rows], ("", "score"))
-    for which, repairs in found["repairs"].items():
+    values = scores["mean"] if directory else scores
+    names = [name for name in values if name in MIND_MAP_METRICS.names()]
+    columns = [values, scores["floors"]["other_topics"], scores["floors"]["random"]]
+    headers = ["", "mean" if directory else "score", "other topics", "random map"]
+    if directory:
+        columns.append(scores["counts"]["scored"])
+        headers.append("maps")
+    rows = [(name, *(_cell(column.get(name)) for column in columns)) for name in names]
+    print_table(rows, headers)
+    print(FLOORS_NOTE)
+    print(F1_NOTE)
+    first = scores["maps"][0] if directory else scores
+    with_what = f"model {first['model']}, extractor {first['extractor'] or 'none'}"
+    counts = scores["counts" if directory else "nodes"]
+    if directory:
+        missing = counts["predicted_missing"]
+        print(f"{counts['maps']} maps, {missing} of them without a predicted one; {with_what}")
+    else:
+        print(f"{counts['gold']} gold and {counts['predicted']} predicted headings; {with_what}")
+    for side, number in (counts["merged"] if directory else scores["merged"]).items():
+        if number:
+            what = f"{side} maps have headings" if directory else f"headings of the {side} map"
+            print(f"{number} {what} merged with a sibling of the same label, or left out as blank.")
+    for side, repairs in () if directory else scores["repairs"].items():
         for repair in repairs:
-            print(f"{which}: {repair}")
-
-
-def _print_mean(found: dict[str, Any]) -> None:
-    counts = found["counts"]
-    rows = [(name, _cell(found["mean"][name]), counts["scored"][name]) for name in found["mean"]]
-    print_table(rows, ("", "mean", "maps"))
-    first = found["maps"][0]
-    print(
-        f"{counts['maps']} maps, {counts['predicted_missing']} of them without a predicted one; "
-        f"model {first['model']}, extractor {first['extractor'] or 'none'}"
-    )
+            print(f"{side}: {repair}")
 
 
 def _cell(value: Any) -> str:
@@ -211,16 +233,17 @@ def _cell(value: Any) -> str:
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
-def _read(file: str, record: str | None, depth: int | None) -> tuple[MindMap, list[str]]:
+def _read(
+    file: str, record: str | None, depth: int | None, option: str
+) -> tuple[MindMap, list[str]]:
     """Return the mind-map of a file and its repairs; print these on standard error."""
     from arena.mindmap import cut, read_mind_map_file
 
-    tree, repairs = read_mind_map_file(Path(file), record)
+    tree, repairs = read_mind_map_file(file, record, option=option)
     if depth is not None:
-        whole, tree = tree, cut(tree, depth)
-        if tree.size < whole.size:
-            told = f"{whole.size - tree.size:,} headings below level {depth} left out."
-            repairs = [*repairs, told]
+        size, tree = tree.size, cut(tree, depth)
+        if tree.size < size:
+            repairs = [*repairs, f"{size - tree.size:,} headings below level {depth} left out."]
     for sentence in repairs:
         print(printable(f"{file}: {sentence}", 400), file=sys.stderr)
     return tree, repairs

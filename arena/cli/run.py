@@ -235,12 +235,25 @@ def parse_surveys(text: str | None, known: Any) -> list[str] | int | None:
 
 def print_summary(summary: dict[str, Any], name: str) -> None:
     """Print mean and ceiling of every metric, and what they are the mean of."""
-    from arena.tasks import stages_of
+    from arena.mindmap import F1_NOTE, FLOORS_NOTE
 
+    floors = summary.get("floors", {})
+    values = floors.get("predicted", {}) | summary["mean"]
+    columns = [values, *(floors[kind] for kind in floors and ("other_topics", "random"))]
+    columns.append(summary["ceiling"])
+    titles = ("other topics", "random map") if floors else ()
     print_table(
-        [(metric, value, summary["ceiling"][metric]) for metric, value in summary["mean"].items()],
-        (summary["task"], name, "ceiling"),
+        [(metric, *(column.get(metric) for column in columns)) for metric in values],
+        (summary["task"], name, *titles, "ceiling"),
     )
+    if floors:
+        print(FLOORS_NOTE)
+        print(F1_NOTE)
+        if changed := floors["merged"]["gold"]:
+            print(
+                f"{changed} of the surveys' own mind-maps have headings that were merged with a "
+                "sibling of the same label, or left out as blank."
+            )
     counts = summary["counts"]
     print(
         f"Mean over {counts['scored']} of {counts['surveys']} surveys "
@@ -253,11 +266,7 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
                 f"{metric}: over {number} of them; the labels of the others have nothing that it "
                 "counts."
             )
-    stages = [stage for stage, _ in stages_of(summary["task"])]
-    nothing = sum(
-        any(not entry["submitted"].get(stage) for stage in stages)
-        for entry in summary["per_survey"].values()
-    )
+    nothing = sum(not any(e["submitted"].values()) for e in summary["per_survey"].values())
     if nothing and "missing" not in counts:
         print(
             f"Warning: the agent submitted nothing in {nothing} of {counts['surveys']} episodes; "

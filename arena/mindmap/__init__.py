@@ -8,16 +8,20 @@ Example:
 """
 
 from arena.mindmap._cardinality import cardinality
-from arena.mindmap._files import read_mind_map_file
+from arena.mindmap._files import read_mind_map_file, read_others
+from arena.mindmap._floors import F1_NOTE, FLOORS_NOTE, floors, random_map
+from arena.mindmap._labels import forget_labels
 from arena.mindmap._markdown import read_markdown
 from arena.mindmap._outline import read_outline
 from arena.mindmap._read import read_mind_map
 from arena.mindmap._scoring import SCORES, evaluate, identity, score_directories, score_pairs
-from arena.mindmap.formats import FORMATS, Format, beside, format_of, render
+from arena.mindmap.formats import FORMATS, Format, beside, format_of, matches, render
 from arena.mindmap.metrics import MIND_MAP_METRICS, MindMapMetric, needs
 from arena.mindmap.tree import MindMap, cut
 
 __all__ = [
+    "F1_NOTE",
+    "FLOORS_NOTE",
     "FORMATS",
     "MIND_MAP_METRICS",
     "SCORES",
@@ -28,12 +32,17 @@ __all__ = [
     "cardinality",
     "cut",
     "evaluate",
+    "floors",
+    "forget_labels",
     "format_of",
     "identity",
+    "matches",
     "needs",
+    "random_map",
     "read_markdown",
     "read_mind_map",
     "read_mind_map_file",
+    "read_others",
     "read_outline",
     "render",
     "score_directories",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,28 +16,6 @@ from arena.mindmap._labels import unit_vectors
 _GRID = float(1 << 38)
 _MOST = 1 << 15
 _ROWS = 512  # of the matrix of cosines at a time, so that it is never in memory as a whole
-
-
-class Cardinalities(NamedTuple):
-    """The soft cardinalities of two sets and of their union."""
-
-    first: float
-    second: float
-    union: float
-    clipped: bool = True
-
-    @property
-    def intersection(self) -> float:
-        """Cardinality(A) + Cardinality(B) - Cardinality(A u B)."""
-        shared = math.fsum((self.first, self.second, -self.union))
-        # With clip it is never below 0, but its three parts are rounded.
-        return max(0.0, shared) if self.clipped else shared
-
-    def share(self, of: float) -> float:
-        """Return the intersection relative to one of the cardinalities."""
-        if not of:  # sums of positive and negative terms, without clip
-            raise DataError("without clip, a soft cardinality is 0 here: use clip=True.")
-        return self.intersection / of
 
 
 def cardinality(labels: Collection[str], encoder: str | Encoder, clip: bool = True) -> float:
@@ -62,33 +39,29 @@ def cardinality(labels: Collection[str], encoder: str | Encoder, clip: bool = Tr
         DataError: More than 32,768 labels; or, without ``clip``, a label whose similarities sum
             to 0.
     """
-    return cardinalities(labels, (), encoder, clip).first
+    return cardinalities(labels, (), encoder, clip)[0]
 
 
 def cardinalities(
     first: Collection[str], second: Collection[str], encoder: str | Encoder, clip: bool = True
-) -> Cardinalities:
-    """Return the soft cardinalities of two sets of labels and of their union.
+) -> tuple[float, float, float]:
+    """Return the soft cardinalities of two sets of labels and of what they share.
 
+    The last is Cardinality(A) + Cardinality(B) - Cardinality(A u B), with ``clip`` at least 0.
     Args and errors are those of `cardinality`. Neither the order of the labels nor the machine
     shows in the last digit.
     """
-    a, b = _set(first), _set(second)
+    a, b = ({label for label in labels if label.strip()} for labels in (first, second))
     labels = sorted(a | b)
     if len(labels) > _MOST:
         raise DataError(f"{len(labels):,} labels are too many to compare: at most {_MOST:,}.")
     if not labels:
-        return Cardinalities(0.0, 0.0, 0.0)
+        return 0.0, 0.0, 0.0
     members = np.array([[label in a, label in b, True] for label in labels], np.float64)
     sums = _sums(unit_vectors(labels, encoder), members, clip)
-    first_sum, second_sum, union = (
-        _total(sums[inside > 0, i]) for i, inside in enumerate(members.T)
-    )
-    return Cardinalities(first_sum, second_sum, union, clip)
-
-
-def _set(labels: Collection[str]) -> set[str]:
-    return {label for label in labels if label.strip()}
+    ours, theirs, union = (_total(sums[inside > 0, i]) for i, inside in enumerate(members.T))
+    shared = math.fsum((ours, theirs, -union))
+    return ours, theirs, max(0.0, shared) if clip else shared  # its three parts are rounded
 
 
 def _sums(

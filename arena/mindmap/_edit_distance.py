@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.errors import DataError, clip
+from arena.errors import DataError
+from arena.mindmap._labels import check_maps
 from arena.mindmap.tree import MindMap
 
 _PAIRS = 1 << 22  # of nodes; two matrices hold 4 bytes for each
@@ -54,9 +55,7 @@ def edit_distance(
         DataError: One is no map; the trees have more than 4,194,304 pairs of nodes, or are so
             deep that the algorithm takes more than 2^31 steps, which is a few seconds.
     """
-    for name, tree in (("predicted", predicted), ("gold", gold)):
-        if not isinstance(tree, MindMap):
-            raise DataError(f"{name} {clip(tree)}: expected a MindMap, as read_mind_map gives it.")
+    check_maps(predicted, gold)
     sizes = predicted.size, gold.size
     if not all(sizes):
         return sum(sizes)

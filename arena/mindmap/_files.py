@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from arena.errors import DataError, clip, did_you_mean
 from arena.mindmap._builder import Notes, describe
 from arena.mindmap._markdown import parse_document, read_markdown
-from arena.mindmap._objects import is_node, parse_json
-from arena.mindmap._read import begins_like_json, read_mind_map
+from arena.mindmap._read import begins_like_json, is_node, parse_json, read_mind_map
 from arena.mindmap.tree import MindMap
 
 MAX_MEBIBYTES = 64
@@ -23,11 +23,16 @@ _MARKDOWN = frozenset({".md", ".markdown"})
 _MAPS = ("mind_map", "tree", "typology", "gt")
 _IDS = ("id", "survey", "corpusid", "corpus_id", "paper_id")
 _NONE = frozenset({"", "none", "null"})  # a typology of ResearchArena may be the text "None"
+_WITHOUT = "records without a mind-map passed over"
 _SHOWN = 5
 _COMPARED = 10_000  # names that a wrong one is compared with, which takes a second
 
+_Record = tuple[str, Any]  # where in the file it is, and its value
 
-def read_mind_map_file(path: str | Path, record: str | None = None) -> tuple[MindMap, list[str]]:
+
+def read_mind_map_file(
+    path: str | Path, record: str | None = None, *, option: str = "record"
+) -> tuple[MindMap, list[str]]:
     """Read a mind-map from a file.
 
     Args:
@@ -38,6 +43,7 @@ def read_mind_map_file(path: str | Path, record: str | None = None) -> tuple[Min
             line. Lines are read one after the other, however many there are.
         record: The id of the record, or its number from 1 if no record has that id. It may be left
             out where only one record has a map.
+        option: What the caller's users call `record`, for messages.
 
     Returns:
         The tree, and the repairs, as `read_mind_map` returns them.
@@ -49,36 +55,31 @@ def read_mind_map_file(path: str | Path, record: str | None = None) -> tuple[Min
     """
     path = Path(path)
     with _naming(repr(str(path))):
-        if path.is_dir():
-            raise DataError("it is a directory: name a file.")
-        if not path.exists():
-            raise DataError("there is no such file.")
-        if not path.is_file():
-            raise DataError("it is no regular file.")
-        if path.suffix.lower() in _LINES:
-            chosen, notes = _choose(_lines(path), record)
-        else:
-            text = _text(path)
-            is_markdown = path.suffix.lower() in _MARKDOWN and parse_document(text).headings > 0
-            records = None if is_markdown else _records(text)
-            if records is None:
-                if record is not None:
-                    raise DataError(
-                        "it holds one mind-map and no records: leave out the record "
-                        f"{clip(record)}."
-                    )
-                return read_markdown(text) if is_markdown else read_mind_map(text)
-            chosen, notes = _choose(records, record)
-        with _naming(chosen.where):
-            tree, repairs = read_mind_map(chosen.value)
+        content = _content(path)
+        if isinstance(content, str):
+            if record is not None:
+                raise DataError(
+                    f"it holds one mind-map and no records: leave out the {option} {clip(record)}."
+                )
+            return read_markdown(content) if _is_markdown(path, content) else read_mind_map(content)
+        (where, value), notes = _choose(content, record, option)
+        with _naming(where):
+            tree, repairs = read_mind_map(value)
     return tree, [*notes, *repairs]
 
 
-class _Record(NamedTuple):
-    """A value of a file, and where in the file it is."""
+def read_others(path: str | Path, tree: MindMap, most: int) -> list[MindMap]:
+    """Return the first maps in a file of records that differ from `tree`, at most `most`."""
 
-    where: str
-    value: Any
+    def maps() -> Iterator[MindMap]:
+        content = _content(Path(path))
+        for where, value in () if isinstance(content, str) else content:
+            with contextlib.suppress(DataError):
+                other, _ = read_mind_map(_split(where, value)[1])
+                if other != tree and other.size:
+                    yield other
+
+    return list(itertools.islice(maps(), most))
 
 
 @contextlib.contextmanager
@@ -92,7 +93,16 @@ def _naming(what: str) -> Iterator[None]:
         raise DataError(f"{what}: {error}") from None
 
 
-def _text(path: Path) -> str:
+def _content(path: Path) -> str | Iterator[_Record]:
+    """Return the records of a file, or the text of one that holds a single mind-map."""
+    if path.is_dir():
+        raise DataError("it is a directory: name a file.")
+    if not path.exists():
+        raise DataError("there is no such file.")
+    if not path.is_file():
+        raise DataError("it is no regular file.")
+    if path.suffix.lower() in _LINES:
+        return _parsed(_lines(path))
     with path.open("rb") as file:
         data = file.read(_MAX_BYTES + 1)
     if len(data) > _MAX_BYTES:
@@ -103,120 +113,95 @@ def _text(path: Path) -> str:
     text = _decoded(data)
     if not text.strip():
         raise DataError("it is empty.")
-    return text
+    if not begins_like_json(text) or _is_markdown(path, text):
+        return text
+    lines = text.split("\n")
+    try:
+        value = parse_json(text)
+    except DataError:
+        try:  # JSON lines under another suffix
+            first = list(itertools.islice(_parsed(lines), 2))
+        except DataError:
+            return text
+        return _parsed(lines) if all(isinstance(value, dict) for _, value in first) else text
+    values = value if isinstance(value, list) else [value]
+    if not values or not all(map(_is_record, values)):
+        return text
+    return ((f"record {number}", value) for number, value in enumerate(values, 1))
+
+
+def _is_markdown(path: Path, text: str) -> bool:
+    return path.suffix.lower() in _MARKDOWN and parse_document(text).headings > 0
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        yield from iter(lambda: file.readline(_MAX_BYTES + 1), b"")
+
+
+def _parsed(lines: Iterable[bytes | str]) -> Iterator[_Record]:
+    """Yield the value of each line that is not blank."""
+    for number, line in enumerate(lines, 1):
+        with _naming(f"line {number}"):
+            if len(line) > _MAX_BYTES:
+                raise DataError(f"it is longer than {MAX_MEBIBYTES} MiB.")
+            text = (_decoded(line) if isinstance(line, bytes) else line).strip()
+            value = parse_json(text) if text else None
+        if text:
+            yield f"line {number}", value
 
 
 def _decoded(data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DataError(f"it is not UTF-8 (byte {error.start:,} is none): convert it.") from None
+        raise DataError(
+            f"it is not UTF-8 (byte {error.start:,} is none): save it as UTF-8."
+        ) from None
 
 
-def _lines(path: Path) -> Iterator[_Record]:
-    """Yield the values of a file that has one a line."""
-    with path.open("rb") as file:
-        number = 0
-        while line := file.readline(_MAX_BYTES + 1):
-            number += 1
-            with _naming(f"line {number}"):
-                if len(line) > _MAX_BYTES:
-                    raise DataError(f"it is longer than {MAX_MEBIBYTES} MiB.")
-                text = _decoded(line).strip()
-                value = parse_json(text) if text else None
-            if text:
-                yield _Record(f"line {number}", value)
-
-
-def _records(text: str) -> Iterator[_Record] | None:
-    """Return the records of a text; None if it is to be read as one mind-map."""
-    if not begins_like_json(text):
-        return None
-    try:
-        value = parse_json(text)
-    except DataError:
-        return _json_lines(text)
-    values = value if isinstance(value, list) else [value]
-    if not values or not all(map(_is_record, values)):
-        return None
-    return (_Record(f"record {number}", value) for number, value in enumerate(values, 1))
-
-
-def _json_lines(text: str) -> Iterator[_Record] | None:
-    """Return the JSON objects of a text that has one a line; None if it has none."""
-    lines = [(n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
-    try:
-        first = [parse_json(line) for _, line in lines[:2]]
-    except DataError:
-        return None
-    if not all(isinstance(value, dict) for value in first):
-        return None
-
-    def parsed() -> Iterator[_Record]:
-        for number, line in lines:
-            with _naming(f"line {number}"):
-                value = parse_json(line)
-            yield _Record(f"line {number}", value)
-
-    return parsed()
-
-
-def _choose(records: Iterable[_Record], record: str | None) -> tuple[_Record, list[str]]:
-    """Return the map of the chosen record, and a note on the records passed over.
-
-    Args:
-        records: All records; only those that may be chosen are kept.
-        record: The id of one, or its number from 1 if no record has that id; None for the only
-            one with a map.
-
-    Raises:
-        DataError: No record or several match.
-    """
+def _choose(
+    records: Iterable[_Record], record: str | None, option: str
+) -> tuple[_Record, list[str]]:
+    """Return the chosen record's map, or the only one, and a note on the records passed over."""
     ids: list[str | None] = []
     chosen: list[_Record] = []
     numbered: list[_Record] = []
     notes = Notes()
     for number, (where, value) in enumerate(records, 1):
-        name, mind_map = _read(where, value)
+        name, mind_map = _split(where, value)
         ids.append(name)
         if record is None and mind_map is None:
-            notes.add("records without a mind-map passed over", name or str(number))
+            notes.add(_WITHOUT, name or str(number))
         elif record in (None, name):
-            chosen = [*chosen[:_SHOWN], _Record(where, mind_map)]
+            chosen = [*chosen[:_SHOWN], (where, mind_map)]
         elif record == str(number):
-            numbered.append(_Record(where, mind_map))
+            numbered.append((where, mind_map))
     chosen = chosen or numbered
-    if record is None:
-        _check_only(ids, chosen, notes)
-        return chosen[0], notes.sentences()
+    if not ids:
+        raise DataError("it holds no record.")
+    if not chosen and record is None:
+        raise DataError(f"it holds {len(ids):,} records, none with a mind-map.")
     if not chosen:
         named = [name for name in ids if name is not None][:_COMPARED]
-        hint = did_you_mean(record, named) if named else ""
+        hint = did_you_mean(str(record), named) if named else ""
         raise DataError(
             f"none of its {len(ids):,} records has the id or number {clip(record)}.{hint}"
         )
-    if len(chosen) > 1:
-        places = " and ".join(one.where for one in chosen[:_SHOWN])
-        raise DataError(f"{len(chosen)} records have the id {clip(record)}, {places}: make it one.")
-    if chosen[0].value is None:
-        raise DataError(f"{chosen[0].where}: the record {clip(record)} has no mind-map.")
-    return chosen[0], []
-
-
-def _check_only(ids: list[str | None], chosen: list[_Record], notes: Notes) -> None:
-    if not ids:
-        raise DataError("it holds no record.")
-    if not chosen:
-        raise DataError(f"it holds {len(ids):,} records, none with a mind-map.")
-    if len(chosen) > 1:
+    if len(chosen) > 1 and record is None:
         names = [name or f"number {number}" for number, name in enumerate(ids[:_SHOWN], 1)]
         more = ", ..." if len(ids) > _SHOWN else ""
         raise DataError(
-            f"it holds {len(ids) - notes.total:,} mind-maps, "
-            f"{', '.join(clip(name, 60) for name in names)}{more}: choose one by its id, or its "
-            "number from 1 (--record, --beside-record, --gold-record, --predicted-record); a "
-            "folder takes files of one mind-map."
+            f"it holds {len(ids) - notes.counts.get(_WITHOUT, 0):,} mind-maps, "
+            f"{', '.join(clip(name, 60) for name in names)}{more}: choose one by its "
+            f"id, or its number from 1, with {option}."
         )
+    if len(chosen) > 1:
+        places = " and ".join(where for where, _ in chosen[:_SHOWN])
+        raise DataError(f"{len(chosen)} records have the id {clip(record)}, {places}: make it one.")
+    if chosen[0][1] is None:
+        raise DataError(f"{chosen[0][0]}: the record {clip(record)} has no mind-map.")
+    return chosen[0], notes.sentences()
 
 
 def _is_record(value: object) -> bool:
@@ -230,14 +215,11 @@ def _is_record(value: object) -> bool:
 
 
 def _id(value: dict[str, Any]) -> str | None:
-    for key in _IDS:
-        name = value.get(key)
-        if isinstance(name, str) or (isinstance(name, int) and not isinstance(name, bool)):
-            return str(name)
-    return None
+    names = (value.get(key) for key in _IDS)
+    return next((str(name) for name in names if type(name) in (str, int)), None)
 
 
-def _read(where: str, value: object) -> tuple[str | None, Any]:
+def _split(where: str, value: object) -> tuple[str | None, Any]:
     """Return the id of a record and its map, None where it has none."""
     if not isinstance(value, dict | list):
         raise DataError(

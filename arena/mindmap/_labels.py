@@ -1,15 +1,12 @@
-"""The labels of mind-maps, and what encoders and extractors make of them: vectors and entities.
-
-Vectors are exact: the same on every machine, in any company.
-"""
+"""What encoders and extractors make of labels: vectors that are exact, and sets of entities."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,107 +17,113 @@ from arena.mindmap.extractors import Extractor, make_extractor
 from arena.mindmap.tree import MindMap
 from arena.registry import option_names
 
-T = TypeVar("T")
-
-_VECTORS = 16_384  # vectors of labels; of static's, 16 MiB
+_MOST = 32_768  # labels whose vectors or entities are kept
 # Components are rounded to multiples of 2^-25. The products of two are multiples of 2^-50 and all
 # partial sums of a cosine stay below 2, so that float64 adds them without error in any order: the
 # matrix product gives the same bits whatever its shape, its threads and its processor.
 _SCALE = 1 << 25
-_ENTITIES = 65_536  # labels whose entities are kept
+
+
+def headings(tree: MindMap) -> list[str]:
+    """Return the distinct labels below the root, without blank ones."""
+    return [label for label in tree.labels() if label.strip()]
+
+
+def check_maps(predicted: object, gold: object) -> None:
+    """Raise DataError if one is no mind-map."""
+    for name, value in (("predicted", predicted), ("gold", gold)):
+        if not isinstance(value, MindMap):
+            raise DataError(f"{name} {clip(value)}: expected a MindMap, as read_mind_map gives it.")
 
 
 def compared(predicted: MindMap, gold: MindMap) -> tuple[list[str], list[str]]:
-    """Return the distinct labels of both maps, without the roots' and without blank ones.
+    """Return the `headings` of both maps.
 
     Raises:
         DataError: One is no mind-map, or the gold map has no label.
     """
-    for name, value in (("predicted", predicted), ("gold", gold)):
-        if not isinstance(value, MindMap):
-            raise DataError(f"{name} {clip(value)}: expected a MindMap, as read_mind_map gives it.")
-    labels = [[label for label in tree.labels() if label.strip()] for tree in (predicted, gold)]
-    if not labels[1]:
+    check_maps(predicted, gold)
+    if not headings(gold):
         raise DataError("the gold map has no label below its root: leave this survey out.")
-    return labels[0], labels[1]
+    return headings(predicted), headings(gold)
 
 
-# The values of labels are made for many labels at once and kept for each.
+# Plug-ins and what they made
 
-_of_objects: ContextVar[dict[Hashable, Any] | None] = ContextVar("_of_objects", default=None)
+_shared: dict[tuple[str, str], Any] = {}
+_kept: dict[tuple[str, str | int, str], Any] = {}
+_of_call: ContextVar[dict[tuple[str, str | int, str], Any] | None] = ContextVar(
+    "_of_call", default=None
+)
+
+
+def forget_labels() -> None:
+    """Drop the named encoders and extractors of this process, and all that they made."""
+    _shared.clear()
+    _kept.clear()
 
 
 @contextmanager
 def remembering() -> Iterator[None]:
-    """Keep the values that encoders and extractors without a name make, within this context.
+    """Keep what unnamed encoders and extractors make, within this context.
 
     Not longer: the caller may change an object between two scores.
     """
-    if _of_objects.get() is not None:
-        yield
-        return
-    token = _of_objects.set({})
+    token = _of_call.set({}) if _of_call.get() is None else None
     try:
         yield
     finally:
-        _of_objects.reset(token)
+        if token is not None:
+            _of_call.reset(token)
 
 
-class LabelCache(Generic[T]):
-    """Values of labels by the encoder or extractor that makes them.
-
-    The values of named ones are kept, those of others within `remembering`. Any number of threads
-    may ask, and a process may fork while one does: there is no lock, only operations on
-    dictionaries that are atomic.
+def plug_in(kind: str, plugin: Any) -> Any:
+    """Return an encoder or extractor; the one of a name is shared by all scoring in this process.
 
     Args:
-        make: Function of an encoder or extractor and distinct labels; returns one value a label.
-        named: Function from a name to the encoder or extractor.
-        size: Number of values that are kept of all named ones together, those made last.
+        kind: ``"encoder"`` or ``"extractor"``.
+        plugin: The name of a registered one, made with its default options, or the object.
+
+    Raises:
+        UnknownNameError: There is none of this name.
+        DataError: Its packages are absent, or the object is no such plug-in.
     """
-
-    def __init__(
-        self,
-        make: Callable[[Any, list[str]], Sequence[T]],
-        named: Callable[[str], Any],
-        size: int,
-    ) -> None:
-        self._make, self._named, self._size = make, named, size
-        self._kept: dict[Hashable, T] = {}
-        self.clear = self._kept.clear
-
-    def get(self, plugin: Any, labels: Sequence[str]) -> list[T]:
-        """Return the value of each label; a repeated label is made once.
-
-        Args:
-            plugin: A name, or an encoder or extractor itself.
-            labels: Labels in any order.
-        """
-        kept = self._kept
-        maker = plugin
-        if not isinstance(plugin, str):
-            # By identity: the caller holds the object for as long as the context lasts.
-            memory = _of_objects.get()
-            kept, maker = {} if memory is None else memory, (id(self), id(plugin))
-        values: dict[str, T] = {}
-        missing: list[str] = []
-        for label in dict.fromkeys(labels):
-            value = kept.get((maker, label))
-            if value is None:
-                missing.append(label)
-            else:
-                values[label] = value
-        if missing:
-            source = self._named(plugin) if isinstance(plugin, str) else plugin
-            made = dict(zip(missing, self._make(source, missing), strict=True))
-            kept.update({(maker, label): value for label, value in made.items()})
-            for old in list(kept)[: max(0, len(kept) - self._size)]:
-                kept.pop(old, None)
-            values |= made
-        return [values[label] for label in labels]
+    if not isinstance(plugin, str):
+        if not hasattr(plugin, "queries" if kind == "encoder" else "entities"):
+            raise DataError(f"{kind} {clip(plugin)}: expected the name of one, or an {kind}.")
+        return plugin
+    if (kind, plugin) not in _shared:
+        if kind == "extractor":
+            made: Any = make_extractor(plugin, {})
+        else:
+            # BGE's instruction is for finding passages; labels are compared with their like.
+            takes_one = "query_instruction" in option_names(ENCODERS.get(plugin))
+            made = make_encoder(plugin, {"query_instruction": ""} if takes_one else {})
+        return _shared.setdefault((kind, plugin), made)
+    return _shared[kind, plugin]
 
 
-# Vectors
+def _values(
+    kind: str, plugin: Any, labels: Sequence[str], make: Callable[[Any, list[str]], Sequence[Any]]
+) -> list[Any]:
+    """Return what a plug-in makes of each label, and keep it.
+
+    Any number of threads may ask, and a process may fork while one does: there is no lock, only
+    operations on dictionaries that are atomic.
+    """
+    source = plug_in(kind, plugin)
+    of_call = _of_call.get()
+    kept = _kept if isinstance(plugin, str) else {} if of_call is None else of_call
+    key = plugin if isinstance(plugin, str) else id(plugin)  # alive as long as the context
+    values = {label: kept.get((kind, key, label)) for label in labels}
+    missing = [label for label, value in values.items() if value is None]
+    if missing:
+        values |= zip(missing, make(source, missing), strict=True)
+        kept.update({(kind, key, label): values[label] for label in missing})
+    if len(kept) > _MOST:
+        for old in list(kept)[:-_MOST]:
+            kept.pop(old, None)
+    return [values[label] for label in labels]
 
 
 def unit_vectors(labels: Sequence[str], encoder: str | Encoder) -> NDArray[np.float64]:
@@ -128,12 +131,11 @@ def unit_vectors(labels: Sequence[str], encoder: str | Encoder) -> NDArray[np.fl
 
     A label's vector does not depend on the others: an encoder's method ``labels`` promises that,
     and to one without it labels are given one by one, as queries. No instruction for queries is
-    put before them. The vectors of a registered encoder are kept, for 16,384 labels of all
-    encoders together.
+    put before them.
 
     Args:
         labels: At least one, none blank.
-        encoder: The name of a registered encoder, made with its default options, or an encoder.
+        encoder: The name of a registered encoder, or an encoder.
 
     Returns:
         Shape (len(labels), dimension); zeros where the encoder gives zeros.
@@ -142,23 +144,7 @@ def unit_vectors(labels: Sequence[str], encoder: str | Encoder) -> NDArray[np.fl
         UnknownNameError: There is no such encoder.
         DataError: Its packages are absent, or a vector has another shape or is not finite.
     """
-    if not isinstance(encoder, str) and not hasattr(encoder, "queries"):
-        raise DataError(f"encoder {clip(encoder)}: expected the name of one, or an encoder.")
-    return np.stack(vector_cache.get(encoder, labels)) / float(_SCALE)
-
-
-def named_encoder(name: str) -> Encoder:
-    """Return the one encoder of this name that all scoring in this process shares."""
-    made = _encoders.get(name) if isinstance(name, str) else None
-    if made is None:
-        # BGE's instruction is for finding passages; labels are compared with their like.
-        plain = "query_instruction" in option_names(ENCODERS.get(name))
-        options: dict[str, Any] = {"query_instruction": ""} if plain else {}
-        made = _encoders.setdefault(name, make_encoder(name, options))
-    return made
-
-
-_encoders: dict[str, Encoder] = {}
+    return np.stack(_values("encoder", encoder, labels, _units)) / float(_SCALE)
 
 
 def _units(encoder: Encoder, labels: list[str]) -> list[NDArray[np.int32]]:
@@ -188,54 +174,29 @@ def _unit(label: str, row: NDArray[np.float32]) -> NDArray[np.int32]:
     return unit
 
 
-vector_cache = LabelCache(_units, named_encoder, _VECTORS)
-
-
-# Entities
-
-
 def entities(labels: Collection[str], extractor: str | Extractor) -> frozenset[str]:
     """Return the entities that stand in any of the labels, casefolded, white space collapsed.
 
-    Each label is read by itself. The entities of a registered extractor are kept, for 65,536
-    labels of all extractors together.
+    Each label is read by itself.
 
     Args:
         labels: Repeated ones count once.
-        extractor: The name of a registered extractor, made with its default options, or an
-            extractor.
+        extractor: The name of a registered extractor, or an extractor.
 
     Raises:
         UnknownNameError: There is no such extractor.
-        DataError: Its packages are absent, or it does not give a set of strings a label.
+        DataError: Its packages are absent, or it does not give a set of strings for each label.
     """
-    if not isinstance(extractor, str) and not hasattr(extractor, "entities"):
-        raise DataError(f"extractor {clip(extractor)}: expected the name of one, or an extractor.")
-    return frozenset().union(*entity_cache.get(extractor, list(labels)))
+    return frozenset().union(*_values("extractor", extractor, list(labels), _folded))
 
 
-def named_extractor(name: str) -> Extractor:
-    """Return the one extractor of this name that all scoring in this process shares."""
-    made = _extractors.get(name) if isinstance(name, str) else None
-    if made is None:
-        made = _extractors.setdefault(name, make_extractor(name, {}))
-    return made
-
-
-_extractors: dict[str, Extractor] = {}
-
-
-def _folded(extractor: Extractor, labels: list[str]) -> Sequence[frozenset[str]]:
+def _folded(extractor: Extractor, labels: list[str]) -> list[frozenset[str]]:
     sets = list(extractor.entities(labels))
     if len(sets) != len(labels):
         raise DataError(f"the extractor gave {len(sets)} sets for {len(labels)} labels.")
-    return [_fold(label, texts) for label, texts in zip(labels, sets, strict=True)]
-
-
-def _fold(label: str, texts: Collection[str]) -> frozenset[str]:
-    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
-        raise DataError(f"the extractor gave {clip(label)} {clip(texts)}: expected a set of texts.")
-    return frozenset({" ".join(text.casefold().split()) for text in texts} - {""})
-
-
-entity_cache = LabelCache(_folded, named_extractor, _ENTITIES)
+    for label, texts in zip(labels, sets, strict=True):
+        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+            raise DataError(
+                f"the extractor gave {clip(label)} {clip(texts)}: expected a set of texts."
+            )
+    return [frozenset({" ".join(text.casefold().split()) for text in one} - {""}) for one in sets]

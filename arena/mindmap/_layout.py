@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
 from arena.mindmap.tree import MindMap
-from arena.text.display import is_mark, is_wide, shown, width
+from arena.text.display import shown, width
 
 LINE = 1.28  # height of a line, in font sizes
-_ELLIPSIS = "…"
-_Measure = Callable[[str], float]
-
 BADGE_SIZE = 10.0  # font size of the number of papers
 _BADGE_GAP = 5.0
 _DOT = 9.0  # a node without a label
@@ -31,7 +28,7 @@ class Style(NamedTuple):
     Attributes:
         size: Font size in pixels.
         bold: Whether letters have weight 600.
-        room: Width of the widest line.
+        room: Width of a line; a wider label is broken.
         lines: Greatest number of lines.
         across: Space between text and edge, left and right.
         along: Space between text and edge, above and below.
@@ -51,19 +48,11 @@ INNER = Style(12.5, False, 200, 3, 8, 3.5)
 LEAF = Style(12.5, False, 250, 3, 4, 1)
 
 
-def style_of(level: int, is_leaf: bool) -> Style:
-    """Return the style of a node `level` steps below the root."""
-    if level < 2:
-        return (ROOT, BRANCH)[level]
-    return LEAF if is_leaf else INNER
-
-
 @dataclass(slots=True)
 class Box:
     """A node and the rectangle that holds its label and badge; x and y are its top left corner."""
 
     node: MindMap
-    parent: Box | None
     level: int
     style: Style
     lines: list[str]
@@ -72,7 +61,8 @@ class Box:
     badge_width: float
     width: float
     height: float
-    children: list[Box]
+    mark: int = 0  # number of the heading of another map that it matches, from 1
+    children: list[Box] = field(default_factory=list)
     extent: float = 0.0  # height of all that is below, and at least its own
     branch: int = 0  # which part of the map it belongs to, from 1; 0 for what holds all parts
     left: bool = False  # grows to the left
@@ -80,8 +70,7 @@ class Box:
     y: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """All boxes in preorder, from (0, 0) to (width, height)."""
 
     boxes: list[Box]
@@ -89,7 +78,9 @@ class Layout:
     height: float
 
 
-def lay_out(tree: MindMap, two_sided: bool | None = None) -> Layout:
+def lay_out(
+    tree: MindMap, two_sided: bool | None = None, marks: Mapping[str, int] | None = None
+) -> Layout:
     """Place the nodes of a mind-map.
 
     The root's children stand to its right, or half of them (by height, in order) to its left.
@@ -99,18 +90,28 @@ def lay_out(tree: MindMap, two_sided: bool | None = None) -> Layout:
     Args:
         tree: The map.
         two_sided: Whether both sides are used; None for maps of 16 leaves and more.
+        marks: Label -> number of the heading of another map that it matches.
     """
-    boxes = _boxes(tree)
+    root = _box(tree, 0, {})
+    boxes, waiting = [], [root]
+    while waiting:
+        box = waiting.pop()
+        boxes.append(box)
+        box.children = [_box(child, box.level + 1, marks or {}) for child in box.node.children]
+        waiting.extend(reversed(box.children))
     for box in reversed(boxes):
         box.extent = max(box.height, _stacked(box.children))
-    root = boxes[0]
     if two_sided is None:
         two_sided = leaves(tree) >= _TWO_SIDED_FROM
     split = _split(root.children) if two_sided and len(root.children) > 1 else len(root.children)
     sides = (root.children[:split], root.children[split:])
-    for number, child in enumerate(root.children):
-        child.left = number >= split
-    _number_branches(root)
+    for child in sides[1]:
+        child.left = True
+    fork = root
+    while len(fork.children) == 1:
+        fork = fork.children[0]
+    for number, child in enumerate((fork if fork.children else root).children, 1):
+        child.branch = number
     middle = max(root.height, *map(_stacked, sides)) / 2
     root.y = middle - root.height / 2
     for side in sides:
@@ -120,16 +121,12 @@ def lay_out(tree: MindMap, two_sided: bool | None = None) -> Layout:
             child.left = box.left
             child.branch = child.branch or box.branch
         _place(box, box.children, box.y + box.height / 2)
-    return _at_origin(boxes)
-
-
-def _number_branches(root: Box) -> None:
-    """Number the parts that get a colour each: what is below the first node that forks."""
-    fork = root
-    while len(fork.children) == 1:
-        fork = fork.children[0]
-    for number, child in enumerate((fork if fork.children else root).children, 1):
-        child.branch = number
+    left, top = min(box.x for box in boxes), min(box.y for box in boxes)
+    for box in boxes:
+        box.x -= left
+        box.y -= top
+    right = max(box.x + box.width for box in boxes)
+    return Layout(boxes, right, max(box.y + box.height for box in boxes))
 
 
 def leaves(tree: MindMap) -> int:
@@ -137,40 +134,38 @@ def leaves(tree: MindMap) -> int:
     return sum(not node.children for node in tree.nodes())
 
 
-def _gap(children: list[Box]) -> float:
-    """Return the room for the links to the children; a wide fan needs more, lest it be steep."""
-    return _whole(min(30 + _stacked(children) / 14, 110))
-
-
-def _boxes(tree: MindMap) -> list[Box]:
-    boxes: list[Box] = []
-    waiting: list[tuple[MindMap, Box | None]] = [(tree, None)]
-    while waiting:
-        node, parent = waiting.pop()
-        box = _measured(node, parent)
-        boxes.append(box)
-        if parent is not None:
-            parent.children.append(box)
-        waiting.extend((child, box) for child in reversed(node.children))
-    return boxes
-
-
-def _measured(node: MindMap, parent: Box | None) -> Box:
-    level = 0 if parent is None else parent.level + 1
-    style = style_of(level, not node.children)
-    measure = functools.partial(width, size=style.size, bold=style.bold)
-    label = shown(node.label)
-    lines = wrap(label, measure, style.room, style.lines) if label else []
-    text_width = max((measure(line) * _SLACK for line in lines), default=_DOT)
+def _box(node: MindMap, level: int, marks: Mapping[str, int]) -> Box:
+    style = (ROOT, BRANCH)[level] if level < 2 else INNER if node.children else LEAF
+    mark = marks.get(node.label, 0)
+    label = (f"={mark} " if mark else "") + shown(node.label)
+    lines = wrap(label, style)
+    text_width = max((width(line, style.size, style.bold) * _SLACK for line in lines), default=_DOT)
     badge = f"{len(node.papers):,}" if node.papers else ""
     badge_width = max(width(badge, BADGE_SIZE) + 8, 15.0) if badge else 0.0
     across = text_width + (badge_width + _BADGE_GAP if badge else 0) + 2 * style.across
     along = max(len(lines) * style.size * LINE, _DOT, 15.0 if badge else 0.0) + 2 * style.along
-    sizes = map(_whole, (text_width, badge_width, across, along))
-    text_width, badge_width, across, along = sizes
     return Box(
-        node, parent, level, style, lines, text_width, badge, badge_width, across, along, []
+        node, level, style, lines, _whole(text_width), badge, _whole(badge_width), _whole(across),
+        _whole(along), mark,
     )  # fmt: skip
+
+
+def wrap(label: str, style: Style) -> list[str]:
+    """Return a label as lines of about the same length, as few as its style's room allows.
+
+    What is too long for the greatest number of lines ends in an ellipsis.
+    """
+    whole = width(label, style.size, style.bold)
+    if whole <= style.room:
+        return [label] if label else []
+    most = max(3, int(len(label) * style.room / whole))  # characters of a line
+    lines = textwrap.wrap(label, most, max_lines=style.lines, placeholder="…")
+    for room in range(most - 1, len(label) // len(lines) - 1, -1):
+        narrower = textwrap.wrap(label, max(3, room), max_lines=style.lines, placeholder="…")
+        if len(narrower) > len(lines) or narrower[-1].endswith("…"):
+            break
+        lines = narrower
+    return lines
 
 
 def _whole(size: float) -> float:
@@ -193,117 +188,17 @@ def _stacked(boxes: list[Box]) -> float:
 
 def _split(children: list[Box]) -> int:
     """Return how many children stand to the right: the sides shall be about equally high."""
-    heights = [0.0]
-    for upper, lower in zip(children, [*children[1:], children[-1]], strict=True):
-        heights.append(heights[-1] + upper.extent + _space(upper, lower))
+    heights = [_stacked(children[:number]) for number in range(len(children) + 1)]
     return min(range(1, len(children)), key=lambda n: (abs(2 * heights[n] - heights[-1]), -n))
 
 
 def _place(parent: Box, children: list[Box], middle: float) -> None:
     top = middle - _stacked(children) / 2
-    away = _gap(children)
+    # The room for the links; a wide fan needs more, lest it be steep.
+    away = _whole(min(30 + _stacked(children) / 14, 110))
     for number, child in enumerate(children):
         if number:
             top += _space(children[number - 1], child)
-        if child.left:
-            child.x = parent.x - away - child.width
-        else:
-            child.x = parent.x + parent.width + away
-        child.y = top + (child.extent - child.height) / 2
+        outer = -away - child.width if child.left else parent.width + away
+        child.x, child.y = parent.x + outer, top + (child.extent - child.height) / 2
         top += child.extent
-
-
-def _at_origin(boxes: list[Box]) -> Layout:
-    left, top = min(box.x for box in boxes), min(box.y for box in boxes)
-    for box in boxes:
-        box.x -= left
-        box.y -= top
-    right = max(box.x + box.width for box in boxes)
-    return Layout(boxes, right, max(box.y + box.height for box in boxes))
-
-
-# Labels broken into few lines of about the same width
-
-
-def wrap(label: str, measure: _Measure, room: float, most: int) -> list[str]:
-    """Return a label as at most `most` lines, none wider than `room`.
-
-    Lines break at spaces, between wide characters, and inside a word only if it has no room on a
-    line of its own. What is too long ends in an ellipsis.
-
-    Args:
-        label: Without line breaks.
-        measure: Function that returns the width of a text.
-        room: Width of a line; no letter with an ellipsis is wider.
-        most: Greatest number of lines, at least 1.
-    """
-    if measure(label) <= room:
-        return [label]
-    units = list(_units(label, measure, room))
-    lines = _filled(units, measure, room)
-    if len(lines) > most:
-        return [*lines[: most - 1], _cut(lines[most - 1], measure, room)]
-    low, high = room / len(lines), room
-    for _ in range(8):  # the narrowest room for as many lines, to 1/256
-        middle = (low + high) / 2
-        fits = len(_filled(units, measure, middle)) == len(lines)
-        low, high = (low, middle) if fits else (middle, high)
-    even = _filled(units, measure, high)
-    # A word may be wider than the narrower room; then the lines stay as they were.
-    return even if len(even) == len(lines) and max(map(measure, even)) <= room else lines
-
-
-def _filled(units: list[tuple[str, str]], measure: _Measure, room: float) -> list[str]:
-    lines: list[str] = []
-    for space, unit in units:
-        longer = f"{lines[-1]}{space}{unit}" if lines else unit
-        if lines and measure(longer) <= room:
-            lines[-1] = longer
-        else:
-            lines.append(unit)
-    return lines
-
-
-def _units(label: str, measure: _Measure, room: float) -> Iterator[tuple[str, str]]:
-    """Yield what is not broken, with the space in front of it."""
-    for word in label.split():
-        space = " "
-        for piece in _pieces(word):
-            if measure(piece) <= room:
-                yield space, piece
-                space = ""
-                continue
-            for part in _broken(piece, measure, room):
-                yield space, part
-                space = ""
-
-
-def _pieces(word: str) -> Iterator[str]:
-    """Yield a word in pieces that end at a wide character, a hyphen or a slash."""
-    piece = ""
-    for character in word:
-        if piece and not is_mark(character) and (is_wide(character) or is_wide(piece[-1])):
-            yield piece
-            piece = ""
-        piece += character
-        if character in "-/" and len(piece) > 3:
-            yield piece
-            piece = ""
-    if piece:
-        yield piece
-
-
-def _broken(word: str, measure: _Measure, room: float) -> Iterator[str]:
-    part = ""
-    for character in word:
-        if part and not is_mark(character) and measure(part + character) > room:
-            yield part
-            part = ""
-        part += character
-    yield part
-
-
-def _cut(line: str, measure: _Measure, room: float) -> str:
-    while line and (measure(line + _ELLIPSIS) > room or is_mark(line[-1])):
-        line = line[:-1]
-    return line.rstrip(" ,;:-–/(") + _ELLIPSIS

@@ -7,23 +7,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from arena.errors import DataError, clip
-from arena.mindmap._builder import (
-    MAX_ENTRIES,
-    Builder,
-    describe,
-    too_long,
-    too_many_entries,
-)
-from arena.mindmap._outline import Entry, grow
+from arena.mindmap._builder import Builder, Notes, describe, too_long
+from arena.mindmap._outline import Heading, grow
 from arena.mindmap.tree import MAX_DEPTH, MindMap
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
-    from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
 MAX_ITEM = 120
@@ -32,8 +24,7 @@ MAX_ITEM = 120
 _REPORT = 5_000
 _LONGEST_READ = 1_000  # more of a list item can neither be its label nor hold the end of one
 _MAX_UNDERLINED = 200  # a longer line above a rule is a paragraph
-_NESTING = 100  # of lists and items in one line, quotations, links
-_LOOKS = 5_000  # at characters, for the ends of the links of a line
+_NESTING = 100  # of lists and items in one line, quotations
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n.*:.*\n(?:.*\n)*?---[ \t]*(?:\n|\Z)")
 _INDENT = re.compile(r"^[ \t\u00a0\u3000]+", re.MULTILINE)
@@ -41,8 +32,16 @@ _WIDE = str.maketrans({"\u00a0": " ", "\u3000": "  "})  # the blank of Chinese h
 _BULLET = re.compile(r"^[•◦▪‣](?=\s)", re.MULTILINE)
 _SUBITEM = re.compile(r"(\d{1,2}(?:\.\d{1,2})+)[.)]?\s+(.*)", re.DOTALL)
 
-_KEPT = re.compile(r"\$[^$]+\$|\[|(?<=[^\W_])\*(?=[^\W_])")
-_TARGET = re.compile(r"\]\((?:\\.|[^\\\s)])*", re.DOTALL)  # where the target of a link may end
+_ESCAPE_OR_CODE = r"\\.|(?P<ticks>`+)(?!`).{1,400}?(?<!`)(?P=ticks)(?!`)"
+_LINK = re.compile(
+    rf"(?:{_ESCAPE_OR_CODE})"
+    r"|!?\[(?P<text>(?:[^\[\]\\]|\\.)*)\]"
+    r"""\((?:\\.|[^\\\s()]|\([^()\s]*\))*(?:\s+(?:"[^"]*"|'[^']*'))?\s*\)""",
+    re.DOTALL,
+)
+_LITERALLY = re.compile(
+    rf"(?:{_ESCAPE_OR_CODE})|(?P<kept>\$[^$]+\$|(?<=[^\W_])\*(?=[^\W_]))", re.DOTALL
+)
 _TAG = re.compile(r"</?(?:a|b|br|code|em|i|mark|small|span|strong|sub|sup|u)\b[^<>]*>", re.I)
 
 _TASK = re.compile(r"\[[ xX]\]\s+")
@@ -100,38 +99,35 @@ def read_document(
 ) -> tuple[MindMap, list[str]]:
     """Make a mind-map of a parsed document; the builder notes what is dropped."""
     if not document.blocks and len(document.fences) == 1:
-        note_dropped(Document(paragraphs=document.paragraphs), tree)
+        note_dropped(Document(paragraphs=document.paragraphs), tree.notes)
         document = parse_document(document.fences[0][1])
     if not document.blocks:
         raise DataError(
             "the text has neither Markdown headings (# ...) nor list items (- ...): give at least "
             "one."
         )
-    if len(document.blocks) > MAX_ENTRIES:
-        raise too_many_entries()
-    note_dropped(document, tree)
+    note_dropped(document, tree.notes)
     if lists is None:
         characters = sum(len(line) for lines in document.paragraphs for line in lines)
         lists = document.headings < 2 or characters <= _REPORT
     entries = []
     for block in document.blocks:
-        if not block.is_item:
-            entries.append(_heading(block, tree))
-        elif lists:
-            entries.append(_item(block, tree))
+        tree.count()
+        if not block.is_item or lists:
+            entries.append(_entry(block, tree))
         else:
             tree.notes.add("list items dropped, the text is a report", block.text[:100])
     return grow(entries, tree)
 
 
-def note_dropped(document: Document, tree: Builder) -> None:
+def note_dropped(document: Document, notes: Notes) -> None:
     """Note the parts of a document that make no node."""
     for lines in document.paragraphs:
-        tree.notes.add("paragraphs dropped", " ".join(" ".join(lines)[:200].split()))
+        notes.add("paragraphs dropped", " ".join(" ".join(lines)[:200].split()))
     for language, content in document.fences:
-        tree.notes.add("code blocks dropped", language or content.partition("\n")[0])
+        notes.add("code blocks dropped", language or content.partition("\n")[0])
     if document.front_matter:
-        tree.notes.add("front matter dropped", "---")
+        notes.add("front matter dropped", "---")
 
 
 # Blocks
@@ -295,15 +291,12 @@ def _is_rule(opening: Token, title: Token) -> bool:
 
 @functools.cache
 def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt, helpers
+    from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"maxNesting": _NESTING})
     # What stands within a line is parsed for labels alone.
-    parser.disable(["code", "html_block", "reference", "inline"]).enable("strikethrough")
-    parser.inline.ruler.after("text", "kept", _keep)
-    bounded = SimpleNamespace(**vars(helpers) | {"parseLinkLabel": _label_end})
-    parser.helpers = bounded  # type: ignore[assignment]
-    return parser
+    parser.disable(["code", "html_block", "reference", "inline", "link", "image"])
+    return parser.enable("strikethrough")
 
 
 # Labels
@@ -314,57 +307,24 @@ def plain(text: str) -> str:
     r"""Return `text` without emphasis, links, code marks, escapes, entities and a few HTML tags.
 
     As CommonMark, but that a star between two letters or digits is left alone, and so is what
-    stands between two dollar signs. Where many brackets are left open, later ones make no links.
+    stands between two dollar signs.
 
     >>> plain(r"**Dense** [retrieval](http://x.y), `f_1` \*, $a_i b_j$ and 2*3*4 &amp; A*")
     'Dense retrieval, f_1 *, $a_i b_j$ and 2*3*4 & A*'
     """
+    for _ in range(2):  # an image may stand in a link
+        text = _LINK.sub(lambda m: m[0] if m["text"] is None else m["text"], text)
+    text = _LITERALLY.sub(
+        lambda m: re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", m["kept"]) if m["kept"] else m[0], text
+    )
     tokens: list[Token] = []
-    try:
-        _parser().inline.parse(text, _parser(), {"looks": _LOOKS}, tokens)
-        return "".join(_texts(tokens))
-    except RecursionError:
-        raise DataError(f"the label {clip(text)} nests too many links or images.") from None
-
-
-def _keep(state: StateInline, silent: bool) -> bool:
-    """Take mathematics, and a star within a word, as they are: a rule of markdown-it.
-
-    So is a bracket whose end `_label_end` would not look for.
-    """
-    match = _KEPT.match(state.src, state.pos, state.posMax)
-    if match is None or (match[0] == "[" and state.env["looks"] >= state.posMax - state.pos):
-        return False
-    if not silent:
-        state.pending += match[0]
-    state.pos = match.end()
-    return True
-
-
-def _label_end(state: StateInline, start: int, disableNested: bool = False) -> int:  # noqa: N803
-    """Return where the text of a link ends, or -1: a helper of markdown-it that ends its work.
-
-    It looks for the end of each bracket, and of each target of a link, up to the end of the line
-    if there is none. A line of such brackets would take a time that is square in its length.
-    """
-    from markdown_it.helpers import parseLinkLabel
-
-    looks = state.posMax - start
-    if state.env["looks"] < looks:
-        return -1
-    state.env["looks"] -= looks  # before links within this one are looked for
-    end = parseLinkLabel(state, start, disableNested)
-    if end >= 0:
-        target = _TARGET.match(state.src, end, state.posMax)
-        state.env["looks"] += state.posMax - end - 5 * len(target[0] if target else "")
-    return end
+    _parser().inline.parse(text, _parser(), {}, tokens)
+    return "".join(_texts(tokens))
 
 
 def _texts(tokens: Sequence[Token]) -> Iterator[str]:
     for token in tokens:
-        if token.type == "image":
-            yield from _texts(token.children or [])
-        elif token.type in ("softbreak", "hardbreak"):
+        if token.type in ("softbreak", "hardbreak"):
             yield " "
         elif token.type == "html_inline" and _TAG.fullmatch(token.content):
             yield " " if token.content[:3].lower() == "<br" else ""
@@ -372,29 +332,31 @@ def _texts(tokens: Sequence[Token]) -> Iterator[str]:
             yield token.content
 
 
-def _heading(block: Block, tree: Builder) -> Entry:
-    raw = block.text
-    if len(raw) > _LONGEST_READ:
-        raise too_long(raw)
-    return _entry(block, raw, raw, tree)
-
-
-def _item(block: Block, tree: Builder) -> Entry:
-    whole = block.text
-    raw = _TASK.sub("", whole[:_LONGEST_READ], count=1)
-    if _YAML.match(raw):
-        raise DataError(
-            f"the list item {clip(raw, 60)} looks like YAML: give a mind-map as JSON, as an object "
-            'such as {"label": "...", "children": []}, or as plain headings and lists.'
-        )
-    label, rest = _parted(raw)
-    if _is_long(label) and _lead(raw) is None:
-        tree.notes.add("list items too long for a label dropped", whole[:100])
-        return Entry(block.level, None)
-    entry = _entry(block, label, raw[: len(raw) - len(rest)].rstrip(), tree)
+def _entry(block: Block, tree: Builder) -> Heading:
+    """Return the heading that a block makes, without marks; with none if it is too long an item."""
+    raw, rest = block.text, ""
+    if not block.is_item:
+        if len(raw) > _LONGEST_READ:
+            raise too_long(raw)
+        label, whole = raw, raw
+    else:
+        whole = _TASK.sub("", raw[:_LONGEST_READ], count=1)
+        if _YAML.match(whole):
+            raise DataError(
+                f"the list item {clip(whole, 60)} looks like YAML: give a mind-map as JSON, as an "
+                'object such as {"label": "...", "children": []}, or as plain headings and lists.'
+            )
+        label, rest = _parted(whole)
+        if _is_long(label) and _lead(whole) is None:
+            tree.notes.add("list items too long for a label dropped", raw[:100])
+            return Heading(block.level, None)
+        whole = whole[: len(whole) - len(rest)].rstrip()
+    heading = " ".join(plain(label).split())
+    if heading != whole:
+        tree.notes.add("marks of Markdown in labels removed", whole)
     if rest:
-        tree.notes.add("explanations after labels dropped", rest[:100], entry.heading)
-    return entry
+        tree.notes.add("explanations after labels dropped", rest[:100], heading)
+    return Heading(block.level, heading, _LITERAL.match(label) is not None, block.is_item)
 
 
 def _lead(raw: str) -> tuple[str, str] | None:
@@ -416,10 +378,3 @@ def _parted(raw: str) -> tuple[str, str]:
 
 def _is_long(raw: str) -> bool:
     return len(raw) > MAX_ITEM and len(plain(raw)) > MAX_ITEM
-
-
-def _entry(block: Block, label: str, raw: str, tree: Builder) -> Entry:
-    heading = " ".join(plain(label).split())
-    if heading != raw:
-        tree.notes.add("marks of Markdown in labels removed", raw)
-    return Entry(block.level, heading, _LITERAL.match(label) is not None, block.is_item)

@@ -4,33 +4,34 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeGuard
 
 from arena.errors import DataError
-from arena.mindmap._builder import MAX_ENTRIES, Builder, Node, describe, too_many_entries
+from arena.mindmap._builder import Branch, Builder, describe
 from arena.mindmap.tree import MindMap
 
 _DECIMAL = re.compile(r"\(?(\d{1,2}(?:\.\d{1,2})*)([.):]*)(?:\s*[-–—])?\s+(?=\S)")
 _LETTER = re.compile(r"\(?([A-Za-z])(?:((?:\.\d{1,2})+)[.):]*|[.):])\s+(?=\S)")
 _ROMAN = re.compile(r"\(?([IVX]{1,7}|[ivx]{1,7})[.):]\s+(?=\S)")
-_ROMANS = dict(zip("ivx", (1, 5, 10), strict=True))
+_ONES = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+_ROMANS = {"x" * tens + ones: 10 * tens + i for tens in range(4) for i, ones in enumerate(_ONES)}
 
-_Number = tuple[object, ...]
+_Stem = tuple[object, ...]
 
 
-class Entry(NamedTuple):
+class Heading(NamedTuple):
     """A heading of an outline.
 
     Attributes:
         level: Any integer; a heading of a higher level is below.
-        heading: The text; None makes no node, and what is below moves up.
+        text: The text; None makes no node, and what is below moves up.
         literal: Whether the heading has no section number, whatever it looks like.
         is_item: Whether it is a list item, which is a title only if alone on its level.
     """
 
     level: int
-    heading: str | None
+    text: str | None
     literal: bool = False
     is_item: bool = False
 
@@ -67,182 +68,135 @@ def read_outline(entries: Iterable[tuple[int, str]]) -> tuple[MindMap, list[str]
 
 def read_pairs(entries: Iterable[object], tree: Builder) -> tuple[MindMap, list[str]]:
     """Check that entries are levels and headings, and make their tree."""
-    read: list[Entry] = []
+    read: list[Heading] = []
     for entry in entries:
         if not is_pair(entry):
             raise DataError(
                 f"entry {len(read) + 1} of the outline is {describe(entry)}: expected a pair such "
                 'as [2, "2.1 Heading"].'
             )
-        read.append(Entry(*entry))
-        if len(read) > MAX_ENTRIES:
-            raise too_many_entries()
+        read.append(Heading(*entry))
+        tree.count()
     return grow(read, tree)
 
 
 def is_pair(entry: object) -> TypeGuard[tuple[int, str]]:
     """Return whether this is a level and a heading."""
-    return (
-        isinstance(entry, list | tuple)
-        and len(entry) == 2
-        and isinstance(entry[0], int)
-        and not isinstance(entry[0], bool)
-        and isinstance(entry[1], str)
-    )
+    if not isinstance(entry, list | tuple) or len(entry) != 2:
+        return False
+    return type(entry[0]) is int and isinstance(entry[1], str)
 
 
-def grow(entries: list[Entry], tree: Builder) -> tuple[MindMap, list[str]]:
+def grow(entries: list[Heading], tree: Builder) -> tuple[MindMap, list[str]]:
     """Make the tree of an outline; the builder notes the repairs."""
     if not entries:
         raise DataError("the outline has no heading: give it at least one.")
     entries = _without_numbers(entries, tree)
     least = min(entry.level for entry in entries)
     title = _title(entries, least)
-    above: list[tuple[int, Node]] = [(least if title is not None else least - 1, tree.root)]
+    above: list[tuple[int, Branch]] = [(least if title is not None else least - 1, tree.root)]
     if title is not None:
         tree.root.label = tree.label(title)
     for place, entry in enumerate(entries):
         if title is not None and entry.level == least:
             del above[1:]
             if place:
-                tree.notes.add("titles that stand twice left out", entry.heading)
+                tree.notes.add("titles that stand twice left out", entry.text)
             continue
         while above[-1][0] >= entry.level:
             above.pop()
         level, parent = above[-1]
-        if entry.heading is None:
-            above.append((entry.level, parent))
-            continue
-        node = tree.add(entry.heading, parent)
-        if entry.level > level + 1:
-            tree.notes.add("levels skipped, closed up", node.label, parent.label)
+        node = parent
+        if entry.text is not None:
+            node = tree.add(entry.text, parent)
+            if entry.level > level + 1:
+                tree.notes.add("levels skipped, closed up", node.label, parent.label)
         above.append((entry.level, node))
     return tree.finish(), tree.notes.sentences()
 
 
-def _title(entries: list[Entry], least: int) -> str | None:
-    uppermost = [entry.heading for entry in entries if entry.level == least]
-    if len(uppermost) > 1 and entries[0].is_item:
+def _title(entries: list[Heading], least: int) -> str | None:
+    uppermost = [entry.text for entry in entries if entry.level == least]
+    first = entries[0]
+    if first.level != least or None in uppermost or (len(uppermost) > 1 and first.is_item):
         return None
-    if entries[0].level != least or entries[0].heading is None or None in uppermost:
+    if len({" ".join((text or "").split()) for text in uppermost}) > 1:
         return None
-    if len({" ".join((heading or "").split()) for heading in uppermost}) > 1:
-        return None
-    return entries[0].heading if least == 0 or len(uppermost) < len(entries) else None
-
-
-def _without_numbers(entries: list[Entry], tree: Builder) -> list[Entry]:
-    headings = [None if entry.heading is None else entry.heading.lstrip() for entry in entries]
-    lengths = number_lengths(
-        [
-            (entry.level, None if entry.literal else heading)
-            for entry, heading in zip(entries, headings, strict=True)
-        ]
-    )
-    made = []
-    for entry, heading, length in zip(entries, headings, lengths, strict=True):
-        if length and heading is not None:
-            tree.notes.add("section numbers stripped", heading)
-            entry = entry._replace(heading=heading[length:])
-        made.append(entry)
-    return made
+    return first.text if least == 0 or len(uppermost) < len(entries) else None
 
 
 # Section numbers before headings, as opposed to headings that begin with a number
 
 
-class _Candidate(NamedTuple):
-    """A heading that may be numbered: the number without its last part, that part, the length."""
+class _Number(NamedTuple):
+    """A number that a heading may begin with: the last part of it, its length, and its place."""
 
     place: int
-    stem: _Number
     last: int
     length: int
     marked: bool  # with a full stop, bracket or colon after it
 
 
-def number_lengths(headings: Sequence[tuple[int, str | None]]) -> list[int]:
-    """Return how many characters in front of each heading are its section number, 0 for none.
+def _without_numbers(entries: list[Heading], tree: Builder) -> list[Heading]:
+    """Strip the section numbers.
 
-    Numbers are ``2``, ``2.``, ``(2)``, ``2.1``, ``2.1.3.``, ``IV.``, ``iv)``, ``A.``, ``b)`` and
-    ``A.1``. A heading only has one if those beside it have: the last parts of the numbers with a
+    A heading only has one if those beside it have: the last parts of the numbers with a
     common beginning, k different ones, begin with 0 or 1 (or the beginning is a number itself) and
     end at 2k + 1 or before. One number alone must have a mark after it, or numbers below it; one
     letter alone is none.
-
-    Args:
-        headings: (level, heading) pairs; None is none.
-
-    Example:
-        >>> number_lengths([(1, "1 Data"), (2, "1.1 Text"), (1, "2 Uses"), (1, "3D vision")])
-        [2, 4, 2, 0]
     """
-    groups: dict[_Number, list[_Candidate]] = defaultdict(list)
-    for place, (level, heading) in enumerate(headings):
-        for candidate in _candidates(place, level, heading or ""):
-            groups[candidate.stem].append(candidate)
-    numbers: set[_Number] = set()
-    with_numbers_below = {(stem[0], *_below(stem)) for stem in groups}
-    lengths = [0] * len(headings)
+    groups: dict[_Stem, list[_Number]] = defaultdict(list)
+    for place, entry in enumerate(entries):
+        if entry.text is not None and not entry.literal:
+            for stem, number in _numbers(place, entry.level, entry.text.lstrip()):
+                groups[stem].append(number)
+    known: set[_Stem] = set()
+    beginnings = {(stem[0], *stem[2:]) for stem in groups}
+    lengths = [0] * len(entries)
     for stem in sorted(groups, key=len):  # numbers above before those below
-        members = groups[stem]
-        if _is_sequence(stem, members, numbers, with_numbers_below):
-            for member in members:
-                lengths[member.place] = max(lengths[member.place], member.length)
-                numbers.add((stem[0], *_below(stem), member.last))
-    return lengths
+        beginning = (stem[0], *stem[2:])
+        if _is_sequence(groups[stem], stem, beginning in known, beginnings):
+            for number in groups[stem]:
+                lengths[number.place] = max(lengths[number.place], number.length)
+                known.add((*beginning, number.last))
+    made = []
+    for entry, length in zip(entries, lengths, strict=True):
+        if length and entry.text is not None:
+            text = entry.text.lstrip()
+            tree.notes.add("section numbers stripped", text)
+            entry = entry._replace(text=text[length:])
+        made.append(entry)
+    return made
 
 
-def _candidates(place: int, level: int, heading: str) -> Iterable[_Candidate]:
-    # A stem is (style, level or None, parts without the last): numbers of one part are compared
-    # within a level, since lists begin anew; those of several say themselves where they belong.
+def _numbers(place: int, level: int, heading: str) -> Iterator[tuple[_Stem, _Number]]:
+    """Yield the numbers that a heading may begin with, each after what it has in common.
+
+    That is (style, level or None, parts without the last): numbers of one part are compared within
+    a level, since lists begin anew; those of several say themselves where they belong.
+    """
     if match := _DECIMAL.match(heading):
         *above, last = map(int, match[1].split("."))
-        stem = ("decimal", None, *above) if above else ("decimal", level)
-        yield _Candidate(place, stem, last, match.end(), bool(match[2]))
+        stem = ("decimal", None if above else level, *above)
+        yield stem, _Number(place, last, match.end(), bool(match[2]))
     elif match := _LETTER.match(heading):
         case = "upper" if match[1].isupper() else "lower"
-        letter = ord(match[1].lower()) - ord("a") + 1
-        if match[2]:
-            *above, last = letter, *map(int, match[2][1:].split("."))
-            yield _Candidate(place, (case, None, *above), last, match.end(), True)
-        else:
-            yield _Candidate(place, (case, level), letter, match.end(), False)
-    if (match := _ROMAN.match(heading)) and (value := _roman(match[1].lower())):
-        yield _Candidate(place, ("roman", level), value, match.end(), False)
-
-
-def _below(stem: _Number) -> _Number:
-    return stem[2:]
+        parts = [ord(match[1].lower()) - ord("a") + 1, *map(int, (match[2] or "").split(".")[1:])]
+        stem = (case, None if match[2] else level, *parts[:-1])
+        yield stem, _Number(place, parts[-1], match.end(), bool(match[2]))
+    if (match := _ROMAN.match(heading)) and (value := _ROMANS.get(match[1].lower())):
+        yield ("roman", level), _Number(place, value, match.end(), False)
 
 
 def _is_sequence(
-    stem: _Number,
-    members: list[_Candidate],
-    numbers: set[_Number],
-    with_numbers_below: set[_Number],
+    numbers: list[_Number], stem: _Stem, is_below: bool, beginnings: set[_Stem]
 ) -> bool:
-    values = {member.last for member in members}
+    values = {number.last for number in numbers}
     if max(values) > 2 * len(values) + 1:
         return False
-    if len(stem) > 2 and (stem[0], *_below(stem)) in numbers:
+    if len(stem) > 2 and is_below:
         return True
-    if min(values) > 1:
-        return False
-    if len(values) > 1:
-        return True
-    return stem[0] == "decimal" and (
-        all(member.marked for member in members) or ("decimal", *values) in with_numbers_below
-    )
-
-
-def _roman(text: str) -> int:
-    """Return the value of a Roman numeral up to 39, 0 if it is none."""
-    values = [_ROMANS[letter] for letter in text]
-    total = sum(
-        -value if value < after else value
-        for value, after in zip(values, [*values[1:], 0], strict=True)
-    )
-    tens, ones = divmod(total, 10)
-    written = "x" * tens + ["", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"][ones]
-    return total if written == text else 0
+    if min(values) > 1 or len(values) > 1:
+        return min(values) <= 1
+    marked = all(number.marked for number in numbers)
+    return stem[0] == "decimal" and (marked or ("decimal", *values) in beginnings)

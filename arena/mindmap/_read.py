@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from typing import Any
+import json
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
-from arena.errors import DataError
-from arena.mindmap._builder import Builder, Notes, describe
+from arena.errors import DataError, clip
+from arena.mindmap._builder import Branch, Builder, Notes, describe, too_long
 from arena.mindmap._markdown import Document, note_dropped, parse_document, read_document
-from arena.mindmap._objects import is_node, parse_json, read_object
 from arena.mindmap._outline import is_pair, read_pairs
-from arena.mindmap.tree import MindMap
+from arena.mindmap.tree import MAX_DEPTH, MAX_LABEL, MindMap
 
 _OPEN, _CLOSE = "<typology>", "</typology>"
+_MAX_NESTING = 200
+_ELEMENT = object()  # the key of a list's elements; None may be that of an object of Python
+_NOISE = frozenset({"example", "examples", "e.g."})
 
 
 def read_mind_map(value: object) -> tuple[MindMap, list[str]]:
@@ -66,54 +71,29 @@ def read_mind_map(value: object) -> tuple[MindMap, list[str]]:
         whitespace in labels collapsed (1): 'C '.
         siblings of one label merged (1): 'D' under 'C'.
     """
-    if isinstance(value, str):
-        return _read_text(value, Notes())
-    return _read_value(value, Notes())
+    tree = Builder()
+    return _read_text(value, tree) if isinstance(value, str) else _read_value(value, tree)
 
 
-def _read_value(value: object, notes: Notes) -> tuple[MindMap, list[str]]:
-    if not isinstance(value, dict | list | tuple):
-        raise DataError(
-            f"a mind-map is a JSON object, not {describe(value)}; give one such as "
-            '{"label": "...", "children": [], "papers": []}.'
-        )
-    if not isinstance(value, dict) and value and is_pair(value[0]):
-        return read_pairs(value, Builder(notes))
-    tree = value if isinstance(value, dict) else _forest(value, notes)
-    return read_object(tree, Builder(notes)), notes.sentences()
+# Texts
 
 
-def _forest(value: Sequence[Any], notes: Notes) -> Any:
-    for place, element in enumerate(value, 1):
-        if not isinstance(element, dict | str):
-            raise DataError(
-                f"element {place} of the list is {describe(element)}: a mind-map is an object, a "
-                "list of objects and labels, or a list of [level, heading] pairs."
-            )
-    if len(value) == 1 and isinstance(value[0], dict) and is_node(value[0]):
-        notes.add("a list around the only tree dropped", "[...]")
-        return value[0]
-    if value:
-        notes.add("trees without a common root given one without a label", len(value))
-    return value
-
-
-def _read_text(text: str, notes: Notes) -> tuple[MindMap, list[str]]:
+def _read_text(text: str, tree: Builder) -> tuple[MindMap, list[str]]:
     text = text.removeprefix("\ufeff")
     if begins_like_json(text):
-        return _read_value(parse_json(text), notes)
-    if text.count(_OPEN) and text.count(_CLOSE):
-        return _read_tagged(text, notes)
+        return _read_value(parse_json(text), tree)
+    if _OPEN in text and _CLOSE in text:
+        return _read_text(_tagged(text, tree.notes), tree)
     document = parse_document(text)
     if not document.headings:
-        if json := _json_fence(document):
-            note_dropped(Document(paragraphs=document.paragraphs), Builder(notes))
+        if found := _json_fence(document):
+            note_dropped(Document(paragraphs=document.paragraphs), tree.notes)
             for block in document.blocks:
-                notes.add("list items beside the JSON dropped", block.text[:100])
-            return _read_value(parse_json(json), notes)
+                tree.notes.add("list items beside the JSON dropped", block.text[:100])
+            return _read_value(parse_json(found), tree)
         _refuse_bare_json(document)
     if document.blocks or len(document.fences) == 1:
-        return read_document(document, Builder(notes))
+        return read_document(document, tree)
     try:
         value = parse_json(text)
     except DataError as error:
@@ -121,10 +101,10 @@ def _read_text(text: str, notes: Notes) -> tuple[MindMap, list[str]]:
             f"{str(error).removesuffix('.')}. Give an object; a text may also be a list of "
             "[level, heading] pairs, or Markdown with headings (#) or list items (-)."
         ) from None
-    return _read_value(value, notes)
+    return _read_value(value, tree)
 
 
-def _read_tagged(text: str, notes: Notes) -> tuple[MindMap, list[str]]:
+def _tagged(text: str, notes: Notes) -> str:
     if text.count(_CLOSE) > 1:
         raise DataError(f"the text has {text.count(_CLOSE)} {_CLOSE} tags: give one mind-map.")
     before, _, after = text.partition(_CLOSE)
@@ -135,7 +115,7 @@ def _read_tagged(text: str, notes: Notes) -> tuple[MindMap, list[str]]:
     for part in (before, after):
         if part.strip():
             notes.add("text around the tag dropped", " ".join(part[:200].split()))
-    return _read_text(inside, notes)
+    return inside
 
 
 def _json_fence(document: Document) -> str | None:
@@ -162,3 +142,201 @@ def _refuse_bare_json(document: Document) -> None:
 def begins_like_json(text: str) -> bool:
     """Return whether a text is to be read as JSON and as nothing else."""
     return text.lstrip()[:1] in ("{", "[")
+
+
+class _Repeats(dict[str, Any]):
+    """An object whose text repeats a key; `pairs` has every occurrence."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.pairs = pairs
+
+
+def parse_json(text: str) -> Any:
+    """Return the value of a JSON text; an object keeps its repeated keys.
+
+    Raises:
+        DataError: It is invalid JSON (NaN and Infinity are), or nests too deep to be parsed.
+    """
+
+    def refuse(constant: str) -> NoReturn:
+        raise json.JSONDecodeError(f"{constant} is no JSON value", text, text.find(constant))
+
+    def keep(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        return value if len(value) == len(pairs) else _Repeats(pairs)
+
+    try:
+        return json.loads(text, object_pairs_hook=keep, parse_constant=refuse)
+    except RecursionError:
+        problem = "it nests too deep"
+    except json.JSONDecodeError as error:
+        problem = str(error)
+    except ValueError:
+        problem = "it holds an integer of thousands of digits"
+    raise DataError(f"the mind-map {clip(text)} cannot be read as JSON: {problem}.")
+
+
+# Objects and lists
+
+
+def _read_value(value: object, tree: Builder) -> tuple[MindMap, list[str]]:
+    if not isinstance(value, dict | list | tuple):
+        raise DataError(
+            f"a mind-map is a JSON object, not {describe(value)}; give one such as "
+            '{"label": "...", "children": [], "papers": []}.'
+        )
+    if not isinstance(value, dict):
+        if value and is_pair(value[0]):
+            return read_pairs(value, tree)
+        for place, element in enumerate(value, 1):
+            if not isinstance(element, dict | str):
+                raise DataError(
+                    f"element {place} of the list is {describe(element)}: a mind-map is an object, "
+                    "a list of objects and labels, or a list of [level, heading] pairs."
+                )
+        if len(value) == 1 and isinstance(value[0], dict) and is_node(value[0]):
+            tree.notes.add("a list around the only tree dropped", "[...]")
+            value = value[0]
+        elif value:
+            what = "trees without a common root given one without a label"
+            tree.notes.add(what, len(value))
+    reader = _Reader(tree)
+    if isinstance(value, dict) and is_node(value):
+        tree.root.label = tree.label(_label(value, tree.root))
+        reader.node(value, tree.root)
+    else:
+        reader.typology(value, tree.root)
+    return tree.finish(), tree.notes.sentences()
+
+
+def is_node(value: dict[Any, Any]) -> bool:
+    """Return whether an object is a node with keys of its own, and no typology."""
+    labels = [key for key in ("label", "name") if key in value]
+    if not labels or "children" in value or "subtopics" in value:
+        return bool(labels)
+    # "name" may also be a heading, with headings beside it: those must not be lost as unknown keys.
+    lone = len(value) == len(labels) or "papers" in value
+    return lone and any(isinstance(value[key], str) for key in labels)
+
+
+class _Reader:
+    def __init__(self, tree: Builder) -> None:
+        self._tree = tree
+        self._open: set[int] = set()
+
+    def node(self, value: dict[Any, Any], node: Branch) -> None:
+        """Read the children and papers of ``{"label": "...", "children": [...], "papers": []}``."""
+        label = "label" if "label" in value else "name"
+        below = "children" if "children" in value else "subtopics"
+        for key in value:
+            if key not in (label, below, "papers"):
+                self._tree.count()
+                name = key if isinstance(key, str) else describe(key)
+                self._tree.notes.add("unknown keys dropped", name, node.label)
+        if isinstance(value, _Repeats):
+            what = "keys that stand twice in an object: the last counts"
+            self._tree.notes.add(what, node.label)
+        for paper in _list(value, "papers", node):
+            self._tree.count()
+            self._tree.file(paper, node)
+        with self._inside(value, node):
+            for child in _list(value, below, node):
+                self._tree.count()
+                self._child(child, node)
+
+    def _child(self, value: object, parent: Branch) -> None:
+        if isinstance(value, str):
+            self._tree.add(value, parent)
+        elif isinstance(value, dict):
+            self.node(value, self._tree.add(_label(value, parent), parent))
+        else:
+            raise DataError(
+                f"under {parent} there is {describe(value)}: a node is a string or an object such "
+                'as {"label": "...", "children": [], "papers": []}.'
+            )
+
+    def typology(self, value: object, node: Branch) -> None:
+        """Read what is below a label: null, a label, a number, a list or an object of labels."""
+        if isinstance(value, dict) and is_node(value) and self._open:
+            self._child(value, node)
+        elif isinstance(value, dict | list | tuple):
+            with self._inside(value, node):
+                for key, below in _entries(value):
+                    self._tree.count()
+                    self._entry(key, below, node)
+        elif isinstance(value, str):
+            self._tree.add(value, node)
+        elif value is None or isinstance(value, bool):
+            self._tree.notes.add("nulls in lists and booleans dropped", value, node.label)
+        elif isinstance(value, int) and abs(value) >= 10**MAX_LABEL:
+            raise too_long(value)
+        elif isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+            self._tree.notes.add("numbers made labels", value, node.label)
+            self._tree.add(str(value), node)
+        else:
+            raise DataError(
+                f"under {node} there is {describe(value)}: expected null, a label, a list or an "
+                "object."
+            )
+
+    def _entry(self, key: object, value: object, node: Branch) -> None:
+        inside = value if isinstance(value, list | tuple) else ()
+        if key is _ELEMENT:
+            self.typology(value, node)
+        elif not isinstance(key, str):
+            raise DataError(f"a label under {node} is {describe(key)}: expected a string.")
+        elif key.strip().casefold() in _NOISE and not (
+            isinstance(value, dict) or any(isinstance(v, dict | list | tuple) for v in inside)
+        ):
+            self._tree.notes.add("noise keys dropped", key, node.label)
+        # A heading "children" has other headings below it, and no list of nodes.
+        elif key in ("children", "subtopics") and any(isinstance(v, dict) for v in inside):
+            raise DataError(
+                f"under {node} there are {key!r}, but no 'label' or 'name' beside them: every node "
+                "needs one."
+            )
+        else:
+            made = self._tree.add(key, node)
+            if value is not None:
+                self.typology(value, made)
+
+    @contextmanager
+    def _inside(self, container: object, node: Branch) -> Iterator[None]:
+        """Refuse what contains itself or nests so deep that Python's stack could overflow."""
+        if id(container) in self._open:
+            raise DataError(f"the mind-map contains itself, under {node}.")
+        if len(self._open) >= _MAX_NESTING:
+            raise DataError(
+                f"the mind-map nests more than {_MAX_NESTING} objects and lists, under {node}: it "
+                f"may have at most {MAX_DEPTH} levels."
+            )
+        self._open.add(id(container))
+        yield
+        self._open.remove(id(container))
+
+
+def _label(value: dict[Any, Any], parent: Branch) -> str:
+    key = "label" if "label" in value else "name"
+    if key not in value:
+        raise DataError(
+            f"under {parent} there is {describe(value)}, but none of them is 'label' or 'name': "
+            "every node needs one."
+        )
+    label = value[key]
+    if not isinstance(label, str):
+        raise DataError(f"a label at or under {parent} is {describe(label)}: expected a string.")
+    return label
+
+
+def _list(value: dict[Any, Any], key: str, node: Branch) -> list[Any] | tuple[Any, ...]:
+    values = value.get(key)
+    if values is not None and not isinstance(values, list | tuple):
+        raise DataError(f"the {key} of {node} are {describe(values)}: expected a list.")
+    return values or ()
+
+
+def _entries(value: dict[Any, Any] | list[Any] | tuple[Any, ...]) -> Iterable[tuple[Any, Any]]:
+    if not isinstance(value, dict):
+        return ((_ELEMENT, element) for element in value)
+    return value.pairs if isinstance(value, _Repeats) else value.items()

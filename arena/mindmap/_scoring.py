@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,34 +13,36 @@ from arena._internal.progress import progress
 from arena.encoders import ENCODERS, Encoder
 from arena.errors import DataError
 from arena.errors import clip as quoted
+from arena.mindmap._builder import as_read
 from arena.mindmap._files import read_mind_map_file
 from arena.mindmap._labels import (
+    check_maps,
     compared,
     entities,
-    named_encoder,
-    named_extractor,
+    headings,
+    plug_in,
     remembering,
     unit_vectors,
 )
 from arena.mindmap.extractors import EXTRACTORS, Extractor
 from arena.mindmap.metrics import MIND_MAP_METRICS, takes
+from arena.mindmap.metrics.heading_soft import check_denominator
 from arena.mindmap.tree import MindMap
-from arena.registry import Registry
 
 SCORES = (
+    "paper_filing_agreement",
+    "heading_soft_f1",
     "heading_soft_recall",
     "heading_soft_precision",
     "heading_entity_recall",
     "tree_edit_distance",
     "tree_semantic_distance",
     "normalised_tree_semantic_distance",
-    "heading_soft_f1",
     "normalised_tree_edit_distance",
 )
-"""The metrics of this package, in the order in which `score_pairs` returns them."""
+"""The metrics of this package; first the one that tells right from wrong most clearly."""
 
-_LABELS = 8_192  # of pairs that are prepared together: half of the vectors that are kept
-_SLICE = 512  # labels between two steps of the progress bar
+_PORTION = 64  # pairs whose labels are encoded together
 
 Pair = tuple[MindMap, MindMap]
 
@@ -52,12 +52,16 @@ def evaluate(
     gold: MindMap,
     names: Iterable[str],
     encoder: str | Encoder = "static",
-    extractor: str | Extractor = "spacy",
+    extractor: str | Extractor | None = "spacy",
+    *,
+    denominator: str = "gold",
+    clip: bool = True,
 ) -> dict[str, float | None]:
     """Score one mind-map against the survey's own.
 
-    The same maps give the same bits, whatever was scored before. What none of the metrics needs
-    is not loaded.
+    The same maps give the same bits, whatever was scored before. Maps are scored as `read_mind_map`
+    would read them: siblings with one label count as one heading, and blank headings do not count.
+    What none of the metrics needs is not loaded.
 
     Args:
         predicted: The map that was made. One without labels is the worst there is.
@@ -65,6 +69,8 @@ def evaluate(
         names: Names of metrics.
         encoder: The name of a registered encoder (its vectors are kept), or an encoder.
         extractor: The name of a registered extractor (its entities are kept), or an extractor.
+        denominator: Denominator of heading soft recall: ``"gold"`` or ``"paper"``.
+        clip: Whether negative cosines count as 0 in the soft metrics.
 
     Returns:
         Score by name, in the order of `names`; None where the gold map has nothing that a metric
@@ -78,24 +84,20 @@ def evaluate(
     """
     if isinstance(names, str):
         raise DataError(f"metric names {quoted(names)}: expected a list of names, not one string.")
-    parts = {"encoder": encoder, "extractor": extractor}
-    return _evaluate(predicted, gold, list(names), parts)
-
-
-def _evaluate(
-    predicted: MindMap, gold: MindMap, names: Sequence[str], parts: Mapping[str, Any]
-) -> dict[str, float | None]:
-    """Return the scores of one pair; each metric gets the parts that it takes."""
-    wanted = {name: takes(name) & parts.keys() for name in names}
-    # An unknown name is an error also where there is nothing to encode.
-    for part, make in (("encoder", named_encoder), ("extractor", named_extractor)):
-        if isinstance(parts[part], str) and any(part in taken for taken in wanted.values()):
-            make(parts[part])
+    check_maps(predicted, gold)
+    predicted, gold = as_read(predicted), as_read(gold)
+    parts = {
+        "encoder": encoder, "extractor": extractor, "denominator": denominator, "clip": clip
+    }  # fmt: skip
+    wanted = {name: sorted(takes(name) & parts.keys()) for name in names}
+    for kind in ("encoder", "extractor"):  # a wrong name is an error also without any label
+        if any(kind in taken for taken in wanted.values()):
+            plug_in(kind, parts[kind])
     compared(predicted, gold)
     with remembering():
         return {
             name: MIND_MAP_METRICS.get(name)(
-                predicted, gold, **{part: parts[part] for part in sorted(taken)}
+                predicted, gold, **{part: parts[part] for part in taken}
             )
             for name, taken in wanted.items()
         }
@@ -113,9 +115,11 @@ def identity(encoder: str = "static", extractor: str | None = None) -> dict[str,
         UnknownNameError: There is no such encoder or extractor.
         DataError: Its packages are absent.
     """
-    names: dict[str, Any] = {"encoder": encoder, "config": dict(named_encoder(encoder).config)}
+    names: dict[str, Any] = {
+        "encoder": encoder, "config": dict(plug_in("encoder", encoder).config)
+    }  # fmt: skip
     if extractor is not None:
-        config = dict(named_extractor(extractor).config)
+        config = dict(plug_in("extractor", extractor).config)
         names |= {"extractor": extractor, "extractor_config": config}
     return names
 
@@ -137,131 +141,99 @@ def score_pairs(
     Args:
         pairs: Pairs (predicted, gold). A gold map without a label below its root has no scores:
             all are None.
-        encoder: The name of a registered encoder, or an encoder.
-        extractor: The name of a registered extractor, or an extractor. None leaves out the metrics
-            that need one: their scores are None.
-        denominator: Denominator of heading soft recall: ``"gold"`` or ``"paper"``.
-        clip: Whether negative cosines count as 0 in the soft metrics.
+        encoder: As for `evaluate`.
+        extractor: As for `evaluate`. None leaves out the metrics that need one: their scores are
+            None.
+        denominator: As for `evaluate`.
+        clip: As for `evaluate`.
         names: Names of the pairs, with which error messages begin.
 
     Returns:
-        A dictionary for each pair: the scores (first ``heading_soft_recall``,
-        ``heading_soft_precision``, ``heading_entity_recall``, ``tree_edit_distance``,
-        ``tree_semantic_distance`` and ``normalised_tree_semantic_distance``); ``nodes`` (numbers of
-        nodes of ``gold`` and ``predicted``); ``model`` and ``extractor``, the names of the encoder
-        and the extractor; the other scores; ``options``; and ``sha256`` (hashes of the two maps and
-        of the configurations of encoder and extractor).
+        A dictionary for each pair: the scores, those of `SCORES` first; ``nodes`` and ``merged``
+        (for ``gold`` and ``predicted`` the number of headings as they were scored, and of those
+        merged with a sibling of the same label or left out as blank); ``model`` and
+        ``extractor``, the names of the encoder and the extractor; ``options``; and ``sha256``
+        (hashes of the two maps and of the configurations of encoder and extractor).
 
     Raises:
         UnknownNameError: There is no such encoder or extractor.
         DataError: Packages are absent; an option is wrong; an element is no pair of mind-maps; maps
             are too large for an edit distance; without `clip`, a cardinality is infinite.
     """
-    from arena.mindmap.metrics.heading_soft import check_denominator
-
     check_denominator(denominator)
-    _check_pairs(pairs, names)
-    called = {"model": _name(encoder, ENCODERS), "extractor": _name(extractor, EXTRACTORS)}
-    hashes = {
-        "model": _config_sha256(named_encoder(encoder) if isinstance(encoder, str) else encoder),
-        "extractor": _config_sha256(
-            named_extractor(extractor) if isinstance(extractor, str) else extractor
-        ),
-    }
-    options = {"denominator": denominator, "clip": clip}
-    parts = {"encoder": encoder, "extractor": extractor, **options}
+    made = [_checked(pair, place, names) for place, pair in enumerate(pairs)]
+    model, model_sha256 = _described("encoder", encoder)
+    reader, reader_sha256 = _described("extractor", extractor)
+    options: dict[str, Any] = {"denominator": denominator, "clip": clip}
     metrics = list(dict.fromkeys([*SCORES, *MIND_MAP_METRICS.names()]))
     scored = [name for name in metrics if extractor is not None or "extractor" not in takes(name)]
     records: list[dict[str, Any]] = []
-    with remembering(), progress(total=len(pairs), desc="score", unit="map") as bar:
-        for portion in _portions(pairs):
-            _prepare(portion, encoder, extractor)
-            for predicted, gold in portion:
-                try:
-                    scores = _evaluate(predicted, gold, scored, parts) if _labels(gold) else {}
-                except DataError as error:
-                    where = f"{names[len(records)]}: " if names is not None else ""
-                    raise DataError(f"{where}{error}") from None
-                maps = {"gold": _sha256(gold), "predicted": _sha256(predicted)}
-                records.append({
-                    **{name: scores.get(name) for name in metrics[:6]},
-                    "nodes": {"gold": gold.size, "predicted": predicted.size},
-                    **called,
-                    **{name: scores.get(name) for name in metrics[6:]},
-                    "options": options,
-                    "sha256": maps | hashes,
-                })  # fmt: skip
-                bar.update()
+    with remembering(), progress(total=len(made), desc="score", unit="map") as bar:
+        for place, (predicted, gold) in enumerate(made):
+            if place % _PORTION == 0:
+                _prepare(made[place : place + _PORTION], encoder, extractor)
+            scores: dict[str, float | None] = {}
+            try:
+                if headings(gold):
+                    scores = evaluate(predicted, gold, scored, encoder, extractor, **options)
+            except DataError as error:
+                where = f"{names[place]}: " if names is not None else ""
+                raise DataError(f"{where}{error}") from None
+            records.append({
+                **{name: scores.get(name) for name in metrics},
+                "nodes": {"gold": gold.size, "predicted": predicted.size},
+                "merged": {"gold": gold.merged, "predicted": predicted.merged},
+                "model": model,
+                "extractor": reader,
+                "options": options,
+                "sha256": {
+                    "gold": _sha256(gold), "predicted": _sha256(predicted),
+                    "model": model_sha256, "extractor": reader_sha256,
+                },
+            })  # fmt: skip
+            bar.update()
     return records
 
 
-def _check_pairs(pairs: Sequence[Pair], names: Sequence[str] | None) -> None:
-    for place, pair in enumerate(pairs):
-        where = names[place] if names is not None else f"pair {place + 1}"
-        if not isinstance(pair, list | tuple) or len(pair) != 2:
-            raise DataError(f"{where}: {quoted(pair)} is no pair of maps, (predicted, gold).")
-        for side, tree in zip(("predicted", "gold"), pair, strict=True):
-            if not isinstance(tree, MindMap):
-                raise DataError(
-                    f"{where}: {side} {quoted(tree)}: expected a MindMap, as read_mind_map "
-                    "gives it."
-                )
-
-
-def _portions(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
-    """Yield the pairs in portions whose labels are kept all at the same time."""
-    some: list[Pair] = []
-    labels: set[str] = set()
-    for pair in pairs:
-        more = labels.union(*map(_labels, pair))
-        if some and len(more) > _LABELS:
-            yield some
-            some, more = [], set().union(*map(_labels, pair))
-        some.append(pair)
-        labels = more
-    if some:
-        yield some
+def _checked(pair: object, place: int, names: Sequence[str] | None) -> Pair:
+    """Return a pair of maps as they are scored."""
+    where = names[place] if names is not None else f"pair {place + 1}"
+    if not isinstance(pair, list | tuple) or len(pair) != 2:
+        raise DataError(f"{where}: {quoted(pair)} is no pair of maps, (predicted, gold).")
+    try:
+        check_maps(*pair)
+        return as_read(pair[0]), as_read(pair[1])
+    except DataError as error:
+        raise DataError(f"{where}: {error}") from None
 
 
 def _prepare(
     pairs: Sequence[Pair], encoder: str | Encoder, extractor: str | Extractor | None
 ) -> None:
-    """Encode the labels of all maps and find their entities at the same time, into the caches."""
-    labels = list(
-        dict.fromkeys(label for pair in pairs for tree in pair for label in _labels(tree))
-    )
-    if not labels:
-        return
-    unit_vectors(labels[:1], encoder)  # models load one after the other
-    reading = None
-    with ThreadPoolExecutor(1) as pool:
-        if extractor is not None:
-            entities(labels[:1], extractor)
-            reading = pool.submit(copy_context().run, entities, labels, extractor)
-        for low in progress(range(0, len(labels), _SLICE), desc="headings"):
-            unit_vectors(labels[low : low + _SLICE], encoder)
-        if reading is not None:
-            reading.result()
+    """Encode the labels of all these maps, and find their entities, so that they are kept."""
+    labels = list(dict.fromkeys(x for pair in pairs for tree in pair for x in headings(tree)))
+    if labels:
+        unit_vectors(labels, encoder)
+    if labels and extractor is not None:
+        entities(labels, extractor)
 
 
-def _labels(tree: MindMap) -> list[str]:
-    return [label for label in tree.labels() if label.strip()]
-
-
-def _name(plugin: str | Encoder | Extractor | None, known: Registry[Any]) -> str | None:
-    if plugin is None or isinstance(plugin, str):
-        return plugin
-    registered = (name for name in known.names() if known.get(name) is type(plugin))
-    return next(registered, type(plugin).__name__)
-
-
-def _config_sha256(plugin: Encoder | Extractor | None) -> str | None:
-    """Return a hash of what shapes the results of a plug-in, without versions of libraries."""
-    config = getattr(plugin, "config", None)
+def _described(
+    kind: str, plugin: str | Encoder | Extractor | None
+) -> tuple[str | None, str | None]:
+    """Return the name of a plug-in, and a hash of what shapes its results, without versions."""
+    if plugin is None:
+        return None, None
+    name, made = plugin, plug_in(kind, plugin)
+    if not isinstance(name, str):
+        known: Any = ENCODERS if kind == "encoder" else EXTRACTORS
+        registered = (name for name in known.names() if known.get(name) is type(plugin))
+        name = next(registered, type(plugin).__name__)
+    config = getattr(made, "config", None)
     if config is None:
-        return None
+        return name, None
     shaping = {key: value for key, value in config.items() if key != "runtime"}
-    return hashlib.sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()
+    return name, hashlib.sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()
 
 
 def _sha256(tree: MindMap) -> str:
@@ -269,7 +241,10 @@ def _sha256(tree: MindMap) -> str:
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
 
-# Folders
+def mean(values: Iterable[float | None]) -> float | None:
+    """Return the mean of the values that are not None; None if there is none."""
+    known = [value for value in values if value is not None]
+    return math.fsum(known) / len(known) if known else None
 
 
 def score_directories(
@@ -290,23 +265,27 @@ def score_directories(
         predicted: Folder with the maps that were made.
         gold: Folder with the surveys' own. A map for which none was made is scored against an
             empty one.
-        encoder: As for `score_pairs`.
+        encoder: As for `evaluate`.
         extractor: As for `score_pairs`.
-        denominator: As for `score_pairs`.
-        clip: As for `score_pairs`.
+        denominator: As for `evaluate`.
+        clip: As for `evaluate`.
 
     Returns:
         ``maps``, in the order of their names: ``file``, the gold map's, what `score_pairs` returns,
         ``predicted_file`` (None where there is none) and ``repairs``, what the reader repaired in
         ``gold`` and ``predicted``; ``mean``: metric -> mean over the maps that it scored, None
-        where it scored none; ``counts``: ``maps``, ``predicted_missing``, ``scored`` (metric ->
-        maps); ``without_gold``, the files in `predicted` that nothing was compared with.
+        where it scored none; ``floors``, as `floors` returns them; ``counts``: ``maps``,
+        ``predicted_missing``, ``scored`` (metric -> maps), ``merged`` (``gold`` and ``predicted``
+        maps with headings that were); ``without_gold``, the files in `predicted` that
+        nothing was compared with.
 
     Raises:
         DataError: There is no such folder; two files of one have the same name; none of one has a
             name of the other; a file is no mind-map; or as `score_pairs`.
         UnknownNameError: There is no such encoder or extractor.
     """
+    from arena.mindmap._floors import floors
+
     wanted, made = _files(Path(gold)), _files(Path(predicted))
     if not wanted:
         raise DataError(f"{str(gold)!r} has no file: name a folder of mind-maps.")
@@ -315,7 +294,8 @@ def score_directories(
             f"no file in {str(predicted)!r} has the name of one in {str(gold)!r}, such as "
             f"{next(iter(wanted))!r} with any suffix."
         )
-    maps, entries = [], []
+    maps: list[Pair] = []
+    entries: list[dict[str, Any]] = []
     for name, path in wanted.items():
         theirs, gold_repairs = read_mind_map_file(path)
         ours, our_repairs = read_mind_map_file(made[name]) if name in made else (MindMap(""), [])
@@ -326,29 +306,25 @@ def score_directories(
                 "repairs": {"gold": gold_repairs, "predicted": our_repairs},
             }
         )
-    scores = score_pairs(
-        maps,
-        encoder,
-        extractor,
-        denominator=denominator,
-        clip=clip,
-        names=[repr(path.name) for path in wanted.values()],
-    )
-    values = {
-        metric: [record[metric] for record in scores if record[metric] is not None]
-        for metric in scores[0]
-        if metric in MIND_MAP_METRICS.names()
-    }
+    options: dict[str, Any] = {"denominator": denominator, "clip": clip}
+    labels = [repr(path.name) for path in wanted.values()]
+    scores = score_pairs(maps, encoder, extractor, **options, names=labels)
+    values = {m: [r[m] for r in scores] for m in scores[0] if m in MIND_MAP_METRICS.names()}
     return {
         "maps": [
             {"file": path.name, **record, **entry}
             for path, record, entry in zip(wanted.values(), scores, entries, strict=True)
         ],
-        "mean": {m: math.fsum(some) / len(some) if some else None for m, some in values.items()},
+        "mean": {metric: mean(some) for metric, some in values.items()},
+        "floors": floors(maps, encoder=encoder, extractor=extractor, **options),
         "counts": {
             "maps": len(wanted),
             "predicted_missing": len(wanted.keys() - made.keys()),
-            "scored": {metric: len(some) for metric, some in values.items()},
+            "scored": {m: sum(value is not None for value in some) for m, some in values.items()},
+            "merged": {
+                side: sum(record["merged"][side] > 0 for record in scores)
+                for side in ("gold", "predicted")
+            },
         },
         "without_gold": [path.name for name, path in made.items() if name not in wanted],
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -29,6 +29,8 @@ class MindMap:
         label: The heading. The root's is the topic, or empty where there is none.
         children: The nodes below, in order.
         papers: Ids of the papers filed under this node itself.
+        merged: Of a root: how many headings the reader merged with a sibling of the same label, or
+            left out because they were blank. It does not count for equality and is not written.
 
     Raises:
         DataError: An argument is of another type.
@@ -42,6 +44,7 @@ class MindMap:
     label: str
     children: tuple[MindMap, ...] = ()
     papers: tuple[str, ...] = ()
+    merged: int = 0
 
     def __post_init__(self) -> None:
         if not isinstance(self.label, str):
@@ -117,7 +120,7 @@ class MindMap:
         return f"<MindMap {clip(self.label)}: {self.size} nodes, {len(self.all_papers())} papers>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_rows, (tuple(_rows(self)),)  # pickle's own way would recurse
+        return _from_rows, (tuple(_rows(self)), self.merged)  # pickle's own way would recurse
 
 
 def cut(tree: MindMap, depth: int) -> MindMap:
@@ -160,9 +163,9 @@ def _rows(tree: MindMap) -> Iterator[_Row]:
     return ((node.label, len(node.children), node.papers) for node in tree.nodes())
 
 
-def _from_rows(rows: Iterable[_Row]) -> MindMap:
+def _from_rows(rows: Iterable[_Row], merged: int) -> MindMap:
     made: list[MindMap] = []  # children of one node lie on top, the first one uppermost
     for label, count, papers in reversed(list(rows)):
         children = tuple(made.pop() for _ in range(count))
         made.append(MindMap(label, children, papers))
-    return made[0]
+    return replace(made[0], merged=merged)

@@ -119,7 +119,7 @@ class Scorer:
             metrics; the ceiling is the score of the best possible answers; None for no survey),
             ``per_survey`` (the metrics, None without labels, with ``gold``, ``references``,
             ``references_total`` counts and ``submitted``: stage -> number of papers or of
-            headings) and ``counts``. If a metric is None for a survey, its mean is over the
+            headings), ``counts``, and ``floors`` of a task's mind-maps. If a metric is None for a survey, its mean is over the
             others, and ``counts["scored_by"]`` says over how many.
         """
         per_survey: dict[str, dict[str, Any]] = {}
@@ -141,6 +141,7 @@ class Scorer:
                     for stage, answer in answers[survey_id].items()
                 },
             }
+        floors = self._floors(answers) if self._own else {}
         scored_by = {name: sum(s[name] is not None for s in scored) for name in self.names}
         return {
             "mean": self._means(scored),
@@ -156,7 +157,26 @@ class Scorer:
                     for key in ("gold", "references", "references_total")
                 },
             },
+            **floors,
         }
+
+    def _floors(self, answers: Mapping[str, Answers]) -> dict[str, Any]:
+        """Return ``{"floors": ...}`` of the mind-maps in `answers`, as `arena.mindmap.floors`."""
+        from arena.mindmap import SCORES, MindMap, floors
+
+        for stage, specification in stages_of(self._task):
+            if specification.answer == "mind_map":
+                golds = {
+                    survey_id: self._tasks.mind_map(survey_id) for survey_id in sorted(answers)
+                }
+                pairs = [
+                    (answers[survey_id].get(stage) or MindMap(""), gold)
+                    for survey_id, gold in golds.items()
+                    if gold is not None
+                ]
+                names = list(dict.fromkeys([SCORES[0], *specification.metrics]))
+                return {"floors": floors(pairs, names, self._encoder)} if pairs else {}
+        return {}
 
     def _means(self, scored: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
         """Return the mean of each metric over the surveys that it scored."""

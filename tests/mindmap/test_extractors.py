@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from arena.errors import DataError, UnknownNameError
-from arena.mindmap import MindMap, _labels, evaluate, identity, read_mind_map
+from arena.mindmap import MindMap, evaluate, forget_labels, identity, read_mind_map
 from arena.mindmap.extractors import EXTRACTORS, make_extractor
 from arena.mindmap.metrics.heading_entity_recall import heading_entity_recall
 
@@ -210,11 +210,11 @@ def test_by_name_it_is_kept(extractor, monkeypatch):
         lambda self, labels: asked.extend(labels) or [{label} for label in labels],
     )
     name = "spacy" if extractor.config["finds"] == "doc.ents" else "noun_chunks"
-    _labels.entity_cache.clear()
+    forget_labels()
     for _ in range(3):
         assert evaluate(tree("A", "b"), tree("b"), [NAME], extractor=name) == {NAME: 1.0}
     assert sorted(asked) == ["A", "b"]
-    _labels.entity_cache.clear()
+    forget_labels()
 
 
 # FLAIR, with a model trained here: its own are on a hub

@@ -83,16 +83,16 @@ def test_text():
 def test_text_side_by_side():
     long = MindMap("漢" * 40, (MindMap("b"),))
     assert beside(TREE.children[0], TREE, ("mine", "gold"), "text") == (
-        "mine                      | gold\n"
-        "                          |\n"
-        "Dense: 50% off            | Neural *ranking*\n"
-        "└── 1. Training (1 paper) | ├── Dense: 50% off\n"
-        "                          | │   └── 1. Training (1 paper)\n"
-        '                          | └── The "best" [sic] (2 papers)\n'
+        "mine                         | gold\n"
+        "                             |\n"
+        "Dense: 50% off               | Neural *ranking*\n"
+        "└── 1. Training (1 paper) =1 | ├── Dense: 50% off\n"
+        "                             | │   └── 1. Training (1 paper) =1\n"
+        '                             | └── The "best" [sic] (2 papers)\n'
     )  # fmt: skip
     rows = str(beside(long, long, ("x", ""), "text")).splitlines()
     assert rows[2] == "漢" * 31 + "… | " + "漢" * 40
-    assert rows[3] == "└── b" + " " * 58 + " | └── b"
+    assert rows[3] == "└── b =1" + " " * 55 + " | └── b =1"
 
 
 def test_json():

@@ -19,10 +19,9 @@ from arena.errors import DataError, UnknownNameError
 from arena.mindmap import (
     MIND_MAP_METRICS,
     MindMap,
-    _cardinality,
-    _labels,
     cardinality,
     evaluate,
+    forget_labels,
     identity,
     read_mind_map,
 )
@@ -217,10 +216,9 @@ def test_a_broken_encoder_is_told(vector):
         cardinality(["x"], Chosen(x=vector))
 
 
-def test_more_labels_than_can_be_compared(monkeypatch):
-    monkeypatch.setattr(_cardinality, "_MOST", 2)
-    with pytest.raises(DataError, match="3 labels are too many to compare: at most 2"):
-        cardinality(list("xyz"), PLANE)
+def test_more_labels_than_can_be_compared():
+    with pytest.raises(DataError, match="32,769 labels are too many to compare: at most 32,768"):
+        cardinality([str(number) for number in range(32_769)], PLANE)
 
 
 # The same bits, whatever came before
@@ -243,7 +241,7 @@ def scores() -> list[str]:
 def test_what_is_cached_does_not_show():
     warm = scores()
     assert scores() == warm
-    _labels.vector_cache.clear()
+    forget_labels()
     for label in reversed(MAPS[3].labels()):
         cardinality([label, "something else"], "static")
     assert scores() == warm
@@ -251,10 +249,11 @@ def test_what_is_cached_does_not_show():
     assert evaluate(MAPS[0], MAPS[1], NAMES, plain) == evaluate(MAPS[0], MAPS[1], NAMES)
 
 
-def test_neither_order_nor_blocks_show(monkeypatch):
-    warm = scores()
-    monkeypatch.setattr(_cardinality, "_ROWS", 7)
-    assert scores() == warm
+def test_neither_order_nor_blocks_show():
+    labels = [f"{term} {number}" for number in range(60) for term in TERMS]  # 600: two blocks
+    assert cardinality(labels, "static") == cardinality(labels[::-1], "static")
+    encoder = make_encoder("static", {})
+    assert cardinality(labels, encoder) == near(by_the_formula(encoder.queries(labels), True), 1e-5)
     a, b = MAPS[:2]
     nested = MindMap("x", (MindMap("y", a.children[::-1]),)).children[0]
     assert evaluate(nested, b, NAMES) == evaluate(a, b, NAMES)
@@ -262,8 +261,7 @@ def test_neither_order_nor_blocks_show(monkeypatch):
 
 def test_threads_do_not_show():
     warm = scores()
-    _labels.vector_cache.clear()
-    _labels._encoders.clear()
+    forget_labels()
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(lambda _: scores(), range(4)):
             assert found == warm
@@ -336,7 +334,7 @@ def test_labels_carry_no_instruction_for_queries(monkeypatch):
 
     assert "instructed" not in ENCODERS.names()
     monkeypatch.setitem(ENCODERS._items, "instructed", Instructed)
-    monkeypatch.setattr(_labels, "_encoders", {})
+    forget_labels()
     assert identity("instructed")["config"] == {"query_instruction": ""}
 
 

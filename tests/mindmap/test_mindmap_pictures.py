@@ -9,14 +9,14 @@ import struct
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from picture_helpers import overlaps, read_picture, struck
 
 from arena.errors import DataError
-from arena.mindmap import MindMap, beside, read_mind_map, render
-from arena.mindmap._layout import wrap
+from arena.mindmap import MindMap, beside, matches, read_mind_map, render
 from arena.mindmap.formats import png
 from arena.mindmap.formats.svg import BRANCHES
 from arena.text.display import shown, width
@@ -209,28 +209,80 @@ def test_what_is_cut_stands_in_the_title():
     assert picture.titles[1] == label
 
 
-def test_wrapping():
-    def wrapped(label: str, room: int, most: int = 9) -> list[str]:
-        return wrap(label, len, room, most)
-
-    assert wrapped("a b c", 5) == ["a b c"]
-    assert wrapped("aaaa bbbb cccc dddd", 15) == ["aaaa bbbb", "cccc dddd"]  # evenly
-    assert wrapped("abcdefgh", 3) == ["abc", "def", "gh"]
-    assert wrapped("cross-lingual", 8) == ["cross-", "lingual"]
-    assert wrapped("検索拡張生成", 4) == ["検索拡", "張生成"]
-    assert wrapped("aa bb cc dd", 5, 1) == ["aa b…"]
-    assert wrapped("e\u0301" * 3, 2) == ["e\u0301"] * 3  # an accent stays with its letter
+def lines_of(label: str) -> list[str]:
+    picture = read_picture(render(MindMap("root", (MindMap(label),)), "svg"))
+    lines = sorted((area for area in picture.texts if area.text != "root"), key=lambda a: a.top)
+    return [area.text for area in lines]
 
 
-@settings(max_examples=100, deadline=None)
-@given(texts.map(shown).filter(bool), st.integers(30, 90), st.integers(1, 4))
-def test_lines_are_short_and_few_and_hold_the_label(label, room, most):
-    lines = wrap(label, lambda text: width(text, 10), room, most)
-    assert 1 <= len(lines) <= most
-    assert all(width(line, 10) <= room for line in lines)
+def test_labels_are_broken_into_lines_of_about_the_same_length():
+    assert lines_of("Cross-lingual retrieval") == ["Cross-lingual retrieval"]
+    lines = lines_of("Retrieval of passages for open-domain question answering")
+    assert " ".join(lines) == "Retrieval of passages for open-domain question answering"
+    assert len(lines) > 1
+    assert max(map(len, lines)) - min(map(len, lines)) < 10
+    assert "".join(lines_of("検索拡張生成" * 6)) == "検索拡張生成" * 6
+
+
+@settings(max_examples=60, deadline=None)
+@given(texts.map(shown).filter(bool))
+def test_lines_are_few_and_hold_the_label(label):
+    lines = lines_of(label) if label != "root" else [label]
+    assert 1 <= len(lines) <= 3
     whole = "".join(lines).replace(" ", "")
     if not whole.endswith("…"):
         assert whole == label.replace(" ", "")
+
+
+def test_matched_headings_have_equal_colours_and_marks():
+    left = MindMap("t", (MindMap("Dense Retrieval"), MindMap("Volcanoes"), MindMap("Data")))
+    right = MindMap("t", (MindMap("data"), MindMap("dense retrieval", (MindMap("Music"),))))
+    assert matches(left, right, None) == (
+        {"Dense Retrieval": 1, "Data": 2}, {"dense retrieval": 1, "data": 2},
+    )  # fmt: skip
+    svg = str(beside(left, right, ("mine", "gold")))
+    texts = {area.text for area in read_picture(svg).texts}
+    assert {"=1 Dense Retrieval", "=1 dense retrieval", "=2 Data", "=2 data"} < texts
+    assert {"Volcanoes", "Music"} < texts
+    fills = {
+        title: re.search(r'<rect[^>]*fill="([^"]*)"', group)[1]
+        for title, group in re.findall(r"<g><title>(.*?)</title>(.*?)</g>", svg, re.S)
+        if "<rect" in group
+    }
+    assert fills["Dense Retrieval"] == fills["dense retrieval"] == COLOURS[0]
+    assert fills["Data"] == fills["data"] == COLOURS[1]
+    assert fills["Volcanoes"] not in COLOURS
+    text = str(beside(left, right, ("mine", "gold"), "text"))
+    assert "Dense Retrieval =1" in text and "data =2" in text and "Volcanoes\n" not in text
+
+
+def test_matches_by_meaning():
+    class Plane:
+        known = {"x": [1, 0], "y": [0.9, 0.435], "z": [0, 1]}  # noqa: RUF012 - cosine of x, y: 0.9
+
+        def queries(self, texts):
+            return np.array([self.known[text] for text in texts], float)
+
+    left, right = (MindMap("x", tuple(map(MindMap, labels))) for labels in ("xz", "y"))
+    assert matches(left, right, Plane()) == ({"x": 1}, {"y": 1})
+    assert matches(left, right, None) == ({}, {})
+
+
+def test_a_picture_follows_the_dark_mode():
+    svg = str(render(MindMap("root", (MindMap("a", papers=("p",)),)), "svg"))
+    (style,) = re.findall("<style>(.*?)</style>", svg)
+    changed = dict(re.findall(r"\[fill='([^']+)'\]\{fill:(#\w+)\}", style))
+    assert style.startswith("@media (prefers-color-scheme: dark)")
+    assert set(changed) == {"white", "#1b2430", "#5b6675"}
+
+    def light(colour: str) -> float:
+        return sum(bytes.fromhex(colour[1:]))
+
+    assert (
+        light(changed["white"]) < 120 < 420 < light(changed["#5b6675"]) < light(changed["#1b2430"])
+    )
+    # What stands on a colour of its own does not change.
+    assert not set(changed) & {*BRANCHES, *BRANCHES.values()}
 
 
 def test_widths_are_those_of_the_font():

@@ -19,9 +19,12 @@ from arena.mindmap import (
     MIND_MAP_METRICS,
     SCORES,
     MindMap,
-    _labels,
-    _scoring,
     evaluate,
+    floors,
+    forget_labels,
+    random_map,
+    read_mind_map,
+    read_mind_map_file,
     score_directories,
     score_pairs,
 )
@@ -30,9 +33,6 @@ from arena.mindmap.extractors import make_extractor
 GOLD = {"name": "Survey", "subtopics": [{"name": "Dense retrieval", "subtopics": ["Training"]},
                                         "Evaluation in Paris"]}  # fmt: skip
 PREDICTED = "# Another title\n\n- Dense retrieval\n  - Losses\n- Google\n"
-FIRST = ["heading_soft_recall", "heading_soft_precision", "heading_entity_recall",
-         "tree_edit_distance", "tree_semantic_distance", "normalised_tree_semantic_distance",
-         "nodes", "model", "extractor"]  # fmt: skip
 
 
 class Capitals:
@@ -95,8 +95,10 @@ def test_the_keys(files, capsys):
     captured = capsys.readouterr()
     found = json.loads(captured.out)
     assert captured.err == ""
-    assert list(found)[: len(FIRST)] == FIRST
-    assert {*SCORES} <= {*found}
+    assert tuple(found)[: len(SCORES)] == SCORES
+    assert list(found)[-8:] == [
+        "nodes", "merged", "model", "extractor", "options", "sha256", "floors", "repairs"
+    ]  # fmt: skip
     assert found["nodes"] == {"gold": 3, "predicted": 3}
     assert (found["model"], found["extractor"]) == ("static", "spacy")
     assert found["tree_edit_distance"] == 2  # Losses for Training, Google for Evaluation ...
@@ -117,9 +119,12 @@ def test_the_table(files, capsys):
     needs_spacy()
     assert run("--gold", files[0], "--predicted", files[1]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["tree_edit_distance", "2.0000"] in rows
-    assert ["nodes,", "gold", "3"] in rows
-    assert ["model", "static"] in rows
+    assert rows[0] == ["score", "other", "topics", "random", "map"]
+    assert rows[2][0] == "paper_filing_agreement"
+    (distances,) = (row for row in rows if row[0] == "tree_edit_distance")
+    assert distances[:3] == ["tree_edit_distance", "2.0000", "-"]
+    line = "3 gold and 3 predicted headings; model static, extractor spacy"
+    assert line.split() in rows
 
 
 def test_the_options_reach_the_metrics(files, capsys):
@@ -192,7 +197,7 @@ def test_without_spacy(files, capsys, monkeypatch):
     assert found["extractor"] is found["sha256"]["extractor"] is None
     assert "heading_entity_recall is left out" in captured.err
     assert "pip install 'researcharena[entities]'" in captured.err
-    monkeypatch.setattr(_labels, "_extractors", {})
+    forget_labels()
     assert run(*options, "--extractor", "spacy") == 2
     assert "pip install 'researcharena[entities]'" in capsys.readouterr().err
 
@@ -229,13 +234,11 @@ def test_a_gold_map_without_headings():
         score_one(MindMap(""), MindMap(""), "statik", None)
 
 
-def test_portions_do_not_show(monkeypatch):
-    trees = [MindMap("", tuple(MindMap(f"{n} {i}") for i in range(5))) for n in range(6)]
+def test_portions_do_not_show():
+    trees = [MindMap("", tuple(MindMap(f"{n} {i}") for i in range(5))) for n in range(70)]
     pairs = list(itertools.pairwise(trees))
-    expected = score_pairs(pairs, extractor=Capitals())
-    monkeypatch.setattr(_scoring, "_LABELS", 12)
-    monkeypatch.setattr(_scoring, "_SLICE", 3)
-    assert score_pairs(pairs, extractor=Capitals()) == expected
+    each = [score_one(*pair, extractor=Capitals()) for pair in pairs]
+    assert score_pairs(pairs, extractor=Capitals()) == each
     assert score_pairs([]) == []
 
 
@@ -251,6 +254,147 @@ def test_pairs_are_checked_before_anything_is_scored():
             score_pairs(pairs, Signs(), None, names=names)
     with pytest.raises(DataError, match=r"denominator='gould'. Did you mean 'gold'\?"):
         score_one(tree, MindMap("title"), denominator="gould")
+
+
+# Siblings of one label
+
+
+def test_maps_made_in_python_are_scored_as_their_files_are(tmp_path):
+    """Two siblings "a" are one heading; a blank heading is none."""
+    made = MindMap("", (MindMap("a", (MindMap("x"),)), MindMap("b"), MindMap(" a", (MindMap("y"),)),
+                        MindMap(" ", (MindMap("c"),))))  # fmt: skip
+    gold = MindMap("", (MindMap("b"), MindMap("b")))
+    files = []
+    for name, tree in (("made", made), ("gold", gold)):
+        files.append(tmp_path / f"{name}.json")
+        files[-1].write_text(json.dumps(tree.to_json()))
+    read = [read_mind_map_file(file)[0] for file in files]
+    for names, encoder in ((SCORES, "static"), (["tree_edit_distance"], Signs())):
+        scores = evaluate(made, gold, names, encoder, Capitals())
+        assert scores == evaluate(*read, names, encoder, Capitals())
+    assert evaluate(made, gold, ["tree_edit_distance"]) == {"tree_edit_distance": 4.0}
+    of_objects, of_files = (
+        score_one(*pair, extractor=Capitals()) for pair in ((made, gold), tuple(read))
+    )
+    assert of_objects == of_files
+    assert of_files["merged"] == {"gold": 1, "predicted": 2}
+    assert of_files["nodes"] == {"gold": 1, "predicted": 5}
+
+
+def test_merged_siblings_are_counted(tmp_path, capsys):
+    for folder in ("gold", "made"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.json").write_text(json.dumps(["b", "b", "b"]))
+        (tmp_path / folder / "b.json").write_text(json.dumps(["b", "c"]))
+    (tmp_path / "made" / ".0a.atomic-write.tmp").write_bytes(b"left by a kill")
+    file = tmp_path / "gold" / "a.json"
+    assert run("--gold", file, "--predicted", file) == 0
+    line = "2 headings of the gold map merged with a sibling of the same label, or left out"
+    assert line in capsys.readouterr().out
+    found = score_directories(tmp_path / "made", tmp_path / "gold", extractor=None)
+    assert found["counts"]["merged"] == {"gold": 1, "predicted": 1}
+
+
+def test_taxonomies_whose_siblings_share_a_label(real_data):
+    with (real_data.directory / "taxonomies.jsonl").open(encoding="utf-8") as file:
+        trees = [read_mind_map(json.loads(line)["tree"])[0] for line in file]
+    assert sum(tree.merged > 0 for tree in trees) == 7
+
+
+# How papers are filed
+
+
+def filed(*groups: str) -> MindMap:
+    return MindMap("", tuple(MindMap(f"h{n}", (), tuple(g)) for n, g in enumerate(groups)))
+
+
+@pytest.mark.parametrize(
+    ("predicted", "gold", "expected"),
+    [
+        (filed("ab", "cd"), filed("cd", "ab"), 1.0),
+        (filed("ab", "cdxyz"), filed("cd", "ab"), 1.0),  # other papers do not count
+        (MindMap(""), filed("ab", "cd"), 0.0),
+        (filed("abcd"), filed("ab", "cd"), 0.0),
+        (filed("ab", "cd"), filed("abcd"), None),  # nothing is told apart
+        (filed("ab", "cd"), filed("a", "b", "c"), None),
+        (filed("ab", "cd"), filed(""), None),
+    ],
+)
+def test_how_papers_are_filed(predicted, gold, expected):
+    assert evaluate(predicted, gold, SCORES[:1]) == {SCORES[0]: expected}
+
+
+def test_filing_against_scikit_learn():
+    from sklearn.metrics import adjusted_mutual_info_score
+
+    gold, made = filed("abcde", "fgh", "ij"), filed("abf", "cdgi", "ehj")
+    expected = adjusted_mutual_info_score(
+        [0] * 5 + [1] * 3 + [2] * 2, [0, 0, 1, 1, 2, 0, 1, 2, 1, 2]
+    )
+    score = evaluate(made, gold, SCORES[:1])[SCORES[0]]
+    assert score == pytest.approx(expected, abs=1e-9)
+    # A paper that is not filed is alone; of two headings the first counts.
+    less = filed("abf", "acdgi", "eh")
+    expected = adjusted_mutual_info_score(
+        [0] * 5 + [1] * 3 + [2] * 2, [0, 0, 1, 1, 2, 0, 1, 2, 1, 3]
+    )
+    assert evaluate(less, gold, SCORES[:1])[SCORES[0]] == pytest.approx(expected, abs=1e-9)
+
+
+# Floors
+
+
+def test_a_random_map_is_the_same_for_the_same_seed():
+    tree = random_map(20, ["p1", "p2"], 3)
+    assert tree == random_map(20, ["p1", "p2"], 3) != random_map(20, ["p1", "p2"], 4)
+    assert (tree.size, tree.depth, sorted(tree.all_papers())) == (20, 2, ["p1", "p2"])
+    assert random_map(0, ["p"]).size == 0
+    assert random_map(10_000, []).size == len(random_map(10_000, []).labels()) == 552
+    assert read_mind_map(tree.to_json()) == (tree, [])
+
+
+def test_floors_tell_a_map_of_the_topic_from_others():
+    topics = ["Dense retrieval", "Protein folding", "Street lighting"]
+    papers = [f"{topic[0]}{n}" for topic in topics for n in range(6)]
+    maps = [
+        MindMap("", (MindMap(topic, papers=tuple(papers[6 * n : 6 * n + 3])),
+                     MindMap(f"{topic} in practice", papers=tuple(papers[6 * n + 3 : 6 * n + 6]))))
+        for n, topic in enumerate(topics)
+    ]  # fmt: skip
+    found = floors([(tree, tree) for tree in maps], SCORES, extractor=Capitals())
+    assert found == floors([(tree, tree) for tree in maps], SCORES, extractor=Capitals())
+    assert (
+        found["predicted"]["heading_soft_f1"] == found["predicted"]["paper_filing_agreement"] == 1
+    )
+    for floor in (found["other_topics"], found["random"]):
+        assert floor["heading_soft_f1"] < 0.6
+        assert abs(floor["paper_filing_agreement"]) < 0.5
+        assert floor["tree_edit_distance"] >= 2
+    # By hand: each of three maps against both others.
+    pairs = [(a, b) for a in maps for b in maps if a is not b]
+    f1 = [evaluate(a, b, ["heading_soft_f1"])["heading_soft_f1"] for a, b in pairs]
+    assert found["other_topics"]["heading_soft_f1"] == pytest.approx(sum(f1) / 6, abs=1e-12)
+    alone = floors([(maps[0], maps[0])], ["heading_soft_f1"])
+    assert alone["other_topics"] == {"heading_soft_f1": None}
+    with_others = floors([(maps[0], maps[0])], ["heading_soft_f1"], others=[maps[0], maps[1]])
+    assert with_others["other_topics"]["heading_soft_f1"] == f1[0]
+
+
+def test_every_score_has_a_floor_beside_it(tmp_path, capsys):
+    """The other records of the gold file are maps of other topics."""
+    records = [{"id": name, "tree": {name: [f"{name} {n}" for n in range(3)]}} for name in "xyz"]
+    file = tmp_path / "maps.jsonl"
+    file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    choice = ("--gold", file, "--gold-record", "x", "--predicted", file, "--predicted-record", "x")
+    assert run(*choice, "--json") == 0
+    found = json.loads(capsys.readouterr().out)["floors"]
+    assert found["predicted"]["heading_soft_f1"] == 1.0
+    assert found["other_topics"]["normalised_tree_edit_distance"] == 0.5
+    assert run(*choice) == 0
+    out = capsys.readouterr().out
+    (row,) = (line.split() for line in out.splitlines() if "normalised_tree_edit_d" in line)
+    assert row[1:3] == ["0.0000", "0.5000"]
+    assert "heading_soft_f1 has a precision of its own" in out
 
 
 # Many records

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from arena.encoders import make_encoder
-from arena.mindmap import _labels, read_mind_map, score_pairs
+from arena.mindmap import forget_labels, read_mind_map, score_pairs
 
 pytestmark = pytest.mark.slow  # a local language model
 
@@ -83,9 +83,9 @@ def test_scores_of_many_pairs_are_those_of_each(minilm, real_data):
     with (real_data.directory / "taxonomies.jsonl").open(encoding="utf-8") as file:
         maps = [read_mind_map(json.loads(next(file))["tree"])[0] for _ in range(8)]
     pairs = list(itertools.pairwise(maps))
-    _labels.vector_cache.clear()
+    forget_labels()
     together = score_pairs(pairs, "minilm", None)
     for pair, found in zip(pairs[:3], together, strict=False):
-        _labels.vector_cache.clear()
+        forget_labels()
         assert score_pairs([pair], "minilm", None) == [found]
     assert score_pairs(pairs, minilm, None)[0] == together[0]

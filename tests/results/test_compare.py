@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import shutil
 import warnings
+from pathlib import Path
 
 import pytest
 from compare_helpers import TwoSearches, forge, sha256, surveys_of
-from helpers import gold_of
+from helpers import call, gold_of
 from llm_server import LLMServer
 
 import arena
+from arena.agents import Agent
 from arena.errors import CorpusError, DataError, UnknownNameError
 from arena.llm import Session
-from arena.results.comparison import ModelUse, as_json, as_text
-from arena.results.comparison.episodes import use_of
+from arena.results.comparison import LABELS, as_json, as_markdown, as_text, usage_of, verdict
 
 ONE = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
 STEPS = [0.1, 0.1, 0.1, 0.1, 0.2, -0.1, 0, 0.1]
+USAGE = ("model", "calls", "prompt_tokens", "completion_tokens", "dollars", "failed")
 OTHER = [0.2, 0.2, 0.5, 0.3, 0.9, 0.6, 0.8, 0.9]
 
 
@@ -125,7 +128,7 @@ def test_pairs_are_those_that_every_run_has(forged):
     nobody = {"recall@10": ONE, "mrr": [None] * 8}
     found = arena.compare([forged("d", nobody), forged("e", nobody)])
     assert not found.metrics[1].means and not found.metrics[1].differences
-    assert "mrr, over 0 surveys" in as_text(found)
+    assert "mrr over 0 surveys" in as_text(found)
 
 
 def test_correction_is_over_the_comparisons_of_one_metric(forged):
@@ -174,7 +177,7 @@ def test_recall_against_searches(world, tmp_path):
         ]  # fmt: skip
         assert episode.queries[0].gain == pytest.approx(len(hits & gold) / len(gold))
         assert "no retriever 'none'" in episode.queries[2].error  # it was not made
-        assert episode.errors == 2
+        assert episode.effort.errors == 2
     means = [sum(column) / len(shares) for column in zip(*shares, strict=True)]
     assert found.curves["TwoSearches, bm25"] == pytest.approx(means)
     assert found.efforts["TwoSearches, bm25"].searches == 16
@@ -214,9 +217,9 @@ def test_what_models_cost(world, title_run, tmp_path):
     assert found.efforts["title"].calls is found.efforts["odd"].calls is None
     rows = {line.split("  ")[0]: line.split() for line in as_text(found).splitlines()}
     assert rows["unpriced"][-2] == "-" and rows["priced"][-2] == "0.5000"
-    assert rows["all episodes"][-1] == "unreadable" and rows["title"][-5:] == ["-"] * 5
+    assert rows["run"][-2:] == ["failed", "answers"] and rows["title"][-5:] == ["-"] * 5
     without = as_text(arena.compare([tmp_path / "title", odd]))
-    assert "unreadable" not in without and "dollars" not in without and "cut off" in without
+    assert "failed answers" not in without and "dollars" not in without and "truncated" in without
 
 
 def test_the_notes_of_a_session_are_read(make_client):
@@ -226,15 +229,16 @@ def test_the_notes_of_a_session_are_read(make_client):
         for question in ("one two three", "four"):
             session.answers([[{"role": "user", "content": question}]])
         session.failed("no list", "key")
-        use = use_of({"llm": session.notes() | {"stopped": None}})
-        assert use == ModelUse("scripted", 2, 3 + 1, 2 + 3, (4 * 2 + 5 * 10) / 1e6, 1)
+        usage = usage_of({"llm": session.notes() | {"stopped": None}})
+        dollars = (4 * 2 + 5 * 10) / 1e6
+        assert usage == dict(zip(USAGE, ("scripted", 2, 3 + 1, 2 + 3, dollars, 1), strict=True))
         unpriced = Session(make_client(server, prices={}))
         unpriced.answers([[{"role": "user", "content": "four"}]])
-        assert use_of({"llm": unpriced.notes()}).calls == 1
+        assert usage_of({"llm": unpriced.notes()})["calls"] == 1
     for odd in ({}, {"llm": 5}, {"llm": []}):
-        assert use_of(odd) is None
+        assert usage_of(odd) is None
     odd = {"llm": {"model": 3, "total": {"calls": -1, "dollars": "2", "prompt_tokens": True}}}
-    assert use_of(odd) == ModelUse("", None, None, None, None, None)
+    assert usage_of(odd) == dict.fromkeys(USAGE) | {"model": ""}
 
 
 def test_names(forged, world, tmp_path, title_run):
@@ -365,3 +369,78 @@ def test_surveys_without_labels_are_out(mini, tmp_path):
         assert len(metric.surveys) == summary["counts"]["scored"]
     assert len(found.surveys) == summary["counts"]["surveys"]
     assert "the others lack labels" in as_text(found)
+
+
+def test_the_verdict_is_one_sentence(forged, world, tmp_path):
+    runs = [forged("a", ONE), forged("b", OTHER)]
+    told = "b has a better mean recall@10 than a over 8 surveys: 0.5500 against 0.4500; the "
+    assert verdict(arena.compare(runs)) == (
+        told + "difference is not significant (p = 0.1562), better on 5 surveys."
+    )
+    assert verdict(arena.compare(runs[::-1])) == verdict(arena.compare(runs))
+    assert verdict(arena.compare([*runs, forged("c", [0.0] * 8)], all_pairs=True)).startswith(told)
+    far = [value + 1 for value in ONE]
+    assert "is significant (p = 0.0078), better on 8" in verdict(
+        arena.compare([runs[0], forged("d", far)])
+    )
+    distance = [forged(n, {"tree_edit_distance": v}) for n, v in (("e", ONE), ("f", OTHER))]
+    assert verdict(arena.compare(distance)).startswith(
+        "e has a better mean tree_edit_distance (lower is better) than f over 8 surveys: 0.4500"
+    )
+    same = verdict(arena.compare([runs[0], forged("g", ONE)]))
+    assert same == "a and g have the same mean recall@10 over 8 surveys: 0.4500 against 0.4500."
+    alone = verdict(arena.compare(runs[:1]))
+    assert (
+        alone == "title, bm25 has a mean recall@10 of 0.4500 over 8 surveys; the ceiling is 1.0000."
+    )
+    nothing = verdict(arena.compare([forged("h", [None] * 8)]))
+    assert nothing.startswith("No survey has labels that recall@10 counts")
+
+
+def test_the_agent_that_knows_the_labels_wins_no_verdict(world, title_run, tmp_path):
+    arena.run(world, "discovery", "oracle", tmp_path / "oracle")
+    found = verdict(arena.compare([tmp_path / "oracle", title_run]))
+    assert found.startswith("title, bm25 has a mean recall@100 of ")
+
+
+def test_a_mean_above_the_ceiling_is_explained(forged):
+    soft = [1.1, *[1.0] * 7]  # the mean of eight is 1.0125, the ceiling 1
+    found = arena.compare([forged("a", {"heading_soft_recall": soft})])
+    assert any("heading_soft_recall is above the ceiling" in note for note in found.notes)
+    found = arena.compare([forged("b", {"tree_edit_distance": [2.0] * 8})])
+    assert not found.notes
+
+
+def test_an_agent_that_submits_nothing_is_reported(world, title_run, tmp_path):
+    arena.run(world, "discovery", Idle, tmp_path / "idle", budget={"max_steps": 1})
+    text = as_text(arena.compare([title_run, tmp_path / "idle"]))
+    assert "Warning: Idle, bm25 submitted nothing in 8 of 8 episodes" in text
+
+
+class Idle(Agent):
+    """Searches until the budget ends the episode."""
+
+    def act(self, observation):
+        return call("search", query=observation["topic"])
+
+
+def test_labels_are_those_of_the_glossary(forged, world, tmp_path):
+    """Each heading is a term of CONTRIBUTING.md, a name of the user, a metric or a number."""
+    page = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
+    rows = re.findall(r"^\| ([^|]+) \| [^|]+ \|$", page.partition("## Glossary")[2], re.MULTILINE)
+    terms = {term for row in rows for term in row.split(", ")}
+    assert set(LABELS.values()) <= terms
+    notes = {"llm": {"model": "m", "total": {"calls": 1}}}
+    for name in "ab":
+        options = {"agent_options": {"notes": notes}, "surveys": 2}
+        arena.run(world, "discovery", TwoSearches, tmp_path / name, **options)
+    for pairs in (False, True):
+        found = arena.compare([tmp_path / "a", tmp_path / "b"], all_pairs=pairs)
+        for line in as_markdown(found).splitlines():
+            if line.startswith("| ") and "  " in line:
+                _, *heads = (cell.strip() for cell in line.strip("|").split("|"))
+                known = terms | {m.metric for m in found.metrics} | {"95 % interval", "p (holm)"}
+                numbers = [
+                    re.fullmatch(r"[-*+<., 0-9]*( to [-+.0-9]+)?\\?\*?", head) for head in heads
+                ]
+                assert all(h in known or n for h, n in zip(heads, numbers, strict=True)), line

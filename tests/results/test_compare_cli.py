@@ -47,9 +47,10 @@ def test_the_table_for_a_terminal(runs, capsys):
     assert run(*runs) == 0
     out = capsys.readouterr().out
     lines = out.splitlines()
-    assert lines[0] == "discovery: means"
+    assert lines[0].startswith("title, bm25 has a better mean recall@100 than ")
+    assert lines[2] == "Mean scores of the task discovery"
     summary = json.loads((Path(runs[0]) / "metrics.json").read_text())
-    (row,) = [line for line in lines[:6] if line.startswith("title, bm25")]
+    (row,) = [line for line in lines[2:8] if line.startswith("title, bm25")]
     found = arena.compare(runs)
     assert row.split()[2:] == [f"{summary['mean'][m.metric]:.4f}" for m in found.metrics]
     assert "title, bm25 (baseline)" in out and "corrected by Holm" in out
@@ -86,7 +87,7 @@ def test_json_holds_every_survey(runs, capsys):
 def test_the_page(runs, world, tmp_path, capsys):
     page = tmp_path / "page.html"
     assert run(*runs, "--html", page, "--corpus", world) == 0
-    assert "discovery: means" in capsys.readouterr().out
+    assert "Mean scores of the task discovery" in capsys.readouterr().out
     first = page.read_bytes()
     assert first.startswith(b"<!DOCTYPE html>")
     assert run(*runs, "--html", page, "--corpus", world) == 0

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from arena.encoders import Encoder
 from arena.errors import DataError, clip, did_you_mean
 from arena.mindmap.tree import MindMap
 from arena.registry import Registry
@@ -18,13 +19,17 @@ class Format:
         write: Function from a map to text, or to bytes that no terminal shows. The first line of
             its docstring describes the format.
         suffixes: Suffixes of files, with the dot, lower case, the usual one first.
-        write_beside: Function from maps and as many captions to one picture of them side by side;
-            None if the format holds one map only.
+        write_beside: Function from maps, as many captions and as many dictionaries (label -> number
+            of its match, from 1) to one picture of them side by side; None if the format holds one
+            map only.
     """
 
     write: Callable[[MindMap], str | bytes]
     suffixes: tuple[str, ...]
-    write_beside: Callable[[Sequence[MindMap], Sequence[str]], str | bytes] | None = None
+    write_beside: (
+        Callable[[Sequence[MindMap], Sequence[str], Sequence[Mapping[str, int]]], str | bytes]
+        | None
+    ) = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.write.__doc__)  # Registry.describe reads it
@@ -59,12 +64,23 @@ def render(tree: MindMap, format: str = "text") -> str | bytes:
 
 
 def beside(
-    left: MindMap, right: MindMap, captions: tuple[str, str] = ("", ""), format: str = "svg"
+    left: MindMap,
+    right: MindMap,
+    captions: tuple[str, str] = ("", ""),
+    format: str = "svg",
+    encoder: str | Encoder | None = "static",
 ) -> str | bytes:
-    """Return two mind-maps side by side, each under its caption.
+    """Return two mind-maps side by side, each under its caption, their `matches` marked.
+
+    Args:
+        left: One map.
+        right: The other.
+        captions: Texts above them.
+        format: Name of a format that holds two maps.
+        encoder: As for `matches`.
 
     Raises:
-        UnknownNameError: There is no such format.
+        UnknownNameError: There is no such format, or no such encoder.
         DataError: The format holds one map only; or as `render`.
     """
     write = FORMATS.get(format).write_beside
@@ -73,7 +89,44 @@ def beside(
         raise DataError(
             f"{format} holds one mind-map only; these hold two side by side: {', '.join(able)}."
         )
-    return write((left, right), captions)
+    return write((left, right), captions, matches(left, right, encoder))
+
+
+def matches(
+    left: MindMap, right: MindMap, encoder: str | Encoder | None = "static"
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the headings that two maps share: for each map, label -> number from 1.
+
+    Labels match if they are equal without regard to case; of the others each is matched with the
+    first free one whose cosine exceeds 0.8, as in `tree_semantic_distance`. Roots do not match.
+
+    Args:
+        left: One map; numbers are in the order of its headings.
+        right: The other.
+        encoder: Name of a registered encoder, or an encoder; None compares words only.
+    """
+    ours, theirs = left.labels(), right.labels()
+    free = {label: number for number, label in enumerate(theirs)}
+    pairs: dict[int, str] = {}
+    for place, label in enumerate(ours):
+        other = next((x for x in free if label.strip() and x.casefold() == label.casefold()), None)
+        if other is not None:
+            del free[other]
+            pairs[place] = other
+    if encoder is not None and free:
+        from arena.mindmap.metrics.tree_distance import alike
+
+        same = alike(left, right, encoder)
+        for place, label in enumerate(ours):
+            other = next((x for x, number in free.items() if same[place, number]), None)
+            if place not in pairs and other is not None and label.strip():
+                del free[other]
+                pairs[place] = other
+    numbered = list(enumerate(sorted(pairs), 1))
+    return (
+        {ours[place]: number for number, place in numbered},
+        {pairs[place]: number for number, place in numbered},
+    )
 
 
 def format_of(file_name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -25,9 +25,11 @@ def png(tree: MindMap) -> bytes:
     return rasterised(draw([tree]))
 
 
-def beside(maps: Sequence[MindMap], captions: Sequence[str]) -> bytes:
+def beside(
+    maps: Sequence[MindMap], captions: Sequence[str], marks: Sequence[Mapping[str, int]]
+) -> bytes:
     """Return maps side by side."""
-    return rasterised(draw(maps, captions))
+    return rasterised(draw(maps, captions, marks))
 
 
 FORMATS.register("png")(Format(png, (".png",), beside))
@@ -42,6 +44,7 @@ def rasterised(picture: str) -> bytes:
     Raises:
         DataError: The picture is too large, or a package of the extra is absent.
     """
+    picture = re.sub("<style>.*?</style>", "", picture)  # a PNG is light
     size = re.search(r'width="([\d.]+)" height="([\d.]+)"', picture)
     assert size is not None
     across, down = float(size[1]), float(size[2])

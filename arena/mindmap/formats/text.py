@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
 from arena.mindmap.formats import FORMATS, Format
@@ -17,33 +17,37 @@ def text(tree: MindMap) -> str:
     return "".join(f"{line}\n" for line in _lines(tree))
 
 
-def beside(maps: Sequence[MindMap], captions: Sequence[str]) -> str:
-    """Return maps in columns; lines of more than 64 characters are cut."""
+def beside(
+    maps: Sequence[MindMap], captions: Sequence[str], marks: Sequence[Mapping[str, int]]
+) -> str:
+    """Return maps in columns, matches marked ``=1``; lines of more than 64 characters are cut."""
     blocks = [
-        [shown(caption), "", *_lines(tree)] for tree, caption in zip(maps, captions, strict=True)
+        [shown(caption), "", *_lines(tree, numbers)]
+        for tree, caption, numbers in zip(maps, captions, marks, strict=True)
     ]
     # The last map has nothing to its right: it is neither cut nor padded.
     filled = [_padded([_cut(line) for line in block]) for block in blocks[:-1]]
     rows = zip_longest(*filled, blocks[-1], fillvalue=None)
-    blanks = [" " * columns(block[0]) for block in filled]
-    lines = []
-    for row in rows:
-        cells = [
-            blank if cell is None else cell for cell, blank in zip(row, [*blanks, ""], strict=True)
-        ]
-        lines.append(" | ".join(cells).rstrip())
-    return "".join(f"{line}\n" for line in lines)
+    blanks = [*(" " * columns(block[0]) for block in filled), ""]
+    return "".join(
+        " | ".join(
+            blank if cell is None else cell for cell, blank in zip(row, blanks, strict=True)
+        ).rstrip()
+        + "\n"
+        for row in rows
+    )
 
 
 FORMATS.register("text")(Format(text, (".txt",), beside))
 
 
-def _lines(tree: MindMap) -> list[str]:
+def _lines(tree: MindMap, marks: Mapping[str, int] | None = None) -> list[str]:
     lines = []
     waiting = [(tree, "", "")]
     while waiting:
         node, first, later = waiting.pop()
-        lines.append(first + _described(node))
+        mark = (marks or {}).get(node.label) if first else None
+        lines.append(first + _described(node) + (f" ={mark}" if mark else ""))
         for number, child in enumerate(reversed(node.children)):
             last = number == 0
             waiting.append(

@@ -50,14 +50,12 @@ def takes(name: str) -> frozenset[str]:
 @functools.lru_cache(256)
 def _takes(name: str, metric: Callable[..., Any]) -> frozenset[str]:
     parameters = list(inspect.signature(metric).parameters.values())[2:]
-    by_keyword = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    taken = frozenset(p.name for p in parameters if p.kind in by_keyword)
-    for parameter in parameters:
-        optional = parameter.default is not parameter.empty
-        optional |= parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
-        if not optional and parameter.name not in taken & _PARTS:
+    taken = {p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
+    for p in parameters:
+        has_default = p.default is not p.empty or p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
+        if not has_default and p.name not in taken & _PARTS:
             raise DataError(
-                f"the mind-map metric {clip(name)} wants {clip(parameter.name)}: after predicted "
+                f"the mind-map metric {clip(name)} wants {clip(p.name)}: after predicted "
                 "and gold it can be given an encoder and an extractor, under these names."
             )
-    return taken
+    return frozenset(taken)

@@ -1,4 +1,13 @@
-"""Heading soft recall, precision and F1: the overlap of two maps' headings by their meaning."""
+"""Heading soft recall, precision and F1: the overlap of two maps' headings by their meaning.
+
+All three take these arguments, and raise a DataError where the gold map has no label below its root
+or, without ``clip``, where a cardinality is infinite or 0:
+
+- predicted: The map that was made; its root's label does not count.
+- gold: The survey's own.
+- encoder: The name of a registered encoder, or an encoder.
+- clip: Whether negative cosines count as 0. Without that any number can come out.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +36,7 @@ def heading_soft_recall(
     Recall = (c(P) + c(G) - c(P u G)) / c(G), where P and G are the sets of distinct labels of the
     predicted and the gold map, without their roots', and c is the soft cardinality
     (`arena.mindmap.cardinality`): c(S) = sum over i of 1 / sum over j of max(0, cos(S_i, S_j)).
+    ``denominator="paper"`` divides by c(P), which makes it the soft precision.
 
     The range is [0, infinity), not [0, 1]: one label that lies between many counts as much of
     them, and a label between n orthogonal ones, at cosine 1 / sqrt(n) to each, has with n of
@@ -37,26 +47,11 @@ def heading_soft_recall(
     167, 2023; ResearchArena (arXiv:2406.10291), section 5. Its formula divides by c(P), the
     constructed map's, which STORM, where the metric comes from, does not.
 
-    Args:
-        predicted: The map that was made; its root's label does not count.
-        gold: The survey's own.
-        encoder: The name of a registered encoder, or an encoder.
-        denominator: ``"gold"``: c(G). ``"paper"``: c(P), which makes it the soft precision.
-        clip: Whether negative cosines count as 0. Without that any number can come out.
-
-    Raises:
-        DataError: The gold map has no label below its root; the denominator is no such name;
-            without ``clip``, a cardinality is infinite.
-        UnknownNameError: There is no such encoder.
-
     P = {a}, G = {a, b}, a and b orthogonal: c(P) = 1, c(G) = 2, c(P u G) = 2, so (1 + 2 - 2) / 2.
     """
     check_denominator(denominator)
-    ours, theirs = compared(predicted, gold)
-    if not ours:
-        return 0.0
-    sizes = cardinalities(ours, theirs, encoder, clip)
-    return sizes.share(sizes.second if denominator == "gold" else sizes.first)
+    ours, theirs, shared = _cardinalities(predicted, gold, encoder, clip)
+    return _share(shared, theirs if denominator == "gold" else ours)
 
 
 def check_denominator(denominator: str) -> None:
@@ -77,24 +72,10 @@ def heading_soft_precision(
     are those of `heading_soft_recall`. The gold map itself scores exactly 1, an empty prediction
     0.
 
-    Args:
-        predicted: The map that was made; its root's label does not count.
-        gold: The survey's own.
-        encoder: The name of a registered encoder, or an encoder.
-        clip: Whether negative cosines count as 0. Without that any number can come out.
-
-    Raises:
-        DataError: The gold map has no label below its root; without ``clip``, a cardinality is
-            infinite.
-        UnknownNameError: There is no such encoder.
-
     P = {a, b}, G = {a}, a and b orthogonal: c(P) = 2, c(G) = 1, c(P u G) = 2, so (2 + 1 - 2) / 2.
     """
-    ours, theirs = compared(predicted, gold)
-    if not ours:
-        return 0.0
-    sizes = cardinalities(ours, theirs, encoder, clip)
-    return sizes.share(sizes.first)
+    ours, _, shared = _cardinalities(predicted, gold, encoder, clip)
+    return _share(shared, ours)
 
 
 @MIND_MAP_METRICS.register("heading_soft_f1")
@@ -103,37 +84,46 @@ def heading_soft_f1(
 ) -> float:
     """Harmonic mean of soft recall and a precision that headings nearly alike cannot raise.
 
-    F1 = 2 R P / (R + P), 0 if both are 0, with s = c(P) + c(G) - c(P u G) and
-
-        R = min(1, s / c(G)),    P = min(1, s / max(c(P), c(G) n(P) / n(G)))
-
-    where n counts the distinct labels of a map. In [0, 1]; the gold map itself scores exactly 1,
-    an empty prediction 0. Sets, cardinality c and source of the parts are those of
-    `heading_soft_recall`; this is no metric of the paper, and meant for rewards. Soft recall alone
-    is won by a list of common words. Soft precision is won by hundreds of headings that are nearly
-    alike: they count as few things, and yet outweigh the survey's own in c(P u G). So the labels
-    count here for as many things as they would be if they differed as those of the gold map do.
-
-    Args:
-        predicted: The map that was made; its root's label does not count.
-        gold: The survey's own.
-        encoder: The name of a registered encoder, or an encoder.
-        clip: Whether negative cosines count as 0. Without that any number can come out.
-
-    Raises:
-        DataError: The gold map has no label below its root; without ``clip``, a cardinality is
-            infinite.
-        UnknownNameError: There is no such encoder.
+    F1 = 2 R P / (R + P), 0 if both are 0, with R and P of `soft_f1_parts`. It is not the harmonic
+    mean of `heading_soft_recall` and `heading_soft_precision`. In [0, 1]; the gold map itself
+    scores exactly 1, an empty prediction 0.
 
     P = {a, b}, G = {a}, a and b orthogonal: s = 1, R = 1, P = 1 / max(2, 2), so F1 = 2 / 3; and the
     same if b has the vector of a, where c(P) is 1 but n(P) is 2.
     """
-    ours, theirs = compared(predicted, gold)
-    if not ours:
-        return 0.0
-    sizes = cardinalities(ours, theirs, encoder, clip)
-    # The ratio first: for equal numbers it is exactly 1, and the gold map scores exactly 1.
-    at_least = sizes.second * (len(ours) / len(theirs))
-    recall = min(1.0, sizes.share(sizes.second))
-    precision = min(1.0, sizes.share(max(sizes.first, at_least)))
+    recall, precision = soft_f1_parts(predicted, gold, encoder, clip=clip)
     return 2 * recall * precision / (recall + precision) if recall and precision else 0.0
+
+
+def soft_f1_parts(
+    predicted: MindMap, gold: MindMap, encoder: str | Encoder = "static", *, clip: bool = True
+) -> tuple[float, float]:
+    """Return the two shares of s = c(P) + c(G) - c(P u G) whose harmonic mean is the soft F1.
+
+        R = min(1, s / c(G)),    P = min(1, s / max(c(P), c(G) n(P) / n(G)))
+
+    where n counts the distinct labels of a map; sets, cardinality c and source are those of
+    `heading_soft_recall`. This is no metric of the paper, and meant for rewards. Soft recall alone
+    is won by a list of common words. Soft precision is won by hundreds of headings that are nearly
+    alike: they count as few things, and yet outweigh the survey's own in c(P u G). So the labels
+    count here for as many things as they would be if they differed as those of the gold map do.
+    """
+    ours, theirs, shared = _cardinalities(predicted, gold, encoder, clip)
+    # The ratio first: for equal numbers it is exactly 1, and the gold map scores exactly 1.
+    labels = compared(predicted, gold)
+    at_least = theirs * (len(labels[0]) / len(labels[1]))
+    return min(1.0, _share(shared, theirs)), min(1.0, _share(shared, max(ours, at_least)))
+
+
+def _cardinalities(
+    predicted: MindMap, gold: MindMap, encoder: str | Encoder, clip: bool
+) -> tuple[float, float, float]:
+    """Return c(P), c(G) and what P and G share; 1, 1 and 0 if P is empty."""
+    ours, theirs = compared(predicted, gold)
+    return cardinalities(ours, theirs, encoder, clip) if ours else (1.0, 1.0, 0.0)
+
+
+def _share(shared: float, of: float) -> float:
+    if not of:  # sums of positive and negative terms, without clip
+        raise DataError("without clip, a soft cardinality is 0 here: use clip=True.")
+    return shared / of

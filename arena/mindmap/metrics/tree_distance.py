@@ -1,4 +1,9 @@
-"""Tree distances: how many nodes to insert, delete and relabel to get the survey's own map."""
+"""Tree distances: how many nodes to insert, delete and relabel to get the survey's own map.
+
+All four take ``predicted``, the map that was made, and ``gold``, the survey's own; the semantic
+ones also ``encoder``, the name of a registered encoder, or an encoder. They raise a DataError if
+the maps are too large for an edit distance: more than 4,194,304 pairs of nodes, or 2^31 steps.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +33,6 @@ def tree_edit_distance(predicted: MindMap, gold: MindMap) -> float:
     related problems, SIAM Journal on Computing 18(6), 1989; ResearchArena (arXiv:2406.10291),
     section 5. A whole number, not normalised, as in its table 3.
 
-    Args:
-        predicted: The map that was made.
-        gold: The survey's own.
-
-    Raises:
-        DataError: The maps are too large for an edit distance (more than 4,194,304 pairs of nodes,
-            or more than 2^31 steps).
-
     Example:
         >>> a = MindMap("", (MindMap("x", (MindMap("y"), MindMap("z"))),))
         >>> b = MindMap("", (MindMap("y"), MindMap("w")))
@@ -52,21 +49,13 @@ def normalised_tree_edit_distance(predicted: MindMap, gold: MindMap) -> float:
     `tree_edit_distance` / (|P| + |G|). In [0, 1]: 0 for equal maps, 1 for an empty
     prediction. 0 for two maps without nodes.
 
-    Args:
-        predicted: The map that was made.
-        gold: The survey's own.
-
-    Raises:
-        DataError: The maps are too large for an edit distance (more than 4,194,304 pairs of nodes,
-            or more than 2^31 steps).
-
     Example:
         >>> a = MindMap("", (MindMap("x", (MindMap("y"), MindMap("z"))),))
         >>> b = MindMap("", (MindMap("y"), MindMap("w")))
         >>> normalised_tree_edit_distance(a, b)  # 2 of 3 + 2
         0.4
     """
-    return _normalised(edit_distance(predicted, gold), predicted, gold)
+    return edit_distance(predicted, gold) / (predicted.size + gold.size or 1)
 
 
 @MIND_MAP_METRICS.register("tree_semantic_distance")
@@ -82,16 +71,6 @@ def tree_semantic_distance(
     Source: ResearchArena (arXiv:2406.10291), section 5. A whole number, not normalised, as in its
     table 3.
 
-    Args:
-        predicted: The map that was made.
-        gold: The survey's own.
-        encoder: The name of a registered encoder, or an encoder.
-
-    Raises:
-        DataError: The maps are too large for an edit distance (more than 4,194,304 pairs of nodes,
-            or more than 2^31 steps).
-        UnknownNameError: There is no such encoder.
-
     Example:
         >>> import numpy as np
         >>> class Initials:  # the cosine of two labels is 1 if they begin alike, else 0
@@ -102,7 +81,7 @@ def tree_semantic_distance(
         >>> tree_semantic_distance(a, b, Initials())  # delete x, the others are free
         1.0
     """
-    return float(edit_distance(predicted, gold, lambda: _alike(predicted, gold, encoder)))
+    return float(edit_distance(predicted, gold, lambda: alike(predicted, gold, encoder)))
 
 
 @MIND_MAP_METRICS.register("normalised_tree_semantic_distance")
@@ -114,42 +93,24 @@ def normalised_tree_semantic_distance(
     `tree_semantic_distance` / (|P| + |G|). In [0, 1]: 0 for equal maps, 1 for an empty
     prediction. 0 for two maps without nodes.
 
-    Args:
-        predicted: The map that was made.
-        gold: The survey's own.
-        encoder: The name of a registered encoder, or an encoder.
-
-    Raises:
-        DataError: The maps are too large for an edit distance (more than 4,194,304 pairs of nodes,
-            or more than 2^31 steps).
-        UnknownNameError: There is no such encoder.
-
     If x is to be deleted from a map of 3 nodes, and the other 2 mean the same as the gold map's 2,
     the distance is 1 / (3 + 2).
     """
-    distance = edit_distance(predicted, gold, lambda: _alike(predicted, gold, encoder))
-    return _normalised(distance, predicted, gold)
+    distance = edit_distance(predicted, gold, lambda: alike(predicted, gold, encoder))
+    return distance / (predicted.size + gold.size or 1)
 
 
-def _normalised(distance: float, predicted: MindMap, gold: MindMap) -> float:
-    nodes = predicted.size + gold.size
-    return distance / nodes if nodes else 0.0
-
-
-def _alike(predicted: MindMap, gold: MindMap, encoder: str | Encoder) -> NDArray[np.bool_]:
+def alike(predicted: MindMap, gold: MindMap, encoder: str | Encoder) -> NDArray[np.bool_]:
     """Return for each pair of labels whether they are equal or their cosine exceeds 0.8.
 
-    Args:
-        predicted: Its distinct labels are the rows, as `MindMap.labels` orders them.
-        gold: Its distinct labels are the columns.
-        encoder: The name of a registered encoder, or an encoder.
-
     Returns:
-        Shape (labels of `predicted`, labels of `gold`). A blank label has no meaning and is like
-        its equals alone.
+        Shape (labels of `predicted`, labels of `gold`), as `MindMap.labels` orders them. A blank
+        label has no meaning and is like its equals alone.
     """
     rows, columns = predicted.labels(), gold.labels()
-    same = np.zeros((len(rows), len(columns)), bool)
+    same: NDArray[np.bool_] = np.equal.outer(
+        np.array(rows, object), np.array(columns, object)
+    ).astype(bool)
     ours, theirs = (
         [i for i, label in enumerate(labels) if label.strip()] for labels in (rows, columns)
     )
@@ -157,9 +118,5 @@ def _alike(predicted: MindMap, gold: MindMap, encoder: str | Encoder) -> NDArray
         labels = [rows[i] for i in ours] + [columns[i] for i in theirs]
         vectors = unit_vectors(labels, encoder)
         cosines = vectors[: len(ours)] @ vectors[len(ours) :].T
-        same[np.ix_(ours, theirs)] = np.rint(cosines * 1e6) > _THRESHOLD
-    numbers = {label: column for column, label in enumerate(columns)}
-    for row, label in enumerate(rows):
-        if label in numbers:
-            same[row, numbers[label]] = True
+        same[np.ix_(ours, theirs)] |= np.rint(cosines * 1e6) > _THRESHOLD
     return same

@@ -11,23 +11,30 @@ from arena.results.comparison.model import (
     Effort,
     Estimate,
     MetricComparison,
-    ModelUse,
     PairedDifference,
     PlayedEpisode,
     Query,
 )
+from arena.results.comparison.opening import usage_of
 from arena.results.comparison.page import as_html, write_html
-from arena.results.comparison.report import as_json, as_latex, as_markdown, as_text
+from arena.results.comparison.report import (
+    LABELS,
+    as_json,
+    as_latex,
+    as_markdown,
+    as_text,
+    verdict,
+)
 
 __all__ = [
     "CORRECTIONS",
+    "LABELS",
     "TESTS",
     "ComparedRun",
     "Comparison",
     "Effort",
     "Estimate",
     "MetricComparison",
-    "ModelUse",
     "PairedDifference",
     "PlayedEpisode",
     "Query",
@@ -37,5 +44,7 @@ __all__ = [
     "as_markdown",
     "as_text",
     "compare",
+    "usage_of",
+    "verdict",
     "write_html",
 ]

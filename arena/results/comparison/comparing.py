@@ -13,10 +13,10 @@ import numpy as np
 from arena._internal.progress import progress
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.results.comparison import statistics
-from arena.results.comparison.episodes import effort_of, why_no_curve
 from arena.results.comparison.model import (
     ComparedRun,
     Comparison,
+    Effort,
     Estimate,
     MetricComparison,
     PairedDifference,
@@ -25,13 +25,14 @@ from arena.results.comparison.opening import (
     name_runs,
     notes_on,
     open_run,
+    read_run,
     refuse_different,
     split_name,
+    why_no_curve,
 )
 
 TESTS = ("fisher", "student")
 CORRECTIONS = ("holm", "bonferroni", "none")
-_Metrics = Mapping[str, Any]
 
 
 def compare(
@@ -64,69 +65,11 @@ def compare(
         is taken over the surveys that every run has a value for.
 
     Raises:
-        CorpusError: if a directory holds no run, or one that is unfinished or was changed.
-        DataError: if runs differ in corpus, task set, task, surveys, metrics or encoder, one is
+        CorpusError: A directory holds no run, or one that is unfinished or was changed.
+        DataError: Runs differ in corpus, task set, task, surveys, metrics or encoder, one is
             given twice, or an option is out of its range.
-        UnknownNameError: if baseline or a metric is unknown.
+        UnknownNameError: The baseline or a metric is unknown.
     """
-    _check_options(runs, metrics, test, correction, level)
-    given, directories = zip(*map(split_name, runs), strict=True)
-    opened = [open_run(directory) for directory in directories]
-    names = name_runs(given, [run.directory for run in opened], [run.manifest for run in opened])
-    played = {n: (run.manifest, run.metrics) for n, run in zip(names, opened, strict=True)}
-    refuse_different(played)
-    chosen = _chosen(*played[names[0]], metrics)
-    against = None if all_pairs else _baseline(baseline, names, [r.directory for r in opened])
-    if all_pairs and baseline is not None:
-        raise DataError("all pairs are compared with each other: name no baseline.")
-
-    compared: list[ComparedRun] = []
-    gold: dict[str, dict[str, int]] = {}
-    total = sum(len(run.manifest["surveys"]) for run in opened)
-    with progress(total=total, desc="reading runs", unit="episode") as bar:
-        for name, run in zip(names, opened, strict=True):
-            episodes, gold = run.read(bar.update)
-            compared.append(ComparedRun(name, run.manifest, run.metrics, episodes))
-    pairs = (
-        list(itertools.combinations(reversed(names), 2))[::-1]
-        if against is None
-        else [(name, against) for name in names if name != against]
-    )
-    scores = {name: run_metrics for name, (_, run_metrics) in played.items()}
-    notes = list(notes_on(played))
-    tables = []
-    for metric in chosen:
-        table, remarks = compare_by(metric, scores, pairs, test, correction, level)
-        tables.append(table)
-        notes += remarks
-    manifest = compared[0].manifest
-    scored = {survey for survey, gains in gold.items() if gains}
-    without = {
-        run.name: why
-        for run in compared
-        if (why := why_no_curve(run.manifest) or _searches_nothing(run))
-    }
-    return Comparison(
-        manifest["task"],
-        tuple(compared),
-        against,
-        test,
-        correction,
-        level,
-        tuple(tables),
-        _headline(manifest, chosen),
-        tuple(sorted(manifest["surveys"])),
-        gold,
-        {run.name: _curve(run, scored) for run in compared if run.name not in without and scored},
-        without,
-        {run.name: effort_of(run.episodes) for run in compared},
-        tuple(notes),
-    )
-
-
-def _check_options(
-    runs: Sequence[str | Path], metrics: Any, test: str, correction: str, level: float
-) -> None:
     if isinstance(runs, str | Path) or not runs:
         raise DataError(f"runs={clip(runs)}: give a list of directories.")
     if metrics is not None and (not metrics or isinstance(metrics, str)):
@@ -136,12 +79,63 @@ def _check_options(
             raise UnknownNameError(f"no {what} named {clip(value)}.{did_you_mean(value, known)}")
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         raise DataError(f"level={clip(level)}: give a number between 0 and 1, such as 0.95.")
+    if all_pairs and baseline is not None:
+        raise DataError("all pairs are compared with each other: name no baseline.")
+
+    given, directories = zip(*map(split_name, runs), strict=True)
+    opened = [open_run(directory) for directory in directories]
+    names = name_runs(given, [run for run, _ in opened])
+    by_name = dict(zip(names, opened, strict=True))
+    refuse_different(by_name)
+    places = {name: run.directory.resolve() for name, (run, _) in by_name.items()}
+    first, scores = opened[0]
+    definition = first.manifest.get("definition", {})
+    chosen = _chosen(definition, scores, metrics)
+    against = None if all_pairs else _baseline(baseline, places)
+    pairs = (
+        list(itertools.combinations(reversed(names), 2))[::-1]
+        if against is None
+        else [(name, against) for name in names if name != against]
+    )
+
+    compared: list[ComparedRun] = []
+    gold: dict[str, dict[str, int]] = {}
+    total = sum(len(run.manifest["surveys"]) for run, _ in opened)
+    with progress(total=total, desc="reading runs", unit="episode") as bar:
+        for name, (run, its_metrics) in by_name.items():
+            played, gold = read_run(name, run, its_metrics, bar.update)
+            compared.append(played)
+    notes = list(notes_on({run.name: run.manifest for run in compared}))
+    tables = []
+    for metric in chosen:
+        table, remarks = _compare_by(metric, compared, pairs, test, correction, level)
+        tables.append(table)
+        notes += remarks
+    scored = sorted(survey for survey, gains in gold.items() if gains)
+    without = {run.name: why for run in compared if (why := _why_no_curve(run))}
+    headline = definition.get("headline")
+    return Comparison(
+        first.task,
+        tuple(compared),
+        against,
+        test,
+        correction,
+        level,
+        tuple(tables),
+        headline if headline in chosen else chosen[0],
+        tuple(sorted(first.manifest["surveys"])),
+        gold,
+        {run.name: _curve(run, scored) for run in compared if run.name not in without and scored},
+        without,
+        {run.name: Effort.total(e.effort for e in run.episodes.values()) for run in compared},
+        tuple(notes),
+    )
 
 
 def _chosen(
-    manifest: Mapping[str, Any], scores: _Metrics, metrics: Sequence[str] | None
+    definition: Mapping[str, Any], scores: Mapping[str, Any], metrics: Sequence[str] | None
 ) -> list[str]:
-    order = list(manifest.get("definition", {}).get("metrics", ()))
+    order = list(definition.get("metrics", ()))
     known = sorted(scores["mean"], key=lambda name: order.index(name) if name in order else 99)
     for name in metrics or ():
         if name not in known:
@@ -152,123 +146,99 @@ def _chosen(
     return list(dict.fromkeys(metrics)) if metrics else known
 
 
-def _baseline(baseline: str | None, names: Sequence[str], directories: Sequence[Path]) -> str:
-    if baseline is None or baseline in names:
-        return baseline or names[0]
-    place = Path(baseline).resolve()
-    for name, directory in zip(names, directories, strict=True):
-        if directory.resolve() == place:
+def _baseline(baseline: str | None, places: Mapping[str, Path]) -> str:
+    if baseline is None or baseline in places:
+        return baseline or next(iter(places))
+    for name, place in places.items():
+        if place == Path(baseline).resolve():
             return name
     raise UnknownNameError(
-        f"no run named {clip(baseline)} is compared.{did_you_mean(baseline, names)}"
+        f"no run named {clip(baseline)} is compared.{did_you_mean(baseline, places)}"
     )
 
 
-def _headline(manifest: Mapping[str, Any], chosen: Sequence[str]) -> str:
-    headline = manifest.get("definition", {}).get("headline")
-    return headline if headline in chosen else chosen[0]
+def _why_no_curve(run: ComparedRun) -> str | None:
+    searches = any(len(episode.curve or ()) > 1 for episode in run.episodes.values())
+    return why_no_curve(run.manifest) or (None if searches else "it searches nothing")
 
 
-def _searches_nothing(run: ComparedRun) -> str | None:
-    has_searched = any(len(episode.curve or ()) > 1 for episode in run.episodes.values())
-    return None if has_searched else "it searches nothing"
-
-
-def _curve(run: ComparedRun, scored: set[str]) -> tuple[float, ...]:
+def _curve(run: ComparedRun, scored: Sequence[str]) -> tuple[float, ...]:
     """Return the mean over surveys; an episode that has ended keeps its last share."""
-    curves = [run.episodes[s].curve or (0.0,) for s in sorted(scored)]
+    curves = [run.episodes[survey].curve or (0.0,) for survey in scored]
     longest = max(map(len, curves))
     filled = [[*curve, *[curve[-1]] * (longest - len(curve))] for curve in curves]
     return tuple(np.array(filled).mean(axis=0).tolist())
 
 
-def compare_by(
+def _compare_by(
     metric: str,
-    scores: Mapping[str, Mapping[str, Any]],
+    runs: Sequence[ComparedRun],
     pairs: Sequence[tuple[str, str]],
     test: str,
     correction: str,
     level: float,
 ) -> tuple[MetricComparison, list[str]]:
-    """Compare all runs by one metric; return the comparison and remarks on it.
-
-    Args:
-        metric: A metric that all runs have.
-        scores: Run -> the content of its ``metrics.json``.
-        pairs: Pairs of runs: the one, and the one that it is compared with.
-        test: ``"fisher"`` or ``"student"``.
-        correction: The correction, as `statistics.correct` takes it.
-        level: Level of the intervals.
-    """
-    entries = [run["per_survey"] for run in scores.values()]
+    """Compare all runs by one metric; return the comparison and remarks on it."""
+    entries = [run.metrics["per_survey"] for run in runs]
     surveys = [s for s in sorted(entries[0]) if all(e[s][metric] is not None for e in entries)]
     values = np.array([[e[s][metric] for e in entries] for s in surveys], np.float64)
     values = values.reshape(len(surveys), len(entries))
+    columns = {run.name: values[:, place] for place, run in enumerate(runs)}
     lower = lower_is_better(metric)
-    places = {name: number for number, name in enumerate(scores)}
     means, differences = {}, []
     if surveys:
         intervals = statistics.bootstrap(values, level)
-        for name, place in places.items():
-            means[name] = Estimate(_mean(values[:, place]), *intervals[place])
-        if pairs:
-            columns = [values[:, places[a]] - values[:, places[b]] for a, b in pairs]
-            differences = _test(pairs, np.stack(columns, 1), lower, test, correction, level)
-    ceilings = [run["ceiling"][metric] for run in scores.values()]
-    remarks = _remarks(metric, len(surveys), scores)
-    if any(ceiling != ceilings[0] for ceiling in ceilings):
-        remarks.append(f"The runs were given different ceilings of {metric}; none is shown.")
-        ceilings = [None]
-    by_run = {name: tuple(values[:, place].tolist()) for name, place in places.items()}
+        for (name, column), interval in zip(columns.items(), intervals, strict=True):
+            means[name] = Estimate(_mean(column), *interval)
+    if surveys and pairs:
+        paired = np.stack([columns[run] - columns[against] for run, against in pairs], 1)
+        compute = statistics.fisher if test == "fisher" else statistics.student
+        probabilities = compute(paired)
+        corrected = statistics.correct(probabilities, correction)
+        better = -paired if lower else paired
+        for i, ((run, against), interval) in enumerate(
+            zip(pairs, statistics.bootstrap(paired, level), strict=True)
+        ):
+            now = corrected[i]
+            differences.append(
+                PairedDifference(
+                    run, against, _mean(paired[:, i]), *interval, probabilities[i], now,
+                    now is not None and now <= round(1 - level, 12),
+                    int((better[:, i] > statistics.TIE).sum()),
+                    int((np.abs(better[:, i]) <= statistics.TIE).sum()),
+                    int((better[:, i] < -statistics.TIE).sum()),
+                )
+            )  # fmt: skip
+    ceilings = [run.metrics["ceiling"][metric] for run in runs]
+    ceiling = ceilings[0] if ceilings.count(ceilings[0]) == len(ceilings) else None
+    by_run = {name: tuple(column.tolist()) for name, column in columns.items()}
     table = MetricComparison(
-        metric, lower, tuple(surveys), ceilings[0], by_run, means, tuple(differences)
+        metric, lower, tuple(surveys), ceiling, by_run, means, tuple(differences)
     )
-    return table, remarks
-
-
-def _test(
-    pairs: Sequence[tuple[str, str]],
-    differences: statistics.Floats,
-    lower: bool,
-    test: str,
-    correction: str,
-    level: float,
-) -> list[PairedDifference]:
-    compute = statistics.fisher if test == "fisher" else statistics.student
-    probabilities = compute(differences)
-    corrected = statistics.correct(probabilities, correction)
-    intervals = statistics.bootstrap(differences, level)
-    better = -differences if lower else differences
-    most = round(1 - level, 12)
-    return [
-        PairedDifference(
-            run, against, _mean(differences[:, i]), *intervals[i], probabilities[i], corrected[i],
-            (now := corrected[i]) is not None and now <= most,
-            int((better[:, i] > statistics.TIE).sum()),
-            int((np.abs(better[:, i]) <= statistics.TIE).sum()),
-            int((better[:, i] < -statistics.TIE).sum()),
+    remarks = []
+    labelled = max(run.metrics["counts"]["scored"] for run in runs)
+    if len(surveys) != labelled:
+        remark = f"{metric} is taken over {len(surveys)} of {labelled} scored surveys"
+        own = {sum(entry[metric] is not None for entry in each.values()) for each in entries}
+        remarks.append(
+            f"{remark}: those that every run has a value for."
+            if len(own) > 1
+            else f"{remark}; the labels of the others have nothing that it counts."
         )
-        for i, (run, against) in enumerate(pairs)
-    ]  # fmt: skip
+    if ceiling != ceilings[0]:
+        remarks.append(f"The runs were given different ceilings of {metric}; none is shown.")
+    above = [n for n, mean in means.items() if ceiling is not None and mean.mean > ceiling + 1e-9]
+    if above and not lower:
+        remarks.append(
+            f"{'; '.join(above)}: {metric} is above the ceiling, which is the score of the labels "
+            "themselves. This metric has no upper limit: an answer with more, and more different, "
+            "headings can score higher (docs/mind-map-metrics.md)."
+        )
+    return table, remarks
 
 
 def _mean(values: statistics.Floats) -> float:
     return math.fsum(values.tolist()) / len(values)
-
-
-def _remarks(metric: str, number: int, scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return a remark if the metric is not taken over all scored surveys."""
-    own = {
-        name: sum(entry[metric] is not None for entry in run["per_survey"].values())
-        for name, run in scores.items()
-    }
-    labelled = max(run["counts"]["scored"] for run in scores.values())
-    if number == labelled:
-        return []
-    remark = f"{metric} is taken over {number} of {labelled} scored surveys"
-    if len(set(own.values())) > 1:
-        return [f"{remark}: those that every run has a value for."]
-    return [f"{remark}; the labels of the others have nothing that it counts."]
 
 
 def lower_is_better(metric: str) -> bool:

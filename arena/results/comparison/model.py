@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,24 +31,47 @@ class Query:
 
 
 @dataclass(frozen=True)
-class ModelUse:
-    """Use of a language model in an episode; None is an unknown number.
+class Effort:
+    """What one or several episodes cost; None is an unknown number.
 
     Attributes:
-        model: Name of the model.
-        calls: Number of answers, also those from a file.
-        prompt_tokens: Tokens that it read.
-        completion_tokens: Tokens that it wrote.
-        dollars: Cost at the prices of that time.
+        episodes: Number of episodes.
+        steps: Number of actions.
+        searches: Number of searches.
+        reads: Number of papers read.
+        characters: Characters shown to the agent.
+        errors: Number of actions that could not be carried out.
+        truncated: Number of episodes that the budget ended.
+        models: Names of language models, as the agent records them.
+        calls: Number of their answers, also those from a file.
+        prompt_tokens: Tokens that they read.
+        completion_tokens: Tokens that they wrote.
+        dollars: Their cost at the prices of that time.
         failed: Answers that could not be parsed, after one repetition.
     """
 
-    model: str
-    calls: int | None
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    dollars: float | None
-    failed: int | None
+    episodes: int
+    steps: int
+    searches: int
+    reads: int
+    characters: int
+    errors: int
+    truncated: int
+    models: tuple[str, ...] = ()
+    calls: int | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    dollars: float | None = None
+    failed: int | None = None
+
+    @classmethod
+    def total(cls, efforts: Iterable[Effort]) -> Effort:
+        """Return the sum; one unknown part makes a number unknown."""
+        columns = zip(*(dataclasses.astuple(effort) for effort in efforts), strict=True)
+        parts = dict(zip((field.name for field in dataclasses.fields(cls)), columns, strict=True))
+        models = tuple(sorted({name for names in parts.pop("models") for name in names}))
+        sums: Any = {name: None if None in each else sum(each) for name, each in parts.items()}
+        return cls(models=models, **sums)
 
 
 @dataclass(frozen=True)
@@ -59,20 +83,14 @@ class PlayedEpisode:
         curve: Share of the references in reach that were shown after 0, 1, 2, ... searches; None
             if the run's reward does not count them.
         answers: Stage -> a ranking (ids, best first) or a mind-map as JSON has it.
-        spent: Numbers of ``steps``, ``searches``, ``reads``, ``characters``.
-        errors: Number of actions that could not be carried out.
-        truncated: Whether the budget ended it.
-        use: Use of a language model; None if the agent records none.
+        effort: What it cost.
         picture: The SVG of its mind-map beside the survey's own, or None.
     """
 
     queries: tuple[Query, ...]
     curve: tuple[float, ...] | None
     answers: Mapping[str, Any]
-    spent: Mapping[str, int]
-    errors: int
-    truncated: bool
-    use: ModelUse | None
+    effort: Effort
     picture: str | None
 
 
@@ -141,7 +159,7 @@ class MetricComparison:
         metric: Name of the metric.
         lower_is_better: Whether it is a distance.
         surveys: The surveys that every run has a value for; everything here is over them.
-        ceiling: Mean score of the best possible answers, None if unknown.
+        ceiling: Mean score of the labels themselves, None if unknown.
         values: Run -> its values in the order of `surveys`.
         means: Run -> mean with interval.
         differences: Differences of the compared pairs.
@@ -157,41 +175,6 @@ class MetricComparison:
 
 
 @dataclass(frozen=True)
-class Effort:
-    """What a run cost, summed over all its episodes; None is an unknown number.
-
-    Attributes:
-        episodes: Number of episodes.
-        steps: Number of actions.
-        searches: Number of searches.
-        reads: Number of papers read.
-        characters: Characters shown to the agent.
-        errors: Number of actions that could not be carried out.
-        truncated: Number of episodes that the budget ended.
-        models: Names of language models, as the agent records them.
-        calls: Number of their answers.
-        prompt_tokens: Tokens that they read.
-        completion_tokens: Tokens that they wrote.
-        dollars: Their cost.
-        failed: Answers that could not be parsed.
-    """
-
-    episodes: int
-    steps: int
-    searches: int
-    reads: int
-    characters: int
-    errors: int
-    truncated: int
-    models: tuple[str, ...]
-    calls: int | None
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    dollars: float | None
-    failed: int | None
-
-
-@dataclass(frozen=True)
 class Comparison:
     """Runs side by side; `arena.compare` makes it, `arena.results.comparison` has its outputs.
 
@@ -203,10 +186,10 @@ class Comparison:
         correction: ``"holm"``, ``"bonferroni"`` or ``"none"``.
         level: Level of the intervals; significance is 1 - level.
         metrics: One comparison per metric, in the order of the task.
-        headline: The metric that the page draws survey by survey.
+        headline: The metric of the verdict, which the page draws survey by survey.
         surveys: The surveys that all runs played, in order.
         gold: Survey -> paper -> 2 (influential) or 1, of the references in reach; empty where a
-            task has none.
+            task has no ranking.
         curves: Run -> mean share of references shown after 0, 1, 2, ... searches.
         without_curve: Run -> why it has no curve.
         efforts: Run -> what it cost.

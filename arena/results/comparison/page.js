@@ -29,6 +29,21 @@ function follow() {
 }
 addEventListener("hashchange", follow);
 follow();
+// The filter keeps the surveys whose line or id has every word of it.
+const filter = document.getElementById("filter");
+filter.addEventListener("input", () => {
+  const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const rows = [...document.querySelectorAll("tr[data-survey]")];
+  let kept = 0;
+  for (const row of rows) {
+    const part = document.getElementById(row.dataset.survey);
+    const text = (row.textContent + " " + part.querySelector("summary").textContent).toLowerCase();
+    const fits = words.every((word) => text.includes(word));
+    row.hidden = part.hidden = !fits;
+    kept += fits;
+  }
+  document.getElementById("kept").textContent = words.length ? `${kept} of ${rows.length}` : "";
+});
 // A click on the heading of a column sorts by it; what is unknown stays at the end.
 for (const head of document.querySelectorAll("th[data-sort]")) {
   head.tabIndex = 0;

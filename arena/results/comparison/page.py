@@ -7,20 +7,22 @@ import functools
 import hashlib
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
+import pyarrow.parquet as pq
 from markupsafe import Markup, escape
 
 from arena._internal.files import atomic_write
 from arena._internal.progress import progress
 from arena._internal.tables import MISSING
-from arena.corpus import Corpus
+from arena.corpus import Corpus, layout
 from arena.errors import CorpusError, DataError
 from arena.results.comparison import charts
 from arena.results.comparison import report as reports
-from arena.results.comparison.model import Comparison, MetricComparison, Query
+from arena.results.comparison.model import Comparison, PlayedEpisode, Query
 from arena.results.plots import COLOURS, clean, key
 from arena.tasks import TaskSet, stages_of
 
@@ -37,8 +39,13 @@ _MISSED = 10**9
 _SPENT = ("searches", "reads", "steps")
 _LONGEST = 2_000
 _BESIDE = Path(__file__).parent
-_BREAK = re.compile(r"([,(+/])(?=[^\s,(+/])")  # engines such as hybrid(bm25,dense) have no spaces
+_BREAK = re.compile(r"([,(+/_])(?=[^\s,(+/_])")  # hybrid(bm25,dense), tree_edit_distance: no spaces
 _SIZE = re.compile(r'<svg [^>]*?width="(\d+)(?:\.\d+)?" height="(\d+)(?:\.\d+)?"')
+_ARXIV = re.compile(
+    r"(?:arxiv[:.])?(\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+(?:\.[A-Z]{2})?/\d{7}(?:v\d+)?)", re.I
+)
+_DOI = re.compile(r"(?:doi[:.])?(10\.\d{4,9}/\S+)", re.I)
+_PRECISION = {"year": 4, "month": 7}  # characters of YYYY-MM-DD that are known
 
 
 def write_html(
@@ -47,14 +54,14 @@ def write_html(
     """Write `as_html` to a file, whole or not at all.
 
     Raises:
-        CorpusError: if `corpus` is not that of the runs.
-        DataError: if `path` cannot be written.
+        CorpusError: `corpus` is not that of the runs.
+        DataError: `path` cannot be written.
     """
     atomic_write(path, as_html(comparison, corpus))
 
 
 def as_html(comparison: Comparison, corpus: Corpus | str | Path | None = None) -> str:
-    """Return a page with tables, plots and a part on every survey.
+    """Return a page with a verdict, tables, plots and a part on every survey.
 
     It holds the labels of the surveys. It loads nothing, and its policy lets no script run but
     its own; text of papers and models is escaped, pictures of mind-maps are images.
@@ -64,27 +71,28 @@ def as_html(comparison: Comparison, corpus: Corpus | str | Path | None = None) -
         corpus: The corpus of the runs, for titles and dates of papers; without it they are ids.
 
     Raises:
-        CorpusError: if `corpus` is not that of the runs.
+        CorpusError: `corpus` is not that of the runs.
     """
     papers = _Papers(comparison, corpus)
-    runs = [_Run(run.name, place) for place, run in enumerate(comparison.runs)]
     headline = next(m for m in comparison.metrics if m.metric == comparison.headline)
     anchors = {survey: f"s{n}" for n, survey in enumerate(comparison.surveys, 1)}
+    runs = [_Run(run.name, place) for place, run in enumerate(comparison.runs)]
+    pair = headline.differences[0] if headline.differences else None
+    lines = [_Line(comparison, survey, papers) for survey in comparison.surveys]
+    lines.sort(key=lambda line: (line.difference is None, -(line.better or 0.0), line.paper.id))
     script = (_BESIDE / "page.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     html: str = _environment().get_template("page.html").render(
         comparison=comparison,
         headline=headline,
+        pair=pair,
         runs=runs,
         run_of={run.name: run for run in runs},
         reports=reports,
         charts=charts,
         anchors=anchors,
-        surveys=[_line(comparison, headline, survey, papers) for survey in comparison.surveys],
-        details=(
-            _Details(comparison, survey, papers)
-            for survey in progress(comparison.surveys, desc="writing the page", unit="survey")
-        ),
+        lines=lines,
+        shown=progress(lines, desc="writing the page", unit="survey"),
         style=Markup((_BESIDE / "page.css").read_text(encoding="utf-8")),
         script=Markup(script),
         digest=digest,
@@ -109,21 +117,36 @@ def _environment() -> Any:
         lstrip_blocks=True,
         finalize=lambda value: value if isinstance(value, Markup) else clean(value, _LONGEST),
     )
-    environment.filters |= {"cut": clean, "number": _number, "breakable": _breakable}
+    environment.filters |= {
+        "cut": clean,
+        "number": _number,
+        "link": link,
+        "nearness": lambda rank: "near" if rank <= _NEAR else "mid" if rank <= _FAR else "far",
+        "breakable": lambda name: Markup(_BREAK.sub(r"\1<wbr>", str(escape(clean(name, 80))))),
+    }
     return environment
 
 
-def _number(value: Any, decimals: int = 4) -> str:
+def _number(value: Any, decimals: int = 4, sign: str = "") -> str:
     """Return a number, or the sign of an unknown one; text stays as it is."""
     if value is None:
         return MISSING
     if isinstance(value, str):
         return value
-    return f"{value:,}" if isinstance(value, int) else f"{value:.{decimals}f}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:{sign}.{decimals}f}"
 
 
-def _breakable(name: str) -> Markup:
-    return Markup(_BREAK.sub(r"\1<wbr>", str(escape(clean(name, 80)))))
+def link(paper_id: str) -> str | None:
+    """Return the address of a paper whose id is that of arXiv or a DOI, else None.
+
+    >>> link("2406.10291"), link("doi:10.1145/3626772")
+    ('https://arxiv.org/abs/2406.10291', 'https://doi.org/10.1145/3626772')
+    >>> link("w7-951077aa94")
+    """
+    for form, address in ((_ARXIV, "https://arxiv.org/abs/"), (_DOI, "https://doi.org/")):
+        if match := form.fullmatch(paper_id):
+            return address + quote(match[1].encode("utf-8", "replace"), safe="/")
+    return None
 
 
 class _Run(NamedTuple):
@@ -144,8 +167,8 @@ class _Titled(NamedTuple):
     """A paper or survey; title and date are empty where they are not known."""
 
     id: str
-    title: str
-    date: str
+    title: str = ""
+    date: str = ""
 
 
 class _Papers:
@@ -162,78 +185,75 @@ class _Papers:
                 f"{str(self._corpus.directory)!r} is not the corpus of these runs. Name the "
                 "--corpus that they were run with."
             )
+        table = pq.read_table(self._corpus.directory / layout.PAPERS, columns=["date_precision"])
+        self._precision = table.column(0)
 
     def survey(self, survey_id: str) -> _Titled:
         """Return a survey."""
         if self._corpus is None:
-            return _Titled(survey_id, "", "")
+            return _Titled(survey_id)
         survey = self._tasks.survey(survey_id)
         return _Titled(survey_id, survey.title, survey.date)
 
-    def many(self, survey_id: str, paper_ids: Iterable[str]) -> dict[str, _Titled]:
+    def many(self, survey_id: str, paper_ids: Sequence[str]) -> dict[str, _Titled]:
         """Return papers, by id, as they are visible at the cutoff of this survey."""
-        papers = {paper_id: _Titled(paper_id, "", "") for paper_id in paper_ids}
+        papers = {paper_id: _Titled(paper_id) for paper_id in paper_ids}
         if self._corpus is None:
             return papers
         view = self._corpus.at(self._tasks.survey(survey_id).date, exclude=[survey_id])
-        visible = [paper_id for paper_id in papers if paper_id in view]
-        return papers | {brief.id: _Titled(*brief) for brief in view.briefs(visible)}
+        for brief in view.briefs([paper_id for paper_id in papers if paper_id in view]):
+            precision = self._precision[self._corpus.document_number(brief.id)].as_py()
+            date = brief.date[: _PRECISION.get(precision)]
+            papers[brief.id] = _Titled(brief.id, brief.title, date)
+        return papers
 
 
-class _Line(NamedTuple):
-    """A survey in the list of all: the headline's value of each run, None where it has none."""
-
-    survey: _Titled
-    gold: int
-    values: list[float | None]
-    best: float | None
-
-
-def _line(
-    comparison: Comparison, headline: MetricComparison, survey: str, papers: _Papers
-) -> _Line:
-    values: list[float | None] = [None] * len(comparison.runs)
-    if survey in headline.surveys:
-        place = headline.surveys.index(survey)
-        values = [headline.values[name][place] for name in comparison.names]
-    fair = {
-        value
-        for run, value in zip(comparison.runs, values, strict=True)
-        if value is not None and run.manifest["agent"] != reports.ORACLE
-    }
-    best = (min if headline.lower_is_better else max)(fair) if len(fair) > 1 else None
-    return _Line(papers.survey(survey), len(comparison.gold.get(survey, ())), values, best)
-
-
-class _Details:
-    """Everything on one survey."""
+class _Line:
+    """A survey on the page: its line in the list of all, and everything on it."""
 
     def __init__(self, comparison: Comparison, survey: str, papers: _Papers) -> None:
-        self.id = survey
-        self._comparison = comparison
-        self._papers = papers
+        self.id, self._comparison, self._papers = survey, comparison, papers
+        self.paper = papers.survey(survey)
         self.gold = comparison.gold.get(survey, {})
-        self.episodes = [run.episodes[survey] for run in comparison.runs]
         self._entries = [run.metrics["per_survey"][survey] for run in comparison.runs]
+        self.in_reach = self._entries[0]["gold"]
+        self.episodes: list[PlayedEpisode] = [run.episodes[survey] for run in comparison.runs]
+        headline = next(m for m in comparison.metrics if m.metric == comparison.headline)
+        self.values: list[float | None] = [None] * len(comparison.runs)
+        self.difference, self.better = None, None
+        if survey in headline.surveys:
+            by_run = {n: v[headline.surveys.index(survey)] for n, v in headline.values.items()}
+            self.values = list(by_run.values())
+            for pair in headline.differences[:1]:
+                self.difference = by_run[pair.run] - by_run[pair.against]
+                self.better = -self.difference if headline.lower_is_better else self.difference
+        self._fair = [run.manifest["agent"] != reports.ORACLE for run in comparison.runs]
+        fair = {
+            value
+            for value, is_fair in zip(self.values, self._fair, strict=True)
+            if is_fair and value is not None
+        }
+        self.best = (min if headline.lower_is_better else max)(fair) if len(fair) > 1 else None
         # The first stage that submits a ranking.
         stages = stages_of(comparison.task)
         self.stage = next((name for name, stage in stages if stage.answer == "ranking"), None)
 
     @property
     def has_labels(self) -> bool:
-        return any(value is not None for entry in self._entries for value in entry.values())
+        names = [metric.metric for metric in self._comparison.metrics]
+        return any(entry[name] is not None for entry in self._entries for name in names)
 
     @property
     def scores(self) -> list[list[Any]]:
         """Rows of what each run scored and spent, and how it ended."""
-        names = [metric.metric for metric in self._comparison.metrics]
-        rows = []
-        for name in names:
-            values = [entry[name] for entry in self._entries]
-            rows.append([name, *(None if value is None else float(value) for value in values)])
-        rows += [[what, *(e.spent.get(what, 0) for e in self.episodes)] for what in _SPENT]
-        ended = ["cut off" if episode.truncated else "by itself" for episode in self.episodes]
-        return [*rows, ["ended", *ended]]
+        rows: list[list[Any]] = []
+        for metric in self._comparison.metrics:
+            values = [entry[metric.metric] for entry in self._entries]
+            rows.append([metric.metric, *(None if v is None else float(v) for v in values)])
+        for name in _SPENT:
+            rows.append([reports.LABELS[name], *(getattr(e.effort, name) for e in self.episodes)])
+        ended = ["yes" if episode.effort.truncated else "no" for episode in self.episodes]
+        return [*rows, [reports.LABELS["truncated"], *ended]]
 
     def queries(self, place: int) -> tuple[list[tuple[str, str]], int]:
         """Return the first queries of a run, each with a remark, and how many are left out."""
@@ -243,9 +263,10 @@ class _Details:
 
     def _remark(self, query: Query) -> str:
         if query.error is not None:
-            return clean(query.error, 200)
-        parts = [f"k={query.k}", *([f"offset {query.offset}"] if query.offset else [])]
-        parts.append(query.engine)
+            return f"error: {query.error}"
+        parts = [f"{query.engine}, k {query.k}"]
+        if query.offset:
+            parts.append(f"from {query.offset + 1}")
         if query.gain is not None and self.gold:
             new = round(query.gain * len(self.gold))
             parts.append(f"{new} new reference{'s' * (new != 1)}" if new else "no new reference")
@@ -265,11 +286,8 @@ class _Details:
     @functools.cached_property
     def references(self) -> list[tuple[str, bool]]:
         """The references that the page shows, found ones first, and whether all runs missed it."""
-        fair = [
-            ranks
-            for run, ranks in zip(self._comparison.runs, self.ranks, strict=True)
-            if run.manifest["agent"] != reports.ORACLE  # nobody can find what it misses
-        ] or self.ranks
+        fair = [ranks for ranks, is_fair in zip(self.ranks, self._fair, strict=True) if is_fair]
+        fair = fair or self.ranks  # nobody can find what the oracle misses
         best = {paper: min(ranks.get(paper, _MISSED) for ranks in fair) for paper in self.gold}
         order = sorted(self.gold, key=lambda paper: (best[paper], -self.gold[paper], paper))
         # Of many, as many found as missed by all: a reader looks for both.
@@ -283,32 +301,20 @@ class _Details:
     @functools.cached_property
     def papers(self) -> dict[str, _Titled]:
         """Id -> title and date of every paper that the page shows."""
-        shown = {paper for ranking in self.rankings for paper in ranking[:RANKED_SHOWN]}
+        first = {paper for ranking in self.rankings for paper in ranking[:RANKED_SHOWN]}
         listed = [paper for paper, _ in self.references]
-        return self._papers.many(self.id, [*listed, *sorted(shown - set(listed))])
+        return self._papers.many(self.id, [*listed, *sorted(first - set(listed))])
 
     @property
-    def found(self) -> list[int]:
-        """How many references each run submitted."""
-        return [sum(paper in ranks for paper in self.gold) for ranks in self.ranks]
-
-    @staticmethod
-    def nearness(rank: int) -> str:
-        """Return the class of a rank's colour."""
-        return "near" if rank <= _NEAR else "mid" if rank <= _FAR else "far"
-
-    @property
-    def maps(self) -> list[tuple[int, Markup | None, list[str], int]]:
+    def maps(self) -> Iterator[tuple[int, Markup | None, list[str], int]]:
         """Of each mind-map: run, picture, first headings, number of the others."""
-        maps = []
         for place, episode in enumerate(self.episodes):
             for answer in episode.answers.values():
                 if isinstance(answer, dict):
                     lines = list(_outline(answer))
-                    more = len(lines) - _HEADINGS_SHOWN
                     picture = None if episode.picture is None else _packed(episode.picture)
-                    maps.append((place, picture, lines[:_HEADINGS_SHOWN], more))
-        return maps
+                    more = len(lines) - _HEADINGS_SHOWN
+                    yield place, picture, lines[:_HEADINGS_SHOWN], more
 
 
 def _packed(picture: str) -> Markup:

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from arena._internal import tables as tabular
-from arena.results.comparison.model import Comparison, Estimate, MetricComparison, PairedDifference
+from arena.results.comparison.model import (
+    Comparison,
+    Effort,
+    Estimate,
+    MetricComparison,
+    PairedDifference,
+)
 from arena.results.comparison.statistics import PERMUTATIONS, RESAMPLES
 
 ORACLE = "oracle"
 """The agent that knows the labels: its values are never the best of a column."""
 _MOST_COLUMNS = 6
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
-TEST_NAMES = {
-    "fisher": "Fisher's randomization test",
-    "student": "Student's paired t-test",
-}
-CORRECTION_NAMES = {
-    "holm": "corrected by Holm for all comparisons by one metric",
-    "bonferroni": "corrected by Bonferroni for all comparisons by one metric",
-    "none": "not corrected",
-}
+_EFFORT = ("searches", "reads", "characters", "steps", "errors", "truncated")
+_MODEL_EFFORT = ("calls", "prompt_tokens", "completion_tokens", "dollars", "failed")
+_TESTS = {"fisher": "Fisher's randomization test", "student": "Student's paired t-test"}
+_TERMS = (
+    "run", "survey", "in reach", "baseline", "ceiling", "mean", "interval", "difference", "p",
+    "wins", "ties", "losses", *_EFFORT, *_MODEL_EFFORT,
+)  # fmt: skip
+LABELS = {name: name.replace("_", " ") for name in _TERMS} | {"failed": "failed answers"}
+"""What tables and the page call things; the glossary in CONTRIBUTING.md explains each of them."""
 
 
 @dataclass(frozen=True)
@@ -35,18 +41,19 @@ class Table:
         key: Its name, for labels and anchors.
         header: Names of the columns.
         rows: Cells: text, numbers, None for what is unknown or undefined.
-        align: ``l`` or ``r`` for each column.
         bold: (row, column) of the best values.
-        decimals: Decimals of a float.
     """
 
     title: str
     key: str
     header: Sequence[str]
     rows: Sequence[Sequence[Any]]
-    align: str
-    bold: frozenset[tuple[int, int]] = field(default=frozenset())
-    decimals: int = 4
+    bold: frozenset[tuple[int, int]] = frozenset()
+
+    @property
+    def align(self) -> str:
+        """``l`` for the first column and ``r`` for the others."""
+        return "l" + "r" * (len(self.header) - 1)
 
 
 def tables(comparison: Comparison) -> list[Table]:
@@ -60,62 +67,86 @@ def tables(comparison: Comparison) -> list[Table]:
     return [*listed, effort(comparison)]
 
 
+def verdict(comparison: Comparison) -> str:
+    """Return one sentence: which run is best by the headline metric, and how surely.
+
+    The agent that knows the labels is left out where there are others.
+    """
+    metric = next(m for m in comparison.metrics if m.metric == comparison.headline)
+    if not metric.means:
+        return f"No survey has labels that {metric.metric} counts, so nothing is compared."
+    agents = {run.name: run.manifest["agent"] for run in comparison.runs}
+    fair = [name for name in comparison.names if agents[name] != ORACLE] or list(comparison.names)
+    sign = 1 if metric.lower_is_better else -1
+    ranked = sorted(fair, key=lambda name: sign * metric.means[name].mean)
+    best, over = ranked[0], f"over {_surveys(len(metric.surveys))}"
+    scores = f"{metric.means[best].mean:.4f}"
+    if len(ranked) == 1:
+        ceiling = "" if metric.ceiling is None else f"; the ceiling is {metric.ceiling:.4f}"
+        return f"{best} has a mean {metric.metric} of {scores} {over}{ceiling}."
+    other = comparison.baseline if comparison.baseline in fair else ranked[1]
+    other = ranked[1] if other == best else other
+    tested = {frozenset((d.run, d.against)): d for d in metric.differences}
+    pair = tested.get(frozenset((best, other)))
+    scores += f" against {metric.means[other].mean:.4f}"
+    if metric.means[best].mean == metric.means[other].mean:
+        return f"{best} and {other} have the same mean {metric.metric} {over}: {scores}."
+    lower = " (lower is better)" if metric.lower_is_better else ""
+    sentence = f"{best} has a better mean {metric.metric}{lower} than {other} {over}: {scores}"
+    if pair is None or pair.corrected is None:
+        return f"{sentence}; the difference is not tested."
+    wins = pair.wins if pair.run == best else pair.losses
+    sure = "significant" if pair.significant else "not significant"
+    p = f"p {'<' if pair.corrected < 0.0001 else '='} {max(pair.corrected, 0.0001):.4f}"
+    return f"{sentence}; the difference is {sure} ({p}), better on {_surveys(wins)}."
+
+
 def means(comparison: Comparison) -> Table:
-    """Return the means of all runs by all metrics, with the ceiling."""
+    """Return the means of all runs by all metrics, with the ceiling; the best ones bold."""
     metrics = comparison.metrics
     rows: list[list[Any]] = [
-        [name, *(_mean(metric, name) for metric in metrics)] for name in comparison.names
+        [name, *(m.means[name].mean if name in m.means else None for m in metrics)]
+        for name in comparison.names
     ]
-    ceiling: list[Any] = ["ceiling", *(metric.ceiling for metric in metrics)]
-    title = f"{comparison.task}: means"
-    by_name = {run.name: run.manifest["agent"] for run in comparison.runs}
+    # The oracle's cells are empty here, so that the place of a row stays its number.
     fair = [
-        row if by_name[row[0]] != ORACLE else [None] * len(row) for row in rows
-    ]  # so that the place of a row stays its number
+        row if run.manifest["agent"] != ORACLE else [None] * len(row)
+        for run, row in zip(comparison.runs, rows, strict=True)
+    ]
     lowest = [1 + i for i, metric in enumerate(metrics) if metric.lower_is_better]
     best = tabular.best(fair, range(1, len(metrics) + 1), lowest) if len(rows) > 1 else set()
-    if len(metrics) <= _MOST_COLUMNS:
-        header = [comparison.task, *(metric.metric for metric in metrics)]
-        align = "l" + "r" * len(metrics)
-        return Table(title, "means", header, [*rows, ceiling], align, frozenset(best))
-    turned = [list(row) for row in zip(*[[m.metric for m in metrics]], strict=True)]
-    turned = [[*row, *(r[i + 1] for r in [*rows, ceiling])] for i, row in enumerate(turned)]
-    header = [comparison.task, *comparison.names, "ceiling"]
-    bold = frozenset((column - 1, row + 1) for row, column in best)
-    return Table(title, "means", header, turned, "l" + "r" * (len(rows) + 1), bold)
+    title = f"Mean scores of the task {comparison.task}"
+    header = [comparison.task, *(metric.metric for metric in metrics)]
+    rows.append([LABELS["ceiling"], *(metric.ceiling for metric in metrics)])
+    if len(metrics) > _MOST_COLUMNS:  # one row per metric
+        header, *rows = map(list, zip(header, *rows, strict=True))
+        best = {(column - 1, row + 1) for row, column in best}
+    return Table(title, "means", header, rows, frozenset(best))
 
 
 def by_metric(comparison: Comparison, metric: MetricComparison) -> Table:
     """Return one metric with intervals and, against a baseline, the tests."""
-    percent = f"{comparison.level * 100:g} % interval"
-    title = f"{metric.metric}, over {len(metric.surveys)} surveys"
-    title += "; less is better" if metric.lower_is_better else ""
-    rows: list[list[Any]] = []
+    title = f"{metric.metric} over {_surveys(len(metric.surveys))}"
+    title += "; lower is better" if metric.lower_is_better else ""
     tested = {difference.run: difference for difference in metric.differences}
     against = comparison.baseline if len(comparison.runs) > 1 else None
+    rows: list[list[Any]] = []
     for name in comparison.names:
         mean = metric.means.get(name)
-        shown = f"{name} (baseline)" if name == against else name
-        row = [shown, None if mean is None else mean.mean, interval(mean)]
+        shown = f"{name} ({LABELS['baseline']})" if name == against else name
+        rows.append([shown, None if mean is None else mean.mean, interval(mean)])
         if against is not None:
-            row += _tested(tested[name]) if name in tested else [None] * 7
-        rows.append(row)
-    header = [metric.metric, "mean", percent]
-    align = "lrr"
-    if against is not None:
-        header += ["difference", percent, "p", _p(comparison), "won", "tied", "lost"]
-        align += "r" * 7
-    return Table(title, metric.metric, header, rows, align)
+            rows[-1] += _tested(tested[name]) if name in tested else [None] * 7
+    header = [metric.metric, LABELS["mean"], _percent(comparison)]
+    header += _test_header(comparison) if against is not None else []
+    return Table(title, metric.metric, header, rows)
 
 
 def pairs(comparison: Comparison, metric: MetricComparison) -> Table:
     """Return the tests of all pairs by one metric."""
-    percent = f"{comparison.level * 100:g} % interval"
-    header = [metric.metric, "difference", percent, "p", _p(comparison), "won", "tied", "lost"]
     rows = [[f"{d.run} - {d.against}", *_tested(d)] for d in metric.differences]
-    return Table(
-        f"{metric.metric}: all pairs", f"{metric.metric}-pairs", header, rows, "l" + "r" * 7
-    )
+    header = [metric.metric, *_test_header(comparison)]
+    return Table(f"{metric.metric}: all pairs", f"{metric.metric}-pairs", header, rows)
 
 
 def searches(comparison: Comparison) -> Table:
@@ -126,65 +157,61 @@ def searches(comparison: Comparison) -> Table:
         [name, *(curve[min(n, len(curve) - 1)] for n in steps)]
         for name, curve in comparison.curves.items()
     ]
-    return Table(
-        "Share of the references in reach that were shown after so many searches",
-        "searches",
-        ["searches", *map(str, steps)],
-        rows,
-        "l" + "r" * len(steps),
-    )
+    title = "Share of the references in reach that were shown after n searches"
+    return Table(title, "searches", [LABELS["searches"], *map(str, steps)], rows)
 
 
 def effort(comparison: Comparison) -> Table:
     """Return what each run cost."""
-    header = [
-        "all episodes", "searches", "reads", "characters", "steps", "failed", "cut off",
-    ]  # fmt: skip
-    rows: list[list[Any]] = [
-        [name, *map(count, (e.searches, e.reads, e.characters, e.steps, e.errors, e.truncated))]
-        for name, e in comparison.efforts.items()
-    ]
-    if uses_models(comparison):
-        header += ["calls", "tokens in", "tokens out", "dollars", "unreadable"]
-        for row, e in zip(rows, comparison.efforts.values(), strict=True):
-            row += map(count, (e.calls, e.prompt_tokens, e.completion_tokens))
-            row += [e.dollars, count(e.failed)]
+    names = _EFFORT + (_MODEL_EFFORT if uses_models(comparison) else ())
+    rows = []
+    for run, total in comparison.efforts.items():
+        values = [getattr(total, name) for name in names]
+        rows.append([run, *(f"{v:,}" if isinstance(v, int) else v for v in values)])
     number = len(comparison.surveys)
-    title = f"What the {number} episode{'s' * (number != 1)} of each run took"
-    return Table(title, "effort", header, rows, "l" + "r" * (len(header) - 1))
+    title = f"Effort of each run in {number} episode{'s' * (number != 1)}"
+    return Table(title, "effort", [LABELS["run"], *(LABELS[name] for name in names)], rows)
 
 
 def uses_models(comparison: Comparison) -> bool:
-    """Return whether any episode of any run notes a language model."""
-    episodes = (episode for run in comparison.runs for episode in run.episodes.values())
-    return any(episode.use is not None for episode in episodes)
+    """Return whether any episode of any run records a language model."""
+    efforts: list[Effort] = [e.effort for run in comparison.runs for e in run.episodes.values()]
+    return any(getattr(e, name) is not None for e in efforts for name in _MODEL_EFFORT)
 
 
 def remarks(comparison: Comparison) -> list[str]:
     """Return remarks for a reader of the tables."""
-    scored = max(run.metrics["counts"]["scored"] for run in comparison.runs)
-    sentences = [
-        f"Over {scored} of {len(comparison.surveys)} surveys; the others lack labels."
-        if scored < len(comparison.surveys)
-        else f"Over {scored} surveys."
-    ]
+    scored, number = (
+        max(r.metrics["counts"]["scored"] for r in comparison.runs),
+        len(comparison.surveys),
+    )
+    over = f"Over {scored} of {number} surveys; the others lack labels."
+    sentences = [over if scored < number else f"Over {scored} surveys."]
     if len(comparison.runs) == 1:
         sentences.append(
             "One run has nothing to be compared with: name two or more for differences and tests."
         )
     else:
         whom = "of all pairs" if comparison.baseline is None else f"from {comparison.baseline}"
+        method = comparison.correction.capitalize()
+        how = f"corrected by {method} for all comparisons by one metric"
         sentences.append(
-            f"Differences {whom}; two-sided p of {TEST_NAMES[comparison.test]}, "
-            f"{CORRECTION_NAMES[comparison.correction]}; * where that is at most "
-            f"{1 - comparison.level:.4g}."
+            f"Differences {whom}; two-sided p of {_TESTS[comparison.test]}, "
+            f"{how if comparison.correction != 'none' else 'not corrected'}; * where that is at "
+            f"most {1 - comparison.level:.4g}."
         )
+    for run in comparison.runs:
+        nothing = sum(not any(e["submitted"].values()) for e in run.metrics["per_survey"].values())
+        if nothing:
+            sentences.append(
+                f"Warning: {run.name} submitted nothing in {nothing} of {number} episodes; nothing "
+                "scores as an empty answer."
+            )
     if any(run.manifest["agent"] == ORACLE for run in comparison.runs):
         sentences.append("The agent oracle knows the labels.")
-    sentences += [
-        f"No share after so many searches for {name}: {why}."
-        for name, why in comparison.without_curve.items()
-    ]
+    for why in dict.fromkeys(comparison.without_curve.values()):
+        names = [name for name, its in comparison.without_curve.items() if its == why]
+        sentences.append(f"No share after n searches for {'; '.join(names)}: {why}.")
     return [*sentences, *comparison.notes]
 
 
@@ -196,52 +223,50 @@ def interval(value: Estimate | PairedDifference | None) -> str | None:
     return f"{value.low:{sign}.4f} to {value.high:{sign}.4f}"
 
 
-def count(value: int | None) -> str | None:
-    """Return a number with thousands apart."""
-    return None if value is None else f"{value:,}"
+def _surveys(number: int) -> str:
+    return f"{number} survey{'s' * (number != 1)}"
 
 
-def probability(value: float | None) -> str | None:
+def _p_value(value: float) -> str:
     """Return p, never rounded to 0."""
-    if value is None:
-        return None
     return f"{value:.4f}" if value >= 0.0001 else "<0.0001"
 
 
-def _tested(difference: PairedDifference) -> list[Any]:
-    corrected = probability(difference.corrected)
+def _percent(comparison: Comparison) -> str:
+    return f"{comparison.level * 100:g} % {LABELS['interval']}"
+
+
+def _test_header(comparison: Comparison) -> list[str]:
+    correction = comparison.correction if comparison.correction != "none" else "not corrected"
     return [
-        f"{difference.difference:+.4f}", interval(difference), probability(difference.p),
-        None if corrected is None else corrected + ("*" if difference.significant else " "),
+        LABELS["difference"], _percent(comparison), LABELS["p"], f"{LABELS['p']} ({correction})",
+        LABELS["wins"], LABELS["ties"], LABELS["losses"],
+    ]  # fmt: skip
+
+
+def _tested(difference: PairedDifference) -> list[Any]:
+    p, corrected = difference.p, difference.corrected
+    return [
+        f"{difference.difference:+.4f}", interval(difference), None if p is None else _p_value(p),
+        None if corrected is None else _p_value(corrected) + " *"[difference.significant],
         difference.wins, difference.ties, difference.losses,
     ]  # fmt: skip
 
 
-def _p(comparison: Comparison) -> str:
-    correction = comparison.correction
-    return f"p ({correction})" if correction != "none" else "p (not corrected)"
-
-
-def _mean(metric: MetricComparison, name: str) -> float | None:
-    return metric.means[name].mean if name in metric.means else None
-
-
 def as_text(comparison: Comparison) -> str:
-    """Return the tables for a terminal."""
-    parts = []
+    """Return the tables for a terminal, after the verdict."""
+    parts = [_line(verdict(comparison))]
     for table in tables(comparison):
-        shown = tabular.text(table.header, table.rows, align=table.align, decimals=table.decimals)
+        shown = tabular.text(table.header, table.rows, align=table.align)
         parts.append(f"{_line(table.title)}\n{shown}")
     return "\n\n".join([*parts, "\n".join(map(_line, remarks(comparison)))]) + "\n"
 
 
 def as_markdown(comparison: Comparison) -> str:
     """Return the tables for GitHub's Markdown; the best mean of each metric is bold."""
-    parts = []
+    parts = [tabular.escape_markdown(_line(verdict(comparison)))]
     for table in tables(comparison):
-        shown = tabular.markdown(
-            table.header, table.rows, align=table.align, decimals=table.decimals, bold=table.bold
-        )
+        shown = tabular.markdown(table.header, table.rows, align=table.align, bold=table.bold)
         parts.append(f"### {tabular.escape_markdown(_line(table.title))}\n\n{shown}")
     notes = "\n".join(f"- {tabular.escape_markdown(_line(r))}" for r in remarks(comparison))
     return "\n\n".join([*parts, notes]) + "\n"
@@ -251,27 +276,19 @@ def as_latex(comparison: Comparison) -> str:
     """Return the tables for LaTeX with booktabs; the remarks are comments."""
     parts = [
         tabular.latex(
-            table.header,
-            table.rows,
-            caption=table.title,
-            label=f"tab:{table.key}",
-            align=table.align,
-            decimals=table.decimals,
-            bold=table.bold,
+            table.header, table.rows, caption=table.title, label=f"tab:{table.key}",
+            align=table.align, bold=table.bold,
         )
         for table in tables(comparison)
-    ]
+    ]  # fmt: skip
     notes = "\n".join(f"% {_line(remark)}" for remark in remarks(comparison))
     return "\n\n".join([*parts, notes]) + "\n"
 
 
 def as_json(comparison: Comparison) -> dict[str, Any]:
-    """Return everything but the episodes themselves, as JSON can hold it."""
+    """Return everything except the episodes themselves, as JSON can hold it."""
     return {
-        "task": comparison.task,
-        "baseline": comparison.baseline,
-        "test": comparison.test,
-        "correction": comparison.correction,
+        **{key: getattr(comparison, key) for key in ("task", "baseline", "test", "correction")},
         "level": comparison.level,
         "permutations": PERMUTATIONS if comparison.test == "fisher" else None,
         "resamples": RESAMPLES,
@@ -291,23 +308,23 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
             }
             for run in comparison.runs
         },
-        "metrics": {metric.metric: _metric(metric) for metric in comparison.metrics},
-        "headline": comparison.headline,
-        "notes": remarks(comparison),
-    }
-
-
-def _metric(metric: MetricComparison) -> dict[str, Any]:
-    return {
-        "lower_is_better": metric.lower_is_better,
-        "surveys": len(metric.surveys),
-        "ceiling": metric.ceiling,
-        "means": {name: dataclasses.asdict(mean) for name, mean in metric.means.items()},
-        "differences": [dataclasses.asdict(difference) for difference in metric.differences],
-        "per_survey": {
-            survey: {name: values[place] for name, values in metric.values.items()}
-            for place, survey in enumerate(metric.surveys)
+        "metrics": {
+            metric.metric: {
+                "lower_is_better": metric.lower_is_better,
+                "surveys": len(metric.surveys),
+                "ceiling": metric.ceiling,
+                "means": {name: dataclasses.asdict(mean) for name, mean in metric.means.items()},
+                "differences": [dataclasses.asdict(each) for each in metric.differences],
+                "per_survey": {
+                    survey: {name: values[place] for name, values in metric.values.items()}
+                    for place, survey in enumerate(metric.surveys)
+                },
+            }
+            for metric in comparison.metrics
         },
+        "headline": comparison.headline,
+        "verdict": verdict(comparison),
+        "notes": remarks(comparison),
     }
 
 

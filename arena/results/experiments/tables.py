@@ -14,7 +14,7 @@ from arena.corpus import Corpus, indexes
 from arena.errors import DataError
 from arena.mindmap import needs
 from arena.mindmap.extractors import make_extractor
-from arena.results.comparison.episodes import usage_of
+from arena.results.comparison import usage_of
 from arena.results.experiments.config import Experiment, PublishedFigure, TableSpec
 from arena.results.experiments.grid import RUNS, Cell, directory_of, reported_metrics
 from arena.retrieval import parse_name
