@@ -7,7 +7,7 @@ from typing import Any
 from arena.agents import AGENTS, Desk, Steps
 from arena.llm import Fields, LLMAgent, ParseError
 from arena.mindmap.tree import MAX_HEADINGS, MindMap
-from baselines.parts.trees import Node, json_of, read_tree
+from baselines.parts.trees import json_of, read_tree
 
 
 @AGENTS.register("few-shot")
@@ -40,11 +40,7 @@ def _mind_map(value: Any, topic: str) -> MindMap:
     kept = root.levels()[: MAX_HEADINGS + 1]
     if len(kept) == 1:
         raise ParseError("There is no heading in it.")
-    done: dict[int, MindMap] = {}
-    for node in reversed(kept):
-        done[id(node)] = MindMap(node.label if node.level else topic, _done(node, done))
-    return done[id(root)]
-
-
-def _done(node: Node, done: dict[int, MindMap]) -> tuple[MindMap, ...]:
-    return tuple(done.pop(id(child)) for child in node.children.values() if id(child) in done)
+    known = set(map(id, kept))
+    for node in kept:
+        node.children = {name: c for name, c in node.children.items() if id(c) in known}
+    return root.mind_map(topic)

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from arena.agents import AGENTS, Action, Agent, Observation, result_of
-from baselines.parts.phrases import Paper, phrases
+from arena.agents import AGENTS, Action, Agent, Known, Observation, result_of
+from baselines.parts.phrases import phrases
 
 _FIRST_WORDS = ("analysis", "approach", "data", "method", "model", "new", "results", "study")
 _SEARCHES = 10
@@ -45,10 +45,8 @@ class Random(Agent):
         budget = observation["budget"]
         if self._searches < _SEARCHES and budget["searches"] > 0 and budget["steps"] > 1:
             self._searches += 1
-            return {
-                "tool": "search",
-                "arguments": {"query": self._random.choice(self._words), "k": 100},
-            }
+            query = self._random.choice(self._words)
+            return {"tool": "search", "arguments": {"query": query, "k": 100}}
         self._chosen = self._random.sample(list(self._seen), min(_SUBMITTED, len(self._seen)))
         if organizing:
             return self._organize(observation)
@@ -64,12 +62,12 @@ class Random(Agent):
     def _organize(self, observation: Observation) -> Action:
         if not self._chosen:
             return {"tool": "finish", "arguments": {}}
-        papers = [Paper(paper_id, self._seen[paper_id]) for paper_id in self._chosen]
+        papers = [Known(paper_id, self._seen[paper_id]) for paper_id in self._chosen]
         mind_map = random_tree(papers, observation["topic"], self._random)
         return {"tool": "organize", "arguments": {"mind_map": mind_map}}
 
 
-def random_tree(papers: Sequence[Paper], topic: str, draw: random.Random) -> dict[str, Any]:
+def random_tree(papers: Sequence[Known], topic: str, draw: random.Random) -> dict[str, Any]:
     """Return a mind-map of two levels: terms drawn from the most frequent ones of the titles.
 
     Terms are n-grams of 1 to 3 words, counted by titles. Each paper is filed under a random
@@ -80,26 +78,21 @@ def random_tree(papers: Sequence[Paper], topic: str, draw: random.Random) -> dic
         topic: Label of the root.
         draw: Generator of all random numbers.
     """
-    counts: Counter[tuple[str, ...]] = Counter()
-    forms: dict[tuple[str, ...], str] = {}
-    for paper in papers:
-        in_title = {phrase.stems: phrase.surface for phrase in phrases(paper.title)}
-        counts.update(list(in_title))
-        for stems, surface in in_title.items():
-            forms.setdefault(stems, surface)
+    titles = [dict(phrases(paper.title)) for paper in papers]  # stems -> surface
+    counts = Counter(stems for title in titles for stems in title)
+    forms = {stems: title[stems] for title in reversed(titles) for stems in title}
     frequent = sorted(counts, key=lambda stems: (-counts[stems], stems))[:_TERMS]
     terms = [forms[stems] for stems in frequent]
     if not terms:
         terms = list(dict.fromkeys(paper.title.strip() or "Papers" for paper in papers))[:_TERMS]
     draw.shuffle(terms)
-    tops: list[dict[str, Any]] = []
-    for _ in range(draw.randint(*_TOP)):
-        if terms:
-            tops.append({"label": terms.pop(), "children": [], "papers": []})
+    tops: list[dict[str, Any]] = [
+        {"label": terms.pop(), "children": [], "papers": []}
+        for _ in range(min(draw.randint(*_TOP), len(terms)))
+    ]
     for top in tops:
-        for _ in range(draw.randint(*_BELOW)):
-            if terms:
-                top["children"].append({"label": terms.pop(), "papers": []})
+        for _ in range(min(draw.randint(*_BELOW), len(terms))):
+            top["children"].append({"label": terms.pop(), "papers": []})
     leaves = [leaf for top in tops for leaf in top["children"] or [top]]
     for paper in papers:
         draw.choice(leaves)["papers"].append(paper.id)

@@ -165,12 +165,10 @@ class React(LLMAgent):
 def _unaffordable(action: Action, desk: Desk) -> str:
     """Return why an action would end the episode, or nothing."""
     assert isinstance(action, dict)
+    left = {"search": desk.searches_left, "read": desk.reads_left}
+    left |= dict.fromkeys(("references", "citations"), desk.lists_left)
     tool = action["tool"]
-    lists = desk.lists_left
-    left = {"search": desk.searches_left, "read": desk.reads_left, "references": lists}
-    if left.get("references" if tool == "citations" else tool, 1):
-        return ""
-    return f"the budget allows no further {tool}. Submit."
+    return "" if left.get(tool, 1) else f"the budget allows no further {tool}. Submit."
 
 
 def _smaller(action: Action, desk: Desk) -> Action:

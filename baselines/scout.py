@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from arena._internal.cores import one_thread
 from arena.agents import AGENTS, Desk, Known, Researcher, Steps
 from arena.encoders import ENCODERS
 from baselines.clustering import cluster
@@ -176,21 +177,17 @@ class Scout(Researcher):
                 return
             passed.update(waiting)
             tries -= len(waiting)
-            if self._abstracts:
-                for paper_id in waiting:
-                    yield from self._read(desk, paper_id)
+            for paper_id in waiting if self._abstracts else ():
+                before = desk.read_count
+                yield from desk.read(paper_id)
+                if desk.read_count > before and desk.result.get("citations"):
+                    self._linked = True
             yield from self._judge(desk, waiting)
             for paper_id in waiting:
                 if self._judged.get(paper_id, 1.0) and desk.searches_left:
                     self._used.append(paper_id)
                     count -= 1
                     yield from self._search(desk, _text(desk.papers[paper_id]), 1.0, paper_id)
-
-    def _read(self, desk: Desk, paper_id: str) -> Steps[None]:
-        before = desk.read_count
-        yield from desk.read(paper_id)
-        if desk.read_count > before and desk.result.get("citations"):
-            self._linked = True
 
     def _judge(self, desk: Desk, paper_ids: Sequence[str]) -> Steps[None]:
         new = [paper_id for paper_id in paper_ids if paper_id not in self._judged]
@@ -211,17 +208,17 @@ class Scout(Researcher):
     def _rank(self, desk: Desk) -> None:
         """Put all papers found on the desk, best first."""
         ids = self._votes.ids
-        scores = self._votes.scores(self._trust, self._judged)
         factor = np.array([self._judged.get(paper_id, 1.0) for paper_id in ids])
-        scores = scores * factor
+        scores = self._votes.scores(self._trust, self._judged) * factor
         order = best_first(scores)
         pool = order[:_POOL]
         if len(pool) > 1 and (self._titles or self._diversity):
             names = [desk.papers[ids[number]].title for number in pool]
-            order = [pool[place] for place in self._corrected(scores[pool], names)] + order[_POOL:]
-        out = [number for number in order if factor[number] == 0]
-        desk.ranking = [ids[number] for number in order if factor[number] > 0]
-        desk.ranking += [ids[number] for number in out]
+            with one_thread():
+                corrected = self._corrected(scores[pool], names)
+            order = [pool[place] for place in corrected] + order[_POOL:]
+        order.sort(key=lambda number: factor[number] == 0)
+        desk.ranking = [ids[number] for number in order]
 
     def _corrected(self, scores: Scores, names: Sequence[str]) -> list[int]:
         """Return the places of the best papers in their final order."""

@@ -58,19 +58,11 @@ class ScoutLLM(Scout, LLMAgent):
 
     def subtopics(self, desk: Desk) -> Steps[Sequence[str]]:
         """Return the queries that the model writes for sub-topics."""
-        if not self._proposals:
-            return (yield from super().subtopics(desk))
-        proposed = self.ask(
-            "subtopics",
-            queries,
-            topic=desk.topic,
-            cutoff=desk.cutoff,
-            count=self._proposals,
-            papers=listed([desk.papers[i] for i in desk.ranking[:_SHOWN]], abstracts=False),
-        )
-        if not proposed:
-            return (yield from super().subtopics(desk))
-        return proposed[: self._proposals]
+        papers = listed([desk.papers[i] for i in desk.ranking[:_SHOWN]], abstracts=False)
+        values = {"topic": desk.topic, "cutoff": desk.cutoff, "papers": papers}
+        count = self._proposals
+        proposed = self.ask("subtopics", queries, count=count, **values) if count else None
+        return proposed[:count] if proposed else (yield from super().subtopics(desk))
 
     def judge(self, desk: Desk, paper_ids: Sequence[str]) -> Steps[Mapping[str, float]]:
         """Return 1 for papers that the model calls relevant, `irrelevant` for others."""

@@ -83,7 +83,9 @@ class SelfRAG(LLMAgent):
             if not wanted:
                 return
             unseen = [i for i in hits[: self._judged] if i not in relevant]
-            judged = yield from self._judge(desk, query, unseen)
+            for paper_id in unseen if self._abstracts else ():
+                yield from desk.read(paper_id)
+            judged = judgements(self, desk, unseen, self._batch, self._abstracts, query=query)
             if unseen and not judged:
                 return  # nothing to refine by
             relevant |= judged
@@ -94,32 +96,14 @@ class SelfRAG(LLMAgent):
             if not query or query.lower() in map(str.lower, tried):
                 return
 
-    def _judge(self, desk: Desk, query: str, papers: Sequence[str]) -> Steps[dict[str, bool]]:
-        """Return paper -> whether the model judges it relevant; unread judgements are left out."""
-        if self._abstracts:
-            for paper_id in papers:
-                yield from desk.read(paper_id)
-        return judgements(self, desk, papers, self._batch, self._abstracts, query=query)
-
     def _refined(self, desk: Desk, tried: Sequence[str], relevant: Mapping[str, bool]) -> str:
         """Return the next query, empty if the last one is the final one."""
-        by_verdict = {
-            verdict: listed(
-                [desk.papers[i] for i, judged in relevant.items() if judged is verdict],
-                abstracts=False,
-            )
-            for verdict in (True, False)
-        }
-        query = self.ask(
-            "refine",
-            next_query,
-            topic=desk.topic,
-            cutoff=desk.cutoff,
-            tried="\n".join(f"{number}. {query}" for number, query in enumerate(tried, start=1)),
-            relevant=by_verdict[True] or "(none)",
-            irrelevant=by_verdict[False] or "(none)",
-        )
-        return query or ""
+        known = {"topic": desk.topic, "cutoff": desk.cutoff}
+        known["tried"] = "\n".join(f"{n}. {query}" for n, query in enumerate(tried, start=1))
+        for name, verdict in (("relevant", True), ("irrelevant", False)):
+            papers = [desk.papers[i] for i, judged in relevant.items() if judged is verdict]
+            known[name] = listed(papers, abstracts=False) or "(none)"
+        return self.ask("refine", next_query, **known) or ""
 
 
 def in_order(ranking: Sequence[str], relevant: Mapping[str, bool]) -> list[str]:

@@ -2,32 +2,220 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, zip_longest
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from arena.agents import AGENTS, Desk, Steps
-from arena.llm import Failed, Fields, LLMAgent
-from baselines.parts.asking import listed
-from baselines.parts.asking import queries as read_queries
-from baselines.parts.conversations import (
-    GENERAL,
-    NO_ANSWER,
-    NOTHING_FOUND,
-    PAPERS,
-    Talk,
-    Turn,
-    all_of,
-    answer,
-    closest,
-    outline,
-    question,
-)
-from baselines.parts.conversations import perspectives as read_perspectives
+from arena.agents import AGENTS, Desk, Known, Steps
+from arena.llm import (
+    Failed,
+    Fields,
+    LLMAgent,
+    ParseError,
+    as_list,
+    tagged,
+    unfenced,
+    without_thoughts,
+)  # fmt: skip
+from arena.mindmap.tree import MAX_HEADINGS
+from arena.text import analyze
+from baselines.parts.asking import line, listed
+from baselines.parts.asking import queries as queries_in
 from baselines.parts.options import whole
 
 T = TypeVar("T")
+
+GENERAL = "A newcomer, who wants to know the basics of the whole topic."
+"""Perspective of the general conversation; STORM's is a "basic fact writer"."""
+
+NOTHING_FOUND = "(Nothing was found on this. Ask something else.)"
+NO_ANSWER = "(There was no answer that could be read.)"
+
+QUESTION = 500
+"""Most characters of a question or a perspective."""
+ANSWER = 2_000
+"""Most characters of an answer."""
+TALKS = 40_000
+"""Most characters of all conversations together when the outline is refined."""
+PAPERS = 30
+"""Most papers that an answer is made from."""
+
+_IN_FULL = 4  # last turns whose answers the next question is based on, as in STORM
+
+_DONE = re.compile(
+    r"\W*(?:done|none|nothing(?: (?:more|else|left))?|thank(?:s| you)\b.*"
+    r"|no (?:more |further )?questions?\b.*)\W*",
+    re.IGNORECASE,
+)
+
+
+class Turn(NamedTuple):
+    """A question and its answer."""
+
+    question: str
+    answer: str
+
+
+@dataclass
+class Talk:
+    """A conversation from one perspective."""
+
+    perspective: str
+    turns: list[Turn] = field(default_factory=list)
+    over: bool = False
+
+    def so_far(self) -> str:
+        """Return the conversation for the next question, without old answers."""
+        lines = []
+        for number, (question, answer) in enumerate(self.turns):
+            old = number < len(self.turns) - _IN_FULL
+            lines += [f"You: {question}", f"Expert: {'(left out)' if old else answer}"]
+        return "\n".join(lines) or "(nothing yet)"
+
+
+def all_of(talks: Sequence[Talk]) -> str:
+    """Return conversations as one text, each with an equal share of `TALKS`; empty for none."""
+    held = [talk for talk in talks if talk.turns]
+    return "\n\n".join(
+        "\n".join(
+            [
+                f"Perspective: {talk.perspective}",
+                *(f"Question: {question}\nAnswer: {answer}" for question, answer in talk.turns),
+            ]
+        )[: TALKS // len(held)]
+        for talk in held
+    )
+
+
+def perspectives_in(text: str) -> list[str]:
+    """Return the perspectives in ``<Perspectives>``, each once."""
+    items = as_list(tagged(text, "Perspectives"))
+    return list(dict.fromkeys(line(item, QUESTION) for item in items))
+
+
+def question_in(text: str) -> str:
+    """Return the question in ``<question>``, empty if the model has no more questions."""
+    said = line(tagged(text, "question"), QUESTION)
+    if _DONE.fullmatch(said):
+        return ""
+    if not re.search(r"\w", said):
+        raise ParseError("there is no question in <question>...</question>.")
+    return said
+
+
+def answer_in(text: str) -> str:
+    """Return the answer in ``<answer>``."""
+    said = line(tagged(text, "answer"), ANSWER)
+    if not re.search(r"\w", said):
+        raise ParseError("there is no answer in <answer>...</answer>.")
+    return said
+
+
+def closest(papers: Sequence[Known], wanted: str, most: int) -> list[Known]:
+    """Return the papers whose titles share most terms with a text; equals in their order.
+
+    The measure is the sum of ``ln(1 + n / df)`` over the distinct terms that title and text
+    share, where df of the n titles hold the term.
+
+    >>> papers = [Known("a", "Deep graphs"), Known("b", "Deep nets"), Known("c", "Deep graph nets")]
+    >>> [paper.id for paper in closest(papers, "Which nets are there?", 2)]
+    ['b', 'c']
+    """
+    titles = [set(analyze(paper.title)) for paper in papers]
+    df = Counter(term for terms in titles for term in terms)
+    terms = sorted(set(analyze(wanted)))  # a sum of floats depends on its order
+    scores = [
+        sum(math.log(1 + len(papers) / df[term]) for term in terms if term in title)
+        for title in titles
+    ]
+    return [papers[place] for place in sorted(range(len(papers)), key=lambda i: -scores[i])][:most]
+
+
+_LONGEST = 200  # characters of a heading
+_LONGEST_ITEM = 120  # a longer list item is text
+_DEEPEST = 6  # of headings, and again of list items below one
+_ITEM = re.compile(r"(?:[-*+•]|\d{1,2}[.)])\s+(\S.*)")
+_LEAD = re.compile(r"\*\*([^*]+)\*\*")
+_TYPOLOGY = re.compile(r"<(?=/?typology>)", re.IGNORECASE)  # would begin a mind-map
+
+
+def outline(text: str, topic: str) -> str:
+    r"""Return the headings of an outline as lines ``## heading`` below a line ``# topic``.
+
+    Headings keep their levels, and list items are headings below the last one, as in STORM; all
+    other text is left out. The first heading is the title, and left out, if it is the only one of
+    level 1 and others follow, or equals the topic. The heading of a list item with an explanation
+    is its words in bold, or those before the colon.
+
+    Args:
+        text: Markdown, in ``<outline>`` or not.
+        topic: Title of the outline.
+
+    >>> print(outline("# My Title\n## 1 Kinds\nMany.\n- Fast: one pass\n## 2 Uses", "sorting"))
+    # sorting
+    ## 1 Kinds
+    ### Fast
+    ## 2 Uses
+    """
+    try:
+        text = tagged(text, "outline")
+    except ParseError:
+        text = unfenced(without_thoughts(text))
+    headings = _headings(text)
+    uppermost = [heading for level, heading in headings if level == 1]
+    if headings and (
+        _words(headings[0][1]) == _words(topic)
+        or (headings[0][0] == len(uppermost) == 1 and len(headings) > 1)
+    ):
+        del headings[0]
+    if not headings:
+        raise ParseError("there is no heading below the title.")
+    least = min(level for level, _ in headings)
+    lines = [f"# {_line(topic)}"]
+    lines += [
+        f"{'#' * (level - least + 2)} {heading}" for level, heading in headings[:MAX_HEADINGS]
+    ]
+    return "\n".join(lines)
+
+
+def _headings(text: str) -> list[tuple[int, str]]:
+    headings = []
+    above = 0
+    for written in text.expandtabs(4).splitlines():
+        bare = written.strip()
+        if bare.startswith("#"):
+            heading = bare.lstrip("#")
+            level = above = min(len(bare) - len(heading), _DEEPEST)
+        elif item := _ITEM.match(bare):
+            heading = _of_item(item[1])
+            indent = len(written) - len(written.lstrip())
+            level = above + 1 + min(indent // 2, _DEEPEST - 1)
+        else:
+            continue
+        heading = _line(heading)
+        if re.search(r"\w", heading):
+            headings.append((level, heading))
+    return headings
+
+
+def _of_item(text: str) -> str:
+    if lead := _LEAD.match(text):
+        return lead[1].rstrip(": ")
+    label = text.partition(": ")[0]
+    return label if len(label) <= _LONGEST_ITEM else ""
+
+
+def _line(text: str) -> str:
+    return _TYPOLOGY.sub("&lt;", " ".join(text.split())[:_LONGEST])
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
 
 
 @AGENTS.register("storm")
@@ -105,12 +293,19 @@ class Storm(LLMAgent):
         self._hits: dict[str, list[str]] = {}  # query -> hits, in the order of the searches
 
     def discover(self, desk: Desk) -> Steps[None]:
-        """Hold the conversations."""
+        """Find perspectives in the titles of related papers, and hold the conversations."""
         self._talks = [Talk(GENERAL)]
         if self._perspectives:
-            yield from self._look_around(desk)
+            if desk.given:
+                self._related_papers = desk.given[:: -(-len(desk.given) // self._related)]
+            else:
+                hits = yield from desk.search(desk.topic, self._related)
+                self._related_papers = desk.ranking = [hit.id for hit in hits]
             if desk.given or desk.searches_left:
-                self._talks += map(Talk, self._named(desk))
+                titles = listed([desk.papers[i] for i in self._related_papers], years=True)
+                values = _about(desk) | {"titles": titles or "(none)", "count": self._perspectives}
+                named = self.ask("perspectives", perspectives_in, **values) or []
+                self._talks += map(Talk, named[: self._perspectives])
         for later in reversed(range(self._max_turns)):
             talks = [talk for talk in self._talks if not talk.over]
             if talks and (desk.given or desk.searches_left):
@@ -134,39 +329,33 @@ class Storm(LLMAgent):
         """Return those of `LLMAgent`, and ``perspectives``."""
         return super().notes() | {"perspectives": [talk.perspective for talk in self._talks]}
 
-    def _look_around(self, desk: Desk) -> Steps[None]:
-        """Choose papers whose titles show perspectives: hits, or some of the starting papers."""
-        if desk.given:
-            self._related_papers = desk.given[:: -(-len(desk.given) // self._related)]
-            return
-        hits = yield from desk.search(desk.topic, self._related)
-        self._related_papers = desk.ranking = [hit.id for hit in hits]
-
-    def _named(self, desk: Desk) -> list[str]:
-        """Return the perspectives that the model derives from titles."""
-        related = [desk.papers[paper_id] for paper_id in self._related_papers]
-        titles = listed(related, years=True) or "(none)"
-        values = _about(desk) | {"titles": titles, "count": self._perspectives}
-        named = self.ask("perspectives", read_perspectives, **values)
-        return list(named or ())[: self._perspectives]
-
     def _turn(self, desk: Desk, talks: Sequence[Talk], later: int) -> Steps[None]:
         """Let each conversation take a turn; at most `later` further turns follow."""
-        values = [
-            {"perspective": talk.perspective, "conversation": talk.so_far()} for talk in talks
-        ]
-        asked = []
-        for talk, said in zip(talks, self._each("question", question, desk, values), strict=True):
-            talk.over = not said
-            if said:
-                asked.append((talk, said))
-        questions = [said for _, said in asked]
+        said = self._each(
+            "question", question_in, desk,
+            [{"perspective": talk.perspective, "conversation": talk.so_far()} for talk in talks],
+        )  # fmt: skip
+        for talk, question in zip(talks, said, strict=True):
+            talk.over = not question
+        talks, questions = [talk for talk in talks if not talk.over], [q for q in said if q]
         papers = yield from self._papers_for(desk, questions)
-        if later or self._outlines(desk):  # else nobody reads the answers
-            yield from self._read(desk, papers, later * len(asked) * self._queries)
-            answers = self._answers(desk, questions, papers)
-            for (talk, said), reply in zip(asked, answers, strict=True):
-                talk.turns.append(Turn(said, reply))
+        names = {tool["function"]["name"] for tool in self.tools}
+        if not later and desk.stage != "organization" and names and "organize" not in names:
+            return  # nobody reads the answers
+        searches = 0 if desk.given else later * len(talks) * self._queries
+        for paper_id in chain(*(ids[: self._abstracts] for ids in papers)):
+            if desk.steps_left > min(searches, desk.budget["searches"]):
+                yield from desk.read(paper_id)
+        shown = [listed([desk.papers[i] for i in ids[:PAPERS]], years=True) for ids in papers]
+        values = [
+            {"question": question, "papers": text}
+            for question, text in zip(questions, shown, strict=True)
+            if text
+        ]
+        replies = iter(self._each("answer", answer_in, desk, values))
+        for talk, question, text in zip(talks, questions, shown, strict=True):
+            reply = (next(replies) or NO_ANSWER) if text else NOTHING_FOUND
+            talk.turns.append(Turn(question, reply))
 
     def _papers_for(self, desk: Desk, questions: Sequence[str]) -> Steps[list[list[str]]]:
         """Return the papers for each question, the best hit of each query first."""
@@ -174,49 +363,23 @@ class Storm(LLMAgent):
             given = [desk.papers[paper_id] for paper_id in desk.given]
             most = self._k * self._queries
             return [[paper.id for paper in closest(given, said, most)] for said in questions]
-        values: list[dict[str, str | int]] = [
+        values: list[dict[str, Any]] = [
             {"question": said, "count": self._queries} for said in questions
         ]
-        written = self._each("queries", read_queries, desk, values)
         papers = []
-        for said, queries in zip(questions, written, strict=True):
-            hits = yield from self._searched(desk, (queries or [said])[: self._queries])
-            in_turn = chain(*zip_longest(*hits))
+        for said, queries in zip(
+            questions, self._each("queries", queries_in, desk, values), strict=True
+        ):
+            queries = (queries or [said])[: self._queries]
+            for query in queries:
+                if query not in self._hits and desk.searches_left:
+                    hits = yield from desk.search(query, self._k)
+                    self._hits[query] = [hit.id for hit in hits]
+            discovered = [*chain(*self._hits.values()), *self._related_papers]
+            desk.ranking = list(dict.fromkeys(discovered))
+            in_turn = chain(*zip_longest(*(self._hits.get(query, []) for query in queries)))
             papers.append([paper_id for paper_id in dict.fromkeys(in_turn) if paper_id])
         return papers
-
-    def _searched(self, desk: Desk, queries: Sequence[str]) -> Steps[list[list[str]]]:
-        """Search, each query once, and put the ranking so far on the desk; return the hits."""
-        for query in queries:
-            if query not in self._hits and desk.searches_left:
-                hits = yield from desk.search(query, self._k)
-                self._hits[query] = [hit.id for hit in hits]
-        discovered = [*chain(*self._hits.values()), *self._related_papers]
-        desk.ranking = list(dict.fromkeys(discovered))
-        return [self._hits.get(query, []) for query in queries]
-
-    def _read(self, desk: Desk, lists: Sequence[Sequence[str]], searches: int) -> Steps[None]:
-        """Read abstracts with the steps that `searches` further searches do not need."""
-        for papers in lists:
-            for paper_id in papers[: self._abstracts]:
-                kept = 0 if desk.given else min(searches, desk.budget["searches"])
-                if desk.steps_left > kept:
-                    yield from desk.read(paper_id)
-
-    def _answers(
-        self, desk: Desk, questions: Sequence[str], lists: Sequence[Sequence[str]]
-    ) -> list[str]:
-        """Return the answer to each question; a question without papers costs no request."""
-        values = [
-            {
-                "question": said,
-                "papers": listed([desk.papers[i] for i in papers[:PAPERS]], years=True),
-            }
-            for said, papers in zip(questions, lists, strict=True)
-            if papers
-        ]
-        replies = iter(self._each("answer", answer, desk, values))
-        return [(next(replies) or NO_ANSWER) if papers else NOTHING_FOUND for papers in lists]
 
     def _each(
         self,
@@ -227,11 +390,6 @@ class Storm(LLMAgent):
     ) -> list[T | Failed]:
         """As `ask_many`, with topic and cutoff; an empty list asks nothing."""
         return self.ask_many(template, parse, [{**_about(desk), **values} for values in many])
-
-    def _outlines(self, desk: Desk) -> bool:
-        """Return whether an outline is due in this episode, as far as the tools show."""
-        names = {tool["function"]["name"] for tool in self.tools}
-        return desk.stage == "organization" or not names or "organize" in names
 
 
 def _about(desk: Desk) -> dict[str, str | int]:

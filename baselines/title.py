@@ -16,7 +16,4 @@ class Title(Agent):
         result = result_of(observation)
         if "hits" not in result:
             return {"tool": "search", "arguments": {"query": observation["topic"], "k": 100}}
-        return {
-            "tool": "submit",
-            "arguments": {"paper_ids": [hit["id"] for hit in result["hits"]]},
-        }
+        return {"tool": "submit", "arguments": {"paper_ids": [hit["id"] for hit in result["hits"]]}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import re
 import sys
@@ -16,7 +17,41 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from arena.errors import DataError
+
 T = TypeVar("T")
+
+
+@contextmanager
+def readable_errors(what: str, advice: str, damaged: str = "") -> Iterator[None]:
+    """Turn errors of DuckDB, Arrow and the system into one line for people.
+
+    Args:
+        what: What has failed, with the path that the user gave.
+        advice: What to do about a full disk or a target that cannot be written.
+        damaged: What to do about files that cannot be read.
+
+    Raises:
+        KeyboardInterrupt: If Ctrl-C has ended a query.
+        OSError: If the disk or the memory is full, or a file cannot be written.
+        DataError: If a file is damaged.
+    """
+    try:
+        yield
+    except (duckdb.Error, RuntimeError, pa.ArrowException, json.JSONDecodeError) as error:
+        if isinstance(error, duckdb.Error | RuntimeError) and "interrupted" in str(error).lower():
+            raise KeyboardInterrupt from None
+        if isinstance(error, RuntimeError):
+            raise
+        why = str(error).splitlines()[0].rstrip(".")
+        if not isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException):
+            raise DataError(f"{what}: {why}. {damaged}".strip()) from error
+    except OSError as error:
+        why = (error.strerror or str(error)).rstrip(".")
+        raise OSError(f"{what}: {why}. {advice}") from error
+    else:
+        return
+    raise OSError(f"{what}: {why}. {advice}")
 
 
 @contextmanager
@@ -49,17 +84,11 @@ def execute(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
     _aside(connection, lambda: connection.execute(sql))
 
 
-def batches(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[list[tuple[Any, ...]]]:
-    """Yield the rows of a query a thousand at a time, without holding them all."""
+def rows(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a query without holding them all."""
     cursor = connection.cursor()
     _aside(cursor, lambda: cursor.execute(sql))
     while batch := cursor.fetchmany(1024):
-        yield batch
-
-
-def rows(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a query without holding them all."""
-    for batch in batches(connection, sql):
         yield from batch
 
 
@@ -114,11 +143,6 @@ def literal(path: Path) -> str:
 def target(path: Path) -> str:
     """Return the path of an output file as an SQL string; DuckDB reads no patterns there."""
     return "'" + str(path).replace("'", "''") + "'"
-
-
-def is_interruption(error: BaseException) -> bool:
-    """Return whether DuckDB raised an error because of Ctrl-C."""
-    return isinstance(error, duckdb.Error | RuntimeError) and "interrupted" in str(error).lower()
 
 
 def _aside(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) -> T:

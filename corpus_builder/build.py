@@ -10,13 +10,11 @@ from glob import escape
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import duckdb
-
 from arena._internal.files import sha256_file, sha256_json, write_json
-from arena._internal.workdir import other_files, whole_directory
+from arena._internal.workdir import clear_building, only_writer, other_files, whole_directory
 from arena.corpus import layout
-from arena.errors import CorpusError, DataError, clip
-from corpus_builder._duckdb import is_interruption
+from arena.errors import ArenaError, CorpusError, clip
+from corpus_builder._duckdb import readable_errors
 from corpus_builder._index import check_fields, list_files, make_plan, write_index
 from corpus_builder.content import write_content
 from corpus_builder.sources import Source
@@ -59,19 +57,15 @@ def build(
     check_fields(fields)
     for engine in engines:
         make_plan(engine, None, fields, None, "")  # refuse bad arguments before any work
-    check_output(output, overwrite)
-    try:
+    advice = (
+        "Nothing half-built is left behind; free some disk space, mend the permissions, or name "
+        "another directory."
+    )
+    with readable_errors(f"cannot write {str(output)!r}", advice):
+        check_output(output, overwrite)
         check = partial(check_output, overwrite=overwrite)
         with whole_directory(output, check, manifest=layout.MANIFEST) as directory:
             return _build(source, directory, engines, fields)
-    except (duckdb.Error, RuntimeError) as error:
-        if is_interruption(error):
-            raise KeyboardInterrupt from None
-        if not isinstance(error, duckdb.Error):
-            raise
-        raise _from_duckdb(error, output) from error
-    except OSError as error:
-        raise _not_written(output, error.strerror or str(error)) from error
 
 
 def _build(
@@ -79,9 +73,11 @@ def _build(
 ) -> dict[str, Any]:
     staging = directory / "staging"
     staging.mkdir()
-    stage(source, staging)
+    unknown = stage(source, staging)
     with database(staging) as connection:
         manifest = write_content(connection, directory, staging)
+    if unknown:
+        manifest["unknown_keys"] = unknown
     manifest["source"] = source.describe()
     shutil.rmtree(staging)
     manifest["configuration"] = {"engines": list(engines), "fields": list(fields)}
@@ -99,19 +95,40 @@ def _build(
     return manifest
 
 
-def _not_written(output: Path, reason: str) -> OSError:
-    return OSError(
-        f"cannot write {str(output)!r}: {reason.rstrip('.')}. Nothing half-built is left behind; "
-        "free some disk space, mend the permissions, or name another directory."
-    )
+def built_before(
+    source: Source, output: str | Path, engines: tuple[str, ...], fields: tuple[str, ...]
+) -> dict[str, Any] | None:
+    """Return the manifest of the corpus in `output` if `build` has made it from the same input.
 
+    So a command whose process was killed after its work was done can be given again. The source
+    is read to its end, since its description holds the hashes of its files.
 
-def _from_duckdb(error: duckdb.Error, output: Path) -> Exception:
-    """Return the error for a user; DuckDB reports a full disk as an error of its own."""
-    text = str(error).splitlines()[0]
-    if isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException):
-        return _not_written(output, text)
-    return DataError(text)
+    Args:
+        source: Source of the records.
+        output: Directory that may hold a corpus.
+        engines: As for `build`.
+        fields: As for `build`.
+
+    Raises:
+        DataError: If the source cannot be read.
+    """
+    output = Path(os.path.realpath(output))
+    configuration = {"engines": list(dict.fromkeys(engines)), "fields": list(fields)}
+    try:
+        manifest = layout.read_manifest(output)
+    except (ArenaError, OSError):
+        return None
+    if manifest["configuration"] != configuration:
+        return None
+    for records in (source.papers(), source.surveys()):
+        for _ in records:
+            pass
+    if manifest["source"] != json.loads(json.dumps(source.describe())):
+        return None
+    building = output.with_name(f".{output.name}.building")
+    with only_writer(output.with_name(f"{building.name}.lock"), output):
+        clear_building(building)  # left by the killed process
+    return manifest
 
 
 def check_output(output: Path, overwrite: bool) -> None:
@@ -126,7 +143,7 @@ def check_output(output: Path, overwrite: bool) -> None:
             anything else, or has a name that DuckDB does not accept.
     """
     path = os.path.realpath(output)
-    if "\\" in path or not _is_unicode(path):
+    if "\\" in path or any("\ud800" <= letter <= "\udfff" for letter in path):
         raise CorpusError(
             f"{path!a}: a corpus cannot be built below a name with a backslash or with bytes "
             "that are no UTF-8. Name another directory."
@@ -163,11 +180,3 @@ def _corpus_names(directory: Path) -> set[str]:
         }
     except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):
         return set()
-
-
-def _is_unicode(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

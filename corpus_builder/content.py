@@ -19,7 +19,7 @@ from arena._internal.files import sha256_json
 from arena._internal.progress import progress
 from arena.corpus import layout
 from arena.dates import format_day
-from corpus_builder._duckdb import count, execute, rows, tables
+from corpus_builder._duckdb import count, execute, literal, rows, tables
 from corpus_builder._papers import write_papers
 from corpus_builder._parquet import RowWriter
 
@@ -67,6 +67,11 @@ def write_content(
             connection,
             "SELECT count(*) FROM documents d JOIN staged_papers p USING (id) "
             "WHERE d.searchable AND p.title ILIKE '%survey%'",
+        ),
+        "abstracts": count(
+            connection,
+            f"SELECT count(*) FROM read_parquet({literal(directory / layout.PAPERS)}) "
+            "WHERE abstract <> ''",
         ),
         "sections": sections,
         **link_counts,

@@ -5,13 +5,46 @@ from __future__ import annotations
 import html
 import json
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from arena.dates import ResolvedDate, parse_date
 from arena.errors import DataError, clip
 
 _MAX_ID = 256
+_JOINED = {"arxiv_id", "doi", "externalids", "externalIds"}  # what a join looks papers up by
+PAPER_KEYS = {"id", "title", "abstract", "date", "sections", "references", "is_survey",
+              "is_survey_title", "fields", "venue", "authors", *_JOINED}  # fmt: skip
+"""Keys that a paper may have."""
+SURVEY_KEYS = {*PAPER_KEYS, "influential", "n_references_total", "mind_map", "taxonomy", "prompt",
+               "outline", "domain"}  # fmt: skip
+"""Keys that a survey may have; those of a paper, and what published data sets add, say nothing."""
+_MEANT = {
+    "abstract": ("summary", "description"),
+    "authors": ("creators", "author"),
+    "date": ("year", "published", "publication_date", "published_date", "publicationdate"),
+    "fields": ("categories", "subjects", "topics", "keywords", "disciplines"),
+    "id": ("paper_id", "corpusid", "corpus_id", "identifier"),
+    "mind_map": ("typology", "tree", "outline"),
+    "references": ("refs", "citations", "cited", "bibliography", "cites"),
+    "sections": ("text", "full_text", "fulltext", "body", "content"),
+    "title": ("name", "heading"),
+    "venue": ("journal", "conference", "booktitle"),
+}
+
+
+def nearest_key(key: str, known: Collection[str]) -> str | None:
+    """Return the known key that a writer of `key` most likely means, or None.
+
+    >>> nearest_key("summary", PAPER_KEYS), nearest_key("Abstracts", PAPER_KEYS)
+    ('abstract', 'abstract')
+    """
+    name = key.lower()
+    for meant, others in _MEANT.items():
+        if name == meant or (name in others and meant in known):
+            return meant
+    return next(iter(get_close_matches(name, sorted(known), 1)), None)
 
 
 class Reference(NamedTuple):

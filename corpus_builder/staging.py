@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,14 @@ import pyarrow as pa
 from arena.errors import DataError, clip
 from corpus_builder._duckdb import connected, execute, literal
 from corpus_builder._parquet import RowWriter
-from corpus_builder.records import Reference, parse_paper, parse_survey, title_key
+from corpus_builder.records import (
+    PAPER_KEYS,
+    SURVEY_KEYS,
+    Reference,
+    parse_paper,
+    parse_survey,
+    title_key,
+)
 from corpus_builder.sources import LocatedRecord, Source
 
 _WHERE = [("file", pa.string()), ("line", pa.int64())]
@@ -51,18 +59,22 @@ REFERENCES = pa.schema(
 )
 
 
-def stage(source: Source, directory: Path) -> None:
+def stage(source: Source, directory: Path) -> dict[str, dict[str, int]]:
     """Write ``papers``, ``surveys`` and their references as Parquet into `directory`.
 
+    Returns:
+        ``papers`` and ``surveys``, where there are any, mapped to keys that nothing reads and the
+        number of their records.
+
     Raises:
-        DataError: at the first record that is unusable, naming its file and line; or if there
-            are no papers or no surveys.
+        DataError: If a record is unusable, naming its file and line; or if there are no papers.
     """
+    unknown: dict[str, Counter[str]] = {"papers": Counter(), "surveys": Counter()}
     with (
         RowWriter(directory / "papers.parquet", PAPERS) as papers,
         RowWriter(directory / "references.parquet", REFERENCES) as references,
     ):
-        for place, paper in _parsed(source.papers(), parse_paper):
+        for place, paper in _parsed(source.papers(), parse_paper, PAPER_KEYS, unknown["papers"]):
             day, precision = paper.date or (None, None)
             sections = [{"heading": heading, "text": text} for heading, text in paper.sections]
             papers.add(
@@ -75,24 +87,33 @@ def stage(source: Source, directory: Path) -> None:
         RowWriter(directory / "surveys.parquet", SURVEYS) as surveys,
         RowWriter(directory / "survey_references.parquet", REFERENCES) as references,
     ):
-        for place, survey in _parsed(source.surveys(), parse_survey):
+        surveys_of = _parsed(source.surveys(), parse_survey, SURVEY_KEYS, unknown["surveys"])
+        for place, survey in surveys_of:
             surveys.add(
                 (survey.id, survey.title, title_key(survey.title), survey.date.day,
                  survey.date.precision, survey.n_references_total, survey.mind_map,
                  place.file, place.line)
             )  # fmt: skip
             _add_references(references, survey.id, survey.references)
-    for what, count in (("papers", papers.count), ("surveys", surveys.count)):
-        if not count:
-            raise DataError(f"the source holds no {what}. Give at least one.")
+    if not papers.count:
+        raise DataError("the source holds no papers. Give at least one.")
+    return {what: dict(sorted(keys.items())) for what, keys in unknown.items() if keys}
 
 
-def _parsed(records: Iterator[LocatedRecord], parse: Any) -> Iterator[tuple[LocatedRecord, Any]]:
+_MOST_KEYS = 50  # of those that nothing reads; more are no keys but data
+
+
+def _parsed(
+    records: Iterator[LocatedRecord], parse: Any, known: Set[str], unknown: Counter[str]
+) -> Iterator[tuple[LocatedRecord, Any]]:
     for place in records:
         try:
             yield place, parse(place.record)
         except DataError as error:
             raise DataError(f"{place.file} line {place.line}: {error}") from None
+        for key in place.record.keys() - known:
+            if key in unknown or len(unknown) < _MOST_KEYS:
+                unknown[key] += 1
 
 
 def _add_references(writer: RowWriter, citing: str, references: list[Reference]) -> None:

@@ -25,12 +25,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.agents import AGENTS, Agent
+from arena.agents import AGENTS, Agent, Known
 from arena.cli.app import parse_options, print_table
 from arena.errors import ArenaError, DataError
 from arena.mindmap import MindMap, beside, read_mind_map, score_pairs
 from arena.runs.results import file_name
-from baselines.clustering import MERGES, Paper, cluster
+from baselines.clustering import MERGES, cluster
 from baselines.random import random_tree
 
 _SCORES = {
@@ -57,7 +57,9 @@ def read(path: Path) -> list[dict[str, Any]]:
         if not isinstance(record, dict):
             raise DataError(f"line {number} of {path.name!r} is no JSON object.")
         try:
-            papers = [Paper(pdf["title"], pdf["title"], pdf["abs"]) for pdf in record["pdfs"]]
+            papers = [
+                Known(pdf["title"], pdf["title"], abstract=pdf["abs"]) for pdf in record["pdfs"]
+            ]
             topic, gold = record["survey_topic"], read_mind_map(record["gt"])[0]
         except (KeyError, TypeError) as error:
             raise DataError(
@@ -69,7 +71,7 @@ def read(path: Path) -> list[dict[str, Any]]:
     return surveys
 
 
-def drawn_by(agent: Agent, papers: Sequence[Paper], topic: str) -> MindMap:
+def drawn_by(agent: Agent, papers: Sequence[Known], topic: str) -> MindMap:
     """Play an episode of organization without a corpus; return the map, a root alone for none."""
     known = {paper.id: paper for paper in papers}
     left = {"steps": len(known) + 1, "searches": 0, "reads": len(known), "characters": 10**9}

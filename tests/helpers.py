@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import arena
 from arena._internal.arrays import StringTable
 from corpus_builder.sources import LocatedRecord
-from corpus_builder.world import sentences
+from corpus_builder.world import language
 
 # Corpora of a few records.
 
@@ -189,7 +189,7 @@ def full_text(paper):
 def other_words(term, text):
     """The names that a text gives as another name of a term."""
     told = set()
-    for pattern in sentences.ALIASES:
+    for pattern in language.ALIASES:
         for blank, other in (("{0}", "{1}"), ("{1}", "{0}")):
             regex = re.escape(pattern).replace(re.escape(blank), term)
             told.update(re.findall(regex.replace(re.escape(other), "([a-z ]+)"), text))

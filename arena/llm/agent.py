@@ -14,9 +14,10 @@ from arena.errors import DataError, clip
 from arena.llm.client import Client
 from arena.llm.errors import LimitReachedError, RequestRefusedError
 from arena.llm.prompts import Fields, Template, load_templates
-from arena.llm.session import Failed, Session, ask, ask_many
+from arena.llm.session import Failed, Session, ask_many
 
 T = TypeVar("T")
+_OF_CLIENT = tuple(inspect.signature(Client).parameters)
 
 
 class LLMAgent(Researcher):
@@ -88,19 +89,15 @@ class LLMAgent(Researcher):
         prices: str | Mapping[str, Any] | None = None,
         api_key_env: str = "OPENAI_API_KEY",
     ) -> None:
+        given = locals()
         super().__init__(seed)
         if model is None:
             raise DataError(
                 "which model? Give the option model (`--agent-option model=NAME`) with its name "
                 "as the server calls it; docs/baselines.md."
             )
-        options = {
-            "model": model, "seed": model_seed, "temperature": temperature,
-            "max_tokens": max_tokens, "request": request, "limits": run_limits,
-            "base_url": base_url, "mode": mode, "store": store, "timeout": timeout,
-            "max_retries": max_retries, "max_parallel": max_parallel,
-            "max_per_minute": max_per_minute, "prices": prices, "api_key_env": api_key_env,
-        }  # fmt: skip
+        options = {name: given[name] for name in _OF_CLIENT if name in given}
+        options |= {"seed": model_seed, "limits": run_limits}
         try:
             self._client = shared_client(json.dumps(Client.settle(options)))
         except TypeError as error:
@@ -135,13 +132,10 @@ class LLMAgent(Researcher):
 
     def ask(self, template: str, parse: Callable[[str], T], **values: str | int) -> T | Failed:
         """Fill a template, ask the model and return what `parse` reads in the answer; see `ask`."""
-        return ask(self.llm, self.template(template).messages(**values), parse)
+        return self.ask_many(template, parse, [values])[0]
 
     def ask_many(
-        self,
-        template: str,
-        parse: Callable[[str], T],
-        many: Iterable[Mapping[str, str | int]],
+        self, template: str, parse: Callable[[str], T], many: Iterable[Mapping[str, str | int]]
     ) -> list[T | Failed]:
         """Do as `ask` for each of many values, side by side."""
         messages = [self.template(template).messages(**values) for values in many]
@@ -160,12 +154,12 @@ class LLMAgent(Researcher):
         try:
             return Path(inspect.getfile(owner)).parent / "prompts" / self.folder
         except (OSError, TypeError):
-            if self.templates:
-                raise DataError(
-                    f"{owner.__name__} has templates, but is defined in no file beside which they "
-                    "could be."
-                ) from None
-            return Path()
+            if not self.templates:
+                return Path()
+            raise DataError(
+                f"{owner.__name__} has templates, but is defined in no file beside which they "
+                "could be."
+            ) from None
 
 
 @functools.lru_cache(maxsize=16)

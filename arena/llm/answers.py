@@ -30,11 +30,8 @@ def body_of(messages: Sequence[Message], options: Mapping[str, Any]) -> dict[str
     Raises:
         DataError: if there is no message, an option is not supported, or JSON cannot hold it.
     """
-    for name, usual in (("stream", False), ("n", 1)):
-        if options.get(name, usual) not in (None, usual):
-            raise DataError(
-                f"{name}={clip(options[name])} is not supported: a request has one answer."
-            )
+    if options.get("stream") or options.get("n", 1) not in (None, 1):
+        raise DataError("stream and n are not supported: a request has one answer.")
     if isinstance(messages, str | Mapping) or not messages:
         raise DataError(f"messages={clip(messages)}: give a list of messages with a role.")
     for message in messages:
@@ -147,17 +144,11 @@ class Completion(NamedTuple):
 
     def record(self, model: str) -> dict[str, Any]:
         """Return the answer as the store keeps it."""
-        record: dict[str, Any] = {"key": self.key, "model": model}
-        if self.refused:
-            return record | {"refused": self.refused, "seconds": self.seconds}
-        return record | {
-            "text": self.text,
-            "tool_calls": list(self.tool_calls),
-            "finish_reason": self.finish_reason,
-            "usage": self.usage._asdict(),
-            "cost": self.cost,
-            "seconds": self.seconds,
-        }
+        kept = {"tool_calls": list(self.tool_calls), "usage": self.usage._asdict()}
+        fields = {"key": self.key, "model": model} | self._asdict() | kept
+        names = ("text", "tool_calls", "finish_reason", "usage", "cost")
+        left_out = {"cached", *(names if self.refused else ("refused",))}
+        return {name: value for name, value in fields.items() if name not in left_out}
 
 
 def from_record(record: Mapping[str, Any]) -> Completion:
@@ -184,21 +175,19 @@ def read_answer(text: str, key: str, hide: Callable[[str], str]) -> Completion:
     try:
         answer = json.loads(text, parse_constant=lambda name: None)
         choice = answer["choices"][0]
-        message = choice["message"]
-        content, tool_calls = _content(message.get("content")), message.get("tool_calls")
+        message, reason = choice["message"], choice.get("finish_reason")
+        calls = message.get("tool_calls")
         calls = [
             _tool_call(call, number)
-            for number, call in enumerate(tool_calls if isinstance(tool_calls, list) else ())
+            for number, call in enumerate(calls if isinstance(calls, list) else ())
             if isinstance(call, dict) and isinstance(call.get("function"), dict)
         ]
-        reason = choice.get("finish_reason")
-        return Completion(
-            key,
-            clean(hide(content)),
-            tuple(clean(calls)),
-            clean(reason) if isinstance(reason, str) else "",
-            _usage(answer.get("usage")),
+        text, reason = (
+            hide(_content(message.get("content"))),
+            reason if isinstance(reason, str) else "",
         )
+        usage = _usage(answer.get("usage"))
+        return Completion(key, clean(text), tuple(clean(calls)), clean(reason), usage)
     except (LookupError, TypeError, AttributeError):
         problem = f"holds no choices[0].message: {clip(text)}"
     except (ValueError, RecursionError):

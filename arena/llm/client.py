@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import queue
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from concurrent.futures import CancelledError, Future, wait
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from arena.errors import DataError, clip, did_you_mean
 from arena.llm.answers import (
@@ -30,15 +29,13 @@ from arena.llm.errors import (
     RequestRefusedError,
     SpendingLimitError,
 )
-from arena.llm.meter import Limits, Meter, price_of
+from arena.llm.meter import Limits, Meter, check_number, price_of
 from arena.llm.server import Server
 from arena.llm.store import Store
 
 MODES = ("live", "record", "replay")
 MODE_ENV, STORE_ENV = "ARENA_LLM_MODE", "ARENA_LLM_STORE"
 STORE, OLD_STORE = "llm-answers.db", "llm-answers.jsonl"
-
-T = TypeVar("T")
 
 
 class Model(ABC):
@@ -54,29 +51,19 @@ class Model(ABC):
                 ``response_format``, ``stop``, ...; None removes one that the client has.
         """
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        tools: Sequence[Any] | None = None,
-        response_format: Any = None,
-        **more: Any,
-    ) -> Completion:
+    def complete(self, messages: Sequence[Message], **options: Any) -> Completion:
         """Return the answer to one request.
 
         Args:
             messages: A conversation of ``{"role": ..., "content": ...}`` and so on.
-            tools: Schemas as `arena.tool_schemas` returns them.
-            response_format: A form such as ``{"type": "json_object"}``.
-            more: Further fields of the request, such as ``max_tokens`` or ``stop``.
+            options: Fields of the request, as in `answers`; for ``tools`` see
+                `arena.tool_schemas`.
 
         Raises:
             RequestRefusedError: if the server refuses this request.
             LimitReachedError: if a limit of the episode is reached.
             LLMError: if the model could not be asked.
         """
-        named = {"tools": tools, "response_format": response_format}
-        options = more | {name: value for name, value in named.items() if value is not None}
         return self.complete_many([messages], **options)[0]
 
     def complete_many(self, many: Sequence[Sequence[Message]], **options: Any) -> list[Completion]:
@@ -149,19 +136,14 @@ class Client(Model):
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._arguments = {name: value for name, value in locals().items() if name != "self"}
-        for name in ("model", "api_key_env"):
-            value = self._arguments[name]
+        for name, value in (("model", model), ("api_key_env", api_key_env)):
             if not isinstance(value, str) or not value:
                 raise DataError(f"{name}={clip(value)}: give a name.")
-        for name, least, kinds in (
-            ("timeout", 1e-3, (int, float)),
-            ("max_retries", 0, (int,)),
-            ("max_parallel", 1, (int,)),
-            ("max_per_minute", 1e-3, (int, float, type(None))),
-        ):
-            value = self._arguments[name]
-            if type(value) not in kinds or (value is not None and not least <= value < 1e9):
-                raise DataError(f"{name}={clip(value)}: give a number >= {least}.")
+        check_number("timeout", timeout, least=1e-3)
+        check_number("max_retries", max_retries, whole=True)
+        check_number("max_parallel", max_parallel, whole=True, least=1)
+        if max_per_minute is not None:
+            check_number("max_per_minute", max_per_minute, least=1e-3)
         settled = self.settle({"mode": mode, "store": store})
         self.model, self.mode = model, settled["mode"]
         if self.mode not in MODES:
@@ -170,7 +152,11 @@ class Client(Model):
         self._options = {"temperature": temperature, "seed": seed, "max_tokens": max_tokens}
         self._options |= dict(request or {})
         self._retries, self._parallel = max_retries, max_parallel
-        self._gate = _Gate(max_parallel, max_per_minute, sleep)
+        self._places = threading.BoundedSemaphore(max_parallel)
+        self._interval = 60.0 / max_per_minute if max_per_minute else 0.0
+        self._sleep = sleep
+        self._next = 0.0  # when the next attempt may begin
+        self._lock = threading.Lock()
         self._server = Server(base_url, api_key_env, float(timeout))
         self._price = None if self.mode == "replay" else price_of(model, prices)
         self.check_price(self.meter.limits)
@@ -223,24 +209,48 @@ class Client(Model):
         """
         if "model" in options:
             raise DataError("a client asks one model; make another one for another model.")
-        bodies = [
-            body_of(messages, {**self._options, "model": self.model, **options})
-            for messages in many
-        ]
-        keys = [key_of(body) for body in bodies]
-        requests = list(zip(keys, bodies, strict=True))
+        fields = {**self._options, "model": self.model, **options}
+        bodies = [body_of(messages, fields) for messages in many]
+        requests = [(key_of(body), body) for body in bodies]
         if self.store is None:
-            return _side_by_side([partial(self._ask, *each) for each in requests], self._parallel)
-        records = {key: self.store.get(key) for key in dict.fromkeys(keys)}
+            return self._ask_all(requests)
+        records = {key: self.store.get(key) for key in dict(requests)}
         answers = {key: from_record(record) for key, record in records.items() if record}
         missing = {key: body for key, body in requests if key not in answers}
         if missing and self.mode == "replay":
             raise self._miss(next(iter(missing.values())))
-        asked = _side_by_side(
-            [partial(self._ask, *each) for each in missing.items()], self._parallel
-        )
-        answers |= dict(zip(missing, asked, strict=True))
-        return [answers[key] for key in keys]
+        answers |= dict(zip(missing, self._ask_all(list(missing.items())), strict=True))
+        return [answers[key] for key, _ in requests]
+
+    def _ask_all(self, requests: Sequence[tuple[str, dict[str, Any]]]) -> list[Completion]:
+        """Ask side by side; after a failure nothing more is begun, and the first one is raised."""
+        stopped = threading.Event()
+        if len(requests) == 1:
+            return [self._ask(*requests[0], stopped)]
+        futures: list[Future[Completion]] = [Future() for _ in requests]
+        waiting = iter(list(zip(requests, futures, strict=True)))
+
+        def work() -> None:
+            for request, future in waiting:
+                try:
+                    if stopped.is_set():
+                        raise CancelledError
+                    future.set_result(self._ask(*request, stopped))
+                except BaseException as error:
+                    future.set_exception(error)
+                    stopped.set()
+
+        # Not an executor: the interpreter joins its threads at exit, and a model may take minutes.
+        for _ in range(min(self._parallel, len(requests))):
+            threading.Thread(target=work, daemon=True).start()
+        try:
+            wait(futures)
+        finally:
+            stopped.set()
+        for error in [future.exception() for future in futures]:
+            if error is not None and not isinstance(error, CancelledError):
+                raise error
+        return [future.result() for future in futures]
 
     def _ask(self, key: str, body: dict[str, Any], stopped: threading.Event) -> Completion:
         """Ask the server until it answers; keep the answer."""
@@ -249,7 +259,7 @@ class Client(Model):
                 f"the limit {limit}={getattr(self.meter.limits, limit)} of all requests of this "
                 "process is reached. Earlier answers are kept."
             )
-        with self._gate.places:
+        with self._places:
             started = time.monotonic()
             try:
                 answer = self._attempt(key, body, stopped)
@@ -265,35 +275,49 @@ class Client(Model):
         return answer if kept == record else from_record(kept)
 
     def _attempt(self, key: str, body: dict[str, Any], stopped: threading.Event) -> Completion:
+        reason, pause = "", 0.0
         for attempt in range(self._retries + 1):
-            self._gate.wait()
+            if pause:
+                self._sleep(pause)
+            self._wait()
             if stopped.is_set():
-                raise _StoppedError
+                raise CancelledError
             try:
                 return read_answer(self._server.post(body), key, self._server.hide)
             except AgainError as error:
                 reason, asked = str(error), error.pause
-            if attempt < self._retries:
-                pause = _backoff(key, attempt) if asked is None else asked
-                self._gate.pause(pause, everyone=asked is not None)
+            pause = _backoff(key, attempt) if asked is None else 0.0
+            if asked is not None and attempt < self._retries:
+                with self._lock:  # nobody begins an attempt before that
+                    self._next = max(self._next, time.monotonic() + asked)
         raise LLMError(
             f"{reason} ({self._retries + 1} attempts at request {describe_request(body)}). "
             "Earlier answers are kept."
         )
 
+    def _wait(self) -> None:
+        """Wait until the next attempt of any thread may begin."""
+        with self._lock:
+            now = time.monotonic()
+            begin = max(now, self._next)
+            self._next = max(self._next, begin + self._interval)
+        if begin > now:
+            self._sleep(begin - now)
+
     def _miss(self, body: dict[str, Any]) -> ReplayMissError:
         assert self.store is not None
+        where = repr(str(self.store.path))
         if not self.store.path.exists():  # only now, since a run that asks nothing writes none
             return ReplayMissError(
-                f"there is no file of answers {str(self.store.path)!r} to replay. Name the "
-                "recorded one as `store`, or use mode='record' to make one."
+                f"there is no file of answers {where} to replay. Name the recorded one as `store`, "
+                "or use mode='record' to make one."
             )
-        others = sorted(self.store.models - {self.model})
-        of = "" if self.model in self.store.models else f", all of other models: {clip(others)}"
+        models = sorted(self.store.models)
+        of = "" if self.model in models else f", all of other models: {clip(models)}"
         return ReplayMissError(
-            f"replay: no answer is kept to the request {describe_request(body)} in "
-            f"{str(self.store.path)!r} ({len(self.store)} answers{of}). Model, prompts, options or "
-            "corpus are not those of the recording, or it ended early; mode='record' asks for it."
+            f"replay: no answer is kept to the request {describe_request(body)} in {where} "
+            f"({len(self.store)} answers{of}). Model, prompts, options or corpus are not those of "
+            "the recording, or it ended early; mode='record' asks for it."
         )
 
     def __repr__(self) -> str:
@@ -306,42 +330,6 @@ class Client(Model):
         self.__init__(**state)  # type: ignore[misc]
 
 
-class _Gate:
-    """The places and pauses that all threads of a client share.
-
-    Args:
-        parallel: Calls under way at once.
-        per_minute: Calls begun in a minute, evenly; None for no bound.
-        sleep: Function that waits for a number of seconds.
-    """
-
-    def __init__(
-        self, parallel: int, per_minute: float | None, sleep: Callable[[float], None]
-    ) -> None:
-        self.places = threading.BoundedSemaphore(parallel)
-        self._interval = 60.0 / per_minute if per_minute else 0.0
-        self._sleep = sleep
-        self._next = 0.0
-        self._lock = threading.Lock()
-
-    def wait(self) -> None:
-        """Wait until the next call may begin."""
-        with self._lock:
-            now = time.monotonic()
-            begin = max(now, self._next)
-            self._next = max(self._next, begin + self._interval)
-        if begin > now:
-            self._sleep(begin - now)
-
-    def pause(self, seconds: float, everyone: bool) -> None:
-        """Wait; with `everyone` no other thread begins a call before that either."""
-        if everyone:
-            with self._lock:
-                self._next = max(self._next, time.monotonic() + seconds)
-        else:
-            self._sleep(seconds)
-
-
 def _backoff(key: str, attempt: int) -> float:
     """Return seconds to wait after a failed attempt (from 0).
 
@@ -350,51 +338,4 @@ def _backoff(key: str, attempt: int) -> float:
     """
     digest = hashlib.sha256(f"{key} {attempt}".encode()).digest()
     share = int.from_bytes(digest[:4], "little") / 2**32
-    return float(min(60.0, 0.5 * 2.0**attempt) * (0.5 + 0.5 * share))
-
-
-class _StoppedError(Exception):
-    """Raised by a call that gives up because another one failed."""
-
-
-def _side_by_side(calls: Sequence[Callable[[threading.Event], T]], parallel: int) -> list[T]:
-    """Return the results of `calls` in their order.
-
-    Each call receives an event; after the first exception it is set and no further call begins.
-
-    Raises:
-        Exception: the exception of the first call, in order, that failed.
-    """
-    stopped = threading.Event()
-    if len(calls) <= 1:
-        return [call(stopped) for call in calls]
-    results: dict[int, T] = {}
-    failures: dict[int, Exception] = {}
-    waiting, ended = queue.SimpleQueue[int](), queue.SimpleQueue[None]()
-    for place in range(len(calls)):
-        waiting.put(place)
-
-    def work() -> None:
-        while not (stopped.is_set() or waiting.empty()):
-            try:
-                place = waiting.get_nowait()
-                results[place] = calls[place](stopped)
-            except (queue.Empty, _StoppedError):
-                break
-            except Exception as error:
-                failures[place] = error
-                stopped.set()
-        ended.put(None)
-
-    # Not an executor: the interpreter joins its threads at exit, and a model may take minutes.
-    threads = min(parallel, len(calls))
-    try:
-        for _ in range(threads):
-            threading.Thread(target=work, daemon=True).start()
-        for _ in range(threads):
-            ended.get()
-    finally:
-        stopped.set()
-    if failures:
-        raise failures[min(failures)]
-    return [results[place] for place in range(len(calls))]
+    return min(60.0, 0.5 * 2.0**attempt) * (0.5 + 0.5 * share)

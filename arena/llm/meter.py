@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +13,24 @@ from arena.llm.answers import Completion, Usage
 DEFAULT = Path(__file__).with_name("prices.yaml")
 
 N = TypeVar("N", int, float)
+
+
+def check_number(name: str, value: object, whole: bool = False, least: float = 0) -> None:
+    """Check a number from `least` up, and below 1e18.
+
+    Raises:
+        DataError: if it is something else; the message names it.
+    """
+    kinds = (int,) if whole else (int, float)
+    if type(value) not in kinds or not least <= value < 1e18:  # type: ignore[operator]
+        kind = "an integer" if whole else "a number"
+        raise DataError(f"{name}={clip(value)}: give {kind} >= {least:g}.")
+
+
+def _check_names(what: str, names: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for name in names:
+        if name not in known:
+            raise DataError(f"{what} {clip(name)}.{did_you_mean(name, known)}")
 
 
 class Limits(NamedTuple):
@@ -34,37 +51,25 @@ class Limits(NamedTuple):
     max_seconds: float | None = None
 
 
-def limits_of(limits: Limits | Mapping[str, Any] | None) -> Limits:
-    """Return checked limits.
-
-    Raises:
-        DataError: if a name is unknown or a value is no number >= 0.
-    """
-    if limits is None:
-        return Limits()
-    if not isinstance(limits, Limits | Mapping):
-        raise DataError(f"limits={clip(limits)}: give names and numbers.")
-    values = limits._asdict() if isinstance(limits, Limits) else dict(limits)
-    for name, value in values.items():
-        if name not in Limits._fields:
-            raise DataError(f"no limit {clip(name)}.{did_you_mean(name, Limits._fields)}")
-        whole = name in ("max_calls", "max_tokens")
-        kinds = (int,) if whole else (int, float)
-        if value is not None and (type(value) not in kinds or not value >= 0):
-            kind = "an integer" if whole else "a number"
-            raise DataError(f"{name}={clip(value)}: give {kind} >= 0, or None for no limit.")
-    return Limits(**values)
-
-
 class Meter:
     """Sums over calls; a sum is unknown (None) if it is unknown for one call.
 
     Args:
         limits: Limits that `reached` compares with.
+
+    Raises:
+        DataError: if the name of a limit is unknown or its value is no number >= 0.
     """
 
     def __init__(self, limits: Limits | Mapping[str, Any] | None = None) -> None:
-        self.limits = limits_of(limits)
+        values = limits._asdict() if isinstance(limits, Limits) else limits or {}
+        if not isinstance(values, Mapping):
+            raise DataError(f"limits={clip(limits)}: give names and numbers.")
+        _check_names("no limit", values, Limits._fields)
+        for name, value in values.items():
+            if value is not None:
+                check_number(name, value, whole=name in ("max_calls", "max_tokens"))
+        self.limits = Limits(**values)
         self.calls = 0
         self.prompt_tokens: int | None = 0
         self.completion_tokens: int | None = 0
@@ -110,13 +115,8 @@ class Meter:
 
     def totals(self) -> dict[str, Any]:
         """Return all sums without the seconds, which differ between runs."""
-        return {
-            "calls": self.calls,
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": self.completion_tokens,
-            "cached_tokens": self.cached_tokens,
-            "dollars": self.dollars,
-        }
+        names = ("calls", "prompt_tokens", "completion_tokens", "cached_tokens", "dollars")
+        return {name: getattr(self, name) for name in names}
 
 
 def _plus(a: N | None, b: N | None) -> N | None:
@@ -152,42 +152,18 @@ def price_of(model: str, prices: str | Path | Mapping[str, Any] | None) -> Price
         prices: A YAML file or a table like prices.yaml, which precedes that one.
 
     Raises:
-        DataError: if the file is missing, or an entry is no price.
+        DataError: if the file cannot be used, or an entry is no price.
     """
-    for table in (prices, DEFAULT):
-        entries = _read(table) if isinstance(table, str | Path) else table or {}
+    from arena._internal.settings import read_source
+
+    for table in (prices or {}, DEFAULT):
+        entries = read_source(table, "table of models", "docs/llm.md").data
         if model in entries:
-            return _price(model, entries[model])
+            entry, what = entries[model], f"the price of {clip(model)} has"
+            if not isinstance(entry, Mapping):
+                raise DataError(f"{what} no prompt and completion: {clip(entry)}.")
+            _check_names(what, entry, Price._fields)
+            for name in ("prompt", "completion", *entry):
+                check_number(f"{what} {name}", entry.get(name))
+            return Price(**entry)
     return None
-
-
-def _read(path: str | Path) -> Mapping[str, Any]:
-    import yaml
-
-    try:
-        table = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise DataError(
-            f"the prices {str(path)!r} cannot be read: {clip(str(error), 200)}."
-        ) from None
-    if not isinstance(table, dict):
-        raise DataError(f"the prices {str(path)!r} are no table of models.")
-    return table
-
-
-def _price(model: str, entry: Any) -> Price:
-    if not isinstance(entry, Mapping):
-        raise DataError(f"the price of {clip(model)} is {clip(entry)}: give prompt and completion.")
-    for name in entry:
-        if name not in Price._fields:
-            raise DataError(
-                f"the price of {clip(model)} has {clip(name)}.{did_you_mean(name, Price._fields)}"
-            )
-    for name in ("prompt", "completion", *entry):
-        value: Any = entry.get(name)
-        if type(value) not in (int, float) or not (value >= 0 and math.isfinite(value)):
-            raise DataError(
-                f"the price of {clip(model)} has {name}={clip(value)}: give dollars for one "
-                "million tokens, 0 or more."
-            )
-    return Price(**entry)

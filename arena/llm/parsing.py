@@ -11,22 +11,18 @@ import json
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from arena.llm.answers import clean
 from arena.llm.errors import ParseError
 
 REPAIRED = 20_000
 """Characters of the longest JSON that is repaired."""
-_LOOKS = (
-    200_000  # models' usual mistakes take 2 to 7 a character, some texts a number that is square
-)
-DEEPEST = 100
+_LOOKS = 200_000  # usual mistakes take 2 to 7 a character, some texts a number that is square
+_DEEPEST = 100
 _RESTARTS = 8
 # A string need not end: one that must would be looked for again from each quote within it.
 _STRUCTURE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
-_OPENING = re.compile(r"[\[{]")
-
 _FENCED = re.compile(r"```[^\n`]{0,40}\n(.*?)(?:```|\Z)", re.DOTALL)
 _BULLET = re.compile(
     r"\s{0,200}(?:[-*•+–—‣◦]|\(?\d{1,3}[.):]|\(\d{1,3}\)|\[\d{1,3}\]|[a-zA-Z][.)])\s+(?=\S)"
@@ -72,12 +68,10 @@ def tagged(text: str, tag: str) -> str:
             content = unfenced(text[opening.end() : closing.start()])
             if content:
                 return content
-    openings = [match for match in marks if not match[1]]
+    openings = [match.end() for match in marks if not match[1]]
     if openings:
-        rest = text[openings[-1].end() :]
-        closing_at = mark.search(rest)
-        content = unfenced(rest[: closing_at.start()] if closing_at else rest)
-        content = _CLOSING.sub("", content).strip()
+        closing_at = next((m.start() for m in marks if m.start() >= openings[-1]), len(text))
+        content = _CLOSING.sub("", unfenced(text[openings[-1] : closing_at])).strip()
     else:
         content = unfenced(text[: marks[0].start()])
     if not content:
@@ -111,73 +105,54 @@ def as_json(text: str) -> Any:
     """
     text = without_thoughts(text)
     looks = iter(range(_LOOKS))
-    for part in sorted(_regions(text), key=lambda part: part.start - part.end):
-        value = _read_json(text[part.start : part.end], looks)
-        if value is not None:
-            return value
+    for start, end in sorted(_regions(text), key=lambda region: region[0] - region[1]):
+        try:
+            value = json.loads(text[start:end])
+        except (ValueError, RecursionError):
+            if end - start > REPAIRED:
+                continue
+            try:
+                value = _repair(text[start:end], looks) or None
+            except Exception:  # it also has assertions that do not hold
+                continue
+        if isinstance(value, dict | list):
+            return clean(value)
     raise ParseError("There is no JSON object or list in it that can be read.")
 
 
-class _Region(NamedTuple):
-    """A stretch of text between brackets that belong together, or to the end of the text."""
-
-    start: int
-    end: int
-
-
-def _regions(text: str) -> list[_Region]:
-    """Return the outermost stretches that may be JSON; too deep ones are left out.
+def _regions(text: str) -> list[tuple[int, int]]:
+    """Return start and end of the outermost stretches that may be JSON, without too deep ones.
 
     A bracket that is never closed may be prose; then the search begins again behind it, a few
     times, so that the time stays linear.
     """
-    regions: list[_Region] = []
+    regions: list[tuple[int, int]] = []
     at = restarts = 0
-    while opening := _OPENING.search(text, at):
+    while opening := re.compile(r"[\[{]").search(text, at):
         start = opening.start()
         depth = deepest = end = 0
         for match in _STRUCTURE.finditer(text, start):
-            if match[0] in "[{":
-                depth += 1
+            if match[0] in "[]{}":
+                depth += 1 if match[0] in "[{" else -1
                 deepest = max(deepest, depth)
-            elif match[0] in "]}":
-                depth -= 1
                 if not depth:
                     end = match.end()
                     break
-        deep = deepest > DEEPEST
-        if not deep:
-            regions.append(_Region(start, end or len(text)))
+        if deepest <= _DEEPEST:
+            regions.append((start, end or len(text)))
         restarts += not end
-        if restarts == _RESTARTS or (deep and not end):
+        if restarts == _RESTARTS or (deepest > _DEEPEST and not end):
             break
         at = end or start + 1
     return regions
 
 
-def _read_json(text: str, looks: Iterator[int]) -> dict[str, Any] | list[Any] | None:
-    """Return the object or list of a text that begins with a bracket, repaired if need be."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        if len(text) > REPAIRED:
-            return None
-        try:
-            value = _repair(text, looks) or None
-        except (ValueError, RecursionError):
-            return None
-    return clean(value) if isinstance(value, dict | list) else None
-
-
 def _repair(text: str, looks: Iterator[int]) -> Any:
-    """Return what json_repair makes of a text.
+    """Return what json_repair makes of a text; ValueError if no look is left.
 
     Its time is square or worse in the length of some texts. Therefore each look of its parser at
-    the text takes one of `looks`, and it stops when none is left: a measure of work that, unlike
-    a clock, gives the same result on every machine.
-
-    Raises:
-        ValueError: if no look is left.
+    the text takes one of `looks`: a measure of work that, unlike a clock, gives the same result on
+    every machine.
     """
     from json_repair.json_parser import JSONParser
 
@@ -230,15 +205,14 @@ def as_list(text: str) -> list[str]:
 def _texts(value: Any) -> list[str]:
     """Return the texts of a JSON list, or of the first list in an object."""
     if isinstance(value, dict):
-        lists = [item for item in value.values() if isinstance(item, list)]
-        value = lists[0] if lists else list(value.values())
-    texts = []
-    for item in value:
-        if isinstance(item, dict):
-            item = next((part for part in item.values() if isinstance(part, str)), None)
-        if isinstance(item, str | int | float) and not isinstance(item, bool):
-            texts.append(str(item))
-    return texts
+        value = next((i for i in value.values() if isinstance(i, list)), list(value.values()))
+    texts = [
+        next((part for part in item.values() if isinstance(part, str)), None)
+        if isinstance(item, dict)
+        else item
+        for item in value
+    ]
+    return [str(t) for t in texts if isinstance(t, str | int | float) and not isinstance(t, bool)]
 
 
 def _bare(item: str) -> str:

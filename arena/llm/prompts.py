@@ -9,7 +9,7 @@ becomes ``&lt;``.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,14 +47,12 @@ class Template:
         self._known = (*fields.required, *fields.optional)
         used = set()
         for match in _FIELD.finditer(text):
-            field = match[2] or match[3]
-            line = text.count("\n", 0, match.start()) + 1
-            if field is None and not match[1]:
-                raise DataError(f"{name} line {line}: a $ alone. Write $$ for a dollar sign.")
-            if field is not None and field not in self._known:
+            field, line = match[2] or match[3], text.count("\n", 0, match.start()) + 1
+            if field not in (None, *self._known) or not (field or match[1]):
+                problem = f"no field ${field}.{did_you_mean(field, self._known)}"
                 raise DataError(
-                    f"{name} line {line}: no field ${field}.{did_you_mean(field, self._known)} "
-                    "Write $$ for a dollar sign."
+                    f"{name} line {line}: {problem if field else 'a $ alone.'} Write $$ for a "
+                    "dollar sign."
                 )
             used.add(field)
         for field in fields.required:
@@ -104,26 +102,21 @@ def load_templates(
         DataError: if a file is missing or is no template, or the user's folder has a template of
             another name.
     """
-    folders: Sequence[Path] = [package] if own is None else [Path(own), package]
-    if own is not None:
-        names = sorted(path.stem for path in Path(own).glob(f"*{SUFFIX}"))
-        if not names:
+    folders = [package] if own is None else [Path(own), package]
+    names = [] if own is None else sorted(path.stem for path in Path(own).glob(f"*{SUFFIX}"))
+    if own is not None and not names:
+        takes = ", ".join(name + SUFFIX for name in sorted(wanted))
+        raise DataError(f"{str(own)!r} holds no template. It takes {takes}.")
+    for name in names:
+        if name not in wanted:
             raise DataError(
-                f"{str(own)!r} holds no template. It takes "
-                f"{', '.join(name + SUFFIX for name in sorted(wanted))}."
+                f"{str(folders[0] / (name + SUFFIX))!r} is no template of this agent."
+                f"{did_you_mean(name, wanted)}"
             )
-        for name in names:
-            if name not in wanted:
-                raise DataError(
-                    f"{str(Path(own) / (name + SUFFIX))!r} is no template of this agent."
-                    f"{did_you_mean(name, wanted)}"
-                )
     templates = {}
     for name, fields in wanted.items():
         paths = [folder / (name + SUFFIX) for folder in folders]
-        path = next((path for path in paths if path.is_file()), None)
-        if path is None:
-            raise DataError(f"there is no template {str(paths[-1])!r}.")
+        path = next((path for path in paths if path.is_file()), paths[-1])
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:

@@ -116,71 +116,59 @@ class Server:
                     allow_redirects=False,
                 ) as response:  # fmt: skip
                     begun = True
-                    if response.status_code != 200:
-                        largest = _LARGEST_ERROR
+                    largest = largest if response.status_code == 200 else _LARGEST_ERROR
                     while len(data) <= largest and not late.is_set():
                         part = response.raw.read1(1 << 16, decode_content=False)
                         if not part:
                             break
                         data += part
+            except (requests.Timeout, urllib3.exceptions.TimeoutError):
+                late.set()
             except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-                late_by_itself = isinstance(
-                    error, requests.Timeout | urllib3.exceptions.TimeoutError
-                )
-                problem = "late" if late_by_itself else type(error).__name__
+                problem = type(error).__name__
         # Raised out here, so that no traceback leads to the request and so to the key.
-        if problem == "late" or late.is_set():
-            raise AgainError(f"{self._where()} did not answer within {seconds:g} s (`timeout`)")
+        where = self._where()
+        if late.is_set():
+            raise AgainError(f"{where} did not answer within {seconds:g} s (`timeout`)")
         if problem and begun:
             raise AgainError(f"the answer broke off ({problem})")
         if problem:
             raise AgainError(
-                f"{self._where()} cannot be reached or hung up ({problem}); is a server running "
-                "there?"
+                f"{where} cannot be reached or hung up ({problem}); is a server running there?"
             )
         if len(data) > largest and response.status_code == 200:
-            raise LLMError(f"an answer of {self._where()} is larger than {largest >> 20} MiB.")
+            raise LLMError(f"an answer of {where} is larger than {largest >> 20} MiB.")
         text = data[:largest].decode(errors="replace")
         return response.status_code, response.headers, self.hide(text)
 
     def _problem(self, status: int, headers: Mapping[str, str], text: str, model: str) -> Exception:
         """Return the error that an HTTP status means."""
         said, where, name = _message(text), self._where(), f"${self._api_key_env}"
+        passing, pause = status in _PASSING or status >= 500, _asked_pause(headers)
         if status == 429 and "insufficient_quota" in said:
-            return LLMError(f"429: the account of the key in {name} is empty.")
-        if status in _PASSING or status >= 500:
-            pause = _asked_pause(headers)
-            if pause is not None and pause > _LONGEST_PAUSE:
-                return LLMError(
-                    f"{status}: {where} asks to wait {pause:.0f} seconds. Try again then; earlier "
-                    "answers are kept."
-                )
+            why = f"the account of the key in {name} is empty."
+        elif passing and (pause is None or pause <= _LONGEST_PAUSE):
             return AgainError(f"{where} answers {status}{said}", pause)
-        if 300 <= status < 400:
-            return LLMError(
-                f"{status}: {where} redirects to {clip(self.hide(headers.get('Location', '')))}, "
-                "which is not followed. Give the final address as base_url."
-            )
-        if status in (401, 403):
-            what = (
-                f"the key in {name} is refused" if self._key() else f"{name} holds no key, refused"
-            )
-            return LLMError(f"{status}: {what} by {where}. Set it to one that may use it.")
-        if status == 404:
-            known = self._models()
-            if known and model not in known:
-                return LLMError(
-                    f"404: {where} has no model {clip(model)}.{did_you_mean(model, known)}"
-                )
-            return LLMError(
-                f"404: {where} knows no model {clip(model)}, or is no such endpoint{said}. Check "
-                "`model`; `base_url` mostly ends with /v1."
-            )
-        if status == 413 or (status in (400, 422) and _REFUSED.search(said)):
+        elif passing:
+            why = f"{where} asks to wait {pause:.0f} seconds. Try again then; answers are kept."
+        elif 300 <= status < 400:
+            why = f"{where} redirects to {clip(self.hide(headers.get('Location', '')))}, which is "
+            why += "not followed. Give the final address as base_url."
+        elif status in (401, 403):
+            why = f"the key in {name} is" if self._key() else f"{name} holds no key,"
+            why += f" refused by {where}. Set it to one that may use it."
+        elif status == 404 and (known := self._models()) and model not in known:
+            why = f"{where} has no model {clip(model)}.{did_you_mean(model, known)}"
+        elif status == 404:
+            why = f"{where} knows no model {clip(model)}, or is no such endpoint{said}. Check "
+            why += "`model`; `base_url` mostly ends with /v1."
+        elif status == 413 or (status in (400, 422) and _REFUSED.search(said)):
             return RequestRefusedError(f"{status}{said}")
-        hint = " Leave them out with temperature=None or seed=None."
-        hint = hint if re.search("temperature|seed", said) else ""
-        return LLMError(f"{status}: {where} does not take the request{said}.{hint}")
+        else:
+            why = f"{where} does not take the request{said}."
+            if re.search("temperature|seed", said):
+                why += " Leave them out with temperature=None or seed=None."
+        return LLMError(f"{status}: {why}")
 
     def _models(self) -> list[str]:
         """Return names of models that the server lists, for a hint; none if it does not say."""

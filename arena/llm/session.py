@@ -12,8 +12,7 @@ from arena.llm.errors import LimitReachedError, ParseError
 from arena.llm.meter import Limits, Meter
 
 T = TypeVar("T")
-QUOTED = 2000
-"""Characters of an unreadable answer that the reminder quotes."""
+_QUOTED = 2000  # characters of an unreadable answer that the reminder quotes
 
 
 class Session(Model):
@@ -139,29 +138,26 @@ def ask_many(
         asked, unread = unread, []
         for place, answer in zip(asked, answers, strict=True):
             keys[place] = answer.key
-            if answer.refused:
-                results[place] = Failed(f"the server refused the request: {answer.refused}")
-                continue
             try:
-                results[place] = parse(answer.text)
+                results[place] = (
+                    Failed(f"the server refused the request: {answer.refused}")
+                    if answer.refused
+                    else parse(answer.text)
+                )
             except ParseError as error:
                 results[place] = Failed(str(error), answer.text)
-                conversations[place] += _reminder(answer.text, str(error))
+                reminder = (
+                    f"Your answer could not be read: {error} Answer again, in the form that was "
+                    "asked for and with nothing else."
+                )
+                conversations[place] += [
+                    {"role": "assistant", "content": answer.text[:_QUOTED] or "(nothing)"},
+                    {"role": "user", "content": reminder},
+                ]
                 unread.append(place)
         if not unread:
             break
-    for place, result in enumerate(results):
+    for result, key in zip(results, keys, strict=True):
         if isinstance(result, Failed):
-            model.failed(result.reason, keys[place])
+            model.failed(result.reason, key)
     return results
-
-
-def _reminder(text: str, reason: str) -> list[Message]:
-    return [
-        {"role": "assistant", "content": text[:QUOTED] or "(nothing)"},
-        {
-            "role": "user",
-            "content": f"Your answer could not be read: {reason} Answer again, in the form that "
-            "was asked for and with nothing else.",
-        },
-    ]

@@ -5,11 +5,6 @@ it, so copying it is shipping it. Each row has the beginning of the SHA-256 of i
 changed byte never gives another answer. Of two answers to one request the first counts. Requests
 are not kept: they hold the texts of papers, and a conversation's are many times as long as its
 answers.
-
-Releases before 0.2 wrote JSON lines: a header, and one answer a line with a checksum as its last
-entry. Every checksum is verified before such a file is used. A store that may write replaces the
-file by a database, under the lock (`flock`) that the writers of those releases take; a store that
-only reads leaves the file as it is and holds its answers in memory.
 """
 
 from __future__ import annotations
@@ -18,14 +13,13 @@ import fcntl
 import hashlib
 import json
 import os
-import secrets
-import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from arena._internal.files import atomic_write
 from arena.llm.errors import LLMError
 
 VERSION = 2
@@ -39,10 +33,9 @@ _IDENTITY = (
     "SELECT (SELECT count(*) FROM sqlite_master), application_id, user_version "
     "FROM pragma_application_id, pragma_user_version"
 )
+_INSERT = "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)"
 _JSON_LINES = b'{"arena.llm":"answers","version":1}'
-_LINE_SUM = b',"sum":"'
-_PATIENCE = 60.0
-"""Seconds to wait for other processes that write."""
+_PATIENCE = 60.0  # seconds to wait for other processes that write
 
 
 class Store:
@@ -57,39 +50,37 @@ class Store:
         read_only: Refuse to write, and leave the file as it is.
 
     Raises:
-        LLMError: if the file holds something else, a JSON line is not as it was written, or the
-            file cannot be read, or be replaced where it must be.
+        LLMError: if the file holds something else, or cannot be read.
     """
 
     def __init__(self, path: str | os.PathLike[str], read_only: bool = False) -> None:
         self.path = Path(path)
         self._read_only = read_only
-        self._lines: dict[str, _Row] | None = None  # by key, of JSON lines that stay as they are
-        with suppress(LLMError):
-            len(self)
-            return
-        if self.path.is_file():
-            self._take_lines()
+        try:
+            with self.path.open("rb") as file:
+                old = file.read(len(_JSON_LINES)) == _JSON_LINES
+        except OSError:  # SQLite says why
+            old = False
+        if old and read_only:
+            raise self._refusal(
+                "holds JSON lines of an earlier release, which mode='record' turns into a database"
+            )
+        if old:
+            self._convert()
         len(self)  # refuses another file now, not at the first answer
 
     def __len__(self) -> int:
-        if self._lines is not None:
-            return len(self._lines)
         with self._open() as database:
             return int(database.execute("SELECT count(*) FROM answers").fetchone()[0])
 
     @property
     def models(self) -> set[str]:
         """The models whose answers are kept."""
-        if self._lines is not None:
-            return {row.model for row in self._lines.values()}
         with self._open() as database:
             return {model for (model,) in database.execute("SELECT DISTINCT model FROM answers")}
 
     def get(self, key: str) -> dict[str, Any] | None:
         """Return the record of `key`, or None."""
-        if self._lines is not None:
-            return json.loads(self._lines[key].text) if key in self._lines else None
         with self._open() as database:
             return self._get(database, key)
 
@@ -101,11 +92,13 @@ class Store:
         """
         if self._read_only:
             raise LLMError(f"{str(self.path)!r} was opened to be read only.")
-        row = _Row(record["key"], record["model"], json.dumps(record, allow_nan=False))
         with self._open(write=True) as database:
             database.execute("BEGIN IMMEDIATE")
-            _insert(database, row)
-            kept = self._get(database, row.key)
+            if not database.execute("PRAGMA user_version").fetchone()[0]:
+                for statement in _SCHEMA:
+                    database.execute(statement)
+            database.execute(_INSERT, _row(record))
+            kept = self._get(database, record["key"])
             database.execute("COMMIT")
         assert kept is not None
         return kept
@@ -121,8 +114,23 @@ class Store:
 
     @contextmanager
     def _open(self, write: bool = False) -> Iterator[sqlite3.Connection]:
+        """Open the file; one that is empty or does not exist is read as an empty store."""
+        exists = write or (self.path.exists() and self.path.stat().st_size != 0)
+        # Not mode=ro, with which SQLite could not undo what a killed process left half done.
+        address = f"{self.path.absolute().as_uri()}?mode={'rwc' if write else 'rw'}"
         try:
-            with closing(self._connect(write)) as database:
+            with closing(
+                sqlite3.connect(
+                    address if exists else ":memory:", _PATIENCE, isolation_level=None, uri=True
+                )
+            ) as database:
+                tables, application, version = database.execute(_IDENTITY).fetchone()
+                if tables and application != _APPLICATION:
+                    raise self._refusal("is no file of answers")
+                if tables and version != VERSION:
+                    raise self._refusal(f"is of version {version}, not {VERSION}")
+                if not tables and not write:
+                    database.execute(_SCHEMA[0].replace("TABLE", "TEMP TABLE"))
                 yield database
         except sqlite3.OperationalError as error:
             raise LLMError(
@@ -133,126 +141,54 @@ class Store:
         except sqlite3.DatabaseError as error:
             raise self._refusal(f"is no file of answers, or is damaged ({error})") from None
 
-    def _connect(self, write: bool) -> sqlite3.Connection:
-        """Open the file; one that is empty or does not exist is read as an empty store."""
-        if write or self.path.exists():
-            # Not mode=ro, with which SQLite could not undo what a killed process left half done.
-            address = f"{self.path.absolute().as_uri()}?mode={'rwc' if write else 'rw'}"
-            database = sqlite3.connect(address, _PATIENCE, isolation_level=None, uri=True)
-            try:
-                found = database.execute(_IDENTITY).fetchone()
-                if found[0] and found[1:] != (_APPLICATION, VERSION):
-                    if found[1] != _APPLICATION:
-                        raise self._refusal("is no file of answers")
-                    raise self._refusal(f"is of version {found[2]}, not {VERSION}")
-            except BaseException:
-                database.close()
-                raise
-            if write or found[0]:
-                return database
-            database.close()
-        database = sqlite3.connect(":memory:")
-        database.execute(_SCHEMA[0])
-        return database
-
     def _refusal(self, problem: str) -> LLMError:
         return LLMError(f"{str(self.path)!r} {problem}. Restore it, or name another `store`.")
 
-    def _take_lines(self) -> None:
-        """Replace JSON lines by a database, or hold their answers if the store only reads."""
-        try:
-            while self._has_lines():
-                with self.path.open("rb" if self._read_only else "r+b") as file:
-                    if self._read_only:
-                        self._lines = self._parse_lines(file.read())
-                        return
-                    fcntl.flock(file, fcntl.LOCK_EX)
-                    if os.path.samestat(os.fstat(file.fileno()), self.path.stat()):
-                        self._replace_lines(self._parse_lines(file.read()))
-        except OSError as error:
-            raise LLMError(
-                f"{str(self.path)!r} holds JSON lines of an earlier release and cannot be "
-                f"{'read' if self._read_only else 'replaced by a database'} ({error.strerror}). "
-                "Name another `store`; mode='replay' leaves the file as it is."
-            ) from None
+    def _convert(self) -> None:
+        """Replace JSON lines by a database; only the last line may be cut off, by a killed writer.
 
-    def _has_lines(self) -> bool:
+        A header may stand anywhere, because such files were merged by `cat`. Writers of those
+        releases take the same lock.
+        """
         try:
             with self.path.open("rb") as file:
-                head = file.read(len(_JSON_LINES))
-        except OSError:  # SQLite says why
-            return False
-        return head != b"" and _JSON_LINES.startswith(head)
-
-    def _replace_lines(self, rows: dict[str, _Row]) -> None:
-        target = self.path.resolve()
-        new = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-        try:
-            new.touch(exist_ok=False)
-            shutil.copymode(target, new)
-            with Store(new)._open(write=True) as database:
-                database.execute("BEGIN IMMEDIATE")
-                _insert(database, *rows.values())
-                database.execute("COMMIT")
-            new.replace(target)
-        finally:
-            new.unlink(missing_ok=True)
-
-    def _parse_lines(self, content: bytes) -> dict[str, _Row]:
-        """Return the answers of JSON lines; only the last line may be cut off, by a killed writer.
-
-        A header may stand anywhere, because such files were merged by `cat`.
-        """
-        rows: dict[str, _Row] = {}
-        *lines, rest = content.split(b"\n")
-        for number, line in enumerate(lines, 1):
-            text = line.removesuffix(b"\r")
-            if text == _JSON_LINES:
-                continue
-            row = _row_of_line(text) if number > 1 else None
-            if row is None:
-                raise LLMError(
-                    f"{str(self.path)!r} line {number} is not as it was written. Restore the file, "
-                    "or delete that line: its answer is then asked for again."
-                )
-            rows.setdefault(row.key, row)
-        if lines and (row := _row_of_line(rest)):
-            rows.setdefault(row.key, row)
-        return rows
+                fcntl.flock(file, fcntl.LOCK_EX)
+                if not os.path.samestat(os.fstat(file.fileno()), self.path.stat()):
+                    return  # another process has replaced it
+                *lines, last = file.read().split(b"\n")
+                with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
+                    for statement in _SCHEMA:
+                        database.execute(statement)
+                    for number, line in enumerate((*lines, last), 1):
+                        if line.rstrip(b"\r") == _JSON_LINES:
+                            continue
+                        try:
+                            database.execute(_INSERT, _row(_record_of_line(line.rstrip(b"\r"))))
+                        except (ValueError, LookupError, TypeError, RecursionError):
+                            if number <= len(lines):
+                                raise self._refusal(
+                                    f"line {number} is not as it was written"
+                                ) from None
+                    atomic_write(self.path, database.serialize())
+        except OSError as error:
+            raise self._refusal(
+                "holds JSON lines of an earlier release and cannot be replaced by a database "
+                f"({error.strerror})"
+            ) from None
 
 
-class _Row(NamedTuple):
-    """An answer as the database holds it, less its checksum."""
-
-    key: str
-    model: str
-    text: str
+def _row(record: dict[str, Any]) -> tuple[str, str, str, str]:
+    text = json.dumps(record, allow_nan=False)
+    return record["key"], record["model"], text, _sum(record["key"], text)
 
 
-def _insert(database: sqlite3.Connection, *rows: _Row) -> None:
-    """Add rows within a transaction, to a database that may be empty."""
-    if not database.execute("PRAGMA user_version").fetchone()[0]:
-        for statement in _SCHEMA:
-            database.execute(statement)
-    for row in rows:
-        values = (*row, _sum(row.key, row.text))
-        database.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", values)
-
-
-def _row_of_line(line: bytes) -> _Row | None:
-    """Return the answer in a JSON line, or None if the line is not as it was written."""
-    head, mark, tail = line.rpartition(_LINE_SUM)
-    if not mark or tail != hashlib.sha256(head).hexdigest()[:16].encode() + b'"}':
-        return None
-    try:
-        text = head.decode("ascii") + "}"
-        record = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(record, dict):
-        return None
-    key, model = record.get("key"), record.get("model")
-    return _Row(key, model, text) if isinstance(key, str) and isinstance(model, str) else None
+def _record_of_line(line: bytes) -> dict[str, Any]:
+    """Return the record in a JSON line, whose last entry is a checksum of what precedes it."""
+    head, _, tail = line.rpartition(b',"sum":"')
+    if tail != hashlib.sha256(head).hexdigest()[:16].encode() + b'"}':
+        raise ValueError("the checksum differs")
+    record: dict[str, Any] = json.loads(head + b"}")
+    return record
 
 
 def _sum(key: str, text: str) -> str:

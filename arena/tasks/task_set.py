@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from arena._internal.files import sha256_file
 from arena.corpus import layout
-from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
+from arena.errors import (
+    CorpusError,
+    DataError,
+    NoLabelsError,
+    UnknownNameError,
+    clip,
+    did_you_mean,
+)
 from arena.tasks.base import Gold, Survey
 
 if TYPE_CHECKING:
@@ -33,6 +40,11 @@ class TaskSet:
     def surveys(self) -> dict[str, Survey]:
         """Survey id -> all that an agent may know of the survey."""
         rows = self._read(layout.SURVEYS)
+        if not rows:
+            raise NoLabelsError(
+                f"the corpus {str(self._directory)!r} has no surveys: it can be searched and read, "
+                "not played or scored on. Build one with surveys (`--surveys FILE`)."
+            )
         return {r["id"]: Survey(r["id"], r["title"], r["date"].isoformat()) for r in rows}
 
     def survey(self, survey_id: str) -> Survey:

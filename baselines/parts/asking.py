@@ -2,7 +2,7 @@
 
 A judgement is a token: ``[Retrieve]`` or ``[No Retrieve]``, ``[Relevant]`` or ``[Irrelevant]``,
 ``[Enough]`` or ``[Continue]``. Models drop the brackets, use others or bold type, and explain
-themselves.
+themselves. Each reader of an answer raises `ParseError` if nothing can be read.
 """
 
 from __future__ import annotations
@@ -50,11 +50,7 @@ _QUOTES = "\"'`“”‘’«»"
 
 
 def queries(text: str) -> list[str]:
-    """Return the queries in the tag ``<Queries>``, each once, in order.
-
-    Raises:
-        ParseError: There is none.
-    """
+    """Return the queries in the tag ``<Queries>``, each once, in order."""
     cleaned = [_cleaned(line) for line in as_list(tagged(text, "Queries"))]
     distinct = list(dict.fromkeys(filter(None, cleaned)))
     if not distinct:
@@ -66,9 +62,6 @@ def one_query(text: str) -> str:
     """Return the query in ``<Queries>``, or without that tag the first line of the answer.
 
     The paper's own prompt for zero-shot asks for no tag, so an answer may be the bare query.
-
-    Raises:
-        ParseError: There is none.
     """
     try:
         return queries(text)[0]
@@ -125,9 +118,6 @@ def first_query(text: str) -> tuple[str, bool]:
     """Return a query, and whether the model wants to read its hits.
 
     Without a token it does, since the paper's own prompt asks for a query alone.
-
-    Raises:
-        ParseError: There is no query.
     """
     text = without_thoughts(text)
     tokens = list(_RETRIEVE.finditer(text))
@@ -136,11 +126,7 @@ def first_query(text: str) -> tuple[str, bool]:
 
 
 def next_query(text: str) -> str:
-    """Return a better query, empty if the last one was enough.
-
-    Raises:
-        ParseError: The answer holds neither.
-    """
+    """Return a better query, empty if the last one was enough."""
     text = without_thoughts(text)
     tokens = list(_STOP.finditer(text))
     if not tokens:
@@ -158,9 +144,6 @@ def verdicts(text: str) -> dict[int, bool]:
     """Return number -> whether the paper is relevant; of two judgements the last one counts.
 
     Tokens without numbers, one per line, are numbered from 1.
-
-    Raises:
-        ParseError: No paper is judged.
     """
     judged: dict[int, bool] = {}
     alone: list[bool] = []

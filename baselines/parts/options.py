@@ -1,4 +1,4 @@
-"""Checks of an agent's options."""
+"""Checks of an agent's options; each raises DataError if the value is something else."""
 
 from __future__ import annotations
 
@@ -9,11 +9,7 @@ from arena.errors import DataError, clip, did_you_mean
 
 
 def whole(name: str, value: object, least: int, most: int | None = None) -> int:
-    """Return an option that is an integer from `least` to `most`; None for no bound.
-
-    Raises:
-        DataError: It is something else.
-    """
+    """Return an option that is an integer from `least` to `most`; None for no bound."""
     if type(value) is not int or value < least or (most is not None and value > most):
         wanted = f">= {least}" if most is None else f"from {least} to {most}"
         raise DataError(f"{name}={clip(value)}: give an integer {wanted}.")
@@ -21,11 +17,7 @@ def whole(name: str, value: object, least: int, most: int | None = None) -> int:
 
 
 def real(name: str, value: object, least: float, most: float = math.inf) -> float:
-    """Return an option that is a number from `least` to `most`.
-
-    Raises:
-        DataError: It is something else.
-    """
+    """Return an option that is a number from `least` to `most`."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
         wanted = f">= {least:g}" if most == math.inf else f"from {least:g} to {most:g}"
         raise DataError(f"{name}={clip(value)}: give a number {wanted}.")
@@ -33,22 +25,14 @@ def real(name: str, value: object, least: float, most: float = math.inf) -> floa
 
 
 def flag(name: str, value: object) -> bool:
-    """Return an option that is true or false.
-
-    Raises:
-        DataError: It is something else.
-    """
+    """Return an option that is true or false."""
     if not isinstance(value, bool):
         raise DataError(f"{name}={clip(value)}: give true or false.")
     return value
 
 
 def choice(name: str, value: str, known: Collection[str]) -> str:
-    """Return an option that is one of the names in `known`.
-
-    Raises:
-        DataError: It is something else.
-    """
+    """Return an option that is one of the names in `known`."""
     if value not in known:
         raise DataError(f"{name}={clip(value)}.{did_you_mean(value, known)}")
     return value

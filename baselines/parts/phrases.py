@@ -6,22 +6,13 @@ import math
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import count
+from typing import NamedTuple
 
+from arena.agents import Known
 from arena.text import analyze
-
-if TYPE_CHECKING:
-    from baselines.parts.dendrogram import Group
-
-
-class Paper(NamedTuple):
-    """A paper to be organized; title and abstract may be empty."""
-
-    id: str
-    title: str = ""
-    abstract: str = ""
-
 
 _WORDS = 3
 _LONGEST = 100  # most characters of a phrase
@@ -30,19 +21,19 @@ _LONGEST = 100  # most characters of a phrase
 _CHARACTER = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_CHARACTER}]|[^\W_{_CHARACTER}]+(?:[-'’][^\W_{_CHARACTER}]+)*")
 
-# Words that do not begin or end a heading: words of grammar, and words of abstracts on any topic.
+# Words that do not begin or end a heading, besides those that `analyze` leaves out: words of
+# grammar, and words of abstracts on any topic.
 _GRAMMAR = """
-a about above across after again against all almost along already also although always am among an
-and another any are as at away be became because become been before behind being below between
-both but by can cannot could did do does doing done down due during each either else enough etc
-even ever every few for from further had has have having he hence her here him his how however i
-if in indeed instead into is it its itself just least less like many may me might mine more most
-mostly much must my neither never nevertheless no nor not nothing now of off often on once only
-onto or other others otherwise our ours out over own per perhaps quite rather really same several
-she should since so some still such than that the their them themselves then there thereby
-therefore these they this those though through throughout thus to together too toward towards
-under until up upon us use used uses using very via was we well were what when where whereas
-whether which while who whom whose why will with within without would yet you your
+about above across after again against all almost along already also although always am among
+another any away became because become been before behind being below between both can cannot could
+did do does doing done down due during each either else enough etc even ever every few from further
+had has have having he hence her here him his how however i indeed instead its itself just least
+less like many may me might mine more most mostly much must my neither never nevertheless nor
+nothing now off often once only onto other others otherwise our ours out over own per perhaps quite
+rather really same several she should since so some still than them themselves thereby therefore
+those though through throughout thus together too toward towards under until up upon us use used
+uses using very via we well were what when where whereas whether which while who whom whose why
+within without would yet you your
 """
 _ABSTRACTS = """
 ability able accuracy achieve achieved achieves achieving additional address addresses addressing
@@ -54,23 +45,23 @@ developed developing different difficult directly diverse effective effectively 
 efficiently empirical empirically enable enables enabling encourage enhance enhances enhancing
 evaluate evaluated especially establish et existing experiment experimental experiments explore
 explores extensive face facilitate field final finally find finding findings first five focus
-focuses following four fully furthermore future gap general generally give given good great
-greatly help high higher highlight highly hundred identify important improve improved improvement
+focuses following four fully furthermore future gap general generally give given good great greatly
+help high higher highlight highly hundred identify important improve improved improvement
 improvements improves improving including increase increasing increasingly inspired integrate
 integrating introduce introduced introduces introducing investigate issue issues key known lack
-large largely latest lead leading leads learned leverage leverages leveraging limited low lower
-main mainly make makes making mean method methodology methods moreover need needs new notable
-notably novel number numerous observe obtain offer outperform outperforms overall overcome paper
-papers particular particularly perform performance performed performing performs popular possible
-potential present presented presents previous previously primary prior problem problems produce
-promising prone propose proposed proposes provide provided provides providing range recent recently
-relevant rely remain remains require required requires requiring research result resulting results
-reveal review robustly second seek shed show showing shown shows significant significantly simple
-simply single small solution solutions solve solving specific specifically standard state
-state-of-the-art strong studied studies study substantial substantially success successful
-successfully suggest suggests superior survey take task tasks ten term terms thereof third
-thousand three towards traditional two type typically understand understood unique useful usually
-utilize utilizing variety various view way ways wide widely work works world-wide yields
+large largely latest lead leading leads learned leverage leverages leveraging limited low lower main
+mainly make makes making mean method methodology methods moreover need needs new notable notably
+novel number numerous observe obtain offer outperform outperforms overall overcome paper papers
+particular particularly perform performance performed performing performs popular possible potential
+present presented presents previous previously primary prior problem problems produce promising
+prone propose proposed proposes provide provided provides providing range recent recently relevant
+rely remain remains require required requires requiring research result resulting results reveal
+review robustly second seek shed show showing shown shows significant significantly simple simply
+single small solution solutions solve solving specific specifically standard state state-of-the-art
+strong studied studies study substantial substantially success successful successfully suggest
+suggests superior survey take task tasks ten term terms thereof third thousand three traditional two
+type typically understand understood unique useful usually utilize utilizing variety various view
+way ways wide widely work works world-wide yields
 """
 _STOPS = frozenset((_GRAMMAR + _ABSTRACTS).split())
 # Words that may stand inside: "chain of thought", "learning to rank", "step by step".
@@ -79,8 +70,8 @@ _LINKS = frozenset(("and", "by", "for", "in", "of", "on", "to"))
 _GENERAL = """
 agent algorithm analysis application architecture aspect component concept context data dataset
 design domain evaluation example experience feature framework function information input learning
-limitation model network output parameter process property question response sample scenario
-science setting strategy structure system technique test tool training user value world
+limitation model network output parameter process property question response sample scenario science
+setting strategy structure system technique test tool training user value world
 """
 
 
@@ -141,6 +132,21 @@ def _stems(word: str) -> tuple[str, ...]:
     return tuple(analyze(word))
 
 
+@dataclass(slots=True)
+class Group:
+    """Papers that belong together, by number.
+
+    Attributes:
+        papers: All papers of the group, in order.
+        children: Groups below it, the largest first; of equals the one with the first paper.
+        filed: Papers that are in none of the groups below it, in order.
+    """
+
+    papers: tuple[int, ...]
+    children: list[Group] = field(default_factory=list)
+    filed: tuple[int, ...] = ()
+
+
 _LONGEST_TITLE = 100  # characters of a title that stands in for a label
 
 
@@ -162,7 +168,7 @@ class Labels:
         topic: Title of the survey; no label consists of its words alone.
     """
 
-    def __init__(self, papers: Sequence[Paper], topic: str) -> None:
+    def __init__(self, papers: Sequence[Known], topic: str) -> None:
         self._papers = papers
         self._titles: list[frozenset[tuple[str, ...]]] = []
         self._all: list[frozenset[tuple[str, ...]]] = []
@@ -170,8 +176,8 @@ class Labels:
         for paper in papers:
             title = list(phrases(paper.title or paper.abstract))
             both = title + list(phrases(paper.abstract))
-            self._titles.append(_all_stems(title))
-            self._all.append(_all_stems(both))
+            self._titles.append(frozenset(phrase.stems for phrase in title))
+            self._all.append(frozenset(phrase.stems for phrase in both))
             for stems, surface in both:
                 self._forms.setdefault(stems, Counter())[surface] += 1
         self._df = Counter(stems for there in self._all for stems in there)
@@ -196,22 +202,19 @@ class Labels:
     ) -> tuple[str, frozenset[str]]:
         for stems in self._ranked(papers):
             words = frozenset(stems)
-            if words in self._taken or any(words <= other for other in above):
-                continue
-            forms = self._forms[stems]
-            surface = min(forms, key=lambda form: (-forms[form], form))
-            if self._take(surface, words):
-                return surface, words
+            if words not in self._taken and not any(words <= other for other in above):
+                forms = self._forms[stems]
+                surface = min(forms, key=lambda form: (-forms[form], form))
+                if self._take(surface, words):
+                    return surface, words
         for paper in papers:
             title = " ".join((self._papers[paper].title or self._papers[paper].abstract).split())
-            cut = len(title) > _LONGEST_TITLE
-            short = title[: _LONGEST_TITLE - 1].rstrip() + "…" if cut else title
-            if short and self._take(short, stems_of(short)):
-                return short, stems_of(short)
-        number = 1
-        while not self._take(f"Group {number}", frozenset()):
-            number += 1
-        return f"Group {number}", frozenset()
+            if len(title) > _LONGEST_TITLE:
+                title = title[: _LONGEST_TITLE - 1].rstrip() + "…"
+            if title and self._take(title, stems_of(title)):
+                return title, stems_of(title)
+        names = (f"Group {number}" for number in count(1))
+        return next(name for name in names if self._take(name, frozenset())), frozenset()
 
     def _take(self, label: str, words: frozenset[str]) -> bool:
         if _fold(label) in self._shown:
@@ -220,8 +223,8 @@ class Labels:
         self._taken.add(words)
         return True
 
-    def _ranked(self, papers: Sequence[int]) -> Iterator[tuple[str, ...]]:
-        """Yield the n-grams of the titles of a group, the highest weight first."""
+    def _ranked(self, papers: Sequence[int]) -> list[tuple[str, ...]]:
+        """Return the n-grams of the titles of a group, the highest weight first."""
         inside = Counter(stems for paper in papers for stems in self._all[paper])
         titles = Counter(stems for paper in papers for stems in self._titles[paper])
         total = len(self._papers)
@@ -232,11 +235,7 @@ class Labels:
             # Rounded, so that weights that are equal in exact arithmetic are equal.
             return inside[stems] < 2, -round(value, 9), -len(stems), stems
 
-        yield from sorted(titles, key=weight)
-
-
-def _all_stems(all_phrases: Iterable[Phrase]) -> frozenset[tuple[str, ...]]:
-    return frozenset(phrase.stems for phrase in all_phrases)
+        return sorted(titles, key=weight)
 
 
 def _fold(label: str) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from arena.llm import ParseError, as_json, tagged
-from arena.mindmap.tree import MAX_DEPTH, MAX_LABEL
+from arena.mindmap.tree import MAX_DEPTH, MAX_LABEL, MindMap
 
 _LABELS = ("label", "name", "title", "topic", "heading", "category", "theme", "group", "cluster")
 _BELOW = frozenset(
@@ -23,15 +23,15 @@ PaperOf = Callable[[object, bool], list[int]]
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class Topic:
     """A heading; its children have their case-folded labels as keys, so siblings differ."""
 
     label: str
     level: int = 0
-    children: dict[str, Node] = field(default_factory=dict)
+    children: dict[str, Topic] = field(default_factory=dict)
     papers: list[int] = field(default_factory=list)
 
-    def child(self, label: str) -> Node:
+    def child(self, label: str) -> Topic:
         """Return the child with this label; make it if there is none.
 
         Return the node itself if the label is empty or no deeper level is allowed.
@@ -39,37 +39,30 @@ class Node:
         label = " ".join(label.split())[:MAX_LABEL].strip()
         if not label or self.level >= MAX_DEPTH:
             return self
-        return self.children.setdefault(label.casefold(), Node(label, self.level + 1))
+        return self.children.setdefault(label.casefold(), Topic(label, self.level + 1))
 
-    def levels(self) -> list[Node]:
+    def levels(self) -> list[Topic]:
         """Return this node and all below it, level by level."""
         nodes = [self]
         for node in nodes:
             nodes.extend(node.children.values())
         return nodes
 
-    def lines(self) -> Iterator[str]:
+    def lines(self, indent: str = "") -> Iterator[str]:
         """Yield the headings below this node as an indented list, in preorder."""
-        waiting = list(reversed(self.children.values()))
-        while waiting:
-            node = waiting.pop()
-            yield "  " * (node.level - self.level - 1) + f"- {node.label}"
-            waiting.extend(reversed(node.children.values()))
+        for node in self.children.values():
+            yield f"{indent}- {node.label}"
+            yield from node.lines(indent + "  ")
 
+    def duplicate(self) -> Topic:
+        """Return a copy of this node and all below it."""
+        below = {name: child.duplicate() for name, child in self.children.items()}
+        return Topic(self.label, self.level, below, list(self.papers))
 
-@dataclass(slots=True, eq=False)
-class Tree:
-    """The tree in an answer.
-
-    Attributes:
-        root: Root, with an empty label.
-        label: Label of the root in the answer; None if the answer has no root.
-        unknown: Entries in lists of papers that are not papers.
-    """
-
-    root: Node = field(default_factory=lambda: Node(""))
-    label: str | None = None
-    unknown: list[str] = field(default_factory=list)
+    def mind_map(self, label: str, ids: Sequence[str] = ()) -> MindMap:
+        """Return the mind-map; `ids` are those of the papers 1, 2, ...."""
+        below = tuple(child.mind_map(child.label, ids) for child in self.children.values())
+        return MindMap(label, below, tuple(ids[number - 1] for number in sorted(self.papers)))
 
 
 def json_of(text: str, template: str = "") -> Any:
@@ -82,7 +75,10 @@ def json_of(text: str, template: str = "") -> Any:
     Raises:
         ParseError: There is none, or it is an example.
     """
-    value = _json(text)
+    try:
+        value = as_json(tagged(text, "typology"))
+    except ParseError:
+        value = as_json(text)
     for example in _EXAMPLE.findall(template):
         try:
             copied = as_json(example) == value
@@ -105,84 +101,83 @@ def read_tree(value: Any, paper_of: PaperOf | None = None) -> Tree:
         value: A JSON value, nested at most a few hundred levels deep.
         paper_of: Function that reads papers; without it, lists of papers are left out.
     """
-    return _Reading(paper_of).read(value)
+    while isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    tree = Tree(paper_of)
+    if isinstance(value, dict) and (label := _own_label(value)) is not None:
+        tree.label = " ".join(label.split())
+        tree.inside(value, tree.root)
+    else:
+        tree.below(value, tree.root)
+    return tree
 
 
-def _json(text: str) -> Any:
-    try:
-        return as_json(tagged(text, "typology"))
-    except ParseError:
-        return as_json(text)
+class Tree:
+    """The tree in an answer; see `read_tree`.
 
+    Attributes:
+        root: Root, with an empty label.
+        label: Label of the root in the answer; None if the answer has no root.
+        unknown: Entries in lists of papers that are not papers.
+    """
 
-class _Reading:
     def __init__(self, paper_of: PaperOf | None) -> None:
+        self.root = Topic("")
+        self.label: str | None = None
+        self.unknown: list[str] = []
         self._paper_of = paper_of
-        self._tree = Tree()
 
-    def read(self, value: Any) -> Tree:
-        while isinstance(value, list) and len(value) == 1:
-            value = value[0]
-        root = self._tree.root
-        if isinstance(value, dict) and (label := _own_label(value)) is not None:
-            self._tree.label = " ".join(label.split())
-            self._inside(value, root)
-        else:
-            self._below(value, root)
-        return self._tree
-
-    def _below(self, value: Any, node: Node) -> None:
+    def below(self, value: Any, node: Topic) -> None:
         """Read everything below a heading."""
         if isinstance(value, dict):
             label = _own_label(value)
             if label is not None:
-                self._inside(value, node.child(label))
-            else:
-                for key, item in value.items():
-                    self._entry(key, item, node)
+                self.inside(value, node.child(label))
+                return
+            for key, item in value.items():
+                self._entry(key, item, node)
         elif isinstance(value, list):
             for item in value:
-                self._below(item, node)
+                self.below(item, node)
         elif not self._filed(value, node, listed=False) and isinstance(value, str):
             node.child(value)
 
-    def _inside(self, value: dict[str, Any], node: Node) -> None:
+    def inside(self, value: dict[str, Any], node: Topic) -> None:
         """Read an object with keys of its own; unknown keys are ignored."""
         for key, item in value.items():
             if _key(key) in _BELOW:
-                self._below(item, node)
+                self.below(item, node)
             elif _key(key) in _PAPERS:
                 self._papers(item, node)
 
-    def _entry(self, key: str, item: Any, node: Node) -> None:
+    def _entry(self, key: str, item: Any, node: Topic) -> None:
         """Read an entry of a typology."""
         nested = isinstance(item, dict | list)
         if _key(key) in _PAPERS:
             self._papers(item, node)
         elif _key(key) in _BELOW and nested:
-            self._below(item, node)
+            self.below(item, node)
         elif _key(key) in _NOISE and not isinstance(item, dict):
             return
         elif nested or not self._filed(key, node, listed=False, report=False):
-            self._below(item, node.child(key))
+            self.below(item, node.child(key))
 
-    def _papers(self, value: Any, node: Node) -> None:
+    def _papers(self, value: Any, node: Topic) -> None:
         """Read a list of papers, which may hold one object per paper."""
         if isinstance(value, list):
             for item in value:
                 self._papers(item, node)
-        elif isinstance(value, dict):
-            if self._paper_of is not None and all(self._paper_of(key, True) for key in value):
-                for key in value:  # {"1": "a title", "2": "another"}
-                    self._filed(key, node, listed=True)
-                return
+        elif not isinstance(value, dict):
+            self._filed(value, node, listed=True)
+        elif self._paper_of is not None and all(self._paper_of(key, True) for key in value):
+            for key in value:  # {"1": "a title", "2": "another"}
+                self._filed(key, node, listed=True)
+        else:
             plain = [v for v in (*value.values(), *value) if not isinstance(v, dict | list)]
             if not any(self._filed(item, node, listed=True, report=False) for item in plain):
                 self._unknown(value)
-        else:
-            self._filed(value, node, listed=True)
 
-    def _filed(self, item: object, node: Node, *, listed: bool, report: bool = True) -> bool:
+    def _filed(self, item: object, node: Topic, *, listed: bool, report: bool = True) -> bool:
         """File the papers of an item under a node; return whether it has any."""
         if self._paper_of is None or item is None or isinstance(item, bool):
             return False
@@ -193,7 +188,7 @@ class _Reading:
         return bool(numbers)
 
     def _unknown(self, item: object) -> None:
-        self._tree.unknown.append(" ".join(str(item).split())[:100])
+        self.unknown.append(" ".join(str(item).split())[:100])
 
 
 def _key(key: str) -> str:
@@ -203,9 +198,7 @@ def _key(key: str) -> str:
 def _own_label(value: dict[str, Any]) -> str | None:
     """Return the label of an object with keys of its own; None if it is a typology."""
     keys = {_key(key): key for key in value}
-    if len(keys) > 1 and not any(key in _BELOW or key in _PAPERS for key in keys):
+    if len(keys) > 1 and keys.keys().isdisjoint(_BELOW | _PAPERS):
         return None
-    for name in _LABELS:
-        if name in keys and isinstance(value[keys[name]], str):
-            return str(value[keys[name]])
-    return None
+    labels = (value[keys[name]] for name in _LABELS if name in keys)
+    return next((label for label in labels if isinstance(label, str)), None)

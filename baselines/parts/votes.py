@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from arena.agents import Hit
 from arena.text import analyze
-from baselines.parts.dendrogram import encode, whole_characters
+from baselines.parts.encoding import encode, whole_characters
 from baselines.parts.phrases import Phrase, phrases, stems_of
 
 Scores = NDArray[np.float64]
@@ -23,14 +21,6 @@ TOPIC = ""
 
 _TURNS = 3
 _DIGITS = 9  # later digits may depend on the order of additions in a library
-
-
-@dataclass(frozen=True, slots=True)
-class _Vote:
-    source: str
-    weight: float
-    papers: NDArray[np.int64]
-    shares: Scores
 
 
 class Votes:
@@ -43,7 +33,7 @@ class Votes:
     def __init__(self) -> None:
         self.ids: list[str] = []
         self._number: dict[str, int] = {}
-        self._votes: list[_Vote] = []
+        self._lists: list[tuple[str, float, NDArray[np.int64], Scores]] = []  # source, weight
 
     def search(self, hits: Sequence[Hit], weight: float = 1.0, source: str = TOPIC) -> None:
         """Count the hits of one query.
@@ -83,21 +73,20 @@ class Votes:
             trust: Exponent >= 0; with 0 all sources have the same weight.
             judged: Paper id -> factor of its weight; 1 for others.
         """
-        sources = list(dict.fromkeys(vote.source for vote in self._votes if vote.source))
-        factors = np.array([judged.get(source, 1.0) for source in sources])
+        sources = list(dict.fromkeys(source for source, *_ in self._lists if source))
         numbers = [self._number[source] for source in sources]
-        weights = _mean_one(factors)
-        scores = self._sum(dict(zip(sources, weights.tolist(), strict=True)))
-        for _ in range(_TURNS if trust and sources else 0):
-            weights = _mean_one(factors * (scores[numbers] / (scores.max() or 1.0)) ** trust)
-            scores = self._sum(dict(zip(sources, weights.tolist(), strict=True)))
+        factors = weights = np.array([judged.get(source, 1.0) for source in sources])
+        scores = np.zeros(0)
+        for turn in range(1 + _TURNS * bool(trust and sources)):
+            if turn:
+                weights = factors * (scores[numbers] / (scores.max() or 1.0)) ** trust
+            if weights.sum() > 0:
+                weights = weights * (len(weights) / weights.sum())
+            of_source = dict(zip(sources, weights.tolist(), strict=True))
+            scores = np.zeros(len(self.ids))
+            for source, weight, papers, shares in self._lists:
+                scores[papers] += weight * of_source.get(source, 1.0) * shares
         return scores
-
-    def _sum(self, weights: Mapping[str, float]) -> Scores:
-        total = np.zeros(len(self.ids))
-        for vote in self._votes:
-            total[vote.papers] += vote.weight * weights.get(vote.source, 1.0) * vote.shares
-        return total
 
     def _add(
         self, papers: Iterable[str], shares: Sequence[float], weight: float, source: str
@@ -108,17 +97,12 @@ class Votes:
                 self._number[paper_id] = len(self.ids)
                 self.ids.append(paper_id)
         numbers = np.array([self._number[paper_id] for paper_id in share], np.int64)
-        self._votes.append(_Vote(source, weight, numbers, np.array(list(share.values()))))
+        self._lists.append((source, weight, numbers, np.array(list(share.values()))))
 
 
 def best_first(scores: Scores) -> list[int]:
     """Return positions, the highest score first; ties to nine digits keep their order."""
     return np.argsort(-np.round(scores, _DIGITS), kind="stable").tolist()  # type: ignore[no-any-return]
-
-
-def _mean_one(weights: Scores) -> Scores:
-    total = weights.sum() if len(weights) else 0.0
-    return weights * (len(weights) / total) if total > 0 else weights
 
 
 PENALTY = 10.0
@@ -143,14 +127,11 @@ def regressed(scores: Scores, titles: Sequence[str], encoder: str | None) -> Sco
     """
     kernel = _words(titles)
     if encoder is not None:
-        vectors = _vectors(titles, encoder)
-        kernel = kernel + vectors @ vectors.T
+        kernel = kernel + _embedded(titles, encoder)
     kernel = kernel - kernel.mean(0) - kernel.mean(1)[:, None] + kernel.mean()
     # By eigenvectors, since LAPACK's LU takes so much of the stack that a process in which Java
-    # runs, for the engine lucene, dies of it. On one thread, since more of them only wait for
-    # each other on a busy machine.
-    with threadpool_limits(limits=1, user_api="blas"):
-        values, vectors = np.linalg.eigh(kernel)
+    # runs, for the engine lucene, dies of it.
+    values, vectors = np.linalg.eigh(kernel)
     shares = vectors.T @ (scores - scores.mean())
     return vectors @ (values / (values + PENALTY) * shares)  # type: ignore[no-any-return]
 
@@ -163,10 +144,7 @@ def standard(values: Scores) -> Scores:
 
 def similarity(titles: Sequence[str], encoder: str | None) -> Scores:
     """Return the similarity of titles, from 0 to 1, shape (n, n)."""
-    if encoder is None:
-        return _words(titles)
-    vectors = _vectors(titles, encoder)
-    return np.clip(vectors @ vectors.T, 0.0, 1.0)
+    return _words(titles) if encoder is None else np.clip(_embedded(titles, encoder), 0.0, 1.0)
 
 
 def _words(titles: Sequence[str]) -> Scores:
@@ -176,20 +154,19 @@ def _words(titles: Sequence[str]) -> Scores:
     known = {stem: column for column, stem in enumerate(s for s in count if count[s] > 1)}
     vectors = np.zeros((len(titles), len(known)))
     for row, title in enumerate(stems):
-        for stem in title:
-            if stem in known:
-                vectors[row, known[stem]] = np.log(len(titles) / count[stem])
-    vectors = _unit(vectors)
-    return vectors @ vectors.T
+        for stem in known.keys() & title:
+            vectors[row, known[stem]] = np.log(len(titles) / count[stem])
+    return _cosines(vectors)
 
 
-def _vectors(titles: Sequence[str], encoder: str) -> Scores:
-    return _unit(encode([whole_characters(title) for title in titles], encoder))
+def _embedded(titles: Sequence[str], encoder: str) -> Scores:
+    return _cosines(encode([whole_characters(title) for title in titles], encoder))
 
 
-def _unit(vectors: Scores) -> Scores:
+def _cosines(vectors: Scores) -> Scores:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(lengths > 0, lengths, 1.0)
+    vectors = vectors / np.where(lengths > 0, lengths, 1.0)
+    return vectors @ vectors.T
 
 
 def subtopics(titles: Sequence[str], weights: Sequence[float], topic: str, most: int) -> list[str]:

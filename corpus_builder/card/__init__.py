@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from corpus_builder.card.writing import write_card
+from corpus_builder.card.page import write_card
 
 __all__ = ["write_card"]

@@ -1,21 +1,29 @@
-"""The pictures of a card: the paper's figure 4, and papers by year."""
+"""The figures of a card: the paper's figure 4, and papers by year.
+
+Each function returns what the template needs of a figure: ``file``, ``svg`` (None if there is
+nothing to draw), ``label`` and ``rows``, the numbers of its table.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from statistics import LinearRegression, StatisticsError, linear_regression, median_low
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
 
 from arena.results.plots import SIZE, Plot, dash, ticks
 from arena.text.display import FAMILY, width
-from corpus_builder.card.facts import PERCENTS, Complexity, Covered, Line
+from corpus_builder.card.facts import ALL, OTHER, UNKNOWN, CardFacts, Disciplines
+from corpus_builder.card.words import percent
 
 WIDTH = 720
 _YEARS = 40  # bars of one year each; what lies before and after has one bar a side
 _NAME = 44  # pixels that the name of a year needs
 _ONE, _LEAST, _MOST = 3.5, 2.0, 12.0  # radius of a dot: of one mind-map, and its limits
 _CELL = 3  # pixels; dots nearer than this are one
+_STEPS = (25, 50, 75, 100)
 
 # The colours of the page of `arena compare`: Okabe and Ito (2008), some lighter on dark ground.
 # `color` and not a variable: what draws SVG besides browsers knows no variables.
@@ -47,32 +55,40 @@ class Bar(NamedTuple):
     papers: int
     is_rest: bool = False
 
-    @property
-    def kind(self) -> str:
-        """The classes of its rectangle."""
-        return "bar rest" if self.is_rest else "bar c0"
 
-
-def draw_disciplines(bars: Sequence[Bar], shares: Sequence[str], label: str) -> str:
-    """Return the picture of a distribution over disciplines (paper, figures 4a and 4b).
+def disciplines(file: str, of: Disciplines, what: str) -> dict[str, Any]:
+    """Return the distribution of papers over disciplines (paper, figures 4a and 4b).
 
     Args:
-        bars: The disciplines.
-        shares: Text beside each bar.
-        label: Description of the picture.
+        file: Name of the picture.
+        of: Disciplines of the papers.
+        what: Plural noun for these papers.
     """
+    figure = {"file": file, "svg": None, "what": what, "of": of}
+    if not of.known:
+        return figure
+    bars = [Bar(*named) for named in of.top]
+    rest = ((OTHER, of.other), (UNKNOWN, of.papers - of.known))
+    bars += [Bar(name, papers, True) for name, papers in rest if papers]
+    rows = [(bar.name, bar.papers, percent(bar.papers, of.papers)) for bar in bars]
     most, row = max(bar.papers for bar in bars), 30.0
-    room = max(width(f"{most:,} (100.00 %)", SIZE), 0)
     bottom = 12 + len(bars) * row
-    plot = Plot(210.0, WIDTH - room - 24, 8, bottom, x_ticks=(0, most))
-    for place, (bar, share) in enumerate(zip(bars, shares, strict=True)):
-        y, end = 12 + place * row, plot.x(bar.papers)
-        plot.text(plot.left - 10, y + 16, bar.name, "end", room=plot.left - 20)
+    right = WIDTH - 24 - width(f"{most:,} (100.00 %)", SIZE)
+    plot = Plot(210.0, right, 8, bottom, x_ticks=(0, most))
+    for place, (bar, (name, papers, share)) in enumerate(zip(bars, rows, strict=True)):
+        y, end, beside = 12 + place * row, plot.x(papers), f"{papers:,} ({share})"
+        plot.text(plot.left - 10, y + 16, name, "end", room=plot.left - 20)
         wide = max(end - plot.left, 1)
-        plot.bar(bar.kind, plot.left, y + 2, wide, row - 10, f"{bar.name}: {share}")
-        plot.text(end + 8, y + 16, share, kind="tick")
+        plot.bar(_kind(bar), plot.left, y + 2, wide, row - 10, f"{name}: {beside}")
+        plot.text(end + 8, y + 16, beside, kind="tick")
     plot.line("axis", plot.left, 8, plot.left, bottom - 2)
-    return plot.file(WIDTH, bottom + 10, label, _STYLE)
+    label = f"Disciplines of the {what}: " + ", ".join(f"{name} {share}" for name, _, share in rows)
+    return figure | {
+        "svg": plot.file(WIDTH, bottom + 10, label, _STYLE),
+        "label": label,
+        "rows": rows,
+        "several": sum(bar.papers for bar in bars) > of.papers,
+    }
 
 
 def bars_of_years(years: Mapping[int, int]) -> list[Bar]:
@@ -97,38 +113,55 @@ def bars_of_years(years: Mapping[int, int]) -> list[Bar]:
     ]
 
 
-def draw_years(bars: Sequence[Bar], label: str) -> str:
-    """Return the picture of papers by year."""
-    marks = ticks(0, max(bar.papers for bar in bars), 5, whole=True)
+def dates(years: Mapping[int, int]) -> dict[str, Any]:
+    """Return the number of papers by year."""
+    bars = bars_of_years(years)
+    if not bars:
+        return {"file": "dates.svg", "svg": None}
+    top = max(bars, key=lambda bar: bar.papers)
+    label = f"Searchable papers by year, most of them, {top.papers:,}, in {top.name}"
+    marks = ticks(0, top.papers, 5, whole=True)
     plot = Plot(70.0, WIDTH - 20.0, 14.0, 220.0, (0, len(bars)), marks)
     plot.y_axis(lambda papers: f"{papers:,.0f}")
     step = (plot.right - plot.left) / len(bars)
     every = math.ceil(_NAME / step)
     last = max(place for place, bar in enumerate(bars) if not bar.is_rest)
+    high = 30
     for place, bar in enumerate(bars):
         x, y = plot.x(place), plot.y(bar.papers)
         if bar.papers:
             title = f"{bar.name}: {bar.papers:,}"
             wide = max(step * 0.8, 1)
-            plot.bar(bar.kind, x + step * 0.1, y, wide, plot.bottom - y, title)
-        if not bar.is_rest and (last - place) % every == 0:
+            plot.bar(_kind(bar), x + step * 0.1, y, wide, plot.bottom - y, title)
+        if bar.is_rest:
+            at, anchor = (plot.left, "start") if not place else (plot.right, "end")
+            plot.text(at, plot.bottom + 38, f"grey: {bar.name}", anchor, "tick")
+            high = 50
+        elif (last - place) % every == 0:
             plot.text(x + step / 2, plot.bottom + 18, bar.name, "middle", "tick")
     plot.line("axis", plot.left, plot.bottom, plot.right, plot.bottom)
-    rest = [bar for bar in bars if bar.is_rest]
-    for bar in rest:
-        at, anchor = (plot.left, "start") if bar is bars[0] else (plot.right, "end")
-        plot.text(at, plot.bottom + 38, f"grey: {bar.name}", anchor, "tick")
-    return plot.file(WIDTH, plot.bottom + (50 if rest else 30), label, _STYLE)
+    svg = plot.file(WIDTH, plot.bottom + high, label, _STYLE)
+    rows = [(bar.name, bar.papers) for bar in bars if bar.papers]
+    return {"file": "dates.svg", "svg": svg, "label": label, "rows": rows}
 
 
-def draw_coverage(groups: Sequence[Covered], names: Sequence[str], label: str) -> str:
-    """Return the picture: at x % the share of surveys with at least x % of their references.
+def coverage(facts: CardFacts) -> dict[str, Any]:
+    """Return the reference coverage of surveys (paper, figure 4c).
 
-    Args:
-        groups: Surveys, all of them first.
-        names: Name of each group.
-        label: Description of the picture.
+    At x % a curve shows the share of surveys with at least x % of their references.
     """
+    if not facts.coverage:
+        return {"file": "coverage.svg", "svg": None}
+    rows = []
+    for name, (available, gold) in facts.coverage.items():
+        parts = [*(available[step] for step in _STEPS), gold[50]]
+        shares = [f"{part:,} ({percent(part, available[0])})" for part in parts]
+        rows.append([name, int(available[0]), *shares])
+    everyone, reached = facts.coverage[ALL].tolist()
+    label = (
+        "Share of surveys with at least a given share of their references in the corpus; "
+        f"{percent(everyone[50], everyone[0])} of all surveys have at least half"
+    )
     percents = range(0, 101, 20)
     plot = Plot(70.0, WIDTH - 30.0, 14.0, 300.0, percents, percents)
     plot.y_axis(lambda percent: f"{percent} %")
@@ -138,13 +171,15 @@ def draw_coverage(groups: Sequence[Covered], names: Sequence[str], label: str) -
         "at least this share of the survey's references is in the corpus", "share of surveys"
     )
     top, column = plot.bottom + 64, (WIDTH - plot.left) / 2
-    for number, (group, name) in enumerate(zip(groups, names, strict=True)):
+    curves = [name for name in facts.coverage if name not in (OTHER, UNKNOWN)]
+    for number, name in enumerate(curves):
+        available = facts.coverage[name][0]
         place = number - 1  # all surveys have no mark, and black
-        title = f"{name}: {group.surveys:,}"
+        title = f"{name}: {available[0]:,}"
         kind = "curve wide" if place < 0 else f"curve {dash(place)}"
         points = [
-            (plot.x(value), plot.y(100 * group.available[value] / group.surveys))
-            for value in PERCENTS
+            (plot.x(value), plot.y(100 * int(n) / int(available[0])))
+            for value, n in enumerate(available)
         ]
         x, y = plot.left + number % 2 * column, top + number // 2 * 22
         with plot.group("ink" if place < 0 else f"c{place}", title):
@@ -155,13 +190,34 @@ def draw_coverage(groups: Sequence[Covered], names: Sequence[str], label: str) -
                     plot.mark(place, *points[value])
                 plot.mark(place, x + 16, y - 4)
         plot.text(x + 40, y, title, room=column - 56)
-    return plot.file(WIDTH, top + (len(groups) + 1) // 2 * 22 - 8, label, _STYLE)
+    heads = [f"at least {step} %" if step < 100 else "all" for step in _STEPS]
+    return {
+        "file": "coverage.svg",
+        "svg": plot.file(WIDTH, top + (len(curves) + 1) // 2 * 22 - 8, label, _STYLE),
+        "label": label,
+        "surveys": everyone[0],
+        "half": everyone[50],
+        "half_in_reach": reached[50],
+        "header": ("references in the corpus", "surveys", *heads, "at least 50 % in reach"),
+        "rows": rows,
+    }
 
 
-def draw_complexity(maps: Complexity, label: str) -> str:
-    """Return the picture: a dot where mind-maps are, larger for more of them, and the line."""
-    depths = ticks(0, max(depth for depth, _ in maps.points) + 1, 12, whole=True)
-    nodes = ticks(0, max(n for _, n in maps.points), whole=True)
+def complexity(maps: Mapping[tuple[int, int], int]) -> dict[str, Any]:
+    """Return the complexity of mind-maps (paper, figure 4d).
+
+    A dot is where mind-maps are, larger for more of them; a line is that of least squares.
+
+    Args:
+        maps: (depth, nodes) -> number of mind-maps.
+    """
+    number = sum(maps.values())
+    figure = {"file": "mind-maps.svg", "svg": None, "number": number}
+    if not number:
+        return figure
+    label, line = f"Nodes against depth of mind-maps, {number:,} in all", fit(maps)
+    depths = ticks(0, max(depth for depth, _ in maps) + 1, 12, whole=True)
+    nodes = ticks(0, max(n for _, n in maps), whole=True)
     plot = Plot(80.0, WIDTH - 30.0, 40.0, 320.0, depths, nodes)
     plot.y_axis(lambda n: f"{n:,.0f}")
     plot.x_axis(depths, lambda depth: f"{depth:,.0f}")
@@ -169,40 +225,59 @@ def draw_complexity(maps: Complexity, label: str) -> str:
     plot.line("axis", plot.left, plot.top, plot.left, plot.bottom)
     plot.titles("depth: levels of headings", "nodes: headings")
     cells: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
-    for (depth, n), weight in maps.points.items():
+    for (depth, n), weight in maps.items():
         cell = (round(plot.x(depth) / _CELL), round(plot.y(n) / _CELL))
         cells.setdefault(cell, []).append((weight, depth, n))
     largest = max(sum(weight for weight, _, _ in dots) for dots in cells.values())
     scale = min(1.0, _MOST / (_ONE * math.sqrt(largest)))  # areas are as the numbers
     for dots in cells.values():
-        number = sum(weight for weight, _, _ in dots)
+        here = sum(weight for weight, _, _ in dots)
         _, depth, n = max(dots)
-        radius = max(_LEAST, _ONE * scale * math.sqrt(number))
+        radius = max(_LEAST, _ONE * scale * math.sqrt(here))
         nearby = "" if len(dots) == 1 else " and nearby"
-        title = f"depth {depth:,}, {n:,} nodes{nearby}: {number:,}"
+        title = f"depth {depth:,}, {n:,} nodes{nearby}: {here:,}"
         plot.dot("dot c0", plot.x(depth), plot.y(n), radius, title)
-    if maps.line is not None:
+    if line is not None:
+        sign = "−" if line.intercept < 0 else "+"
+        slope = f"{line.slope:.2f}".replace("-", "−")
+        equation = f"nodes = {slope} × depth {sign} {abs(line.intercept):.2f}"
+        label += f", with the regression line {equation}"
+        figure |= {"line": Markup(equation), "slope": Markup(f"{line.slope:.2f}")}
         with plot.group("c1"):
-            ends = _ends(maps, maps.line, int(nodes[-1]))
-            plot.path("curve", [(plot.x(float(d)), plot.y(float(n))) for d, n in ends])
-        plot.text(plot.left, plot.top - 18, equation(maps.line))
-    return plot.file(WIDTH, plot.bottom + 50, label, _STYLE)
+            ends = _ends(line, sorted({depth for depth, _ in maps}), nodes[-1])
+            plot.path("curve", [(plot.x(depth), plot.y(n)) for depth, n in ends])
+        plot.text(plot.left, plot.top - 18, equation)
+    by_depth: dict[int, list[int]] = {}
+    for (depth, n), weight in sorted(maps.items()):
+        by_depth.setdefault(depth, []).extend([n] * weight)
+    rows = [
+        (f"{depth:,}", len(of), of[0], median_low(of), of[-1]) for depth, of in by_depth.items()
+    ]
+    svg = plot.file(WIDTH, plot.bottom + 50, label, _STYLE)
+    return figure | {"svg": svg, "label": label, "rows": rows}
 
 
-def equation(line: Line) -> str:
-    """Return ``nodes = 2.04 × depth + 3.10``."""
-    slope, intercept = float(line.slope), float(line.intercept)
-    sign = "−" if intercept < 0 else "+"
-    return f"nodes = {slope:.2f}".replace("-", "−") + f" × depth {sign} {abs(intercept):.2f}"
+def fit(points: Mapping[tuple[int, int], int]) -> LinearRegression | None:
+    """Return the line of least squares of nodes on depth; None if all depths are the same.
+
+    Args:
+        points: (depth, nodes) -> weight, an integer.
+    """
+    pairs = [pair for pair, weight in sorted(points.items()) for _ in range(weight)]
+    try:
+        return linear_regression([depth for depth, _ in pairs], [nodes for _, nodes in pairs])
+    except StatisticsError:
+        return None
 
 
-def _ends(maps: Complexity, line: Line, most: int) -> Iterator[tuple[Fraction, Fraction]]:
+def _ends(line: LinearRegression, depths: list[int], most: float) -> Iterator[tuple[float, float]]:
     """Yield where the line begins and ends: over the depths there are, inside the picture."""
-    depths = [depth for depth, _ in maps.points]
-    for depth in (min(depths), max(depths)):
+    for depth in (depths[0], depths[-1]):
         nodes = line.slope * depth + line.intercept
-        inside = min(max(nodes, Fraction(0)), Fraction(most))
-        if inside != nodes:  # the slope is not 0: a level line lies inside
-            yield (inside - line.intercept) / line.slope, inside
-        else:
-            yield Fraction(depth), nodes
+        inside = min(max(nodes, 0.0), most)
+        # The slope is not 0 where the line leaves the picture.
+        yield (depth if inside == nodes else (inside - line.intercept) / line.slope), inside
+
+
+def _kind(bar: Bar) -> str:
+    return "bar rest" if bar.is_rest else "bar c0"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
 import duckdb
+import numpy as np
+from numpy.typing import NDArray
 
 from arena.corpus import layout
 from arena.errors import ArenaError
@@ -18,7 +18,7 @@ from corpus_builder._duckdb import count, execute, literal, rows
 TOP = 5
 """How many disciplines have a bar and a curve of their own (paper, section 4)."""
 
-PERCENTS = range(101)
+ALL, OTHER, UNKNOWN = "all surveys", "other disciplines", "no discipline told"
 
 
 class Disciplines(NamedTuple):
@@ -35,58 +35,13 @@ class Disciplines(NamedTuple):
 
     papers: int
     known: int
-    top: tuple[tuple[str, int], ...]
+    top: list[tuple[str, int]]
     other: int
     names: int
 
 
-class Covered(NamedTuple):
-    """Surveys of one group by the share of their references that the corpus has.
-
-    Attributes:
-        kind: ``all``, ``named``, ``other`` (a discipline that is not among the largest) or
-            ``unknown``.
-        name: Name of the discipline if `kind` is ``named``.
-        available: At place p the number of surveys with at least p % of their references in the
-            corpus, for p from 0 to 100.
-        gold: The same for the references that are in reach: dated before the survey, no surveys.
-    """
-
-    kind: str
-    name: str
-    available: tuple[int, ...]
-    gold: tuple[int, ...]
-
-    @property
-    def surveys(self) -> int:
-        """How many surveys the group has."""
-        return self.available[0]
-
-
-class Line(NamedTuple):
-    """``nodes = slope * depth + intercept``."""
-
-    slope: Fraction
-    intercept: Fraction
-
-
-class Complexity(NamedTuple):
-    """Mind-maps by depth and number of nodes (paper, figure 4d).
-
-    Attributes:
-        points: (depth, nodes) -> number of mind-maps. The root, which is the topic, is no node,
-            and the headings right below it are at depth 1.
-        unreadable: Number of mind-maps that cannot be read.
-        line: The line of least squares; None for fewer than two depths.
-    """
-
-    points: Mapping[tuple[int, int], int]
-    unreadable: int
-    line: Line | None
-
-
 class CardFacts(NamedTuple):
-    """What was counted.
+    """What a card says of its corpus.
 
     Attributes:
         years: Year -> its searchable papers, ascending.
@@ -95,12 +50,16 @@ class CardFacts(NamedTuple):
         papers: Disciplines of all papers.
         surveys: Disciplines of the survey tasks: those of the paper of the same id.
         surveys_found: Survey tasks that have such a paper.
-        covered: All surveys, then those of each of the largest disciplines, then the others.
+        coverage: Group of surveys -> two rows of 101 numbers: the surveys with at least p % of
+            their references in the corpus, and in reach (dated before the survey, no survey). The
+            groups are all surveys, those of the largest disciplines, the others.
         without_references: Survey tasks that list no reference, so that there is no share.
         listed: References that the survey tasks have, over all.
         available: Those of them that are in the corpus.
         gold: Those of them that are in reach.
-        mind_maps: Size and depth of the mind-maps.
+        maps: (depth, nodes) -> number of mind-maps. The root, which is the topic, is no node, and
+            the headings right below it are at depth 1.
+        unreadable: Mind-maps that cannot be read.
     """
 
     years: dict[int, int]
@@ -109,17 +68,19 @@ class CardFacts(NamedTuple):
     papers: Disciplines
     surveys: Disciplines
     surveys_found: int
-    covered: tuple[Covered, ...]
+    coverage: dict[str, NDArray[np.int64]]
     without_references: int
     listed: int
     available: int
     gold: int
-    mind_maps: Complexity
+    maps: dict[tuple[int, int], int]
+    unreadable: int
 
 
 _TABLES = """
 CREATE VIEW papers AS
-SELECT id, date, searchable, [f FOR f IN list_distinct(fields) IF trim(f) <> ''] AS disciplines
+SELECT id, date, searchable, abstract,
+       [f FOR f IN list_distinct(fields) IF trim(f) <> ''] AS disciplines
 FROM read_parquet({papers});
 CREATE TABLE surveys AS
 SELECT coalesce(m.n_references_total, 0) AS listed, coalesce(h.available, 0) AS available,
@@ -137,26 +98,21 @@ CREATE TABLE named_{table} AS SELECT name, count(*) AS n
 FROM (SELECT unnest(disciplines) AS name FROM {table}) GROUP BY name;
 CREATE TABLE top_{table} AS SELECT * FROM named_{table} ORDER BY n DESC, name LIMIT {top}
 """
-_OTHER = (
-    "len(disciplines) > 0 AND "
-    "NOT list_has_all((SELECT coalesce(list(name), []) FROM top_{table}), disciplines)"
-)
+_KNOWN = """
+SELECT count(*), count(*) FILTER (len(disciplines) > 0),
+       count(*) FILTER (len(disciplines) > 0 AND NOT list_has_all(
+           (SELECT coalesce(list(name), []) FROM top_{table}), disciplines)),
+       (SELECT count(*) FROM named_{table})
+FROM {table}
+"""
+_SUMS = """
+SELECT coalesce(sum(listed), 0)::BIGINT, coalesce(sum(available), 0)::BIGINT,
+       coalesce(sum(gold), 0)::BIGINT, count(*) FILTER (found), count(*) FILTER (listed = 0)
+FROM surveys
+"""
 # A survey's share in whole percents, rounded down: at least p % if and only if this is at least p.
 _SHARES = """
-CREATE VIEW shares AS
-SELECT disciplines, available * 100 // listed AS a, gold * 100 // listed AS g
-FROM surveys WHERE listed > 0
-"""
-_COVERED = """
-SELECT 'all' AS kind, '' AS name, a, g, count(*) AS n FROM shares GROUP BY a, g
-UNION ALL
-SELECT 'named', name, a, g, count(*)
-FROM (SELECT unnest(disciplines) AS name, a, g FROM shares) JOIN top_surveys USING (name)
-GROUP BY name, a, g
-UNION ALL
-SELECT 'other', '', a, g, count(*) FROM shares WHERE {other} GROUP BY a, g
-UNION ALL
-SELECT 'unknown', '', a, g, count(*) FROM shares WHERE len(disciplines) = 0 GROUP BY a, g
+SELECT disciplines, available * 100 // listed, gold * 100 // listed FROM surveys WHERE listed > 0
 """
 
 
@@ -168,106 +124,60 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> CardFacts:
         corpus: Directory of a built corpus.
     """
     files = {"papers": layout.PAPERS, "surveys": layout.SURVEYS, "gold": layout.GOLD,
-             "mind_maps": layout.MIND_MAPS}  # fmt: skip
-    execute(connection, _TABLES.format(**{k: literal(corpus / f) for k, f in files.items()}))
-    execute(connection, _SHARES)
-    papers, sections = literal(corpus / layout.PAPERS), literal(corpus / layout.SECTIONS)
+             "mind_maps": layout.MIND_MAPS, "sections": layout.SECTIONS}  # fmt: skip
+    names = {name: literal(corpus / file) for name, file in files.items()}
+    execute(connection, _TABLES.format(**names))
     by_year = "SELECT year(date), count(*) FROM papers WHERE searchable GROUP BY ALL ORDER BY ALL"
-    years: dict[int, int] = dict(rows(connection, by_year))
-    disciplines = _disciplines(connection, "papers"), _disciplines(connection, "surveys")
-    (sums,) = rows(
-        connection,
-        "SELECT coalesce(sum(listed), 0)::BIGINT, coalesce(sum(available), 0)::BIGINT, "
-        "coalesce(sum(gold), 0)::BIGINT FROM surveys",
-    )
-    return CardFacts(
-        years=years,
-        abstracts=count(
-            connection, f"SELECT count(*) FROM read_parquet({papers}) WHERE abstract <> ''"
-        ),
-        full_texts=count(
-            connection, f"SELECT count(*) FROM read_parquet({sections}) WHERE position = 0"
-        ),
-        papers=disciplines[0],
-        surveys=disciplines[1],
-        surveys_found=count(connection, "SELECT count(*) FROM surveys WHERE found"),
-        covered=tuple(_covered(connection, [name for name, _ in disciplines[1].top])),
-        without_references=count(connection, "SELECT count(*) FROM surveys WHERE listed = 0"),
-        listed=sums[0],
-        available=sums[1],
-        gold=sums[2],
-        mind_maps=measure_mind_maps(_mind_maps(connection, corpus)),
-    )
-
-
-def _mind_maps(connection: duckdb.DuckDBPyConnection, corpus: Path) -> Iterator[str]:
-    """Yield the JSON text of every mind-map, one at a time."""
-    file = literal(corpus / layout.MIND_MAPS)
-    for (text,) in rows(
-        connection, f"SELECT mind_map FROM read_parquet({file}) WHERE mind_map IS NOT NULL"
-    ):
-        yield text
-
-
-def _disciplines(connection: duckdb.DuckDBPyConnection, table: str) -> Disciplines:
-    execute(connection, _NAMED.format(table=table, top=TOP))
-    return Disciplines(
-        papers=count(connection, f"SELECT count(*) FROM {table}"),
-        known=count(connection, f"SELECT count(*) FROM {table} WHERE len(disciplines) > 0"),
-        top=tuple(rows(connection, f"SELECT name, n FROM top_{table} ORDER BY n DESC, name")),
-        other=count(connection, f"SELECT count(*) FROM {table} WHERE {_OTHER.format(table=table)}"),
-        names=count(connection, f"SELECT count(*) FROM named_{table}"),
-    )
-
-
-def _covered(connection: duckdb.DuckDBPyConnection, top: list[str]) -> Iterator[Covered]:
-    groups: dict[tuple[str, str], tuple[list[int], list[int]]] = {}
-    for kind, name, available, gold, n in rows(
-        connection, _COVERED.format(other=_OTHER.format(table="surveys"))
-    ):
-        of = groups.setdefault((kind, name), ([0] * len(PERCENTS), [0] * len(PERCENTS)))
-        of[0][available] += n
-        of[1][gold] += n
-    order = [("all", ""), *(("named", name) for name in top), ("other", ""), ("unknown", "")]
-    for group in order:
-        if group in groups:
-            yield Covered(*group, *(_at_least(exactly) for exactly in groups[group]))
-
-
-def _at_least(exactly: list[int]) -> tuple[int, ...]:
-    return tuple(sum(exactly[percent:]) for percent in PERCENTS)
-
-
-def measure_mind_maps(texts: Iterable[str]) -> Complexity:
-    """Count nodes and levels of mind-maps, given as JSON texts."""
-    points: Counter[tuple[int, int]] = Counter()
+    surveys = _disciplines(connection, "surveys")
+    ((listed, available, gold, found, without),) = rows(connection, _SUMS)
+    maps: Counter[tuple[int, int]] = Counter()
     unreadable = 0
-    for text in texts:
+    for (text,) in rows(
+        connection,
+        f"SELECT mind_map FROM read_parquet({names['mind_maps']}) WHERE mind_map IS NOT NULL",
+    ):
         try:
             tree, _ = read_mind_map(text)
         except ArenaError:
             unreadable += 1
         else:
-            points[tree.depth, tree.size] += 1
-    return Complexity(dict(sorted(points.items())), unreadable, fit(points))
+            maps[tree.depth, tree.size] += 1
+    return CardFacts(
+        years=dict(rows(connection, by_year)),
+        abstracts=count(connection, "SELECT count(*) FROM papers WHERE abstract <> ''"),
+        full_texts=count(
+            connection,
+            f"SELECT count(*) FROM read_parquet({names['sections']}) WHERE position = 0",
+        ),
+        papers=_disciplines(connection, "papers"),
+        surveys=surveys,
+        surveys_found=found,
+        coverage=_coverage(connection, [name for name, _ in surveys.top]),
+        without_references=without,
+        listed=listed,
+        available=available,
+        gold=gold,
+        maps=dict(sorted(maps.items())),
+        unreadable=unreadable,
+    )
 
 
-def fit(points: Mapping[tuple[int, int], int]) -> Line | None:
-    """Return the line of least squares of nodes on depth, exactly.
+def _disciplines(connection: duckdb.DuckDBPyConnection, table: str) -> Disciplines:
+    execute(connection, _NAMED.format(table=table, top=TOP))
+    top = list(rows(connection, f"SELECT name, n FROM top_{table} ORDER BY n DESC, name"))
+    ((papers, known, other, names),) = rows(connection, _KNOWN.format(table=table))
+    return Disciplines(papers, known, top, other, names)
 
-    Args:
-        points: (depth, nodes) -> weight, an integer.
 
-    Returns:
-        None if all depths are the same, or there is no point.
-    """
-    n = sum(points.values())
-    x = sum(depth * weight for (depth, _), weight in points.items())
-    y = sum(nodes * weight for (_, nodes), weight in points.items())
-    xx = sum(depth * depth * weight for (depth, _), weight in points.items())
-    xy = sum(depth * nodes * weight for (depth, nodes), weight in points.items())
-    spread = n * xx - x * x
-    if not spread:
-        return None
-    slope = Fraction(n * xy - x * y, spread)
-    return Line(slope, (y - slope * x) / n)
+def _coverage(
+    connection: duckdb.DuckDBPyConnection, top: list[str]
+) -> dict[str, NDArray[np.int64]]:
+    exactly = {name: np.zeros((2, 101), np.int64) for name in (ALL, *top, OTHER, UNKNOWN)}
+    for disciplines, available, gold in rows(connection, _SHARES):
+        groups = [name for name in disciplines if name in top]
+        groups += [OTHER] if len(groups) < len(disciplines) else []
+        for name in {ALL, *(groups or [UNKNOWN])}:
+            exactly[name][0, available] += 1
+            exactly[name][1, gold] += 1
+    at_least = {name: of[:, ::-1].cumsum(axis=1)[:, ::-1] for name, of in exactly.items()}
+    return {name: of for name, of in at_least.items() if of[0, 0]}

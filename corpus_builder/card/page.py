@@ -1,64 +1,159 @@
-"""The files of a card: a page in Markdown, made from the template ``card.md``, and pictures."""
+"""The dataset card of a built corpus: a page made from the template ``card.md``, and pictures."""
 
 from __future__ import annotations
 
 import functools
 import json
+import os
 import shlex
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
-from statistics import median_low
 from typing import Any
 
 from markupsafe import Markup
 
+from arena._internal.cores import cores
+from arena._internal.files import sha256_file
+from arena.corpus import layout
+from arena.errors import CorpusError
 from arena.text.display import shown
-from corpus_builder.card import charts, losses
-from corpus_builder.card.charts import Bar
-from corpus_builder.card.facts import CardFacts, Complexity, Disciplines
+from corpus_builder._duckdb import connected, readable_errors
+from corpus_builder._register import register_card
+from corpus_builder.card import charts
+from corpus_builder.card.facts import ALL, CardFacts, measure
 from corpus_builder.card.words import fenced, markdown, percent, table
 
-PAGE = "README.md"
+MEMORY = 1 << 30
+_LABELS = (layout.SURVEYS, layout.GOLD, layout.MIND_MAPS)
 _SIZES = (("1K", 10**3), ("10K", 10**4), ("100K", 10**5), ("1M", 10**6), ("10M", 10**7),
           ("100M", 10**8), ("1B", 10**9))  # fmt: skip
-_STEPS = (25, 50, 75, 100)
 _SOURCE_ROWS = 60
+_DEPTH = 8
 _FOLD = " \\\n    "
-_GROUPS = {"all": "all surveys", "other": "other disciplines", "unknown": "no discipline told"}
+
+# Why, by the name of a count in the report of a stage. One that is not here explains itself.
+_WHY = {
+    "damaged": "shards that end early; what came before is used",
+    "rejected": "records that cannot be used",
+    "flaws": "parts of records that were left out; the rest is used",
+    "duplicate_ids": "records of an id that an earlier one has; the first counts",
+    "told_twice": "records of an id that an earlier one has; the first counts",
+    "without_full_text": "left out: only papers with full text are taken",
+    "texts_without_paper": "full texts of an id that no paper has",
+}
 
 
-def files_of(manifest: Mapping[str, Any], facts: CardFacts) -> dict[str, str]:
-    """Return the files of a card: name -> content.
+def write_card(
+    directory: str | Path,
+    *,
+    memory: int = MEMORY,
+    threads: int | None = None,
+    scratch: Path | None = None,
+) -> dict[str, Any]:
+    """Write the dataset card of a corpus into its folder ``card``, in place of an older one.
+
+    The card is ``README.md`` and pictures: dates, and the paper's figure 4 (section 4, Dataset
+    Composition) for this corpus. It appears whole or not at all, and nothing else of the corpus
+    changes but ``card`` and ``manifest_sha256`` in its manifest. The same corpus gives the same
+    bytes, whatever memory and threads.
 
     Args:
-        manifest: The manifest of the corpus. The card says nothing of its indexes, which may be
-            added at any time.
-        facts: What was counted.
+        directory: Directory of the corpus.
+        memory: Bytes that DuckDB may manage; the rest goes to `scratch`.
+        threads: Threads that DuckDB may use; as many as there are processors if None.
+        scratch: An existing directory; by default one of the system's for temporary files.
+
+    Returns:
+        ``files``: name in the corpus -> ``bytes``, ``sha256``; ``counts``: the card in numbers.
+
+    Raises:
+        CorpusError: If `directory` holds no corpus, one that was changed, or something else in
+            the card's place.
+        ArenaError: If another process holds the manifest for a minute.
+        OSError: If the disk is full or not writable; the corpus is as before.
     """
-    source = manifest["source"]
-    licence = source.get("licence", source.get("license"))
-    figures = {
-        "dates": _years(facts.years),
-        "disciplines": _disciplines(facts.papers, "papers"),
-        "surveys": _disciplines(facts.surveys, "survey tasks"),
-        "coverage": _coverage(facts),
-        "maps": _complexity(facts.mind_maps),
+    root = Path(os.path.realpath(directory))
+    manifest = layout.read_manifest(root)
+    for name in _LABELS:  # a run refuses labels that are not those of the manifest, too
+        if sha256_file(root / name) != manifest["files"][name]["sha256"]:
+            raise CorpusError(
+                f"{str(root / name)!r} is not as it was built. Build the corpus again, or copy it "
+                "again."
+            )
+    with (
+        readable_errors(
+            f"the card of {str(directory)!r} cannot be counted",
+            "Free some disk space in the folder for temporary files (TMPDIR).",
+            "`arena-corpus verify` names what is damaged.",
+        ),
+        ExitStack() as stack,
+    ):
+        if scratch is None:
+            scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-card-")))
+        connection = connected(scratch / "spill", memory, threads or cores())
+        facts = measure(stack.enter_context(connection), root)
+    files = _files(manifest, facts)
+    with readable_errors(
+        f"cannot write the card into {str(directory)!r}",
+        "The corpus is as before; free some disk space, or mend the permissions.",
+    ):
+        entries = register_card(root, manifest["content_sha256"], files)
+    available, gold = facts.coverage[ALL].tolist() if facts.coverage else ([0] * 101,) * 2
+    counts = {
+        "papers": facts.papers.papers,
+        "papers_with_discipline": facts.papers.known,
+        "surveys": facts.surveys.papers,
+        "surveys_with_discipline": facts.surveys.known,
+        "surveys_with_references": available[0],
+        "surveys_half_in_corpus": available[50],
+        "surveys_half_in_reach": gold[50],
+        "references": facts.listed,
+        "references_in_corpus": facts.available,
+        "references_in_reach": facts.gold,
+        "mind_maps": sum(facts.maps.values()),
+        "mind_maps_unreadable": facts.unreadable,
     }
-    text = _environment().get_template("card.md").render(
+    return {"files": entries, "counts": counts}
+
+
+def _files(manifest: Mapping[str, Any], facts: CardFacts) -> dict[str, str]:
+    """Return the files of a card by name; it names no indexes, which may be added at any time."""
+    counts, source = manifest["counts"], manifest["source"]
+    figures = {
+        "dates": charts.dates(facts.years),
+        "disciplines": charts.disciplines("disciplines.svg", facts.papers, "papers"),
+        "surveys": charts.disciplines("surveys.svg", facts.surveys, "survey tasks"),
+        "coverage": charts.coverage(facts),
+        "maps": charts.complexity(facts.maps),
+    }
+    licence = source.get("licence", source.get("license"))
+    own = {key: value for key, value in source.items() if key not in ("stages", "yield")}
+    described = [
+        (": ".join(path), value if isinstance(value, str) else json.dumps(value))
+        for path, value in flat(own)
+    ]
+    if left := described[_SOURCE_ROWS:]:
+        described[_SOURCE_ROWS:] = [("more", f"{len(left):,} entries in manifest.json")]
+    upper = [name for name, end in _SIZES if counts["papers"] < end]
+    lower = [name for name, end in _SIZES if counts["papers"] >= end]
+    size = f"{lower[-1]}<n<{upper[0]}" if lower and upper else f"n<{upper[0]}" if upper else "n>1B"
+    page = _environment().get_template("card.md").render(
         manifest=manifest,
-        counts=manifest["counts"],
+        counts=counts,
         source=source,
         facts=facts,
         licence=licence if isinstance(licence, str) and licence.strip() else None,
-        size=_size(manifest["counts"]["papers"]),
-        corpus_losses=losses.of_corpus(manifest["counts"], facts),
-        source_losses=losses.of_source(source),
-        source_rows=_described(source),
+        size=size,
+        listed=sum(n for key, n in counts.items() if key.startswith("survey_references_")),
+        source_losses=list(losses(source)),
+        source_rows=described,
         command=command(manifest),
         **figures,
     )  # fmt: skip
     pictures = {f["file"]: f["svg"] for f in figures.values() if f["svg"] is not None}
-    return {PAGE: text, **pictures}
+    return {"README.md": page, **pictures}
 
 
 @functools.cache
@@ -73,144 +168,67 @@ def _environment() -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=True,
-        finalize=lambda value: Markup(markdown(value)),
+        finalize=markdown,
     )
     environment.filters |= {"json": lambda value: Markup(json.dumps(value)), "fenced": fenced}
     environment.globals |= {"table": table, "percent": percent}
     return environment
 
 
-def _years(years: Mapping[int, int]) -> dict[str, Any]:
-    bars = charts.bars_of_years(years)
-    if not bars:
-        return {"file": "dates.svg", "svg": None}
-    top = max(bars, key=lambda bar: bar.papers)
-    label = f"Searchable papers by year, most of them, {top.papers:,}, in {top.name}"
-    rows = [(bar.name, bar.papers) for bar in bars if bar.papers]
-    svg = charts.draw_years(bars, label)
-    return {"file": "dates.svg", "svg": svg, "label": label, "rows": rows}
+def losses(source: Mapping[str, Any]) -> Iterator[Markup]:
+    """Yield pieces of Markdown on what a source's own reports count, a section each."""
+    stages = source.get("stages") or {}
+    reports = {f"Stage {name.replace('_', ' ')}": report for name, report in stages.items()}
+    if "yield" in source:
+        reports["Yield of the joins"] = source["yield"]
+    for heading, report in reports.items():
+        yield Markup("### ") + markdown(heading)
+        rows = [
+            (": ".join(path).replace("_", " "), value,
+             next((_WHY[name] for name in path if name in _WHY), ""))
+            for path, value in flat(report)
+            if isinstance(value, int | float) and not isinstance(value, bool)
+        ]  # fmt: skip
+        yield table(("what", "number", "why"), rows, "lrl") if rows else Markup("No counts.")
 
 
-def _disciplines(disciplines: Disciplines, what: str) -> dict[str, Any]:
-    """Return a distribution over disciplines (paper, figures 4a and 4b)."""
-    file = "disciplines.svg" if what == "papers" else "surveys.svg"
-    figure = {"file": file, "svg": None, "what": what, "of": disciplines}
-    if not disciplines.known:
-        return figure
-    bars = [Bar(name, papers) for name, papers in disciplines.top]
-    unknown = disciplines.papers - disciplines.known
-    bars += [Bar(_GROUPS["other"], disciplines.other, True)] if disciplines.other else []
-    bars += [Bar(_GROUPS["unknown"], unknown, True)] if unknown else []
-    shares = [percent(bar.papers, disciplines.papers) for bar in bars]
-    label = f"Disciplines of the {what}: " + ", ".join(
-        f"{bar.name} {share}" for bar, share in zip(bars, shares, strict=True)
-    )
-    beside = [f"{bar.papers:,} ({share})" for bar, share in zip(bars, shares, strict=True)]
-    return figure | {
-        "svg": charts.draw_disciplines(bars, beside, label),
-        "label": label,
-        "rows": [(bar.name, bar.papers, share) for bar, share in zip(bars, shares, strict=True)],
-        "several": sum(bar.papers for bar in bars) > disciplines.papers,
-    }
+def flat(value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield (names from the outermost on, value) of every value in nested mappings.
 
-
-def _coverage(facts: CardFacts) -> dict[str, Any]:
-    """Return the reference coverage of surveys (paper, figure 4c)."""
-    if not facts.covered:
-        return {"file": "coverage.svg", "svg": None}
-    everyone = facts.covered[0]
-    half = percent(everyone.available[50], everyone.surveys)
-    label = (
-        "Share of surveys with at least a given share of their references in the corpus; "
-        f"{half} of all surveys have at least half"
-    )
-    rows = []
-    for group in facts.covered:
-        parts = [*(group.available[step] for step in _STEPS), group.gold[50]]
-        shares = [f"{part:,} ({percent(part, group.surveys)})" for part in parts]
-        rows.append([_GROUPS.get(group.kind, group.name), group.surveys, *shares])
-    heads = [f"at least {step} %" if step < 100 else "all" for step in _STEPS]
-    curves = [group for group in facts.covered if group.kind in ("all", "named")]
-    names = [_GROUPS.get(group.kind, group.name) for group in curves]
-    return {
-        "file": "coverage.svg",
-        "svg": charts.draw_coverage(curves, names, label),
-        "label": label,
-        "everyone": everyone,
-        "header": ("references in the corpus", "surveys", *heads, "at least 50 % in reach"),
-        "rows": rows,
-    }
-
-
-def _complexity(maps: Complexity) -> dict[str, Any]:
-    """Return the complexity of mind-maps (paper, figure 4d)."""
-    number = sum(maps.points.values())
-    figure = {"file": "mind-maps.svg", "svg": None, "number": number, "of": maps}
-    if not number:
-        return figure
-    label = f"Nodes against depth of mind-maps, {number:,} in all"
-    if maps.line is not None:
-        line = charts.equation(maps.line)
-        label += f", with the regression line {line}"
-        slope = Markup(f"{float(maps.line.slope):.2f}")
-        figure |= {"line": Markup(line), "slope": slope}
-    by_depth: dict[int, list[int]] = {}
-    for (depth, nodes), weight in maps.points.items():
-        by_depth.setdefault(depth, []).extend([nodes] * weight)
-    rows = [
-        (f"{depth:,}", len(nodes), min(nodes), median_low(nodes), max(nodes))
-        for depth, nodes in sorted(by_depth.items())
-    ]
-    return figure | {"svg": charts.draw_complexity(maps, label), "label": label, "rows": rows}
-
-
-def _size(papers: int) -> str:
-    lower = "n"
-    for name, end in _SIZES:
-        if papers < end:
-            return f"n<{name}" if lower == "n" else f"{lower}<n<{name}"
-        lower = name
-    return f"n>{lower}"
-
-
-def _described(source: Mapping[str, Any]) -> list[tuple[str, str]]:
-    own = {key: value for key, value in source.items() if key not in ("stages", "yield", "yields")}
-    rows = [
-        (": ".join(path), value if isinstance(value, str) else json.dumps(value))
-        for path, value in losses.flat(own)
-    ]
-    if len(rows) > _SOURCE_ROWS:
-        left = f"{len(rows) - _SOURCE_ROWS:,} entries in manifest.json"
-        return [*rows[:_SOURCE_ROWS], ("more", left)]
-    return rows
+    Args:
+        value: Any JSON; a list is one value, and so is what lies too deep.
+    """
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), value)]
+    while waiting:
+        path, part = waiting.pop()
+        if isinstance(part, Mapping) and len(path) < _DEPTH:
+            waiting.extend(((*path, str(key)), part[key]) for key in reversed(part))
+        else:
+            yield path, part
 
 
 def command(manifest: Mapping[str, Any]) -> str:
     """Return the command that builds the corpus again; what the manifest lacks is in capitals."""
     source = manifest["source"]
-    name = str(source.get("source"))
     config, files = source.get("config"), source.get("files")
-    if name == "world" and isinstance(config, Mapping):
-        options = [f"--{key.replace('_', '-')} {_quoted(config[key])}" for key in sorted(config)]
-    elif name == "jsonl" and isinstance(files, Mapping):
-        options = [
-            f"--{key} {_quoted(files[key].get('name'))}"
-            for key in ("papers", "surveys")
-            if isinstance(files.get(key), Mapping)
-        ]
-    elif "stages" in source:
-        options = ["--input DIR"]
-    else:  # asking the source itself would make the card depend on what is installed
-        options = ["OPTIONS"]
+    options = {}
+    if source.get("source") == "world" and isinstance(config, Mapping):
+        options = {key.replace("_", "-"): config[key] for key in sorted(config)}
+    elif source.get("source") == "jsonl" and isinstance(files, Mapping):
+        options = {key: files[key].get("name") for key in ("papers", "surveys") if key in files}
     if "stages" in source:
-        options.append("--config FILE")
-    else:
-        options += [
-            f"--{key} {_quoted(','.join(map(str, manifest['configuration'][key])))}"
+        words = ["--input DIR", "--config FILE"]
+    else:  # asking the source itself would make the card depend on what is installed
+        configuration = manifest["configuration"]
+        words = [] if options else ["OPTIONS"]
+        options |= {
+            key: ",".join(map(str, configuration[key]))
             for key in ("engines", "fields")
-            if manifest["configuration"].get(key)
-        ]
-    return _FOLD.join([f"arena-corpus build {_quoted(name)}", *options, "--output DIR"])
+            if configuration.get(key)
+        }
+    words += [f"--{key} {_quoted(value)}" for key, value in options.items()]
+    build = f"arena-corpus build {_quoted(source.get('source'))}"
+    return _FOLD.join([build, *words, "--output DIR"])
 
 
 def _quoted(value: object) -> str:

@@ -17,13 +17,12 @@ _ROWS = 100
 _BARE = re.compile(r"(?i)(?<=\bwww)\.|:(?=//)|\$|@")
 
 
-def markdown(value: object) -> str:
+def markdown(value: object) -> Markup:
     """Return a number with its thousands apart, or a text in which nothing acts in Markdown."""
     if isinstance(value, Markup):
         return value
-    if isinstance(value, int):
-        return f"{value:,}"
-    return _bare(tables.escape_markdown(clean(value, _LONGEST)))
+    text = _cell(value) or ""
+    return Markup(text if isinstance(value, int) else _bare(tables.escape_markdown(text)))
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[Any]], align: str) -> Markup:
@@ -35,15 +34,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]], align: str) -> M
         align: One letter per column, ``l`` or ``r``.
     """
     cells = [[_cell(value) for value in row] for row in rows[:_ROWS]]
-    made = _bare(tables.markdown(header, cells, align=align))
-    left = len(rows) - _ROWS
-    return Markup(f"{made}\n\nand {left:,} more." if left > 0 else made)
-
-
-def _cell(value: Any) -> str | None:
-    if value is None:
-        return None
-    return f"{value:,}" if isinstance(value, int) else clean(value, _LONGEST)
+    left = f"\n\nand {len(rows) - _ROWS:,} more." if len(rows) > _ROWS else ""
+    return Markup(_bare(tables.markdown(header, cells, align=align)) + left)
 
 
 def percent(part: int, whole: int) -> Markup:
@@ -55,6 +47,12 @@ def fenced(code: str) -> Markup:
     """Return a block of shell code that ends where it ends, whatever `code` holds."""
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", code)), default=0))
     return Markup(f"{fence}sh\n{code}\n{fence}")
+
+
+def _cell(value: Any) -> str | None:
+    if value is None:
+        return None
+    return f"{value:,}" if isinstance(value, int) else clean(value, _LONGEST)
 
 
 def _bare(text: str) -> str:

@@ -95,15 +95,19 @@ def _build(
         overwrite: Replace a corpus in DIR.
         json: Print JSON instead of text.
     """
-    from corpus_builder.build import build
+    from corpus_builder.build import build, built_before
 
     started = time.monotonic()
-    manifest = build(source, output, engines=engines, fields=fields, overwrite=overwrite)
+    before = None if overwrite else built_before(source, output, engines, fields)
+    manifest = before or build(source, output, engines=engines, fields=fields, overwrite=overwrite)
     if json:
         print_json(manifest)
         return
     print_card(manifest, output)
-    print(f"built in {time.monotonic() - started:.1f} s")
+    if before is not None:
+        print("built before from the same input: nothing is left to do")
+    else:
+        print(f"built in {time.monotonic() - started:.1f} s")
 
 
 def _build_release(
@@ -162,7 +166,8 @@ def _build_release(
             if not json:
                 print(f"{'':12}{printable(line, 1000)}", flush=True)
 
-    reports = run_stages(build, stage, on_stage, lambda stage: say(f"{stage} begins"))
+    with resumable():
+        reports = run_stages(build, stage, on_stage, lambda stage: say(f"{stage} begins"))
     if json:
         print_json(reports)
     elif stage in (None, "index", "card"):
@@ -186,8 +191,8 @@ def _parse(report: Mapping[str, Any]) -> Iterator[str]:
             parts.append(f"{dataset['damaged']:,} of them END EARLY")
         parts += [f"{said} {_counts(dataset[key])}" for key, said in _LOST.items() if dataset[key]]
         yield "; ".join(parts)
-    if report["told_twice"]:
-        yield f"told twice, the first counts: {_counts(report['told_twice'])}"
+    if duplicates := report.get("duplicate_ids") or report.get("told_twice"):  # until 0.1.0
+        yield f"duplicate ids, the first record counts: {_counts(duplicates)}"
     parts = [f"{report['papers']:,} papers"]
     if report["without_full_text"]:
         parts.append(f"{report['without_full_text']:,} left out, without full text")

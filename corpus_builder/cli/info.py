@@ -9,6 +9,7 @@ from typing import Any
 from arena.cli.app import parse_size, print_json, printable
 from arena.corpus import indexes, layout
 from arena.errors import CorpusError
+from corpus_builder.records import PAPER_KEYS, SURVEY_KEYS, nearest_key
 
 
 def info(directory: str, *, json: bool = False) -> None:
@@ -117,6 +118,8 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
                    f"{counts['undated']:,} undated, {counts['survey_papers']:,} surveys)"),
         ("dates", f"{manifest['dates']['first']} to {manifest['dates']['last']}"
                   if counts["searchable"] else "none"),
+        *([("abstracts", f"{counts['abstracts']:,} of {counts['papers']:,} papers have one")]
+          if "abstracts" in counts else []),
         ("full text", f"{counts['sections']:,} sections"),
         ("citations", f"{counts['references']:,} between searchable papers "
                       f"({counts['dangling_references']:,} to unknown papers left out)"),
@@ -152,6 +155,12 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
     if counts["unflagged_survey_titles"]:
         rows.append(("note", f"{counts['unflagged_survey_titles']:,} searchable papers have "
                              "'survey' in the title but are not flagged is_survey"))  # fmt: skip
+    for what, keys in manifest.get("unknown_keys", {}).items():
+        for key, number in keys.items():
+            meant = nearest_key(key, PAPER_KEYS if what == "papers" else SURVEY_KEYS)
+            kind = "warning" if meant else "note"
+            rows.append((kind, f"the key {key!r} of {number:,} {what} is not read."
+                                    f"{f' Did you mean {meant!r}?' if meant else ''}"))  # fmt: skip
     if source.get("note"):
         rows.append(("note", source["note"]))
     width = max(len(name) for name, _ in rows)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import pickle
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from arena.errors import DataError, WorkerError, clip
 from arena.registry import Registry
@@ -14,18 +15,33 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-class Executor(Protocol):
-    """Runs a function over tasks in parallel; made as ``kind(workers)``."""
+class Executor(ABC):
+    """Runs a function over tasks in parallel.
 
-    remote: ClassVar[bool]
-    """Whether the workers may be on other machines. A remote executor can be made with ``None``
-    workers; it then uses as many as the cluster has room for."""
+    Args:
+        workers: Number of tasks at once; None only for a remote executor, for as many as the
+            cluster has room for.
+
+    Raises:
+        DataError: If the number is out of range.
+    """
+
+    remote: ClassVar[bool] = False
+    """Whether the workers may be on other machines."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        if workers is None and not self.remote:
+            workers = 1
+        if workers is not None and (type(workers) is not int or workers < 1):
+            raise DataError(f"workers={clip(workers)}: give at least 1.")
+        self._workers = workers
 
     @property
     def workers(self) -> int:
         """Number of tasks that run at once."""
-        ...
+        return self._workers or 1
 
+    @abstractmethod
     def run(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
         """Yield the result of each task as it completes, in any order.
 
@@ -33,7 +49,7 @@ class Executor(Protocol):
 
         Args:
             function: A function of a module's top level. It writes its files to a file system
-                that all machines share.
+                that all machines share, and publishes only complete ones: it may be killed.
             tasks: Picklable tasks; each names its own result. They are taken one by one as workers
                 become free. If the first task has the attribute ``directory``, a remote executor
                 checks that every machine sees that directory.
@@ -42,49 +58,25 @@ class Executor(Protocol):
             WorkerError: If workers are lost.
             Exception: Whatever the function or `tasks` raises; the other tasks are cancelled.
         """
-        ...
 
+    @abstractmethod
     def close(self) -> None:
-        """End all worker processes."""
-        ...
+        """Kill all workers and the tasks that they are at."""
 
 
-EXECUTORS: Registry[Callable[[Any], Any]] = Registry(
+EXECUTORS: Registry[type[Executor]] = Registry(
     "executor", packages=["corpus_builder.executors"], entry_points="researcharena.executors"
 )
 
 
-def is_remote(name: str) -> bool:
-    """Return whether an executor's workers may be on other machines.
-
-    Raises:
-        UnknownNameError: If no executor has that name.
-    """
-    return bool(getattr(EXECUTORS.get(name), "remote", False))
-
-
 def make_executor(name: str, workers: int | None) -> Executor:
-    """Return an executor.
-
-    Args:
-        name: Registered name of the executor.
-        workers: Number of tasks at once; None for one, or for as many as a remote executor has
-            room for.
+    """Return the executor registered as `name`; None workers are one, or as many as there is room.
 
     Raises:
         UnknownNameError: If no executor has that name.
         DataError: If the number is out of range, or a package is not installed.
     """
-    if workers is None and not is_remote(name):
-        workers = 1
-    executor: Executor = EXECUTORS.get(name)(workers)
-    return executor
-
-
-def check_workers(workers: int) -> None:
-    """Raise `DataError` unless `workers` is a positive integer."""
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise DataError(f"workers={clip(workers)}: give at least 1.")
+    return EXECUTORS.get(name)(workers)
 
 
 def limit_threads() -> None:
@@ -107,7 +99,7 @@ def perform(function: Callable[[T], R], task: T) -> R:
         return function(task)
     except Exception as error:
         try:
-            same = type(pickle.loads(pickle.dumps(error))) is type(error)
+            same: Any = type(pickle.loads(pickle.dumps(error))) is type(error)
         except Exception:  # pickling can raise anything
             same = False
         if same:

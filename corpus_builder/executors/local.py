@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
-from typing import Any, ClassVar, TypeVar
+from typing import TypeVar
 
 from arena._internal.signals import block_sigint_in_children
 from arena.errors import WorkerError
-from corpus_builder.executors.base import EXECUTORS, check_workers, limit_threads, perform
+from corpus_builder.executors.base import EXECUTORS, Executor, limit_threads, perform
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -25,71 +25,53 @@ _QUEUED = 2  # submitted tasks per process, so that no process waits for its nex
 
 
 @EXECUTORS.register("local")
-class Local:
+class Local(Executor):
     """A pool of processes of this machine; with one worker, or one task, the caller's process."""
 
-    remote: ClassVar[bool] = False
-
-    def __init__(self, workers: int) -> None:
-        check_workers(workers)
-        self._workers = workers
-        self._pool: ProcessPoolExecutor | None = None
-
-    @property
-    def workers(self) -> int:
-        """Number of tasks that run at once."""
-        return self._workers
+    _pool: ProcessPoolExecutor | None = None
 
     def run(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
         """Yield the result of each task as it completes, in any order."""
         queue = iter(tasks)
         first = list(islice(queue, 2))
         queue = chain(first, queue)
-        if self._workers == 1 or len(first) < 2:
+        if self.workers == 1 or len(first) < 2:
             yield from map(function, queue)
             return
+        if self._pool is None:
+            # Not forked: a fork copies the locks of DuckDB's and Arrow's threads as they are.
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(
+                self.workers, context, initializer=_start_worker, initargs=(os.getpid(),)
+            )
         futures: set[Future[R]] = set()
         try:
             while True:
-                for task in islice(queue, _QUEUED * self._workers - len(futures)):
-                    futures.add(self._submit(function, task))
+                for task in islice(queue, _QUEUED * self.workers - len(futures)):
+                    with block_sigint_in_children():  # submitting may start a process
+                        futures.add(self._pool.submit(perform, function, task))
                 if not futures:
                     break
                 for future in wait(futures, return_when=FIRST_COMPLETED).done:
                     futures.remove(future)
                     yield future.result()
         except BrokenProcessPool:
-            self._kill()
+            self.close()
             raise WorkerError(
                 "a worker process of this build has ended; it may have been killed for want of "
                 "memory. The same command goes on; give it fewer --workers or less --memory."
             ) from None
         finally:
             if futures:
-                self._kill()
+                self.close()
 
     def close(self) -> None:
-        """End all worker processes."""
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-            self._pool = None
-
-    def _submit(self, function: Callable[[T], R], task: T) -> Future[Any]:
-        if self._pool is None:
-            # Not forked: a fork copies the locks of DuckDB's and Arrow's threads as they are.
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(
-                self._workers, context, initializer=_start_worker, initargs=(os.getpid(),)
-            )
-        with block_sigint_in_children():  # submitting may start a process
-            return self._pool.submit(perform, function, task)
-
-    def _kill(self) -> None:
-        """End all worker processes without waiting for their tasks."""
-        if self._pool is not None:
-            for process in list((self._pool._processes or {}).values()):
+        """Kill all worker processes without waiting for their tasks."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            for process in list((pool._processes or {}).values()):
                 process.kill()
-            self.close()
+            pool.shutdown(cancel_futures=True)
 
 
 def _start_worker(parent: int) -> None:

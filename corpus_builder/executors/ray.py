@@ -20,7 +20,7 @@ from typing import Any, ClassVar, TypeVar
 from arena import __version__
 from arena._internal.cores import cores
 from arena.errors import DataError, WorkerError, clip
-from corpus_builder.executors.base import EXECUTORS, check_workers
+from corpus_builder.executors.base import EXECUTORS, Executor
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -39,77 +39,77 @@ _STORE = 200 << 20  # bytes of the object store; tasks return little data
 
 
 @EXECUTORS.register("ray")
-class Ray:
-    """Workers of a Ray cluster, which may be on many machines."""
+class Ray(Executor):
+    """Workers of a Ray cluster, which may be on many machines.
+
+    Args:
+        workers: Number of tasks at once; None for as many as the cluster has processors.
+
+    Raises:
+        DataError: If Ray is not installed, or the number is out of range.
+    """
 
     remote: ClassVar[bool] = True
 
     def __init__(self, workers: int | None = None) -> None:
-        """Check the arguments; the first `run` connects to the cluster.
-
-        Args:
-            workers: Number of tasks at once; None for as many as the cluster has processors.
-
-        Raises:
-            DataError: If Ray is not installed, or the number is out of range.
-        """
-        if workers is not None:
-            check_workers(workers)
+        super().__init__(workers)
         if importlib.util.find_spec("ray") is None:
             raise DataError(
                 "the executor ray needs the package 'ray', which is not installed. "
                 "Run: pip install 'researcharena[ray]'"
             )
-        self._requested = workers
-        self._ray: Any = None
+        self._ray: Any = None  # the module, once it is connected
         self._owned = False
+        self._pending: list[Any] = []
 
     @property
     def workers(self) -> int:
         """Number of tasks that run at once."""
-        if self._requested is not None:
-            return self._requested
-        return max(1, int(self._connected().cluster_resources().get("CPU", 1)))
+        return self._workers or max(1, int(self._connected().cluster_resources().get("CPU", 1)))
 
     def run(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
         """Yield the result of each task as it completes, in any order."""
         queue = iter(tasks)
-        first = list(islice(queue, 1))
-        if not first:
+        first = next(queue, None)
+        if first is None:
             return
-        queue = chain(first, queue)
+        queue = chain([first], queue)
         ray = self._connected()
         check_capacity(ray.nodes(), MEMORY)
-        pending: list[Any] = []
-        with _probe_file(getattr(first[0], "directory", None)) as probe:
+        with _probe_file(getattr(first, "directory", None)) as probe:
             guarded = guard(versions(), probe, _PATIENCE)
             call = ray.remote(num_cpus=1, memory=MEMORY, max_retries=_RETRIES)(guarded)
             # One copy in the cluster's memory, whatever the number of tasks.
             shared = ray.put(ray.cloudpickle.dumps(function))
             try:
                 while True:
-                    room = max(0, self.workers - len(pending))
-                    for task in islice(queue, room):
-                        pending.append(call.remote(shared, ray.cloudpickle.dumps(task)))
-                    if not pending:
+                    for task in islice(queue, max(0, self.workers - len(self._pending))):
+                        self._pending.append(call.remote(shared, ray.cloudpickle.dumps(task)))
+                    if not self._pending:
                         break
-                    done, pending = ray.wait(pending, timeout=_POLL)
+                    done, self._pending = ray.wait(self._pending, timeout=_POLL)
                     for reference in done:
                         yield _result(ray, reference)
             finally:
-                for reference in pending:  # tasks publish only complete files: killing is safe
-                    ray.cancel(reference, force=True)
+                self._cancel()
 
     def close(self) -> None:
-        """Leave the cluster; end it if this object started it."""
-        if self._ray is not None and self._owned:
-            self._ray.shutdown()
+        """Kill the tasks and leave the cluster; end it if this object started it."""
+        if self._ray is not None:
+            self._cancel()
+            if self._owned:
+                self._ray.shutdown()
         self._ray = None
+
+    def _cancel(self) -> None:
+        for reference in self._pending:
+            self._ray.cancel(reference, force=True)
+        self._pending = []
 
     def _connected(self) -> Any:
         if self._ray is None:
             self._owned = not ("ray" in sys.modules and sys.modules["ray"].is_initialized())
-            self._ray = _connect(self._requested) if self._owned else sys.modules["ray"]
+            self._ray = _connect(self._workers) if self._owned else sys.modules["ray"]
         return self._ray
 
 
@@ -164,35 +164,37 @@ def guard(
         from importlib import import_module, metadata
         from pathlib import Path
 
+        def version(package: str) -> Any:
+            if package == "Python":
+                return platform.python_version()
+            try:
+                if package == "researcharena":
+                    return import_module("arena").__version__
+                return metadata.version(package)
+            except ImportError:
+                return None
+
+        def is_visible(path: Path, token: str) -> bool:
+            try:
+                return path.read_text(encoding="ascii") == token
+            except OSError:
+                return False
+
         name = platform.node()
         for package, here in expected.items():
-            try:
-                if package == "Python":
-                    there = platform.python_version()
-                elif package == "researcharena":
-                    there = import_module("arena").__version__
-                else:
-                    there = metadata.version(package)
-            except ImportError:
-                there = None
-            if there != here:
+            if (there := version(package)) != here:
                 has = f"has {package} {there}" if there else f"lacks {package}"
                 return (
                     f"the Ray node {name} {has}, this machine {here}. Install the same "
                     "everywhere: other versions may write other bytes."
                 ), None
         deadline = time.monotonic() + patience
-        while probe is not None:
-            path = Path(probe[0])
-            try:
-                if path.read_text(encoding="ascii") == probe[1]:
-                    break
-            except OSError:
-                pass
+        while probe is not None and not is_visible(Path(probe[0]), probe[1]):
             if time.monotonic() > deadline:
                 return (
-                    f"the Ray node {name} does not share {str(path.parent)!r} with this machine. "
-                    "Put input and output on a file system that all nodes see, under the same path."
+                    f"the Ray node {name} does not share {str(Path(probe[0]).parent)!r} with this "
+                    "machine. Put input and output on a file system that all nodes see, under the "
+                    "same path."
                 ), None
             time.sleep(0.2)
         base = import_module("corpus_builder.executors.base")
@@ -228,9 +230,6 @@ def _probe_file(directory: Path | None) -> Iterator[tuple[str, str] | None]:
         probe.unlink(missing_ok=True)
 
 
-# The connection.
-
-
 def _connect(workers: int | None) -> Any:
     """Return the module `ray`, connected to a cluster.
 
@@ -242,16 +241,23 @@ def _connect(workers: int | None) -> Any:
         DataError: If ``RAY_ADDRESS`` is malformed.
         WorkerError: If no cluster answers, or it refuses the connection.
     """
-    address = _cluster_address()
+    address = os.environ.get("RAY_ADDRESS", "")
+    if address in ("", "auto"):
+        address = _users_cluster() or address
+    elif address != "local":
+        host, _, port = address.rpartition(":")
+        if "/" in address or not host or not port.isdigit():
+            raise DataError(
+                f"RAY_ADDRESS={clip(address)}: give HOST:PORT of the cluster's head, and run the "
+                "command on a machine of the cluster; ray:// is not supported."
+            )
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    if address is None and "RAY_AUTH_MODE" not in os.environ:
-        # Ray listens on all addresses; only a client with the token may use the cluster.
-        os.environ["RAY_AUTH_MODE"] = "token"
-        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
-    import ray
-
     options: dict[str, Any] = {"address": address}
-    if address is None:
+    if address in ("", "local"):
+        if "RAY_AUTH_MODE" not in os.environ:
+            # Ray listens on all addresses; only a client with the token may use the cluster.
+            os.environ["RAY_AUTH_MODE"] = "token"
+            os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
         number = workers or cores()
         options = {
             "address": "local",
@@ -262,42 +268,21 @@ def _connect(workers: int | None) -> Any:
             "include_dashboard": False,
             "_node_ip_address": LOOPBACK,
         }
+    elif not _answers(address):
+        raise WorkerError(
+            f"no Ray cluster answers at RAY_ADDRESS={clip(address)}. Start one with `ray start "
+            "--head` and give HOST:PORT, or unset RAY_ADDRESS."
+        )
+    import ray
+
     try:
         ray.init(
             log_to_driver=False, logging_level=logging.ERROR, namespace="researcharena", **options
         )
     except (ConnectionError, RuntimeError, OSError, ValueError) as error:
         reason = clip(" ".join(str(error).split()), 300)
-        where = "start a local Ray cluster" if address is None else f"join the cluster {address}"
-        raise WorkerError(f"cannot {where}: {reason}") from None
+        raise WorkerError(f"cannot use the Ray cluster {options['address']}: {reason}") from None
     return ray
-
-
-def _cluster_address() -> str | None:
-    """Return HOST:PORT of the cluster to join, or None to start one; see `_connect`."""
-    setting = os.environ.get("RAY_ADDRESS", "")
-    if setting == "local":
-        return None
-    if setting in ("", "auto"):
-        address = _users_cluster()
-        if setting and address is None:
-            raise WorkerError(
-                "RAY_ADDRESS='auto', but no Ray cluster runs on this machine. Start one with `ray "
-                "start`, or give HOST:PORT."
-            )
-        return address
-    host, _, port = setting.rpartition(":")
-    if "/" in setting or not host or not port.isdigit():
-        raise DataError(
-            f"RAY_ADDRESS={clip(setting)}: give HOST:PORT of the cluster's head, and run the "
-            "command on a machine of the cluster; ray:// is not supported."
-        )
-    if not _answers(setting):
-        raise WorkerError(
-            f"no Ray cluster answers at RAY_ADDRESS={clip(setting)}. Start one with `ray start "
-            "--head`, or unset RAY_ADDRESS."
-        )
-    return setting
 
 
 def _users_cluster() -> str | None:

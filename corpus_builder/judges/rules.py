@@ -2,13 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from corpus_builder.judges._rule_table import ABSTRACT, FORM, RULES, SILENCE, TITLE, Rule
+import yaml
+
 from corpus_builder.judges.base import JUDGES, OTHER, SURVEY, UNREAD, Candidate, Verdict
 
 _CHARACTERS = 10_000  # of a text; what is longer is no title and no abstract
+
+SILENCE = 300
+"""Characters of an abstract from which it would say that it is a survey's, were it one."""
+
+FORM = 3
+"""What the usual form of a title is worth; where an abstract is silent, that alone is too little:
+"A survey of X" may be one of the literature on X, or of X."""
+
+
+class Rule(NamedTuple):
+    """One rule.
+
+    Attributes:
+        name: Name in reports.
+        where: Text that is searched: ``title`` or ``abstract``.
+        weight: Weight, counted once however often the pattern occurs.
+        pattern: Regular expression.
+        reason: Why the rule counts.
+    """
+
+    name: str
+    where: str
+    weight: int
+    pattern: re.Pattern[str]
+    reason: str
+
+
+def _read_rules(path: Path) -> Iterator[Rule]:
+    """Yield the rules of a file: patterns by text, with ``<name>`` for the words of that name."""
+    table = yaml.safe_load(path.read_text(encoding="utf-8"))
+    words = {f"<{name}>": text.replace("\n", "") for name, text in table["words"].items()}
+    for where in ("title", "abstract"):
+        for entry in table[where]:
+            pattern = entry["pattern"].replace("\n", "")
+            for name, text in words.items():
+                pattern = pattern.replace(name, text)
+            compiled = re.compile(pattern, 0 if entry.get("cased") else re.IGNORECASE)
+            yield Rule(entry["name"], where, entry["weight"], compiled, entry["reason"])
+
+
+RULES = tuple(_read_rules(Path(__file__).with_suffix(".yaml")))
+"""All rules; of those worth the same, the first gives the reason."""
 
 
 @JUDGES.register("rules")
@@ -41,7 +86,7 @@ def _judge(candidate: Candidate) -> Verdict:
     total = sum(rule.weight for rule in rules)
     if not total:
         return Verdict(UNREAD, "as much for it as against it" if rules else "no rule speaks")
-    silent = len(candidate.abstract) >= SILENCE and all(r.where != ABSTRACT for r in rules)
+    silent = len(candidate.abstract) >= SILENCE and all(r.where == "title" for r in rules)
     if 0 < total <= FORM and silent:
         return Verdict(UNREAD, "the abstract says nothing of it")
     strongest = max(rules, key=lambda rule: rule.weight if total > 0 else -rule.weight)
@@ -54,5 +99,6 @@ def fired(title: str, abstract: str = "") -> list[Rule]:
     >>> [rule.name for rule in fired("The Sloan Digital Sky Survey: Technical Summary")]
     ['sky', 'called by name']
     """
-    title, abstract = (" ".join(text[:_CHARACTERS].split()) for text in (title, abstract))
-    return [r for r in RULES if r.pattern.search(title if r.where == TITLE else abstract)]
+    texts = {"title": title, "abstract": abstract}
+    texts = {where: " ".join(text[:_CHARACTERS].split()) for where, text in texts.items()}
+    return [rule for rule in RULES if rule.pattern.search(texts[rule.where])]

@@ -57,6 +57,11 @@ class JsonLinesFile:
                             f"{self.name} line {number} has {MAX_LINE >> 20} MiB or more. "
                             f"{EXPECTED}"
                         )
+                    if number == 1 and (text[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in text):
+                        raise DataError(
+                            f"{str(self._path)!r} is no UTF-8 text; it looks like UTF-16. Save it "
+                            "as UTF-8, for example with `iconv -f UTF-16 -t UTF-8`."
+                        )
                     if number % 1000 == 0:
                         bar.update(lines.bytes - bar.n)
                     any_record = True
@@ -103,14 +108,14 @@ class JsonLines(ConstructorOptions):
 
     Args:
         papers: File of papers, one a line.
-        surveys: File of surveys, one a line.
+        surveys: File of surveys, one a line; without it the corpus is for searching alone.
     """
 
     example: ClassVar[str] = "--papers papers.jsonl.gz --surveys surveys.jsonl"
 
-    def __init__(self, papers: str | Path, surveys: str | Path) -> None:
+    def __init__(self, papers: str | Path, surveys: str | Path | None = None) -> None:
         self._papers = JsonLinesFile(papers, "papers")
-        self._surveys = JsonLinesFile(surveys, "surveys")
+        self._surveys = None if surveys is None else JsonLinesFile(surveys, "surveys")
 
     def papers(self) -> Iterator[LocatedRecord]:
         """Yield every paper with its line."""
@@ -118,7 +123,7 @@ class JsonLines(ConstructorOptions):
 
     def surveys(self) -> Iterator[LocatedRecord]:
         """Yield every survey with its line."""
-        return iter(self._surveys)
+        return iter(self._surveys or ())
 
     def describe(self) -> dict[str, Any]:
         """Return the names and sha256s of the files as they were read."""
@@ -126,6 +131,8 @@ class JsonLines(ConstructorOptions):
         return {
             "source": "jsonl",
             "files": {
-                role: {"name": file.name, "sha256": file.sha256} for role, file in files.items()
+                role: {"name": file.name, "sha256": file.sha256}
+                for role, file in files.items()
+                if file is not None
             },
         }

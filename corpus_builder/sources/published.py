@@ -266,7 +266,9 @@ def _csv(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 yield f"{path.name} line {reader.line_num}", row
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         reason = getattr(error, "strerror", None) or error
-        raise DataError(f"{str(path)!r} cannot be read: {reason}. Name a CSV file.") from None
+        raise DataError(
+            f"{str(path)!r} cannot be read: {reason}. Name a CSV file, saved as UTF-8."
+        ) from None
 
 
 def find_one(path: Path, pattern: str, data_set: str) -> Path:

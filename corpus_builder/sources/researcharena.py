@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+import os
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 from arena._internal.files import sha256_json
 from arena.errors import DataError, clip
+from arena.mindmap import MindMap, read_mind_map
 from corpus_builder.sources.base import SOURCES, ConstructorOptions, LocatedRecord
 from corpus_builder.sources.join_counts import JoinCounts
+from corpus_builder.sources.jsonl import JsonLinesFile, parse_line
 from corpus_builder.sources.matching import COUNTS
-from corpus_builder.sources.researcharena_files import (
-    DataFolder,
-    DataSet,
-    Hub,
-    identifier,
-    paper,
-    survey,
-    typology,
-    with_texts,
-)
+
+_PATTERNS = {
+    "survey": ("survey.jsonl.gz", "survey.jsonl"),
+    "public": ("public_*.jsonl.gz", "public_*.jsonl"),
+    "corpus": ("corpus_*.jsonl.gz", "corpus_*.jsonl"),
+}
+_IDS = ("id", "corpusid", "corpus_id", "corpusId")
+_DATES = ("publicationDate", "publicationdate", "date", "year")
+_TEXTS = ("sections", "text", "content")
+_MEMORY = 10**9
 
 
 @SOURCES.register("researcharena")
@@ -48,13 +55,10 @@ class ResearchArena(ConstructorOptions):
     ) -> None:
         if (input is None) == (hub is None):
             raise DataError("give --input, a folder, or --hub, the name of a data set.")
-        data: DataSet = DataFolder(input) if input is not None else Hub(str(hub))
-        self._data = data
-        self._roles = [
-            role
-            for role in ("public", "corpus")
-            if data.has(role) and (full_text or role != "corpus")
-        ]
+        data = _Folder(Path(input)) if input is not None else _Hub(str(hub))
+        self._data: _Folder | _Hub = data
+        roles = ("public", "corpus") if full_text else ("public",)
+        self._roles = [role for role in roles if data.has(role)]
         if not self._roles:
             raise DataError(
                 f"{data.name!r} holds no public_*.jsonl.gz{' or corpus_*.jsonl.gz' * full_text}: "
@@ -62,38 +66,40 @@ class ResearchArena(ConstructorOptions):
             )
         if not data.has("survey"):
             raise DataError(f"{data.name!r} holds no survey.jsonl.gz. Put it beside the papers.")
-        self._cited: set[str] = set()
-        self._surveys: list[LocatedRecord] = []
-        for place in data.read("survey"):
-            self._surveys.append(_converted(place, survey))
+        self._surveys = [_converted(place, survey) for place in data.read("survey")]
         if not self._surveys:
             raise DataError(f"{data.name!r}: survey.jsonl.gz is empty.")
+        self._cited = {place.record["id"] for place in self._surveys}
         for place in self._surveys:
             self._cited.update(entry["id"] for entry in place.record["references"])
-            self._cited.add(place.record["id"])
-        self._found: set[str] = set()
-        self._read = False
+        self._found: set[str] | None = None  # of those cited, once the papers are read
         self._texts_alone = 0
         self._yields = JoinCounts()
 
     def papers(self) -> Iterator[LocatedRecord]:
         """Yield every paper, with its text if there is one."""
-        self._found = set()
+        found: set[str] = set()
         for place in self._papers():
-            if place.record["id"] in self._cited:
-                self._found.add(place.record["id"])
+            found.add(place.record["id"])
             yield place
-        self._read = True
+            found &= self._cited
+        self._found = found
 
     def surveys(self) -> Iterator[LocatedRecord]:
         """Yield every survey; its typology in the project's form, without noise keys."""
-        if not self._read:
+        if self._found is None:
             for _ in self.papers():
                 pass
+        assert self._found is not None
         self._yields = JoinCounts()
         for place in self._surveys:
             record = dict(place.record)
-            self._count(record)
+            ids = [entry["id"] for entry in record["references"]]
+            found = len(set(ids) & self._found)
+            counts = self._yields.add(record["id"], dict.fromkeys(COUNTS, 0))
+            counts |= {"listed": len(ids), "by_id": found, "not_found": len(set(ids)) - found,
+                       "repeated": len(ids) - len(set(ids)),
+                       "in_collection": int(record["id"] in self._found)}  # fmt: skip
             try:
                 tree = typology(record["mind_map"])
             except DataError:
@@ -118,38 +124,219 @@ class ResearchArena(ConstructorOptions):
             for place in self._data.read(self._roles[0]):
                 yield _converted(place, paper)
             return
-        papers, texts = (_checked(self._data.read(role)) for role in self._roles)
         self._texts_alone = 0
-        for joined in with_texts(papers, texts):
-            if joined.paper is None and not joined.text.get("title"):
+        for record, text, file, line in _with_texts(*map(self._data.read, self._roles)):
+            if record is None and not text.get("title"):
                 self._texts_alone += 1  # a text without a title is no paper that can be found
                 continue
-            record = joined.text if joined.paper is None else joined.paper
-            place = LocatedRecord(record, joined.file, joined.line)
-            yield _converted(place, lambda record, text=joined.text: paper(record, text))
-
-    def _count(self, record: Mapping[str, Any]) -> None:
-        ids = [entry["id"] for entry in record["references"]]
-        counts = self._yields.add(record["id"], dict.fromkeys(COUNTS, 0))
-        distinct = set(ids)
-        counts["listed"] = len(ids)
-        counts["by_id"] = len(distinct & self._found)
-        counts["not_found"] = len(distinct) - counts["by_id"]
-        counts["repeated"] = len(ids) - len(distinct)
-        counts["in_collection"] = int(record["id"] in self._found)
+            place = LocatedRecord(text if record is None else record, file, line)
+            yield _converted(place, partial(paper, text=text))
 
 
-def _checked(places: Iterator[LocatedRecord]) -> Iterator[LocatedRecord]:
-    """Raise `DataError` for a record without an id, which a join would lose silently."""
-    for place in places:
-        _converted(place, identifier)
-        yield place
+class _Folder:
+    """Files in a folder, in three roles: ``survey``, ``public``, ``corpus``."""
+
+    def __init__(self, path: Path) -> None:
+        if not path.is_dir():
+            problem = "is no folder" if path.exists() else "does not exist"
+            raise DataError(f"{str(path)!r} {problem}. Name the folder with survey.jsonl.gz.")
+        self._path, self.name = path, path.resolve().name
+        self.hashes: dict[str, str] = {}
+
+    def has(self, role: str) -> bool:
+        return bool(self._files(role))
+
+    def read(self, role: str) -> Iterator[LocatedRecord]:
+        for path in self._files(role):
+            file = JsonLinesFile(path, "surveys" if role == "survey" else "papers")
+            yield from file
+            self.hashes[file.name] = file.sha256
+
+    def _files(self, role: str) -> list[Path]:
+        return sorted(path for pattern in _PATTERNS[role] for path in self._path.glob(pattern))
 
 
-def _converted(place: LocatedRecord, convert: Any) -> LocatedRecord:
+class _Hub:
+    """The same files of a data set, or a folder, that `datasets.load_dataset` streams."""
+
+    def __init__(self, name: str) -> None:
+        try:
+            import datasets  # type: ignore[import-untyped,unused-ignore]  # noqa: F401
+        except ImportError:
+            raise DataError(
+                "--hub needs the package datasets. Install it with "
+                "`pip install 'researcharena[hub]'`, or download the files and pass --input."
+            ) from None
+        is_folder = os.path.isdir(name)  # noqa: PTH112
+        self._full_name, self._place = name, name if is_folder else f"hf://datasets/{name}"
+        self.name = Path(name).resolve().name if is_folder else name
+        self.hashes: dict[str, str] = {}  # a stream has none
+        self._streams: dict[str, Any] = {}
+
+    def has(self, role: str) -> bool:
+        if role not in self._streams:
+            self._streams[role] = self._open(role)
+        return self._streams[role] is not None
+
+    def read(self, role: str) -> Iterator[LocatedRecord]:
+        name = f"{self.name} {role}"
+        try:
+            for number, row in enumerate(self._streams[role], 1):
+                if row["text"].strip():
+                    value = parse_line(row["text"].encode(), name, number)
+                    yield LocatedRecord(value, name, number)
+        except (OSError, EOFError, zlib.error) as error:
+            raise self._failure(f"{role} cannot be read", error) from None
+
+    def _open(self, role: str) -> Any:
+        from datasets import load_dataset
+
+        for pattern in _PATTERNS[role]:
+            # As text: the reader of JSON would make a timestamp of what looks like a date, and
+            # refuse a file in which a key has values of two types.
+            files = {role: f"{self._place}/{pattern}"}
+            try:
+                stream = load_dataset("text", data_files=files, split=role, streaming=True)
+                if next(iter(stream), None) is not None:  # a pattern may fit no file
+                    return stream
+            except FileNotFoundError:  # no such file in the data set, or no such data set
+                continue
+            except Exception as error:  # of whichever client it uses
+                raise self._failure("it cannot be loaded", error) from None
+        return None
+
+    def _failure(self, what: str, error: Exception) -> DataError:
+        why = clip(" ".join(str(error).split()), 200)
+        return DataError(f"{self._full_name!r}: {what}: {why} ({type(error).__name__}).")
+
+
+def _converted(place: LocatedRecord, convert: Callable[[Any], Any]) -> LocatedRecord:
     try:
         if not isinstance(place.record, Mapping):
             raise DataError(f"{clip(place.record)} is no JSON object: this is not ResearchArena.")
         return place._replace(record=convert(place.record))
     except DataError as error:
         raise DataError(f"{place.file} line {place.line}: {error}") from None
+
+
+def _with_texts(
+    papers: Iterator[LocatedRecord], texts: Iterator[LocatedRecord]
+) -> Iterator[tuple[Any, Any, str, int]]:
+    """Yield (paper, text, file, line) of every paper and every text; one of them may be None.
+
+    Both are written below the directory for temporary files (``TMPDIR``) as Parquet first, which
+    takes about the size of the packed input, and as much again while they are joined.
+    """
+    import pyarrow as pa
+
+    from corpus_builder._duckdb import connected, literal, rows
+    from corpus_builder._parquet import RowWriter
+
+    schema = pa.schema([("id", pa.string()), ("record", pa.string()), ("file", pa.string()),
+                        ("line", pa.int64())])  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="researcharena-") as name:
+        directory = Path(name)
+        sides = directory / "papers.parquet", directory / "texts.parquet"
+        for records, path in zip((papers, texts), sides, strict=True):
+            with RowWriter(path, schema) as writer:
+                for place in records:  # one without an id would be lost silently
+                    key = _converted(place, _identifier).record
+                    writer.add((key, json.dumps(place.record), place.file, place.line))
+        with connected(directory / "spill", _MEMORY, 1) as connection:
+            left, right = map(literal, sides)
+            for paper_text, text, file, line in rows(
+                connection,
+                "SELECT p.record, t.record, coalesce(p.file, t.file), coalesce(p.line, t.line) "
+                f"FROM read_parquet({left}) p FULL JOIN read_parquet({right}) t USING (id)",
+            ):
+                yield json.loads(paper_text or "null"), json.loads(text or "null"), file, line
+
+
+def paper(record: Mapping[str, Any], text: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return a paper from both records; `text` fills in what `record` lacks."""
+    whole = {**(text or {}), **{key: value for key, value in record.items() if value is not None}}
+    return {
+        "id": _identifier(record),
+        "title": whole.get("title"),
+        "abstract": whole.get("abstract"),
+        "date": _first(whole, _DATES),
+        "fields": whole.get("subjects") or whole.get("fields"),
+        "sections": list(_sections(_first(whole, _TEXTS))),
+        "references": list(_references(whole.get("references"))),
+    }
+
+
+def survey(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a survey; ``mind_map`` is the unchanged ``typology``."""
+    listed = list(_references(record.get("references")))
+    total = record.get("referenceCount")
+    if total is None:
+        total = len({entry["id"] for entry in listed})
+    text = str(total).strip()
+    if not (text.isdecimal() and text.isascii()) or len(text) > 9:
+        raise DataError(f"referenceCount={clip(total)}: expected a number, also as a string.")
+    return {
+        "id": _identifier(record),
+        "title": record.get("title"),
+        "abstract": record.get("abstract"),
+        "date": _first(record, _DATES),
+        "fields": record.get("subjects"),
+        "references": listed,
+        "n_references_total": int(text),
+        "mind_map": record.get("typology"),
+    }
+
+
+def typology(value: object) -> MindMap | None:
+    """Return the mind-map of a ``typology``; None if it is null or has no heading.
+
+    Noise keys such as ``example`` are dropped.
+
+    Raises:
+        DataError: If it is no mind-map.
+    """
+    if value is None:
+        return None
+    tree, _ = read_mind_map(value)
+    return tree if tree.size else None
+
+
+def _identifier(record: Mapping[str, Any]) -> str:
+    value = _first(record, _IDS)
+    if value is None or isinstance(value, bool) or not isinstance(value, str | int):
+        raise DataError(f"id={clip(value)}: expected a number or a string under id or corpusid.")
+    return str(value)
+
+
+def _references(value: object) -> Iterator[dict[str, Any]]:
+    """Yield ``{id, influential}`` of a list of ids or of ``{influential: [], relevant: []}``."""
+    lists = value if isinstance(value, Mapping) else {"relevant": value}
+    for kind in ("influential", "relevant"):
+        ids = lists.get(kind)
+        if not isinstance(ids, list | None):
+            raise DataError(f"references: {kind}={clip(ids)}: expected a list of ids.")
+        for entry in ids or ():
+            entry = {"id": entry} if isinstance(entry, str | int) else entry
+            if not isinstance(entry, Mapping):
+                raise DataError(f"references: {kind} holds {clip(entry)}: expected ids.")
+            yield {"id": _identifier(entry), "influential": kind == "influential"}
+
+
+def _sections(value: object) -> Iterator[dict[str, str]]:
+    if isinstance(value, Mapping):  # as in S2ORC: {"source": ..., "text": ..., "annotations": ...}
+        value = value.get("text")
+    if isinstance(value, str):
+        value = [value]
+    if not isinstance(value, list | None):
+        raise DataError(f"full text {clip(value)}: expected a string or a list of sections.")
+    for section in value or ():
+        if isinstance(section, str):
+            section = {"text": section}
+        if not isinstance(section, Mapping):
+            raise DataError(f"full text holds {clip(section)}: expected {{heading, text}}.")
+        heading = section.get("heading") or section.get("section")
+        yield {"heading": str(heading or ""), "text": str(section.get("text") or "")}
+
+
+def _first(record: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+    return next((record[key] for key in keys if record.get(key) is not None), None)

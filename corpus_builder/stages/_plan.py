@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 from arena._internal.files import write_json
 from arena.errors import DataError, clip
-from corpus_builder.executors import Executor, is_remote, make_executor
+from corpus_builder.executors import EXECUTORS, Executor, make_executor
 from corpus_builder.release import RecordLimits, Release
 from corpus_builder.stages._config import Config
 
@@ -65,6 +65,7 @@ class Plan(NamedTuple):
         executor: Executor of the tasks that handle one shard each.
         limits: Limits of plausible dates and lengths.
         overwrite: Replace another corpus in `output`.
+        shown: The output as the user gave it, for messages.
     """
 
     source: str
@@ -75,6 +76,7 @@ class Plan(NamedTuple):
     executor: Executor
     limits: RecordLimits
     overwrite: bool = False
+    shown: str = ""
 
     @property
     def work(self) -> Path:
@@ -123,14 +125,14 @@ def plan(
         raise DataError(f"workers={clip(workers)}: give at least 1.")
     resources = Resources(memory, workers)
     # As many processes as fit into the memory of this machine, or as another has room for.
-    executor = make_executor(engine, asked if is_remote(engine) else resources.processes)
+    executor = make_executor(engine, asked if EXECUTORS.get(engine).remote else resources.processes)
     year = release.year
     last = config.dates.last_year
     if last is None:
         last = RecordLimits().last_year if year is None else year + 1
     limits = RecordLimits(config.dates.first_year, last, config.characters)
     path = Path(os.path.realpath(output))
-    return Plan(source, release, path, config, resources, executor, limits, overwrite)
+    return Plan(source, release, path, config, resources, executor, limits, overwrite, str(output))
 
 
 class Stage(Protocol):

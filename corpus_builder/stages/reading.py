@@ -29,7 +29,7 @@ CORPUS = "corpus.parquet"
 first_day, first_precision, n_references, listed (entries of its bibliography, null without full
 text), file, line``."""
 
-_TWICE = "told-twice.jsonl"
+_TWICE = "duplicate-ids.jsonl"
 _WORST = 3  # number of reasons that a message names
 _FEW = 20  # records; of fewer, a share means nothing
 
@@ -68,7 +68,7 @@ class ParseStage:
         corpus = steps.once("corpus", lambda: _write_corpus(plan, steps))
         _join([*parts, steps.directory / _TWICE], steps.directory / REJECTS)
         if not plan.release.repeats:
-            _check_repeats(plan, steps.directory, datasets, corpus["told_twice"])
+            _check_repeats(plan, steps.directory, datasets, corpus["duplicate_ids"])
         return {
             "datasets": datasets,
             "shards": {report["shard"]: report["sha256"] for report in reports},
@@ -234,7 +234,7 @@ def _write_corpus(plan: Plan, steps: Steps) -> dict[str, Any]:
                 if number := count(connection, "SELECT count(*) FROM repeated"):
                     twice[table] = number
                 for file, line, id_ in rows(connection, _FIRST):
-                    entry = {"shard": file, "line": line, "reason": "told twice",
+                    entry = {"shard": file, "line": line, "reason": "duplicate id",
                              "detail": id_, "kept": False}  # fmt: skip
                     rejects.write(json.dumps(entry) + "\n")
         ids = count(connection, "SELECT count(DISTINCT id) FROM papers")
@@ -247,7 +247,7 @@ def _write_corpus(plan: Plan, steps: Steps) -> dict[str, Any]:
                 else "the release holds no papers."
             )
         return {
-            "told_twice": twice,
+            "duplicate_ids": twice,
             "papers": papers,
             "without_full_text": ids - papers if plan.config.full_text_only else 0,
             "texts_without_paper": count(

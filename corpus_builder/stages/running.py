@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,10 @@ import duckdb
 
 from arena import __version__
 from arena._internal.files import sha256_json, write_json
-from arena._internal.workdir import clear_leftovers, only_writer
+from arena._internal.workdir import clear_leftovers, only_writer, other_files
 from arena.corpus import layout
 from arena.errors import CorpusError, DataError, did_you_mean
-from corpus_builder._duckdb import is_interruption
+from corpus_builder._duckdb import readable_errors
 from corpus_builder.build import check_output
 from corpus_builder.stages._plan import Plan, Stage, Steps
 from corpus_builder.stages.corpus import CARD, INDEX
@@ -29,7 +29,6 @@ STAGES: tuple[Stage, ...] = (PARSE, SURVEYS, REFERENCES, MIND_MAPS, INDEX, CARD)
 
 _DONE = "stage.json"
 _BEGUN = "begun.json"
-_GOES_ON = "The same command goes on from here."
 _log = logging.getLogger(__name__)
 
 
@@ -67,47 +66,48 @@ def run_stages(
         raise DataError(f"no stage named {only!r}.{did_you_mean(only, names)}")
     check_work(plan)
     inputs = {stage.name: stage.inputs(plan) for stage in STAGES}  # bad ones fail before any work
-    plan.work.mkdir(parents=True, exist_ok=True)
-    reports: dict[str, dict[str, Any]] = {}
+    advice = (
+        "What is done is kept; free some disk space, mend the permissions, or give more --memory, "
+        "and the same command goes on."
+    )
+    damaged = f"Remove the damaged stage from {str(plan.work)!r}, and the same command makes it."
     try:
-        with only_writer(plan.work.with_name(f".{plan.work.name}.lock"), plan.work):
-            key, again = sha256_json([__version__, layout.FORMAT_VERSION, plan.source]), False
-            for stage in STAGES:
-                key = sha256_json([key, stage.name, inputs[stage.name]])
-                report = None if again else _done(plan.stage(stage.name), key)
-                if report is not None and stage is INDEX and not INDEX.is_intact(plan, report):
-                    _clear(plan, stage)  # the output was moved away
-                    report = None
-                now = report is None
-                if report is None:
-                    again = True
-                    if only not in (None, stage.name):
-                        raise DataError(
-                            f"the stage {stage.name!r} comes before {only!r} and is not done with "
-                            f"this input and configuration. Run it first, with --stage "
-                            f"{stage.name}, or leave out --stage."
-                        )
-                    if on_start is not None:
-                        on_start(stage.name)
-                    report = _run(plan, stage, key)
-                reports[stage.name] = report
-                if on_report is not None:
-                    on_report(stage.name, report, now)
-                if stage.name == only:
-                    break
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(_GOES_ON) from None
-    except (duckdb.Error, RuntimeError) as error:
-        if is_interruption(error):
-            raise KeyboardInterrupt(_GOES_ON) from None
-        if not isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException):
-            raise
-        raise _stopped(plan, str(error).splitlines()[0]) from error
-    except OSError as error:
-        raise _stopped(plan, error.strerror or str(error)) from error
+        with readable_errors(f"the build of {plan.shown!r} stopped", advice, damaged):
+            plan.work.mkdir(parents=True, exist_ok=True)
+            with only_writer(plan.work.with_name(f".{plan.work.name}.lock"), plan.work):
+                return dict(_reports(plan, inputs, only, on_report, on_start))
     finally:
         plan.executor.close()
-    return reports
+
+
+def _reports(
+    plan: Plan, inputs: dict[str, Any], only: str | None, on_report: Any, on_start: Any
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield name and report of each stage, after it has run if it has to."""
+    key, again = sha256_json([__version__, layout.FORMAT_VERSION, plan.source]), False
+    for stage in STAGES:
+        key = sha256_json([key, stage.name, inputs[stage.name]])
+        report = None if again else _done(plan.stage(stage.name), key)
+        if report is not None and stage is INDEX and not INDEX.is_intact(plan, report):
+            _clear(plan, stage)  # the output was moved away
+            report = None
+        now = report is None
+        if report is None:
+            again = True
+            if only not in (None, stage.name):
+                raise DataError(
+                    f"the stage {stage.name!r} comes before {only!r} and is not done with "
+                    f"this input and configuration. Run it first, with --stage "
+                    f"{stage.name}, or leave out --stage."
+                )
+            if on_start is not None:
+                on_start(stage.name)
+            report = _run(plan, stage, key)
+        yield stage.name, report
+        if on_report is not None:
+            on_report(stage.name, report, now)
+        if stage.name == only:
+            break
 
 
 def check_work(plan: Plan) -> None:
@@ -115,10 +115,10 @@ def check_work(plan: Plan) -> None:
     check_output(plan.output, plan.overwrite or INDEX.is_ours(plan))
     if plan.work.exists():
         known = {stage.name for stage in STAGES}
-        others = [path.name for path in plan.work.iterdir() if path.name not in known]
+        others = other_files(plan.work, known)
         if others:
             raise CorpusError(
-                f"{str(plan.work)!r} holds {sorted(others)[0]!r}, which is no stage; the build "
+                f"{str(plan.work)!r} holds {others[0]!r}, which is no stage; the build "
                 "needs that name. Move it away or name another output."
             )
 
@@ -175,11 +175,3 @@ def _begun(directory: Path) -> str | None:
         return str(json.loads((directory / _BEGUN).read_bytes())["key"])
     except (OSError, ValueError, LookupError, TypeError):
         return None
-
-
-def _stopped(plan: Plan, why: str) -> OSError:
-    return OSError(
-        f"the build of {str(plan.output)!r} stopped: {why.rstrip('.')}. What is done is kept; "
-        "free some disk space, mend the permissions, or give more --memory, and the same command "
-        "goes on."
-    )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypedDict
 
-from corpus_builder.world import sentences as say
+from corpus_builder.world import language as say
 from corpus_builder.world._config import WorldConfig
-from corpus_builder.world._lexicon import FAMILY_NAMES, GIVEN_NAMES, WORDINGS
+from corpus_builder.world.language import FAMILY_NAMES, GIVEN_NAMES, WORDINGS
 from corpus_builder.world.topics import TopicTree, title_case
 
 Take = Callable[[], int]

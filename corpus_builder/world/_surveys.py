@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from arena.errors import DataError
 from corpus_builder.world._config import WorldConfig
 from corpus_builder.world._timeline import Timeline
-from corpus_builder.world.sentences import SURVEY_TITLES
+from corpus_builder.world.language import SURVEY_TITLES
 from corpus_builder.world.topics import IntArray, TopicTree
 
 _ELIGIBLE = 62  # papers of the topic that a survey waits for before it is written

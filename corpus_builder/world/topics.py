@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_builder.world._config import WorldConfig
-from corpus_builder.world._lexicon import ADJECTIVES, FIELDS, OBJECTS, PROCESSES, WORDINGS, plural
+from corpus_builder.world.language import ADJECTIVES, FIELDS, OBJECTS, PROCESSES, WORDINGS, plural
 
 IntArray = NDArray[np.int64]
 

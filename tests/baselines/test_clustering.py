@@ -16,14 +16,27 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn.cluster import AgglomerativeClustering
 
 import arena
+from arena.agents import Known
 from arena.errors import DataError, UnknownNameError
 from arena.mindmap import MindMap, read_mind_map
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS
 from baselines import clustering
-from baselines.clustering import MERGES, Paper, cluster
-from baselines.parts.dendrogram import Dendrogram, binary, by_children, by_inconsistency, groups
+from baselines.clustering import (
+    MERGES,
+    Dendrogram,
+    binary,
+    by_children,
+    by_inconsistency,
+    cluster,
+    groups,
+)  # fmt: skip
 from baselines.parts.phrases import phrases
 from baselines.random import random_tree
+
+
+def paper(paper_id: str, title: str = "", abstract: str = "") -> Known:
+    return Known(paper_id, title, abstract=abstract)
+
 
 # Encoders
 
@@ -44,14 +57,14 @@ class Table:
     def __init__(self, vectors):
         self.vectors = np.asarray(vectors, np.float32)
         self.dimension = self.vectors.shape[1]
-        self.papers = [Paper(f"p{i:05}", f"alpha {i}") for i in range(len(vectors))]
+        self.papers = [paper(f"p{i:05}", f"alpha {i}") for i in range(len(vectors))]
 
     def documents(self, texts):
         return self.vectors[[int(text.split()[1]) for text in texts]]
 
 
 def at(*angles):
-    return [Paper(f"{angle:g}", f"words {angle:g}") for angle in angles]
+    return [paper(f"{angle:g}", f"words {angle:g}") for angle in angles]
 
 
 def shape(tree):
@@ -170,7 +183,7 @@ def test_undivided_groups_are_scipys_flat_clusters(seed, threshold):
         below = split(node)
         waiting += below
         leaves += [] if below else [tree.papers[node]]
-    flat = fcluster(linkage(tree._points, "ward"), threshold, "inconsistent")
+    flat = fcluster(linkage(tree.points, "ward"), threshold, "inconsistent")
     theirs = {tuple(np.flatnonzero(flat == label).tolist()) for label in set(flat)}
     great = [papers for papers in theirs if len(papers) >= 2]
     assert great
@@ -199,10 +212,10 @@ def test_a_merge_at_the_threshold_is_dissolved():
 
 def test_weights_by_hand():
     papers = [
-        Paper("a", "Tree automata", "Regular languages and hash tables."),
-        Paper("b", "Tree automata of words", "Hash functions."),
-        Paper("c", "Sorting networks", "Hash joins for sorting."),
-        Paper("d", "Sorting in parallel", "Bitonic merges."),
+        paper("a", "Tree automata", "Regular languages and hash tables."),
+        paper("b", "Tree automata of words", "Hash functions."),
+        paper("c", "Sorting networks", "Hash joins for sorting."),
+        paper("d", "Sorting in parallel", "Bitonic merges."),
     ]
     vectors = {"T": (1.0, 0.0), "S": (0.0, 1.0)}
 
@@ -227,7 +240,7 @@ def test_weights_by_hand():
 
 
 def one_heading(*papers, topic=""):
-    known = [Paper(f"p{i}", *texts) for i, texts in enumerate(papers)]
+    known = [paper(f"p{i}", *texts) for i, texts in enumerate(papers)]
 
     class Same:
         dimension = 1
@@ -294,20 +307,20 @@ def test_phrases(text, expected):
 
 CORNERS = {
     "none": ([], 0),
-    "one": ([Paper("a", "Parsing of trees", "Trees are parsed.")], 1),
-    "two": ([Paper("a", "Parsing"), Paper("b", "Hashing")], 2),
-    "three": ([Paper("a", "Parsing"), Paper("b", "Hashing"), Paper("c", "Sorting")], 3),
-    "repeated id": ([Paper("a", "Parsing"), Paper("a", "Hashing"), Paper("b", "Sorting")], 2),
-    "nothing known": ([Paper(f"p{i}") for i in range(20)], 20),
-    "blank": ([Paper(f"p{i}", " \n", "\t") for i in range(5)], 5),
-    "identical": ([Paper(f"p{i:03}", "Parsing", "Trees.") for i in range(99)], 99),
-    "no term": ([Paper(f"p{i}", "Of the and", "5") for i in range(9)], 9),
-    "Chinese": ([Paper(f"p{i}", "神经网络" * (i + 1), "深度学习。") for i in range(9)], 9),
-    "Arabic": ([Paper(f"p{i}", "الشبكات العصبية " + "و" * i) for i in range(9)], 9),
-    "halves of pairs": ([Paper(f"p{i}", f"Parsing \ud800{i}") for i in range(9)], 9),
-    "emoji": ([Paper(f"p{i}", "🜁" * i) for i in range(9)], 9),
-    "long words": ([Paper(f"p{i}", "x" * 600 + str(i), "y" * 9_000) for i in range(9)], 9),
-    "long": ([Paper(f"p{i}", "the " * 400 + str(i)) for i in range(9)], 9),
+    "one": ([paper("a", "Parsing of trees", "Trees are parsed.")], 1),
+    "two": ([paper("a", "Parsing"), paper("b", "Hashing")], 2),
+    "three": ([paper("a", "Parsing"), paper("b", "Hashing"), paper("c", "Sorting")], 3),
+    "repeated id": ([paper("a", "Parsing"), paper("a", "Hashing"), paper("b", "Sorting")], 2),
+    "nothing known": ([paper(f"p{i}") for i in range(20)], 20),
+    "blank": ([paper(f"p{i}", " \n", "\t") for i in range(5)], 5),
+    "identical": ([paper(f"p{i:03}", "Parsing", "Trees.") for i in range(99)], 99),
+    "no term": ([paper(f"p{i}", "Of the and", "5") for i in range(9)], 9),
+    "Chinese": ([paper(f"p{i}", "神经网络" * (i + 1), "深度学习。") for i in range(9)], 9),
+    "Arabic": ([paper(f"p{i}", "الشبكات العصبية " + "و" * i) for i in range(9)], 9),
+    "halves of pairs": ([paper(f"p{i}", f"Parsing \ud800{i}") for i in range(9)], 9),
+    "emoji": ([paper(f"p{i}", "🜁" * i) for i in range(9)], 9),
+    "long words": ([paper(f"p{i}", "x" * 600 + str(i), "y" * 9_000) for i in range(9)], 9),
+    "long": ([paper(f"p{i}", "the " * 400 + str(i)) for i in range(9)], 9),
 }
 
 
@@ -339,7 +352,7 @@ def test_corners(corner, merge):
 texts = st.text(max_size=30) | st.sampled_from(
     ["graph", "Graph colouring", "graphs and trees", "the tree", "神经", "", "BERT", "bert model"]
 )
-made = st.lists(st.builds(Paper, st.text(min_size=1, max_size=4).filter(str.isalnum), texts, texts))
+made = st.lists(st.builds(paper, st.text(min_size=1, max_size=4).filter(str.isalnum), texts, texts))
 
 
 @settings(max_examples=150, deadline=None)
@@ -573,7 +586,7 @@ def test_it_files_real_papers_as_experts_do(real_data):
     assert [len(record["pdfs"]) for record in records] == [38, 43, 57]
     for record in records:
         gold, _ = read_mind_map(record["gt"])
-        papers = [Paper(pdf["title"], pdf["title"], pdf["abs"]) for pdf in record["pdfs"]]
+        papers = [paper(pdf["title"], pdf["title"], pdf["abs"]) for pdf in record["pdfs"]]
         found = {merge: cluster(papers, record["survey_topic"], merge=merge) for merge in MERGES}
         for tree in found.values():
             check(tree, papers)

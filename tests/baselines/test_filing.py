@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from arena.llm import ParseError
 from arena.mindmap import MindMap, read_mind_map
-from baselines.parts.filing import Filing, batches
+from baselines.bottom_up import Filing, batches
 from baselines.parts.trees import json_of, read_tree
 
 TITLES = ["Alpha Waves", "Beta: Decay", "Gamma rays", "3 D", "", "Alpha waves"]

@@ -6,17 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llm_server import LLMServer, last_text
-from scripted_agents import (
-    C2,
-    LETTERS,
-    alone,
-    bullets,
-    corpus_of,
-    episodes,
-    part,
-    play,
-    queries_of,
-)
+from scripted_agents import C2, LETTERS, alone, bullets, corpus_of, episodes, part, play, queries_of
 
 from arena.agents import AGENTS
 from arena.errors import DataError

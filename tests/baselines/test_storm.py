@@ -22,20 +22,20 @@ from arena.llm.agent import shared_client
 from arena.mindmap import read_mind_map
 from arena.mindmap.tree import MAX_HEADINGS
 from baselines.parts.asking import queries
-from baselines.parts.conversations import (
+from baselines.storm import (
     GENERAL,
     NO_ANSWER,
     NOTHING_FOUND,
+    Storm,
     Talk,
     Turn,
     all_of,
-    answer,
+    answer_in,
     closest,
     outline,
-    perspectives,
-    question,
+    perspectives_in,
+    question_in,
 )
-from baselines.storm import Storm
 
 SMALL = {"perspectives": 1, "max_turns": 2, "queries": 2, "k": 5, "abstracts": 1}
 CALLS = 1 + 2 * (2 + 2 + 2) + 2  # of a survey with these options
@@ -652,18 +652,18 @@ def test_every_outline_is_a_mind_map(lines, topic):
     ],
 )
 def test_questions(said, expected):
-    assert question(said) == expected
+    assert question_in(said) == expected
 
 
 @pytest.mark.parametrize("said", ["", "Why?", "<question>?</question>", "<question></question>"])
 def test_no_questions(said):
     with pytest.raises(ParseError):
-        question(said)
+        question_in(said)
 
 
 def test_perspectives_are_read_once_each():
     said = "<Perspectives>\n1. Maker: how\n2. Buyer:\twhat\n3. Maker: how\n</Perspectives>"
-    assert perspectives(said) == ["Maker: how", "Buyer: what"]
+    assert perspectives_in(said) == ["Maker: how", "Buyer: what"]
 
 
 def test_old_answers_are_left_out():
@@ -705,8 +705,9 @@ def test_a_copied_form_is_not_an_answer():
     """A weak model repeats the end of its prompt."""
     folder = Path(baselines.__path__[0]) / "prompts" / "storm"
     readers = {
-        "perspectives": perspectives, "question": question, "queries": queries, "answer": answer,
-        "draft": partial(outline, topic="t"), "refine": partial(outline, topic="t"),
+        "perspectives": perspectives_in, "question": question_in, "queries": queries,
+        "answer": answer_in, "draft": partial(outline, topic="t"),
+        "refine": partial(outline, topic="t"),
     }  # fmt: skip
     for path in sorted(folder.glob("*.txt")):
         form = path.read_text(encoding="utf-8").rstrip().split("\n\n")

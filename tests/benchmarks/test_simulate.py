@@ -363,7 +363,7 @@ def test_bad_records_leave_the_others_as_they_are(tmp_path: Path, release: Path)
     assert rejects["citations", "cites itself"] == told["citations: to itself"] + 1
     assert rejects["papers", "no title"] == told["papers: no title"]
     for dataset in ("papers", "abstracts"):
-        assert rejects[dataset, "told twice"] == told[f"{dataset}: told twice"]
+        assert rejects[dataset, "duplicate id"] == told[f"{dataset}: told twice"]
     assert rejects["s2orc", "text too long"] == 1
     assert sum(n for (_, reason), n in rejects.items() if reason == "date implausible") >= 1
 

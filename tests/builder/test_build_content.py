@@ -158,6 +158,7 @@ def test_manifest(mini: Path) -> None:
         "survey_papers": 4,
         "survey_papers_unflagged": 2,
         "unflagged_survey_titles": 0,
+        "abstracts": 2,
         "sections": 2,
         "references": 5,
         "dangling_references": 2,

@@ -18,10 +18,8 @@ from hypothesis import strategies as st
 
 from corpus_builder.build import build
 from corpus_builder.card import write_card
-from corpus_builder.card.charts import bars_of_years
-from corpus_builder.card.facts import fit
-from corpus_builder.card.losses import flat, of_source
-from corpus_builder.card.page import command
+from corpus_builder.card.charts import bars_of_years, fit
+from corpus_builder.card.page import command, flat, losses
 from corpus_builder.sources.jsonl import JsonLines
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -197,9 +195,7 @@ def test_the_regression_line_is_that_of_numpy(points: dict[tuple[int, int], int]
         return
     assert line is not None
     slope, intercept = np.polyfit(x, y, 1)
-    assert (float(line.slope), float(line.intercept)) == pytest.approx(
-        (slope, intercept), rel=1e-6, abs=1e-6
-    )
+    assert (line.slope, line.intercept) == pytest.approx((slope, intercept), rel=1e-6, abs=1e-6)
 
 
 def tree(depth: int, extra: int) -> dict[str, Any]:
@@ -353,29 +349,31 @@ def test_reports_of_stages_are_rendered_whole() -> None:
                 "abstracts": {"shards": 1, "lines": 5, "rows": {}, "rejected": {}, "flaws": {}},
             },
             "shards": {"papers/a": "f" * 64},
-            "told_twice": {"papers": 3},
+            "duplicate_ids": {"papers": 3},
             "papers": 1187,
         },
         "surveys": {},
         "references": {"dropped": {"deep": {"er": 4}}, "share": 0.5},
     }  # fmt: skip
-    text = "\n\n".join(of_source({"source": "x", "stages": stages}))
+    text = "\n\n".join(losses({"source": "x", "stages": stages}))
     cells = {tuple(c.strip() for c in line.split("|")[1:-1]) for line in text.splitlines()}
-    assert ("lines", "1,200", "5", "") in cells
-    assert ("rejected: no title", "9", "-", "records that cannot be used") in cells
-    assert ("rejected: \\<b\\>", "1", "-", "records that cannot be used") in cells
+    assert ("datasets: papers: lines", "1,200", "") in cells
+    assert ("datasets: abstracts: lines", "5", "") in cells
+    rejected = "datasets: papers: rejected"
+    assert (f"{rejected}: no title", "9", "records that cannot be used") in cells
+    assert (f"{rejected}: \\<b\\>", "1", "records that cannot be used") in cells
     assert ("papers", "1,187", "") in cells
-    assert ("dropped", "deep", "why") in cells and ("er", "4", "") in cells
+    assert ("dropped: deep: er", "4", "") in cells
     twice = (
-        "told twice: papers",
+        "duplicate ids: papers",
         "3",
         "records of an id that an earlier one has; the first counts",
     )
     assert twice in cells
     assert ("share", "0.5", "") in cells
     assert "f" * 64 not in text and "### Stage surveys\n\nNo counts." in text
-    assert of_source({"source": "x"}) == []
-    assert "| joined" in of_source({"yield": {"joined": 5, "lost": {"no id": 2}}})[1]
+    assert list(losses({"source": "x"})) == []
+    assert "| joined" in list(losses({"yield": {"joined": 5, "lost": {"no id": 2}}}))[1]
 
 
 def test_flat_ends_in_deep_mappings() -> None:

@@ -49,6 +49,7 @@ corpus            {directory}
 source            jsonl
 papers            17 (11 searchable, 3 undated, 4 surveys)
 dates             1969-12-31 to 2023-01-31
+abstracts         2 of 17 papers have one
 full text         2 sections
 citations         5 between searchable papers (2 to unknown papers left out)
 survey tasks      3 (2 can be scored, 2 with a mind-map)
@@ -127,7 +128,7 @@ def test_bad_input(capsys: Any, tmp_path: Path, mini_records: Any) -> None:
 def test_bad_command_lines(capsys: Any) -> None:
     assert "Did you mean 'verify'?" in fails(capsys, "verfy", "x")
     assert "Did you mean 'jsonl'?" in fails(capsys, "build", "json")
-    assert "--surveys, --output" in fails(capsys, "build", "jsonl", "--papers", "x")
+    assert "--papers, --output" in fails(capsys, "build", "jsonl")
     assert "required" in fails(capsys)
     status, out, _ = run(capsys, "build", "jsonl", "--help")
     assert status == 0

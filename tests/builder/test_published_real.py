@@ -13,7 +13,7 @@ import pytest
 from arena.mindmap import read_mind_map
 from corpus_builder.sources import SOURCES
 from corpus_builder.sources.jsonl import JsonLinesFile
-from corpus_builder.sources.researcharena_files import survey, typology
+from corpus_builder.sources.researcharena import survey, typology
 
 INPUTS = {
     "reportbench": ("reportbench", "reportbench"),

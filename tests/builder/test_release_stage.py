@@ -104,7 +104,7 @@ def test_one_of_each(bad, tmp_path):
     assert counts["citations"]["rejected"] == {"cites itself": 1}
     assert counts["s2orc"]["rejected"] == {"text too long": 1}
     assert counts["s2orc"]["flaws"] == {"annotation out of range": 1, "cites itself": 1}
-    assert report["told_twice"] == {"papers": 2}
+    assert report["duplicate_ids"] == {"papers": 2}
     assert report["papers"] == 102
     assert report["texts_without_paper"] == 1
     rows = {row["id"]: row for row in corpus(output)}
@@ -121,8 +121,8 @@ def test_one_of_each(bad, tmp_path):
         ("s2orc/a.gz", 2, "annotation out of range", True),
         ("s2orc/a.gz", 3, "cites itself", True),
         ("s2orc/a.gz", 4, "text too long", False),
-        ("papers/a.gz", 52, "told twice", False),
-        ("papers/b.jsonl", 51, "told twice", False),
+        ("papers/a.gz", 52, "duplicate id", False),
+        ("papers/b.jsonl", 51, "duplicate id", False),
     ]
     assert not any(path.name.startswith(".") and path.name != ".steps"
                    for path in stage(output).rglob("*"))  # fmt: skip

@@ -294,13 +294,13 @@ def test_too_many_rejects_stop_the_build(tmp_path: Path) -> None:
     assert verify(tmp_path / "c")["problems"] == {}
 
 
-def test_a_paper_told_twice_counts_as_first_told(tmp_path: Path) -> None:
+def test_a_paper_with_a_duplicate_id_is_not_taken(tmp_path: Path) -> None:
     twin = PAPER | {"title": "Twin", "date": "2001", "abstract": "y"}
     toy = bad_release(tmp_path / "r", line(PAPER, twin, SURVEY))
     with pytest.raises(DataError, match=r"^1 of 3 papers have an id twice: .*release mixed"):
         run(toy, tmp_path / "c")
     reports = run(toy, tmp_path / "c", changes={"max_rejected": 0.05})
-    assert reports["parse"]["told_twice"] == {"papers": 1, "abstracts": 1, "texts": 1}
+    assert reports["parse"]["duplicate_ids"] == {"papers": 1, "abstracts": 1, "texts": 1}
     assert reports["index"]["counts"]["papers"] == 2
     files = contents(tmp_path / "c")
     assert b"Paper" in files["lookup/titles.bin"] and b"Twin" not in files["lookup/titles.bin"]
@@ -308,12 +308,12 @@ def test_a_paper_told_twice_counts_as_first_told(tmp_path: Path) -> None:
     assert {json.loads(text)["line"] for text in rejects} == {2}
 
 
-def test_of_records_told_twice_all_are_counted_and_the_first_thousand_listed(
+def test_of_duplicate_ids_all_are_counted_and_the_first_thousand_listed(
     tmp_path: Path,
 ) -> None:
     toy = bad_release(tmp_path / "r", line(SURVEY, *[PAPER] * 1502))
     reports = run(toy, tmp_path / "c", "parse", changes={"max_rejected": 1})
-    assert reports["parse"]["told_twice"] == {"papers": 1501, "abstracts": 1501, "texts": 1501}
+    assert reports["parse"]["duplicate_ids"] == {"papers": 1501, "abstracts": 1501, "texts": 1501}
     rejects = (tmp_path / "c.stages" / "parse" / "rejects.jsonl").read_text().splitlines()
     listed = [json.loads(text)["line"] for text in rejects]
     assert listed == [*range(3, 1003)] * 3  # of papers, abstracts, texts
@@ -476,12 +476,12 @@ def test_what_was_lost_is_said(tmp_path: Path) -> None:
     )
     papers = {"lines": 9, "shards": 2, "damaged": 1, "flaws": {}, "skipped": {"none of ours": 1000},
               "rejected": {"a": 1, "b": 5, "c": 2, "d": 3, "e": 1}}  # fmt: skip
-    report = {"datasets": {"papers": papers}, "told_twice": {"papers": 2}, "papers": 6,
+    report = {"datasets": {"papers": papers}, "duplicate_ids": {"papers": 2}, "papers": 6,
               "without_full_text": 7, "texts_without_paper": 8}  # fmt: skip
     assert stage_lines("parse", report) == [
         "papers: 9 records in 2 shards; 1 of them END EARLY; "
         "rejected b 5, d 3, c 2, a 1, others 1; passed over none of ours 1,000",
-        "told twice, the first counts: papers 2",
+        "duplicate ids, the first record counts: papers 2",
         "6 papers; 7 left out, without full text; 8 full texts of no paper",
     ]
 

@@ -18,7 +18,7 @@ from helpers import NEVER, full_text, other_words, resolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from corpus_builder.world import World, WorldConfig, _lexicon, sentences
+from corpus_builder.world import World, WorldConfig, language
 from corpus_builder.world.topics import TopicTree
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -217,30 +217,30 @@ def test_a_survey_of_a_topic_met_before_differs():
 
 def test_no_two_concepts_share_a_stem_with_each_other_or_with_the_general_words():
     stemmer = pytest.importorskip("Stemmer").Stemmer("porter")
-    concepts = [*_lexicon.OBJECTS, *_lexicon.ADJECTIVES, *_lexicon.PROCESSES]
+    concepts = [*language.OBJECTS, *language.ADJECTIVES, *language.PROCESSES]
     stems = [stemmer.stemWord(word) for concept in concepts for word in concept]
-    stems += [stemmer.stemWord(_lexicon.plural(w)) for c in _lexicon.OBJECTS for w in c]
+    stems += [stemmer.stemWord(language.plural(w)) for c in language.OBJECTS for w in c]
     assert len(set(stems)) == 4 * len(concepts)
-    patterns = [*sentences.TITLES, *sentences.OPENINGS, *sentences.PATTERNS]
-    patterns += [*sentences.BEARINGS, *sentences.ASIDES]
-    patterns += [*sentences.ALIASES, *sentences.SURVEY_TITLES, *sentences.SURVEY_ABSTRACT]
-    headings = [heading for choice in sentences.HEADINGS for heading in choice]
-    nouns = [*sentences.VIRTUES, *sentences.COSTS]
-    spoken = " ".join([*patterns, *headings, *nouns, *sentences.QUALITIES])
+    patterns = [*language.TITLES, *language.OPENINGS, *language.PATTERNS]
+    patterns += [*language.BEARINGS, *language.ASIDES]
+    patterns += [*language.ALIASES, *language.SURVEY_TITLES, *language.SURVEY_ABSTRACT]
+    headings = [heading for choice in language.HEADINGS for heading in choice]
+    nouns = [*language.VIRTUES, *language.COSTS]
+    spoken = " ".join([*patterns, *headings, *nouns, *language.QUALITIES])
     general = {stemmer.stemWord(word) for word in re.findall("[a-z]+", spoken.lower())}
     assert not general & set(stems)
 
 
 def test_sentence_patterns_do_not_run_out():
     # A paper goes through the patterns in equal steps, which meet all of them if prime in number.
-    count = len(sentences.PATTERNS)
+    count = len(language.PATTERNS)
     assert all(count % k for k in range(2, count))
     assert count >= 6 * 6 + 4
-    assert len(set(sentences.PATTERNS)) == count
+    assert len(set(language.PATTERNS)) == count
 
 
 def test_topics_below_those_of_surveys_take_a_concept_from_their_parent(default):
-    concepts = [*_lexicon.OBJECTS, *_lexicon.ADJECTIVES, *_lexicon.PROCESSES]
+    concepts = [*language.OBJECTS, *language.ADJECTIVES, *language.PROCESSES]
     concept = {word: k for k, words in enumerate(concepts) for word in words}
 
     def meant(name):

@@ -128,6 +128,7 @@ HOSTILE = st.text(alphabet="[]{}\"'`,:\\/<>topic \n-1.eEnulNa*\ud800é", max_siz
 @settings(max_examples=600, deadline=None)
 @given(text=HOSTILE | st.text(max_size=100))
 @example(text='{"a\\')
+@example(text="{{{a b\n- [}1. ```json\n")
 @example(text="{'a': \\")
 @example(text="[" * 3000)
 @example(text='{"a":' * 3000)

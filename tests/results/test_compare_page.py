@@ -16,7 +16,7 @@ from helpers import Memory, call, gold_of
 import arena
 from arena.agents import Agent
 from arena.errors import CorpusError, DataError
-from arena.results.comparison import as_html, write_html
+from arena.results.comparison import as_html, as_text, write_html
 from arena.results.comparison.page import GOLD_SHOWN, QUERIES_SHOWN, QUERY_SHOWN, RANKED_SHOWN
 from arena.tasks import TaskSet
 from corpus_builder.build import build
@@ -379,3 +379,24 @@ def test_ids_of_arxiv_and_doi_are_links(tmp_path):
         "https://arxiv.org/abs/hep-th/9901001",
         "https://doi.org/10.1145/3626772.x",
     }
+
+
+def test_mind_maps_are_shown_beside_their_floors(world, tmp_path):
+    arena.run(
+        world, "organization", "random", tmp_path / "run", env_options={"references": "oracle"}
+    )
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    values = {"predicted": 0.5, "other_topics": 0.25, "random": 0.125}
+    metrics["floors"] = {k: {"filing": v, "heading_soft_f1": v / 2} for k, v in values.items()}
+    (tmp_path / "run" / "metrics.json").write_text(json.dumps(metrics))
+    found = arena.compare([forge(tmp_path / "run", tmp_path / "other")])
+    lines = [line.split() for line in as_text(found).splitlines()]
+    start = lines.index(["organization", "filing", "heading_soft_f1"])
+    assert start < 5  # before every other table
+    assert [line[-2:] for line in lines[start + 2 : start + 5]] == [
+        ["0.5000", "0.2500"], ["0.2500", "0.1250"], ["0.1250", "0.0625"],
+    ]  # fmt: skip
+    assert lines[start + 3][:4] == ["random,", "bm25", "(other", "topics)"]
+    assert "says little" in as_text(found)
+    page = check_safe(as_html(found))
+    assert "filing" in page.text and "other topics" in page.text

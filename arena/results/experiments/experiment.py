@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -88,7 +87,10 @@ def run_experiment(
     experiment = _configured(config, tables, agents, surveys, retrievers, changes)
     cells = make_grid(experiment, corpus, prepare=not keep_going)
     manifest = _manifest(experiment, cells, corpus)
-    with _directory(output, manifest):
+    with output_directory(output, _KIND) as before:
+        if before is None:
+            write_json(output / MANIFEST, manifest)
+        _check_same(output, before or manifest, manifest)
         left = {}
         for key, cell in cells.items():  # refuse other runs before anything changes
             done, _, differs = state_of(output, cell, experiment, _hashes(corpus))
@@ -105,7 +107,7 @@ def run_experiment(
         write_json(output / MANIFEST, manifest)
         finished = {key: cell for key, cell in cells.items() if key not in failed}
         content = make_tables(experiment, cells, finished, corpus, output, manifest["sha256"])
-        _write_pages(output, corpus, list(finished.values()))
+        _write_pages(output, corpus, finished)
     if failed:
         name, error = next(iter(failed.items()))
         raise ArenaError(
@@ -120,23 +122,20 @@ def preview(
     corpus: Corpus | str | Path,
     output: str | Path,
     *,
-    tables: Sequence[str] | None = None,
-    agents: Sequence[str] | None = None,
-    surveys: Sequence[str] | int | None = None,
-    retrievers: Mapping[str, str] | None = None,
-    changes: Mapping[str, Any] | None = None,
     overwrite: bool = False,
+    **choices: Any,
 ) -> list[Planned]:
     """Return the runs that `run_experiment` would make, in their order; write nothing.
 
     With `overwrite` nothing counts as played. Changes of code since a run are not checked; a run
-    checks them when it resumes.
+    checks them when it resumes. `choices` are `tables`, `agents`, `surveys`, `retrievers` and
+    `changes`.
 
     Raises:
         ArenaError: As `run_experiment` before it plays.
     """
     corpus, output = Corpus.of(corpus), Path(output)
-    experiment = _configured(config, tables, agents, surveys, retrievers, changes)
+    experiment = _configured(config, **choices)
     planned = []
     for key, cell in make_grid(experiment, corpus).items():
         done, finished, differs = state_of(output, cell, experiment, _hashes(corpus))
@@ -144,21 +143,24 @@ def preview(
         state = "another run" if differs else state
         if overwrite:
             done, state = 0, "to do"
-        episodes = len(cell.surveys)
-        planned.append(Planned(key, cell.name, cell.engine.retriever, episodes, done, state))
+        agent, retriever = cell.record["agent"], cell.record["retriever"]
+        planned.append(Planned(key, agent, retriever, len(cell.surveys), done, state))
     return planned
 
 
 def _configured(
-    config: Any, tables: Any, agents: Any, surveys: Any, retrievers: Any, changes: Any
+    config: str | Path | Mapping[str, Any],
+    tables: Sequence[str] | None = None,
+    agents: Sequence[str] | None = None,
+    surveys: Sequence[str] | int | None = None,
+    retrievers: Mapping[str, str] | None = None,
+    changes: Mapping[str, Any] | None = None,
 ) -> Experiment:
     experiment = read_experiment(config, changes, retrievers).picked(tables, agents)
     if isinstance(surveys, str):
         raise DataError(f"surveys={clip(surveys)} is one string; give a list of ids.")
-    if surveys is None:
-        return experiment
-    chosen = surveys if isinstance(surveys, int) else list(surveys)
-    return experiment.model_copy(update={"surveys": chosen})
+    chosen = list(surveys) if isinstance(surveys, Sequence) else surveys
+    return experiment.model_copy(update={} if surveys is None else {"surveys": chosen})
 
 
 def _hashes(corpus: Corpus) -> dict[str, str]:
@@ -168,9 +170,10 @@ def _hashes(corpus: Corpus) -> dict[str, str]:
 def _manifest(experiment: Experiment, cells: Mapping[str, Cell], corpus: Corpus) -> dict[str, Any]:
     """Return the configuration as it was understood, without paths and hosts."""
     config = {
-        **experiment.model_dump(include={"name", "seed", "budget", "encoder", "extractor"}),
-        **experiment.model_dump(include={"retrievers"}),
-        "title": experiment.heading,
+        **experiment.model_dump(
+            include={"name", "seed", "budget", "encoder", "extractor", "retrievers"}
+        ),
+        "title": experiment.title or experiment.name,
         "surveys": "all" if experiment.surveys is None else experiment.surveys,
         "tables": {
             name: table.model_dump(include={"title", "task", "metrics", "columns", "group"})
@@ -181,42 +184,32 @@ def _manifest(experiment: Experiment, cells: Mapping[str, Cell], corpus: Corpus)
             }
             for name, table in experiment.tables.items()
         },
-        "runs": [cell.identity() for cell in cells.values()],
+        "runs": [cell.record for cell in cells.values()],
     }
     return {
         "version": VERSION,
         "config": config,
         "sha256": {"config": sha256_json(config), **_hashes(corpus)},
-        "surveys": {cell.task: cell.surveys for cell in cells.values()},
+        "surveys": {cell.record["task"]: cell.surveys for cell in cells.values()},
     }
 
 
-@contextmanager
-def _directory(output: Path, manifest: dict[str, Any]) -> Iterator[None]:
-    """Hold `output` for an experiment; tables of an earlier call stay until `_clear`.
+def _check_same(output: Path, before: Mapping[str, Any], manifest: Mapping[str, Any]) -> None:
+    """Refuse another experiment, corpus or task set.
 
     Another choice of tables, agents or retrievers is the same experiment: each run checks itself.
-
-    Raises:
-        CorpusError: `output` holds anything else.
-        ArenaError: Another process writes it.
     """
-    with output_directory(output, _KIND) as before:
-        if before is None:
-            write_json(output / MANIFEST, manifest)
-            before = manifest
-        for key, part, what in (
-            ("name", "config", "the experiment"),
-            ("corpus", "sha256", "this experiment on the corpus"),
-            ("tasks", "sha256", "this experiment on the task set"),
-        ):
-            old, new = (each[part].get(key) for each in (before, manifest))
-            if old != new:
-                raise CorpusError(
-                    f"{str(output)!r} holds {what} {clip(old)}, this is {clip(new)}. Name another "
-                    "directory."
-                )
-        yield
+    for key, part, what in (
+        ("name", "config", "the experiment"),
+        ("corpus", "sha256", "this experiment on the corpus"),
+        ("tasks", "sha256", "this experiment on the task set"),
+    ):
+        old, new = (each[part].get(key) for each in (before, manifest))
+        if old != new:
+            raise CorpusError(
+                f"{str(output)!r} holds {what} {clip(old)}, this is {clip(new)}. Name another "
+                "directory."
+            )
 
 
 def _clear(output: Path) -> None:
@@ -247,19 +240,20 @@ def _play(
     with progress(total=total, initial=begun, desc=experiment.name, unit="episode") as bar:
         for key, cell in cells.items():
             try:
-                if cell.found in failed:
-                    raise ArenaError(f"{cell.found}, which it begins with, failed.")
-                found = {} if cell.found is None else {"found": str(output / cell.found)}
+                record, found = cell.record, cell.record["found"]
+                if found in failed:
+                    raise ArenaError(f"{found}, which it begins with, failed.")
                 run(
                     corpus,
-                    cell.task,
+                    record["task"],
                     cell.agent,
                     output / key,
-                    retriever=cell.engine.retriever,
-                    retriever_options=cell.engine.options,
-                    retrievers=cell.retrievers,
+                    retriever=record["retriever"],
+                    retriever_options=record["retriever_options"],
+                    retrievers=record["retrievers"],
                     encoder=experiment.encoder,
-                    env_options=cell.env_options | found,
+                    env_options=record["env_options"]
+                    | ({} if found is None else {"found": str(output / found)}),
                     agent_options=cell.options,
                     budget=experiment.budget,
                     surveys=cell.surveys,
@@ -274,16 +268,17 @@ def _play(
     return failed
 
 
-def _write_pages(output: Path, corpus: Corpus, cells: Sequence[Cell]) -> None:
+def _write_pages(output: Path, corpus: Corpus, finished: Mapping[str, Cell]) -> None:
     """Write ``comparison-TASK.html`` for every task with two runs; the first is the baseline."""
     from arena.results.comparison import compare, write_html
 
-    for task in dict.fromkeys(cell.task for cell in cells):
-        runs = [cell for cell in cells if cell.task == task]
-        # The first "=" of NAME=DIR ends the name.
-        names = [f"{cell.label}, {cell.column}".replace("=", "-") for cell in runs]
-        if len(set(names)) < len(names):  # "a, b" with "c", and "a" with "b, c"
-            names = [cell.directory.split("/", 2)[2] for cell in runs]
+    by_task: dict[str, dict[str, str]] = {}
+    for key, cell in finished.items():
+        # The first "=" of NAME=DIR ends the name; "a, b" with "c" is not "a" with "b, c".
+        name = f"{cell.record['row']}, {cell.record['column']}".replace("=", "-")
+        runs = by_task.setdefault(cell.record["task"], {})
+        runs[key.split("/", 2)[2] if name in runs else name] = key
+    for task, runs in by_task.items():
         if len(runs) > 1:
-            named = [f"{n}={output / cell.directory}" for n, cell in zip(names, runs, strict=True)]
+            named = [f"{name}={output / key}" for name, key in runs.items()]
             write_html(compare(named), output / _page_of(task), corpus)

@@ -23,7 +23,7 @@ from arena.errors import (
     did_you_mean,
 )
 from arena.mindmap.extractors import EXTRACTORS
-from arena.results.experiments.config import FINDS, Engine, Experiment, Row, slug
+from arena.results.experiments.config import FINDS, Experiment, Row, slug
 from arena.runs.directory import MANIFEST
 from arena.runs.environment import FOUND, arguments_of, has_mind_maps, takes_found
 from arena.runs.players import ORACLE, AgentFactory
@@ -38,52 +38,22 @@ class Cell(NamedTuple):
     """One run of the grid.
 
     Attributes:
-        directory: Its directory, relative to the experiment, with ``/``.
-        task: The task that is played.
-        label: Label of the row.
-        column: Label of the retriever.
+        record: What distinguishes it from others, as JSON, without paths and hosts: ``run`` (its
+            directory, relative to the experiment), ``task``, ``row`` and ``column`` (labels),
+            ``agent`` (as the run records it), ``agent_options``, ``retriever``,
+            ``retriever_options``, ``retrievers``, ``env_options``, and ``found``: the directory of
+            the run whose papers an episode begins with, or None.
         agent: The agent, as `arena.run` takes it.
-        name: Name of the agent, as the run records it.
-        options: Keyword arguments of the agent.
-        recorded: Those of them that the run records.
+        options: Keyword arguments of the agent, also those that are not recorded.
         asks: Whether the agent asks a language model.
-        engine: The retriever.
-        retrievers: Further engines.
-        env_options: Further arguments of the environment.
-        found: Directory of the run whose papers an episode begins with, or None.
         surveys: Ids.
     """
 
-    directory: str
-    task: str
-    label: str
-    column: str
+    record: dict[str, Any]
     agent: str | type[Agent]
-    name: str
     options: dict[str, Any]
-    recorded: dict[str, Any]
     asks: bool
-    engine: Engine
-    retrievers: tuple[str, ...]
-    env_options: dict[str, Any]
-    found: str | None
     surveys: list[str]
-
-    def identity(self) -> dict[str, Any]:
-        """Return what distinguishes this run from others, as JSON, without paths and hosts."""
-        return {
-            "run": self.directory,
-            "task": self.task,
-            "row": self.label,
-            "column": self.column,
-            "agent": self.name,
-            "agent_options": self.recorded,
-            "retriever": self.engine.retriever,
-            "retriever_options": self.engine.options,
-            "retrievers": list(self.retrievers),
-            "env_options": self.env_options,
-            "found": self.found,
-        }
 
 
 def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> dict[str, Cell]:
@@ -114,17 +84,17 @@ def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> 
         table = experiment.tables[place[1]]
         for column in experiment.engines_of(table, row):
             for cell in maker.cells(table.task, place, row, column):
-                if cells.setdefault(cell.directory, cell).identity() != cell.identity():
-                    why = f"another table has {clip(cell.label)} with other options."
+                if cells.setdefault(cell.record["run"], cell).record != cell.record:
+                    why = f"another table has {clip(cell.record['row'])} with other options."
                     raise experiment.locate(
                         place, DataError(f"{why} Give one of them another label.")
                     )
     _check_indexes(experiment, corpus, cells)
     ordered: dict[str, Cell] = {}
     for cell in sorted(cells.values(), key=lambda cell: cell.asks):
-        for first in (cell.found, cell.directory):
-            if first is not None:
-                ordered.setdefault(first, cells[first])
+        for key in (cell.record["found"], cell.record["run"]):
+            if key is not None:
+                ordered.setdefault(key, cells[key])
     return ordered
 
 
@@ -181,7 +151,6 @@ class _Maker(NamedTuple):
             env_options.setdefault("references", "found")
         if task not in self.surveys:
             self.surveys[task] = _surveys(experiment.surveys, self.tasks, task)
-        engines = experiment.retrievers
         try:
             agent, options, asks = _agent(experiment, row)
             factory = AgentFactory(agent, options, task, self.tasks)
@@ -189,19 +158,26 @@ class _Maker(NamedTuple):
                 factory.prepare()
         except ArenaError as error:
             raise experiment.locate((*place, "agent"), error) from None
-        cell = Cell(
-            directory_of(task, place[-1], column), task, place[-1], column, agent, factory.name,
-            options, {n: options[n] for n in options if n not in factory.kind.unrecorded}, asks,
-            engines[column],
-            tuple(engines[n].retriever if n in engines else n for n in row.retrievers),
-            env_options, found, self.surveys[task],
-        )  # fmt: skip
+        engines = experiment.retrievers
+        record = {
+            "run": directory_of(task, place[-1], column),
+            "task": task,
+            "row": place[-1],
+            "column": column,
+            "agent": factory.name,
+            "agent_options": {n: options[n] for n in options if n not in factory.kind.unrecorded},
+            "retriever": engines[column].retriever,
+            "retriever_options": engines[column].options,
+            "retrievers": [engines[n].retriever if n in engines else n for n in row.retrievers],
+            "env_options": env_options,
+            "found": found,
+        }
         try:
-            sha256_json(cell.identity())
+            sha256_json(record)
         except TypeError as problem:
             refused = DataError(f"they must be what JSON can hold: {problem}.")
             raise experiment.locate((*place, "options"), refused) from None
-        yield cell
+        yield Cell(record, agent, options, asks, self.surveys[task])
 
 
 def _agent(experiment: Experiment, row: Row) -> tuple[str | type[Agent], dict[str, Any], bool]:
@@ -243,9 +219,9 @@ def _surveys(asked: list[str] | int | None, tasks: TaskSet, task: str) -> list[s
 def _check_indexes(experiment: Experiment, corpus: Corpus, cells: dict[str, Cell]) -> None:
     """Refuse before the first episode what would stop the grid at its last column."""
     columns = {
-        name: cell.column
+        name: cell.record["column"]
         for cell in cells.values()
-        for name in (cell.engine.retriever, *cell.retrievers)
+        for name in (cell.record["retriever"], *cell.record["retrievers"])
     }
     missing: dict[str, None] = {}
     for name, column in columns.items():
@@ -277,40 +253,36 @@ def state_of(
     Raises:
         DataError: The environment does not take its options.
     """
-    directory = output / cell.directory
+    record, directory = cell.record, output / cell.record["run"]
+    same = ("task", "agent", "agent_options", "retriever")
     try:
         manifest = json.loads((directory / MANIFEST).read_bytes())
-        keys = ("task", "agent", "agent_options", "retriever", "seed", "surveys")
-        played = {key: manifest[key] for key in keys}
-        played |= {key: manifest["sha256"][key] for key in ("corpus", "tasks")}
+        played = {key: manifest[key] for key in (*same, "seed", "surveys")}
+        played |= {key: manifest["sha256"][key] for key in sha256}
         played |= manifest["budget"] | manifest["environment"]
         finished = isinstance(manifest.get("files"), dict)
+        done = (directory / TRAJECTORIES).read_bytes().count(b"\n")
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return 0, False, []
     wanted = arguments_of(
-        cell.task,
-        retriever=cell.engine.retriever,
-        retriever_options=cell.engine.options,
-        retrievers=cell.retrievers,
+        record["task"],
+        retriever=record["retriever"],
+        retriever_options=record["retriever_options"],
+        retrievers=record["retrievers"],
         reward=None,
         reward_options=None,
         encoder=experiment.encoder,
-        options=cell.env_options,
+        options=record["env_options"],
         budget=experiment.budget,
-    ) | {
-        "task": cell.task, "agent": cell.name, "agent_options": cell.recorded,
-        "surveys": cell.surveys, "seed": experiment.seed, **sha256,
-    }  # fmt: skip
+    )
+    wanted |= {key: record[key] for key in same}
+    wanted |= {"surveys": cell.surveys, "seed": experiment.seed, **sha256}
     # The papers that an episode begins with change with the run that finds them.
-    wanted[FOUND] = cell.found is not None or wanted.get(FOUND) is not None
+    wanted[FOUND] = record["found"] is not None or wanted.get(FOUND) is not None
     played[FOUND] = played.get(FOUND) is not None
     differs = [
         key
         for key in {**wanted, **played}
         if sha256_json(wanted.get(key)) != sha256_json(played.get(key))
     ]
-    try:
-        done = (directory / TRAJECTORIES).read_bytes().count(b"\n")
-    except OSError:
-        done = 0
     return done, finished, differs

@@ -21,7 +21,6 @@ from arena.retrieval import parse_name
 from arena.runs import rescore
 from arena.runs.directory import OpenedRun
 from arena.runs.scoring import is_of_mind_maps
-from arena.runs.trajectories import answers_of
 from arena.tasks import stages_of
 
 VERSION = 1
@@ -62,11 +61,11 @@ def make_tables(
         for task, names in metrics.items()
     }
     scores = {
-        key: _score(experiment, output / key, corpus, possible[cell.task])
+        key: _score(experiment, output / key, corpus, possible[cell.record["task"]])
         for key, cell in finished.items()
-        if cell.task in possible
+        if cell.record["task"] in possible
     }
-    used = {cell.column for cell in cells.values()}
+    used = {cell.record["column"] for cell in cells.values()}
     engines = {
         label: _described(corpus, engine.retriever)
         for label, engine in experiment.retrievers.items()
@@ -75,7 +74,7 @@ def make_tables(
     content: dict[str, Any] = {
         "version": VERSION,
         "name": experiment.name,
-        "title": experiment.heading,
+        "title": experiment.title or experiment.name,
         "sha256": sha256,
         "tables": {
             name: {
@@ -86,7 +85,7 @@ def make_tables(
             }
             for name, table in experiment.tables.items()
         },
-        "runs": {key: cells[key].identity() | score for key, score in scores.items()},
+        "runs": {key: cells[key].record | score for key, score in scores.items()},
     }
     content = json.loads(json.dumps(content, allow_nan=False))
     atomic_write(output / f"{TABLES}.md", _markdown(content))
@@ -125,12 +124,10 @@ def _score(
     hashes = opened.manifest["sha256"]
     spent: Counter[str] = Counter()
     llm: dict[str, Any] = dict.fromkeys(_LLM, 0) | {"failed": 0, "stopped": 0}
-    truncated, nothing, asked = 0, 0, False
+    truncated, asked = 0, False
     for record in opened.episodes():
         spent.update(record["spent"])
         truncated += record["truncated"]
-        answers = answers_of(record)
-        nothing += any(_is_empty(answers.get(stage)) for stage, _ in stages_of(opened.task))
         usage, notes = usage_of(record["notes"]), record["notes"].get("llm")
         if usage is not None:
             asked = True
@@ -147,14 +144,12 @@ def _score(
         | {"answers": scores["sha256"]["answers"], "manifest": sha256_json(opened.manifest)},
         "spent": spent,
         "truncated": truncated,
-        "nothing": nothing,
+        "nothing": sum(
+            any(not entry["submitted"].get(stage) for stage, _ in stages_of(opened.task))
+            for entry in scores["per_survey"].values()
+        ),
         **({"llm": llm} if asked else {}),
     }
-
-
-def _is_empty(answer: Any) -> bool:
-    """Return whether this ranking has no paper, or this mind-map no heading below its root."""
-    return not answer if answer is None or isinstance(answer, list) else not answer.size
 
 
 def _described(corpus: Corpus, retriever: str) -> str:
@@ -266,7 +261,7 @@ def _notes(
         notes.append(
             f"Task {table.task}, mean over {counts['scored']} of {counts['surveys']} surveys{left}."
         )
-    used = dict.fromkeys(cells[run].column for run in runs.values())
+    used = dict.fromkeys(cells[run].record["column"] for run in runs.values())
     notes.append("; ".join(f"{label}: {engines[label]}" for label in used) + ".")
     for label, row in table.all_rows.items():
         if row.retrievers:
@@ -275,7 +270,8 @@ def _notes(
     models: dict[str, dict[str, None]] = {}
     for run in runs.values():
         if cells[run].asks:
-            models.setdefault(str(cells[run].options["model"]), {})[cells[run].label] = None
+            model = str(cells[run].options["model"])
+            models.setdefault(model, {})[cells[run].record["row"]] = None
     notes += [f"Model {model}: {', '.join(rows)}." for model, rows in models.items()]
     for heading, name in reported.items():
         if scored and all(name not in score["mean"] for score in scored.values()):
