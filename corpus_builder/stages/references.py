@@ -17,7 +17,7 @@ from arena._internal.workdir import atomic_directory
 from arena.errors import DataError
 from corpus_builder._duckdb import connected, copy, count, execute, literal, rows
 from corpus_builder.content import DANGLING, LINKS
-from corpus_builder.stages._plan import Plan, Steps
+from corpus_builder.stages._plan import Plan, Stage, Steps
 from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS
 from corpus_builder.stages.surveys import CANDIDATES, SURVEYS
 from corpus_builder.staging import create_documents
@@ -118,137 +118,136 @@ WHERE k.verdict = 'survey'
 """
 
 
-class ReferencesStage:
-    """Links the papers of the corpus."""
+def _inputs(plan: Plan) -> Any:
+    """Return the section ``references`` of the configuration."""
+    return list(plan.config.references.model_dump().values())
 
-    name = "references"
-    keeps: tuple[str, ...] = ()
 
-    def inputs(self, plan: Plan) -> Any:
-        """Return the section ``references`` of the configuration."""
-        return list(plan.config.references.model_dump().values())
+def _run(plan: Plan, steps: Steps) -> dict[str, Any]:
+    """Write documents, links, surveys and their references."""
+    documents = steps.once("documents", lambda: _documents(plan, steps))
+    _link(plan, steps)
+    links = steps.once("links", lambda: _merge(plan, steps))
+    tasks = steps.once("surveys", lambda: _surveys(plan, steps))
+    shutil.rmtree(steps.directory / SHARDS, ignore_errors=True)
+    return {**documents, **links, "surveys": tasks}
 
-    def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Write documents, links, surveys and their references."""
-        documents = steps.once("documents", lambda: self._documents(plan, steps))
-        self._link(plan, steps)
-        links = steps.once("links", lambda: self._merge(plan, steps))
-        tasks = steps.once("surveys", lambda: self._surveys(plan, steps))
-        shutil.rmtree(steps.directory / SHARDS, ignore_errors=True)
-        return {**documents, **links, "surveys": tasks}
 
-    def _documents(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        with _opened(plan, steps) as connection:
-            create_documents(connection)
-            copy(connection, "SELECT * FROM documents", steps.directory / DOCUMENTS, "document")
-            copy(connection, "SELECT id FROM staged_surveys", steps.directory / _IDS, "id")
-            return {
-                "papers": count(connection, "SELECT count(*) FROM documents"),
-                "searchable": count(connection, "SELECT count(*) FROM documents WHERE searchable"),
-                "undated": count(connection, "SELECT count(*) FROM documents WHERE day IS NULL"),
-                "hidden_surveys": count(connection, "SELECT count(*) FROM documents WHERE survey"),
-            }
+def _documents(plan: Plan, steps: Steps) -> dict[str, Any]:
+    with _opened(plan, steps) as connection:
+        create_documents(connection)
+        copy(connection, "SELECT * FROM documents", steps.directory / DOCUMENTS, "document")
+        copy(connection, "SELECT id FROM staged_surveys", steps.directory / _IDS, "id")
+        return {
+            "papers": count(connection, "SELECT count(*) FROM documents"),
+            "searchable": count(connection, "SELECT count(*) FROM documents WHERE searchable"),
+            "undated": count(connection, "SELECT count(*) FROM documents WHERE day IS NULL"),
+            "hidden_surveys": count(connection, "SELECT count(*) FROM documents WHERE survey"),
+        }
 
-    def _link(self, plan: Plan, steps: Steps) -> None:
-        parsed = plan.stage(PARSE.name) / SHARDS
-        tasks, total = [], 0
-        for shard in plan.release.shards():
-            files = {name: parsed / shard.name / f"{name}.parquet" for name in TABLES}
-            files = {name: path for name, path in files.items() if path.exists()}
-            directory = steps.directory / SHARDS / shard.name
-            total += bool(files)
-            if files and not directory.exists():
-                directory.parent.mkdir(parents=True, exist_ok=True)
-                tasks.append(
-                    LinkTask(
-                        shard.name, files, steps.directory / DOCUMENTS,
-                        steps.directory / _IDS,
-                        plan.config.references.influential_mentions, directory,
-                        plan.resources.each,
-                    )
-                )  # fmt: skip
-        with progress(total=total, initial=total - len(tasks), desc="link", unit="shard") as bar:
-            for _ in plan.executor.run(link_shard, tasks):
-                bar.update()
 
-    def _merge(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Merge the links of all shards: several shards may hold one paper's."""
-        with _opened(plan, steps) as connection:
-            for name in (LINKED, LISTED):
-                files = sorted((steps.directory / SHARDS).rglob(name))
-                merged = (
-                    "SELECT citing, cited, bool_or(influential) AS influential FROM "
-                    f"read_parquet([{', '.join(map(literal, files))}]) GROUP BY ALL"
-                    if files
-                    else "SELECT NULL::VARCHAR AS citing, NULL::VARCHAR AS cited, "
-                    "false AS influential WHERE false"
+def _link(plan: Plan, steps: Steps) -> None:
+    parsed = plan.stage(PARSE.name) / SHARDS
+    tasks, total = [], 0
+    for shard in plan.release.shards():
+        files = {name: parsed / shard.name / f"{name}.parquet" for name in TABLES}
+        files = {name: path for name, path in files.items() if path.exists()}
+        directory = steps.directory / SHARDS / shard.name
+        total += bool(files)
+        if files and not directory.exists():
+            directory.parent.mkdir(parents=True, exist_ok=True)
+            tasks.append(
+                LinkTask(
+                    shard.name, files, steps.directory / DOCUMENTS,
+                    steps.directory / _IDS,
+                    plan.config.references.influential_mentions, directory,
+                    plan.resources.each,
                 )
-                if not files and name == LINKED:
-                    merged = merged.replace("VARCHAR", "INTEGER")
-                copy(connection, merged, steps.directory / name, "citing, cited")
-            links = count(
-                connection,
-                f"SELECT count(*) FROM read_parquet({literal(steps.directory / LINKED)})",
-            )
-        dangling = sum(_read(path) for path in (steps.directory / SHARDS).rglob(COUNTS))
-        return {"links": links, "dangling_references": dangling}
-
-    def _surveys(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Write the tasks, and why the other surveys are no tasks."""
-        wanted = plan.config.references
-        with _opened(plan, steps) as connection:
-            connection.execute(
-                "CREATE VIEW documents AS SELECT * FROM "
-                f"read_parquet({literal(steps.directory / DOCUMENTS)});"
-                "CREATE VIEW survey_references AS SELECT * FROM "
-                f"read_parquet({literal(steps.directory / LISTED)})"
-            )
-            execute(connection, _COUNTED)
-            fate = (
-                f"CASE WHEN day IS NULL THEN 'undated' WHEN total < {wanted.min_listed} THEN "
-                f"'too few references' WHEN gold < {wanted.min_available} THEN "
-                "'too few references available' ELSE 'kept' END"
-            )
-            copy(
-                connection,
-                f"SELECT id, title, {fate} AS fate, total AS n_references_total, in_corpus, "
-                "gold AS available FROM counted",
-                steps.directory / COVERAGE,
-                "id",
-            )
-            fates = dict(
-                rows(
-                    connection,
-                    f"SELECT {fate} AS fate, count(*) FROM counted GROUP BY 1 ORDER BY 1",
-                )
-            )
-            kept = f"SELECT * FROM counted WHERE {fate} = 'kept'"
-            copy(
-                connection,
-                "SELECT id, title, title_key, day, precision, total AS n_references_total "
-                f"FROM ({kept})",
-                steps.directory / TASKS,
-                "id",
-            )
-            left = fates.pop("kept", 0)
-            if left < wanted.min_tasks:
-                raise DataError(
-                    f"{left or 'no'} survey can be a task: {_reasons(fates)}. See the stage "
-                    "`surveys` and the key `references` of the configuration; "
-                    "references.min_tasks=0 makes a corpus without tasks."
-                )
-            coverage = (
-                f"SELECT round(in_corpus / total, 1) AS share, count(*) FROM ({kept}) "
-                "WHERE total > 0 GROUP BY 1 ORDER BY 1"
-            )
-            return {
-                "kept": left,
-                "dropped": fates,
-                "by_coverage": {f"{share:.1f}": n for share, n in rows(connection, coverage)},
-            }
+            )  # fmt: skip
+    with progress(total=total, initial=total - len(tasks), desc="link", unit="shard") as bar:
+        for _ in plan.executor.run(link_shard, tasks):
+            bar.update()
 
 
-REFERENCES = ReferencesStage()
+def _merge(plan: Plan, steps: Steps) -> dict[str, Any]:
+    """Merge the links of all shards: several shards may hold one paper's."""
+    with _opened(plan, steps) as connection:
+        for name in (LINKED, LISTED):
+            files = sorted((steps.directory / SHARDS).rglob(name))
+            kind = "INTEGER" if name == LINKED else "VARCHAR"
+            merged = (
+                "SELECT citing, cited, bool_or(influential) AS influential FROM "
+                f"read_parquet([{', '.join(map(literal, files))}]) GROUP BY ALL"
+                if files
+                else f"SELECT NULL::{kind} AS citing, NULL::{kind} AS cited, "
+                "false AS influential WHERE false"
+            )
+            copy(connection, merged, steps.directory / name, "citing, cited")
+        links = count(
+            connection,
+            f"SELECT count(*) FROM read_parquet({literal(steps.directory / LINKED)})",
+        )
+    dangling = sum(_read(path) for path in (steps.directory / SHARDS).rglob(COUNTS))
+    return {"links": links, "dangling_references": dangling}
+
+
+def _surveys(plan: Plan, steps: Steps) -> dict[str, Any]:
+    """Write the tasks, and why the other surveys are no tasks."""
+    wanted = plan.config.references
+    with _opened(plan, steps) as connection:
+        connection.execute(
+            "CREATE VIEW documents AS SELECT * FROM "
+            f"read_parquet({literal(steps.directory / DOCUMENTS)});"
+            "CREATE VIEW survey_references AS SELECT * FROM "
+            f"read_parquet({literal(steps.directory / LISTED)})"
+        )
+        execute(connection, _COUNTED)
+        fate = (
+            f"CASE WHEN day IS NULL THEN 'undated' WHEN total < {wanted.min_listed} THEN "
+            f"'too few references' WHEN gold < {wanted.min_available} THEN "
+            "'too few references available' ELSE 'kept' END"
+        )
+        copy(
+            connection,
+            f"SELECT id, title, {fate} AS fate, total AS n_references_total, in_corpus, "
+            "gold AS available FROM counted",
+            steps.directory / COVERAGE,
+            "id",
+        )
+        fates = dict(
+            rows(
+                connection,
+                f"SELECT {fate} AS fate, count(*) FROM counted GROUP BY 1 ORDER BY 1",
+            )
+        )
+        kept = f"SELECT * FROM counted WHERE {fate} = 'kept'"
+        copy(
+            connection,
+            "SELECT id, title, title_key, day, precision, total AS n_references_total "
+            f"FROM ({kept})",
+            steps.directory / TASKS,
+            "id",
+        )
+        left = fates.pop("kept", 0)
+        if left < wanted.min_tasks:
+            raise DataError(
+                f"{left or 'no'} survey can be a task: {_reasons(fates)}. See the stage "
+                "`surveys` and the key `references` of the configuration; "
+                "references.min_tasks=0 makes a corpus without tasks."
+            )
+        coverage = (
+            f"SELECT round(in_corpus / total, 1) AS share, count(*) FROM ({kept}) "
+            "WHERE total > 0 GROUP BY 1 ORDER BY 1"
+        )
+        return {
+            "kept": left,
+            "dropped": fates,
+            "by_coverage": {f"{share:.1f}": n for share, n in rows(connection, coverage)},
+        }
+
+
+REFERENCES = Stage("references", _inputs, _run)
+
 
 # `total`: all references that the survey has, from all sources; `in_corpus`: those of the
 # coverage ratio (section 4); `gold`: those that an agent can find, see

@@ -19,7 +19,7 @@ from arena.errors import CorpusError, DataError, did_you_mean
 from corpus_builder._duckdb import readable_errors
 from corpus_builder.build import check_output
 from corpus_builder.stages._plan import Plan, Stage, Steps
-from corpus_builder.stages.corpus import CARD, INDEX
+from corpus_builder.stages.corpus import CARD, INDEX, is_intact, is_ours
 from corpus_builder.stages.mind_maps import MIND_MAPS
 from corpus_builder.stages.reading import PARSE
 from corpus_builder.stages.references import REFERENCES
@@ -88,7 +88,7 @@ def _reports(
     for stage in STAGES:
         key = sha256_json([key, stage.name, inputs[stage.name]])
         report = None if again else _done(plan.stage(stage.name), key)
-        if report is not None and stage is INDEX and not INDEX.is_intact(plan, report):
+        if report is not None and stage is INDEX and not is_intact(plan, report):
             _clear(plan, stage)  # the output was moved away
             report = None
         now = report is None
@@ -112,7 +112,7 @@ def _reports(
 
 def check_work(plan: Plan) -> None:
     """Raise `CorpusError` if the output, or the directory of stages, holds other files."""
-    check_output(plan.output, plan.overwrite or INDEX.is_ours(plan))
+    check_output(plan.output, plan.overwrite or is_ours(plan))
     if plan.work.exists():
         known = {stage.name for stage in STAGES}
         others = other_files(plan.work, known)
