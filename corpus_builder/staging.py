@@ -17,7 +17,6 @@ from corpus_builder._parquet import RowWriter
 from corpus_builder.records import (
     PAPER_KEYS,
     SURVEY_KEYS,
-    Reference,
     parse_paper,
     parse_survey,
     title_key,
@@ -82,7 +81,8 @@ def stage(source: Source, directory: Path) -> dict[str, dict[str, int]]:
                  paper.is_survey, paper.venue, paper.authors, paper.fields, sections,
                  place.file, place.line)
             )  # fmt: skip
-            _add_references(references, paper.id, paper.references)
+            for reference in paper.references:
+                references.add((paper.id, *reference))
     with (
         RowWriter(directory / "surveys.parquet", SURVEYS) as surveys,
         RowWriter(directory / "survey_references.parquet", REFERENCES) as references,
@@ -94,7 +94,8 @@ def stage(source: Source, directory: Path) -> dict[str, dict[str, int]]:
                  survey.date.precision, survey.n_references_total, survey.mind_map,
                  place.file, place.line)
             )  # fmt: skip
-            _add_references(references, survey.id, survey.references)
+            for reference in survey.references:
+                references.add((survey.id, *reference))
     if not papers.count:
         raise DataError("the source holds no papers. Give at least one.")
     return {what: dict(sorted(keys.items())) for what, keys in unknown.items() if keys}
@@ -114,11 +115,6 @@ def _parsed(
         for key in place.record.keys() - known:
             if key in unknown or len(unknown) < _MOST_KEYS:
                 unknown[key] += 1
-
-
-def _add_references(writer: RowWriter, citing: str, references: list[Reference]) -> None:
-    for reference in references:
-        writer.add((citing, reference.id, reference.influential))
 
 
 _MEMORY_LIMIT = 1_000_000_000

@@ -255,4 +255,6 @@ def view_tables(connection: duckdb.DuckDBPyConnection, shards: Path) -> None:
             query = f"SELECT {columns} FROM read_parquet([{names}])"
             connection.execute(f"CREATE VIEW {table} AS {query}")
         else:
-            connection.register(table, schema.empty_table())
+            connection.register("nothing", schema.empty_table())
+            connection.execute(f"CREATE TABLE {table} AS SELECT * FROM nothing")
+            connection.unregister("nothing")

@@ -187,7 +187,10 @@ def _merge(plan: Plan, steps: Steps) -> dict[str, Any]:
             connection,
             f"SELECT count(*) FROM read_parquet({literal(steps.directory / LINKED)})",
         )
-    dangling = sum(_read(path) for path in (steps.directory / SHARDS).rglob(COUNTS))
+    dangling = sum(
+        int(json.loads(path.read_bytes())["dangling"])
+        for path in (steps.directory / SHARDS).rglob(COUNTS)
+    )
     return {"links": links, "dangling_references": dangling}
 
 
@@ -195,49 +198,31 @@ def _surveys(plan: Plan, steps: Steps) -> dict[str, Any]:
     """Write the tasks, and why the other surveys are no tasks."""
     wanted = plan.config.references
     with _opened(plan, steps) as connection:
-        connection.execute(
-            "CREATE VIEW documents AS SELECT * FROM "
-            f"read_parquet({literal(steps.directory / DOCUMENTS)});"
-            "CREATE VIEW survey_references AS SELECT * FROM "
-            f"read_parquet({literal(steps.directory / LISTED)})"
+        counted = _COUNTED.format(
+            documents=literal(steps.directory / DOCUMENTS),
+            references=literal(steps.directory / LISTED),
+            min_listed=wanted.min_listed,
+            min_available=wanted.min_available,
         )
-        execute(connection, _COUNTED)
-        fate = (
-            f"CASE WHEN day IS NULL THEN 'undated' WHEN total < {wanted.min_listed} THEN "
-            f"'too few references' WHEN gold < {wanted.min_available} THEN "
-            "'too few references available' ELSE 'kept' END"
-        )
-        copy(
-            connection,
-            f"SELECT id, title, {fate} AS fate, total AS n_references_total, in_corpus, "
-            "gold AS available FROM counted",
-            steps.directory / COVERAGE,
-            "id",
-        )
-        fates = dict(
-            rows(
-                connection,
-                f"SELECT {fate} AS fate, count(*) FROM counted GROUP BY 1 ORDER BY 1",
-            )
-        )
-        kept = f"SELECT * FROM counted WHERE {fate} = 'kept'"
-        copy(
-            connection,
-            "SELECT id, title, title_key, day, precision, total AS n_references_total "
-            f"FROM ({kept})",
-            steps.directory / TASKS,
-            "id",
-        )
+        execute(connection, counted)
+        columns = "id, title, fate, total AS n_references_total, in_corpus, gold AS available"
+        copy(connection, f"SELECT {columns} FROM counted", steps.directory / COVERAGE, "id")
+        columns = "id, title, title_key, day, precision, total AS n_references_total"
+        kept = f"SELECT {columns} FROM counted WHERE fate = 'kept'"
+        copy(connection, kept, steps.directory / TASKS, "id")
+        by_fate = "SELECT fate, count(*) FROM counted GROUP BY 1 ORDER BY 1"
+        fates = dict(rows(connection, by_fate))
         left = fates.pop("kept", 0)
         if left < wanted.min_tasks:
+            reasons = ", ".join(f"{number:,} {why}" for why, number in fates.items())
             raise DataError(
-                f"{left or 'no'} survey can be a task: {_reasons(fates)}. See the stage "
+                f"{left or 'no'} survey can be a task: {reasons or 'there is none'}. See the stage "
                 "`surveys` and the key `references` of the configuration; "
                 "references.min_tasks=0 makes a corpus without tasks."
             )
         coverage = (
-            f"SELECT round(in_corpus / total, 1) AS share, count(*) FROM ({kept}) "
-            "WHERE total > 0 GROUP BY 1 ORDER BY 1"
+            "SELECT round(in_corpus / total, 1) AS share, count(*) FROM counted "
+            "WHERE fate = 'kept' AND total > 0 GROUP BY 1 ORDER BY 1"
         )
         return {
             "kept": left,
@@ -254,16 +239,20 @@ REFERENCES = Stage("references", _inputs, _run)
 # corpus_builder.content.
 _COUNTED = """
 CREATE TABLE counted AS
-SELECT s.id, any_value(s.title) AS title, any_value(s.title_key) AS title_key,
-       any_value(s.day) AS day, any_value(s.precision) AS precision,
-       greatest(count(r.cited), any_value(coalesce(s.n_references, 0)),
-                any_value(coalesce(s.listed, 0)))::BIGINT AS total,
-       count(d.id) AS in_corpus,
-       count(*) FILTER (d.searchable AND d.day < s.day) AS gold
-FROM staged_surveys s
-LEFT JOIN survey_references r ON r.citing = s.id
-LEFT JOIN documents d ON d.id = r.cited
-GROUP BY s.id
+SELECT *, CASE WHEN day IS NULL THEN 'undated'
+               WHEN total < {min_listed} THEN 'too few references'
+               WHEN gold < {min_available} THEN 'too few references available'
+               ELSE 'kept' END AS fate
+FROM (SELECT s.id, any_value(s.title) AS title, any_value(s.title_key) AS title_key,
+             any_value(s.day) AS day, any_value(s.precision) AS precision,
+             greatest(count(r.cited), any_value(coalesce(s.n_references, 0)),
+                      any_value(coalesce(s.listed, 0)))::BIGINT AS total,
+             count(d.id) AS in_corpus,
+             count(*) FILTER (d.searchable AND d.day < s.day) AS gold
+      FROM staged_surveys s
+      LEFT JOIN read_parquet({references}) r ON r.citing = s.id
+      LEFT JOIN read_parquet({documents}) d ON d.id = r.cited
+      GROUP BY s.id)
 """
 
 
@@ -290,11 +279,3 @@ def view_papers(
     }
     connection.execute(_PAPERS.format(**names))
     connection.execute(_SURVEYS.format(**names))
-
-
-def _read(path: Path) -> int:
-    return int(json.loads(path.read_bytes())["dangling"])
-
-
-def _reasons(fates: dict[str, int]) -> str:
-    return ", ".join(f"{number:,} {why}" for why, number in fates.items()) or "there is none"

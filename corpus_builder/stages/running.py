@@ -123,19 +123,25 @@ def check_work(plan: Plan) -> None:
             )
 
 
-def _done(directory: Path, key: str) -> dict[str, Any] | None:
-    """Return the report of a stage that was completed with `key`, or None."""
+def _read(path: Path, key: str) -> Any:
+    """Return a value of a JSON file, or None if it is missing or damaged."""
     try:
-        done = json.loads((directory / _DONE).read_bytes())
-        report: dict[str, Any] = done["report"]
-        return report if key == done["key"] else None
+        return json.loads(path.read_bytes())[key]
     except (OSError, ValueError, LookupError, TypeError):
         return None
 
 
+def _done(directory: Path, key: str) -> dict[str, Any] | None:
+    """Return the report of a stage that was completed with `key`, or None."""
+    report = _read(directory / _DONE, "report")
+    done = isinstance(report, dict) and _read(directory / _DONE, "key") == key
+    return report if done else None
+
+
 def _run(plan: Plan, stage: Stage, key: str) -> dict[str, Any]:
     directory = plan.stage(stage.name)
-    if _begun(directory) != key:
+    # A stage that is done is done with another key, or it would not run.
+    if (directory / _DONE).exists() or _read(directory / _BEGUN, "key") != key:
         _clear(plan, stage)
     directory.mkdir(parents=True, exist_ok=True)
     clear_leftovers(directory)
@@ -166,12 +172,3 @@ def _clear(plan: Plan, stage: Stage) -> None:
             shutil.rmtree(path)
         else:
             path.unlink()
-
-
-def _begun(directory: Path) -> str | None:
-    try:
-        if (directory / _DONE).exists():  # with another key, or the stage would not run
-            return None
-        return str(json.loads((directory / _BEGUN).read_bytes())["key"])
-    except (OSError, ValueError, LookupError, TypeError):
-        return None
