@@ -18,8 +18,8 @@ from arena._internal.arrays import ArrayWriter, StringTableWriter
 from arena._internal.progress import progress
 from arena.corpus import layout
 from arena.corpus.store import hash_id
-from corpus_builder._duckdb import count, literal, sorted_rows, tables
-from corpus_builder._parquet import RowWriter
+from corpus_builder.database import count, literal, sorted_rows, tables
+from corpus_builder.parquet import RowWriter
 
 _EPOCH = dt.date(1970, 1, 1)
 

@@ -18,9 +18,9 @@ from arena._internal.files import sha256_json
 from arena._internal.progress import progress
 from arena.corpus import layout
 from arena.dates import format_day
-from corpus_builder._duckdb import count, execute, literal, rows, tables
 from corpus_builder._papers import StartsWriter, write_papers
-from corpus_builder._parquet import RowWriter
+from corpus_builder.database import count, execute, literal, rows, tables
+from corpus_builder.parquet import RowWriter
 
 HashAndCounts = tuple[str, dict[str, int]]
 """A content hash, and counts."""

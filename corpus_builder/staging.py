@@ -12,8 +12,8 @@ import duckdb
 import pyarrow as pa
 
 from arena.errors import DataError, clip
-from corpus_builder._duckdb import connected, execute, literal
-from corpus_builder._parquet import RowWriter
+from corpus_builder.database import connected, execute, literal
+from corpus_builder.parquet import RowWriter
 from corpus_builder.records import (
     PAPER_KEYS,
     SURVEY_KEYS,

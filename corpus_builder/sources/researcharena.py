@@ -232,8 +232,8 @@ def _with_texts(
     """
     import pyarrow as pa
 
-    from corpus_builder._duckdb import connected, literal, rows
-    from corpus_builder._parquet import RowWriter
+    from corpus_builder.database import connected, literal, rows
+    from corpus_builder.parquet import RowWriter
 
     schema = pa.schema([("id", pa.string()), ("record", pa.string()), ("file", pa.string()),
                         ("line", pa.int64())])  # fmt: skip

@@ -14,11 +14,11 @@ from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.workdir import put, sync
 from arena.corpus import layout
 from arena.errors import ArenaError
-from corpus_builder._duckdb import connected, literal
 from corpus_builder._index import check_fields, list_files, make_plan, write_index
 from corpus_builder.build import check_output
 from corpus_builder.content import write_content, write_sorted_links
-from corpus_builder.stages._plan import Plan, Stage, Steps
+from corpus_builder.database import connected, literal
+from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.mind_maps import MAPS, MIND_MAPS
 from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS, view_tables
 from corpus_builder.stages.references import (

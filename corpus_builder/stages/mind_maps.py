@@ -12,7 +12,7 @@ import pyarrow as pa
 from arena._internal.progress import progress
 from corpus_builder.figures import Extraction, Outcome, fingerprint
 from corpus_builder.figures.extraction import BATCH
-from corpus_builder.stages._plan import Plan, Stage, Steps
+from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.surveys import SURVEYS, surveys_of
 
 MAPS = "mind_maps.parquet"

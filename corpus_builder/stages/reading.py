@@ -16,10 +16,10 @@ from arena._internal.files import sha256_json, write_json
 from arena._internal.progress import progress
 from arena.corpus import layout
 from arena.errors import DataError
-from corpus_builder._duckdb import connected, copy, count, execute, literal, rows
+from corpus_builder.database import connected, copy, count, execute, literal, rows
 from corpus_builder.release import TABLES, Shard, ShardTask, parse_shard
 from corpus_builder.release.parsing import LISTED, REJECTS, REPORT
-from corpus_builder.stages._plan import Plan, Stage, Steps
+from corpus_builder.stages.base import Plan, Stage, Steps
 
 SHARDS = "shards"
 READ = "read.json"

@@ -15,9 +15,9 @@ from arena._internal.files import write_json
 from arena._internal.progress import progress
 from arena._internal.workdir import atomic_directory
 from arena.errors import DataError
-from corpus_builder._duckdb import connected, copy, count, execute, literal, rows
 from corpus_builder.content import DANGLING, LINKS
-from corpus_builder.stages._plan import Plan, Stage, Steps
+from corpus_builder.database import connected, copy, count, execute, literal, rows
+from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS
 from corpus_builder.stages.surveys import CANDIDATES, SURVEYS
 from corpus_builder.staging import create_documents

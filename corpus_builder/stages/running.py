@@ -16,9 +16,9 @@ from arena._internal.files import sha256_json, write_json
 from arena._internal.workdir import clear_leftovers, only_writer, other_files
 from arena.corpus import layout
 from arena.errors import CorpusError, DataError, did_you_mean
-from corpus_builder._duckdb import readable_errors
 from corpus_builder.build import check_output
-from corpus_builder.stages._plan import Plan, Stage, Steps
+from corpus_builder.database import readable_errors
+from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.corpus import CARD, INDEX, is_intact, is_ours
 from corpus_builder.stages.mind_maps import MIND_MAPS
 from corpus_builder.stages.reading import PARSE

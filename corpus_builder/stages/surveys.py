@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 
 from arena._internal.progress import progress
 from arena.errors import DataError, clip
-from corpus_builder._duckdb import connected, copy, execute, literal
+from corpus_builder.database import connected, copy, execute, literal
 from corpus_builder.judges import OTHER, SURVEY, VERDICTS, Candidate, Judge, make_judge
-from corpus_builder.stages._plan import Plan, Stage, Steps
+from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.reading import CORPUS, SHARDS, view_tables
 
 CANDIDATES = "candidates.parquet"

@@ -15,10 +15,10 @@ import pyarrow as pa
 from arena._internal.cores import cores
 from arena._internal.files import TEMPORARY_SUFFIX, write_json
 from arena.errors import DataError, clip
-from corpus_builder._parquet import RowWriter
 from corpus_builder.executors import EXECUTORS, Executor, make_executor
+from corpus_builder.parquet import RowWriter
 from corpus_builder.release import RecordLimits, Release
-from corpus_builder.stages._config import Config
+from corpus_builder.stages.config import Config
 
 LEAST_MEMORY = 1_000_000_000
 _OWN = 300 << 20  # bytes that Python, Arrow and NumPy take before any data
