@@ -218,7 +218,7 @@ def _print_scores(scores: dict[str, Any], directory: bool) -> None:
         print(f"{counts['maps']} maps, {missing} of them without a predicted one; {with_what}")
     else:
         print(f"{counts['gold']} gold and {counts['predicted']} predicted headings; {with_what}")
-    for side, number in (counts["merged"] if directory else scores["merged"]).items():
+    for side, number in (scores["floors"] if directory else scores)["merged"].items():
         if number:
             what = f"{side} maps have headings" if directory else f"headings of the {side} map"
             print(f"{number} {what} merged with a sibling of the same label, or left out as blank.")

@@ -7,7 +7,6 @@ Example:
     {'heading_soft_recall': 1.0}
 """
 
-from arena.mindmap._cardinality import cardinality
 from arena.mindmap._files import read_mind_map_file, read_others
 from arena.mindmap._floors import F1_NOTE, FLOORS_NOTE, floors, random_map
 from arena.mindmap._labels import forget_labels
@@ -17,6 +16,7 @@ from arena.mindmap._read import read_mind_map
 from arena.mindmap._scoring import SCORES, evaluate, identity, score_directories, score_pairs
 from arena.mindmap.formats import FORMATS, Format, beside, format_of, matches, render
 from arena.mindmap.metrics import MIND_MAP_METRICS, MindMapMetric, needs
+from arena.mindmap.metrics.heading_soft import cardinality
 from arena.mindmap.tree import MindMap, cut
 
 __all__ = [

@@ -95,12 +95,9 @@ def _naming(what: str) -> Iterator[None]:
 
 def _content(path: Path) -> str | Iterator[_Record]:
     """Return the records of a file, or the text of one that holds a single mind-map."""
-    if path.is_dir():
-        raise DataError("it is a directory: name a file.")
-    if not path.exists():
-        raise DataError("there is no such file.")
     if not path.is_file():
-        raise DataError("it is no regular file.")
+        is_there = "it is no regular file: name one" if path.exists() else "there is no such file"
+        raise DataError(f"{is_there}.")
     if path.suffix.lower() in _LINES:
         return _parsed(_lines(path))
     with path.open("rb") as file:
@@ -119,11 +116,10 @@ def _content(path: Path) -> str | Iterator[_Record]:
     try:
         value = parse_json(text)
     except DataError:
-        try:  # JSON lines under another suffix
-            first = list(itertools.islice(_parsed(lines), 2))
-        except DataError:
-            return text
-        return _parsed(lines) if all(isinstance(value, dict) for _, value in first) else text
+        with contextlib.suppress(DataError):  # JSON lines under another suffix
+            if all(isinstance(value, dict) for _, value in itertools.islice(_parsed(lines), 2)):
+                return _parsed(lines)
+        return text
     values = value if isinstance(value, list) else [value]
     if not values or not all(map(_is_record, values)):
         return text

@@ -42,8 +42,6 @@ SCORES = (
 )
 """The metrics of this package; first the one that tells right from wrong most clearly."""
 
-_PORTION = 64  # pairs whose labels are encoded together
-
 Pair = tuple[MindMap, MindMap]
 
 
@@ -136,7 +134,7 @@ def score_pairs(
     """Score pairs of maps by all registered metrics, as `evaluate` scores one.
 
     Labels are encoded and read together, which changes no bit of a score. A progress bar appears
-    on a terminal after two seconds.
+    on a terminal after two seconds. Options and errors are those of `evaluate`.
 
     Args:
         pairs: Pairs (predicted, gold). A gold map without a label below its root has no scores:
@@ -154,31 +152,33 @@ def score_pairs(
         merged with a sibling of the same label or left out as blank); ``model`` and
         ``extractor``, the names of the encoder and the extractor; ``options``; and ``sha256``
         (hashes of the two maps and of the configurations of encoder and extractor).
-
-    Raises:
-        UnknownNameError: There is no such encoder or extractor.
-        DataError: Packages are absent; an option is wrong; an element is no pair of mind-maps; maps
-            are too large for an edit distance; without `clip`, a cardinality is infinite.
     """
     check_denominator(denominator)
-    made = [_checked(pair, place, names) for place, pair in enumerate(pairs)]
+    made = []
+    for place, pair in enumerate(pairs):
+        where = names[place] if names is not None else f"pair {place + 1}"
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            raise DataError(f"{where}: {quoted(pair)} is no pair of maps, (predicted, gold).")
+        try:
+            check_maps(*pair)
+            made.append((as_read(pair[0]), as_read(pair[1])))
+        except DataError as error:
+            raise DataError(f"{where}: {error}") from None
     model, model_sha256 = _described("encoder", encoder)
     reader, reader_sha256 = _described("extractor", extractor)
     options: dict[str, Any] = {"denominator": denominator, "clip": clip}
     metrics = list(dict.fromkeys([*SCORES, *MIND_MAP_METRICS.names()]))
     scored = [name for name in metrics if extractor is not None or "extractor" not in takes(name)]
     records: list[dict[str, Any]] = []
-    with remembering(), progress(total=len(made), desc="score", unit="map") as bar:
-        for place, (predicted, gold) in enumerate(made):
-            if place % _PORTION == 0:
-                _prepare(made[place : place + _PORTION], encoder, extractor)
+    with remembering():
+        _prepare(made, encoder, extractor)
+        for place, (predicted, gold) in enumerate(progress(made, desc="score", unit="map")):
             scores: dict[str, float | None] = {}
             try:
                 if headings(gold):
                     scores = evaluate(predicted, gold, scored, encoder, extractor, **options)
             except DataError as error:
-                where = f"{names[place]}: " if names is not None else ""
-                raise DataError(f"{where}{error}") from None
+                raise DataError(f"{names[place]}: {error}" if names else str(error)) from None
             records.append({
                 **{name: scores.get(name) for name in metrics},
                 "nodes": {"gold": gold.size, "predicted": predicted.size},
@@ -191,20 +191,7 @@ def score_pairs(
                     "model": model_sha256, "extractor": reader_sha256,
                 },
             })  # fmt: skip
-            bar.update()
     return records
-
-
-def _checked(pair: object, place: int, names: Sequence[str] | None) -> Pair:
-    """Return a pair of maps as they are scored."""
-    where = names[place] if names is not None else f"pair {place + 1}"
-    if not isinstance(pair, list | tuple) or len(pair) != 2:
-        raise DataError(f"{where}: {quoted(pair)} is no pair of maps, (predicted, gold).")
-    try:
-        check_maps(*pair)
-        return as_read(pair[0]), as_read(pair[1])
-    except DataError as error:
-        raise DataError(f"{where}: {error}") from None
 
 
 def _prepare(
@@ -224,12 +211,11 @@ def _described(
     """Return the name of a plug-in, and a hash of what shapes its results, without versions."""
     if plugin is None:
         return None, None
-    name, made = plugin, plug_in(kind, plugin)
+    name, config = plugin, getattr(plug_in(kind, plugin), "config", None)
     if not isinstance(name, str):
         known: Any = ENCODERS if kind == "encoder" else EXTRACTORS
         registered = (name for name in known.names() if known.get(name) is type(plugin))
         name = next(registered, type(plugin).__name__)
-    config = getattr(made, "config", None)
     if config is None:
         return name, None
     shaping = {key: value for key, value in config.items() if key != "runtime"}
@@ -252,9 +238,7 @@ def score_directories(
     gold: str | Path,
     encoder: str | Encoder = "static",
     extractor: str | Extractor | None = "spacy",
-    *,
-    denominator: str = "gold",
-    clip: bool = True,
+    **options: Any,
 ) -> dict[str, Any]:
     """Score each map of a folder against the one of the same name in another.
 
@@ -267,17 +251,15 @@ def score_directories(
             empty one.
         encoder: As for `evaluate`.
         extractor: As for `score_pairs`.
-        denominator: As for `evaluate`.
-        clip: As for `evaluate`.
+        options: ``denominator`` and ``clip``, as for `evaluate`.
 
     Returns:
         ``maps``, in the order of their names: ``file``, the gold map's, what `score_pairs` returns,
         ``predicted_file`` (None where there is none) and ``repairs``, what the reader repaired in
         ``gold`` and ``predicted``; ``mean``: metric -> mean over the maps that it scored, None
         where it scored none; ``floors``, as `floors` returns them; ``counts``: ``maps``,
-        ``predicted_missing``, ``scored`` (metric -> maps), ``merged`` (``gold`` and ``predicted``
-        maps with headings that were); ``without_gold``, the files in `predicted` that
-        nothing was compared with.
+        ``predicted_missing``, ``scored`` (metric -> maps); ``without_gold``, the files in
+        `predicted` that nothing was compared with.
 
     Raises:
         DataError: There is no such folder; two files of one have the same name; none of one has a
@@ -287,44 +269,36 @@ def score_directories(
     from arena.mindmap._floors import floors
 
     wanted, made = _files(Path(gold)), _files(Path(predicted))
-    if not wanted:
-        raise DataError(f"{str(gold)!r} has no file: name a folder of mind-maps.")
     if not wanted.keys() & made.keys():
         raise DataError(
             f"no file in {str(predicted)!r} has the name of one in {str(gold)!r}, such as "
             f"{next(iter(wanted))!r} with any suffix."
+            if wanted
+            else f"{str(gold)!r} has no file: name a folder of mind-maps."
         )
-    maps: list[Pair] = []
+    pairs: list[Pair] = []
     entries: list[dict[str, Any]] = []
     for name, path in wanted.items():
         theirs, gold_repairs = read_mind_map_file(path)
         ours, our_repairs = read_mind_map_file(made[name]) if name in made else (MindMap(""), [])
-        maps.append((ours, theirs))
-        entries.append(
-            {
-                "predicted_file": made[name].name if name in made else None,
-                "repairs": {"gold": gold_repairs, "predicted": our_repairs},
-            }
-        )
-    options: dict[str, Any] = {"denominator": denominator, "clip": clip}
-    labels = [repr(path.name) for path in wanted.values()]
-    scores = score_pairs(maps, encoder, extractor, **options, names=labels)
+        pairs.append((ours, theirs))
+        repairs = {"gold": gold_repairs, "predicted": our_repairs}
+        file = made[name].name if name in made else None
+        entries.append({"predicted_file": file, "repairs": repairs})
+    files = [path.name for path in wanted.values()]
+    scores = score_pairs(pairs, encoder, extractor, **options, names=[repr(f) for f in files])
     values = {m: [r[m] for r in scores] for m in scores[0] if m in MIND_MAP_METRICS.names()}
     return {
         "maps": [
-            {"file": path.name, **record, **entry}
-            for path, record, entry in zip(wanted.values(), scores, entries, strict=True)
+            {"file": file, **record, **entry}
+            for file, record, entry in zip(files, scores, entries, strict=True)
         ],
         "mean": {metric: mean(some) for metric, some in values.items()},
-        "floors": floors(maps, encoder=encoder, extractor=extractor, **options),
+        "floors": floors(pairs, encoder=encoder, extractor=extractor, **options),
         "counts": {
             "maps": len(wanted),
             "predicted_missing": len(wanted.keys() - made.keys()),
             "scored": {m: sum(value is not None for value in some) for m, some in values.items()},
-            "merged": {
-                side: sum(record["merged"][side] > 0 for record in scores)
-                for side in ("gold", "predicted")
-            },
         },
         "without_gold": [path.name for name, path in made.items() if name not in wanted],
     }

@@ -1,10 +1,9 @@
-"""The mind-map: one small immutable tree. Nothing here recurses, however deep a tree is."""
+"""The mind-map: one small immutable tree."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from itertools import zip_longest
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from arena.errors import DataError, clip
@@ -19,7 +18,7 @@ MAX_HEADINGS = 500
 """Most headings of a submitted mind-map: ten times the largest of 333 real taxonomies."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class MindMap:
     """A node of a mind-map with all that is below it; the root stands for the whole.
 
@@ -44,7 +43,7 @@ class MindMap:
     label: str
     children: tuple[MindMap, ...] = ()
     papers: tuple[str, ...] = ()
-    merged: int = 0
+    merged: int = field(default=0, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.label, str):
@@ -99,28 +98,11 @@ class MindMap:
 
         `read_mind_map` reads them back.
         """
-        root = _plain(self)
-        waiting = [(self, root)]
-        while waiting:
-            node, made = waiting.pop()
-            for child in node.children:
-                made["children"].append(_plain(child))
-                waiting.append((child, made["children"][-1]))
-        return root
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, MindMap):
-            return NotImplemented
-        return self is other or all(a == b for a, b in zip_longest(_rows(self), _rows(other)))
-
-    def __hash__(self) -> int:
-        return hash(tuple(_rows(self)))
+        children = [child.to_json() for child in self.children]
+        return {"label": self.label, "children": children, "papers": list(self.papers)}
 
     def __repr__(self) -> str:
         return f"<MindMap {clip(self.label)}: {self.size} nodes, {len(self.all_papers())} papers>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _from_rows, (tuple(_rows(self)), self.merged)  # pickle's own way would recurse
 
 
 def cut(tree: MindMap, depth: int) -> MindMap:
@@ -138,34 +120,6 @@ def cut(tree: MindMap, depth: int) -> MindMap:
     """
     if depth < 0:
         raise DataError(f"depth {clip(depth)}: expected 0 or more levels.")
-    levels = [[tree]]
-    while len(levels) <= depth and levels[-1]:
-        levels.append([child for node in levels[-1] for child in node.children])
-    below = [MindMap(node.label, (), tuple(node.all_papers())) for node in levels.pop()]
-    for level in reversed(levels):
-        made = iter(below)
-        below = [
-            MindMap(node.label, tuple(next(made) for _ in node.children), node.papers)
-            for node in level
-        ]
-    return below[0]
-
-
-def _plain(node: MindMap) -> dict[str, Any]:
-    return {"label": node.label, "children": [], "papers": list(node.papers)}
-
-
-_Row = tuple[str, int, tuple[str, ...]]
-
-
-def _rows(tree: MindMap) -> Iterator[_Row]:
-    """Yield label, number of children and papers in preorder, which together are the tree."""
-    return ((node.label, len(node.children), node.papers) for node in tree.nodes())
-
-
-def _from_rows(rows: Iterable[_Row], merged: int) -> MindMap:
-    made: list[MindMap] = []  # children of one node lie on top, the first one uppermost
-    for label, count, papers in reversed(list(rows)):
-        children = tuple(made.pop() for _ in range(count))
-        made.append(MindMap(label, children, papers))
-    return replace(made[0], merged=merged)
+    if not depth:
+        return MindMap(tree.label, (), tuple(tree.all_papers()))
+    return MindMap(tree.label, tuple(cut(c, depth - 1) for c in tree.children), tree.papers)

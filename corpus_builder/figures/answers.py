@@ -65,29 +65,19 @@ def read_tree(text: str) -> str | None:
 
 def _tree(text: str, loosely: bool) -> MindMap:
     start = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=len(text))
-    end = max(text.rfind("}"), text.rfind("]"))
-    part = text[start : end + 1]
+    part = text[start : max(text.rfind("}"), text.rfind("]")) + 1]
     if not part:
         raise ParseError("There is no JSON object in it.")
-    try:
-        return read_mind_map(part)[0]
-    except DataError as error:
-        problem = str(error)
-    try:  # a comma after the last entry, as in figure 2 of the paper
-        return read_mind_map(_COMMA.sub("", part))[0]
-    except DataError:
-        pass
-    if not loosely:
-        raise ParseError(problem)
-    try:
-        return read_mind_map(as_json(part))[0]
-    except DataError as error:
-        raise ParseError(str(error)) from None
+    problem = ""
+    # A comma after the last entry, as in figure 2 of the paper, is no mistake.
+    for repair in (str, lambda part: _COMMA.sub("", part), as_json)[: 3 if loosely else 2]:
+        try:
+            return read_mind_map(repair(part))[0]
+        except DataError as error:
+            problem = problem or str(error)
+    raise ParseError(problem)
 
 
 def _bare(tree: MindMap) -> MindMap:
     """Return a tree without its papers."""
-    done: dict[int, MindMap] = {}
-    for node in reversed(list(tree.nodes())):
-        done[id(node)] = MindMap(node.label, tuple(done[id(child)] for child in node.children))
-    return done[id(tree)]
+    return MindMap(tree.label, tuple(map(_bare, tree.children)))

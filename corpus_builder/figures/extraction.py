@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.errors import DataError, clip, did_you_mean
-from arena.llm import Client, Failed, Fields, ask, ask_many
+from arena.llm import Failed, Fields, ask, ask_many
 from corpus_builder._model import client_of, client_options, shaping, templates_of
 from corpus_builder.figures.answers import read_name, read_tree
 from corpus_builder.figures.folder import (
@@ -32,7 +32,6 @@ BATCH = 32
 
 _IMAGES = 4  # in memory at once
 _CLIENT = client_options()
-_Parser = Callable[[str], str | None]
 _OWN = ("model", "vision_model", "prompts", "max_bytes")
 
 
@@ -52,9 +51,6 @@ class Outcome(NamedTuple):
     figure: str | None
     mind_map: str | None
     flaws: list[Flaw]
-
-
-_Step = tuple[str, str, Folder | None, str | None, list[Flaw]]
 
 
 class Extraction:
@@ -110,21 +106,24 @@ class Extraction:
         """
         self._reader.check()
         folders = [self._folder(survey) for survey, _ in surveys]
-        chosen = self._choose(
-            [(t, f) for (_, t), f in zip(surveys, folders, strict=True) if f and f.figures]
-        )
-        steps: list[_Step] = []
-        for (survey, title), folder in zip(surveys, folders, strict=True):
-            answer = next(chosen) if folder and folder.figures else None
+        answers = self._choose([title for _, title in surveys], folders)
+        outcomes = []
+        for (survey, _), folder, answer in zip(surveys, folders, answers, strict=True):
             flaws = list(folder.flaws) if folder else []
             if isinstance(answer, Failed):
                 flaws.append(_flaw("pick", "names no figure of the survey", answer))
-                answer = None
             elif answer is None and folder and folder.figures:
                 flaws.append(Flaw("pick", "no figure shows a taxonomy"))
-            steps.append((survey, title, folder, answer, flaws))
-        for at in range(0, len(steps), _IMAGES):
-            yield from self._read(steps[at : at + _IMAGES])
+            figure = answer if isinstance(answer, str) else None
+            outcomes.append(Outcome(survey, folder is not None, figure, None, flaws))
+        for at in range(0, len(outcomes), _IMAGES):
+            few = slice(at, at + _IMAGES)
+            captions = [
+                folder.figures[outcome.figure] if folder and outcome.figure else ""
+                for folder, outcome in zip(folders[few], outcomes[few], strict=True)
+            ]
+            titles = [title for _, title in surveys[few]]
+            yield from self._read(outcomes[few], titles, captions)
 
     def _folder(self, survey: str) -> Folder | None:
         name = folder_name(survey)
@@ -132,31 +131,45 @@ class Extraction:
             return None
         return read_folder(self._figures / name)
 
-    def _choose(self, shown: list[tuple[str, Folder]]) -> Iterator[str | Failed | None]:
-        messages: list[Sequence[Mapping[str, Any]]] = []
-        parsers: list[_Parser] = []
-        for title, folder in shown:
+    def _choose(
+        self, titles: Sequence[str], folders: Sequence[Folder | None]
+    ) -> list[str | Failed | None]:
+        """Ask for a figure of each survey that has some, each by its own names, in parallel."""
+
+        def choose(title: str, folder: Folder | None) -> str | Failed | None:
+            if folder is None or not folder.figures:
+                return None
             lines = [
                 json.dumps({"file": name, "caption": caption}, ensure_ascii=False)
                 for name, caption in folder.figures.items()
             ]
-            messages.append(self._templates["pick"].messages(title=title, figures="\n".join(lines)))
-            parsers.append(partial(read_name, names=list(folder.figures)))
-        yield from _ask_each(self._reader, messages, parsers)
+            messages = self._templates["pick"].messages(title=title, figures="\n".join(lines))
+            return ask(self._reader, messages, partial(read_name, names=list(folder.figures)))
 
-    def _read(self, steps: Sequence[_Step]) -> Iterator[Outcome]:
+        # The client itself bounds the requests in flight.
+        pool = ThreadPoolExecutor(max(1, len(titles)))
+        try:
+            return list(pool.map(choose, titles, folders))
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _read(
+        self, outcomes: Sequence[Outcome], titles: Sequence[str], captions: Sequence[str]
+    ) -> Iterator[Outcome]:
+        """Ask for the trees in the chosen figures."""
         messages: list[Sequence[Mapping[str, Any]]] = []
         asked: list[int] = []
-        for number, (survey, title, folder, figure, flaws) in enumerate(steps):
-            if figure is None or folder is None:
+        for number, outcome in enumerate(outcomes):
+            if outcome.figure is None:
                 continue
-            path = self._figures / str(folder_name(survey)) / figure
+            path = self._figures / str(folder_name(outcome.survey)) / outcome.figure
             try:
                 url = data_url(path, self._max_bytes)
             except DataError as error:
-                flaws.append(Flaw("read", "image unusable", f"{figure}: {error}"))
+                detail = f"{outcome.figure}: {error}"
+                outcome.flaws.append(Flaw("read", "image unusable", detail))
                 continue
-            text = self._templates["read"].fill(title=title, caption=folder.figures[figure])
+            text = self._templates["read"].fill(title=titles[number], caption=captions[number])
             content = [
                 {"type": "text", "text": text},
                 {"type": "image_url", "image_url": {"url": url}},
@@ -164,25 +177,14 @@ class Extraction:
             messages.append([{"role": "user", "content": content}])
             asked.append(number)
         answers = dict(zip(asked, ask_many(self._viewer, messages, read_tree), strict=True))
-        for number, (survey, _, folder, figure, flaws) in enumerate(steps):
+        for number, outcome in enumerate(outcomes):
             answer = answers.get(number)
             if isinstance(answer, Failed):
-                flaws.append(_flaw("read", "no mind-map in the answer", answer))
-                answer = None
+                outcome.flaws.append(_flaw("read", "no mind-map in the answer", answer))
             elif answer is None and number in answers:
-                flaws.append(Flaw("read", "the figure shows no hierarchy", str(figure)))
-            yield Outcome(survey, folder is not None, figure, answer, flaws)
-
-
-def _ask_each(
-    client: Client, many: Sequence[Sequence[Mapping[str, Any]]], parsers: Sequence[_Parser]
-) -> list[str | Failed | None]:
-    """Return the answer to each request as `ask` parses it with its own parser; ask in parallel."""
-    pool = ThreadPoolExecutor(max(1, len(many)))  # the client itself bounds the requests in flight
-    try:
-        return list(pool.map(lambda pair: ask(client, *pair), zip(many, parsers, strict=True)))
-    finally:
-        pool.shutdown(cancel_futures=True)
+                detail = str(outcome.figure)
+                outcome.flaws.append(Flaw("read", "the figure shows no hierarchy", detail))
+            yield outcome._replace(mind_map=answer if isinstance(answer, str) else None)
 
 
 def _flaw(step: str, reason: str, failed: Failed) -> Flaw:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import Iterator
+import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena._internal.files import sha256_json
+from arena._internal.files import TEMPORARY_SUFFIX, sha256_json
 from arena.errors import DataError, clip
 
 CAPTIONS = ("captions.jsonl", "captions.json")
@@ -26,6 +27,7 @@ _KINDS = (
     ("image/webp", b"RIFF", b"WEBP"),
 )
 _LONGEST_NAME = 255  # bytes, on every usual file system
+_PLAIN_NAME = re.compile(r"[^./\\][^/\\]{0,254}")
 _LARGEST = 16 << 20  # bytes of a file of captions
 _CHARACTERS = 1_000  # of a caption
 
@@ -45,12 +47,7 @@ class Flaw(NamedTuple):
 
 
 class Folder(NamedTuple):
-    """The usable figures of a survey.
-
-    Attributes:
-        figures: Captions by file name, in the order of the captions.
-        flaws: Reasons why others cannot be used.
-    """
+    """The usable figures of a survey: captions by file name, and why others cannot be used."""
 
     figures: dict[str, str]
     flaws: list[Flaw]
@@ -79,14 +76,12 @@ def fingerprint(root: Path) -> str:
     if not root.is_dir():
         raise DataError(f"mind_maps.figures={str(root)!r} is no folder; docs/figures.md.")
     files = []
-    for folder, _, names in os.walk(root, followlinks=False):
-        for name in names:
-            path = Path(folder, name)
-            try:
-                status = path.stat()
-            except OSError:  # a link that leads nowhere
-                continue
-            files.append([path.relative_to(root).as_posix(), status.st_size, status.st_mtime_ns])
+    for path in root.rglob("*"):
+        with suppress(OSError):  # a link that leads nowhere
+            status = path.stat()
+            if path.is_file() and not path.name.endswith(TEMPORARY_SUFFIX):
+                name = path.relative_to(root).as_posix()
+                files.append([name, status.st_size, status.st_mtime_ns])
     return sha256_json(sorted(files))
 
 
@@ -96,73 +91,57 @@ def read_folder(directory: Path) -> Folder:
     figures: dict[str, str] = {}
     try:
         for entry in _entries(directory):
-            _add(entry, directory, figures, flaws)
-    except DataError as error:
-        return Folder({}, [Flaw("folder", "captions unreadable", str(error))])
+            name, caption, reason = _figure(entry, directory)
+            if not reason and name in figures:
+                reason = "named twice, the first counts"
+            if reason:
+                flaws.append(Flaw("figure", reason, clip(name)))
+            else:
+                figures[name] = caption
+    except (DataError, OSError, ValueError, RecursionError) as error:
+        return Folder({}, [Flaw("folder", "captions unreadable", clip(str(error), 120))])
     if len(figures) > MOST:
-        flaws.append(
-            Flaw("folder", f"more than {MOST} figures, the first count", str(len(figures)))
-        )
+        reason = f"more than {MOST} figures, the first count"
+        flaws.append(Flaw("folder", reason, str(len(figures))))
         figures = dict(list(figures.items())[:MOST])
     if not figures:
         flaws.append(Flaw("folder", "no figure with a caption"))
     return Folder(figures, flaws)
 
 
-def _entries(directory: Path) -> Iterator[Any]:
+def _entries(directory: Path) -> list[Any]:
     files = [directory / name for name in CAPTIONS if (directory / name).is_file()]
     if len(files) != 1:
         raise DataError("both " + " and ".join(CAPTIONS) if files else "no file of captions")
-    try:
-        if files[0].stat().st_size > _LARGEST:
-            raise DataError(f"larger than {_LARGEST >> 20} MiB")
-        text = files[0].read_text(encoding="utf-8-sig")
-        if files[0].name.endswith("l"):
-            yield from (json.loads(line) for line in text.split("\n") if line.strip())
-            return
-        value = json.loads(text)
-    except (OSError, ValueError, RecursionError) as error:
-        raise DataError(clip(str(error), 120)) from None
+    if files[0].stat().st_size > _LARGEST:
+        raise DataError(f"larger than {_LARGEST >> 20} MiB")
+    text = files[0].read_text(encoding="utf-8-sig")
+    if files[0].name.endswith("l"):
+        return [json.loads(line) for line in text.split("\n") if line.strip()]
+    value = json.loads(text)
     if isinstance(value, dict):
-        value = [{"file": name, "caption": caption} for name, caption in value.items()]
+        return [{"file": name, "caption": caption} for name, caption in value.items()]
     if not isinstance(value, list):
         raise DataError(f"neither list nor object: {clip(value)}")
-    yield from value
+    return value
 
 
-def _add(entry: Any, directory: Path, figures: dict[str, str], flaws: list[Flaw]) -> None:
-    name = _file(entry)
-    if name is None:
-        flaws.append(Flaw("figure", "no plain file name", clip(entry)))
-        return
-    caption = entry.get("caption")
+def _figure(entry: Any, directory: Path) -> tuple[Any, str, str]:
+    """Return file name and caption of an entry, and why it cannot be used, or an empty text."""
+    name = caption = None
+    if isinstance(entry, dict):
+        name, caption = entry.get("file"), entry.get("caption")
+        if name is None and isinstance(entry.get("renderURL"), str):  # as PDFFigures 2 writes it
+            name = entry["renderURL"].rpartition("/")[2]
+    if not isinstance(name, str) or not _PLAIN_NAME.fullmatch(name) or not name.isprintable():
+        return entry, "", "no plain file name"
     caption = " ".join(caption.split())[:_CHARACTERS] if isinstance(caption, str) else ""
     if not name.lower().endswith(SUFFIXES):
-        flaws.append(Flaw("figure", "no PNG, JPEG or WebP by its name", clip(name)))
-    elif not caption:
-        flaws.append(Flaw("figure", "no caption", clip(name)))
-    elif not (directory / name).is_file():
-        flaws.append(Flaw("figure", "no such file", clip(name)))
-    elif name in figures:
-        flaws.append(Flaw("figure", "named twice, the first counts", clip(name)))
-    else:
-        figures[name] = caption
-
-
-def _file(entry: Any) -> str | None:
-    """Return the file that an entry names, if that is a plain name of a file in the folder."""
-    if not isinstance(entry, dict):
-        return None
-    name = entry.get("file")
-    if name is None and isinstance(entry.get("renderURL"), str):  # as PDFFigures 2 writes it
-        name = entry["renderURL"].rpartition("/")[2]
-    if not isinstance(name, str) or not name.isprintable() or set(name) & set("/\\"):
-        return None
-    try:
-        plain = 0 < len(name.encode()) <= _LONGEST_NAME and not name.startswith(".")
-    except UnicodeEncodeError:
-        return None
-    return name if plain else None
+        return name, caption, "no PNG, JPEG or WebP by its name"
+    if not caption:
+        return name, caption, "no caption"
+    exists = len(name.encode()) <= _LONGEST_NAME and (directory / name).is_file()
+    return name, caption, "" if exists else "no such file"
 
 
 def data_url(path: Path, max_bytes: int = MAX_BYTES) -> str:

@@ -125,6 +125,7 @@ def test_the_fingerprint_sees_changes(tmp_path):
     first = fingerprint(root)
     assert first == fingerprint(root)
     (root / "link").symlink_to("nowhere")
+    (root / "s" / ".0a.atomic-write.tmp").write_bytes(b"left by a kill")
     assert first == fingerprint(root)
     (root / "s" / "a.png").write_bytes(PNG)
     assert first != fingerprint(root)

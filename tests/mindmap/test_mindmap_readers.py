@@ -644,7 +644,7 @@ def test_files_refused(tmp_path, name, data, record, message):
 def test_what_is_no_file(tmp_path):
     with pytest.raises(DataError, match="there is no such file"):
         read_mind_map_file(tmp_path / "nowhere.json")
-    with pytest.raises(DataError, match="is a directory"):
+    with pytest.raises(DataError, match="it is no regular file: name one"):
         read_mind_map_file(tmp_path)
 
 

@@ -292,7 +292,7 @@ def test_merged_siblings_are_counted(tmp_path, capsys):
     line = "2 headings of the gold map merged with a sibling of the same label, or left out"
     assert line in capsys.readouterr().out
     found = score_directories(tmp_path / "made", tmp_path / "gold", extractor=None)
-    assert found["counts"]["merged"] == {"gold": 1, "predicted": 1}
+    assert found["floors"]["merged"] == {"gold": 1, "predicted": 1}
 
 
 def test_taxonomies_whose_siblings_share_a_label(real_data):

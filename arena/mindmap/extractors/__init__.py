@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import os
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from arena.registry import Registry, make
@@ -38,11 +41,7 @@ EXTRACTORS: Registry[Callable[..., Extractor]] = Registry(
 
 
 def make_extractor(name: str, options: Mapping[str, Any]) -> Extractor:
-    """Make the extractor registered as `name`.
-
-    Args:
-        name: Name of a registered extractor.
-        options: Keyword options of the extractor.
+    """Make the extractor registered as `name`, with keyword options.
 
     Raises:
         UnknownNameError: No extractor has that name.
@@ -50,3 +49,15 @@ def make_extractor(name: str, options: Mapping[str, Any]) -> Extractor:
             is absent.
     """
     return make(EXTRACTORS, name, options)
+
+
+_locks = [threading.Lock()]
+# A thread that the fork left behind may have held the lock.
+os.register_at_fork(after_in_child=lambda: _locks.__setitem__(0, threading.Lock()))
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep other threads out: spaCy's store of words and taggers are not for several at once."""
+    with _locks[0]:
+        yield

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,7 @@ from typing import Any
 from arena._internal.files import sha256_file
 from arena._internal.lazy import load, once, require, versions
 from arena.errors import DataError, clip
-from arena.mindmap.extractors import EXTRACTORS
+from arena.mindmap.extractors import EXTRACTORS, one_thread
 
 # The names that `flair.nn.Classifier.load` gives models for English entities, and where they are.
 _HUB = {
@@ -47,19 +45,16 @@ class Flair:
         if not isinstance(download, bool):
             raise DataError(f"download={clip(download)}: give true or false.")
         self._name, self._download = model, download
+        # A name of flair's is never a file that happens to lie in the current folder.
+        self._is_file = model not in _HUB and Path(model).expanduser().is_file()
 
     @once
     def config(self) -> dict[str, Any]:
-        """The model's name, a hash of its file, and versions.
-
-        Raises:
-            DataError: The model is not on this machine and may not be fetched.
-        """
-        path = self._path
+        """The model's name, a hash of its file, and versions; a DataError if it is not here."""
         return {
             "finds": "spans",
             "model": "a local file" if self._is_file else _HUB.get(self._name, self._name),
-            "files": {"a local file" if self._is_file else _FILE: sha256_file(path)},
+            "files": {"a local file" if self._is_file else _FILE: sha256_file(self._path)},
             "runtime": {"versions": versions("flair", "torch")},
         }
 
@@ -70,12 +65,10 @@ class Flair:
             DataError: The model is not on this machine and cannot be fetched, or is no model of
                 flair.
         """
-        with _lock:
-            return [self._of(label) for label in labels]
+        with one_thread():
+            return [self._of(label) if label.strip() else frozenset() for label in labels]
 
     def _of(self, label: str) -> frozenset[str]:
-        if not label.strip():
-            return frozenset()
         sentence = load("flair.data").Sentence(label)
         self._tagger.predict(sentence)
         return frozenset(span.text for span in sentence.get_spans(self._tagger.label_type))
@@ -86,15 +79,9 @@ class Flair:
         try:
             return load("flair.nn").Classifier.load(path).eval()
         except Exception as error:  # flair's, torch's and pickle's own
-            first = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise DataError(
-                f"model={clip(self._name)} is no model that flair can load: {clip(first, 160)}."
+                f"model={clip(self._name)} is no model that flair can load: {_first(error)}."
             ) from None
-
-    @property
-    def _is_file(self) -> bool:
-        # A name of flair's is never a file that happens to lie in the current folder.
-        return self._name not in _HUB and Path(self._name).expanduser().is_file()
 
     @once
     def _path(self) -> Path:
@@ -112,9 +99,8 @@ class Flair:
             if self._download:
                 return Path(hub.hf_hub_download(repository, _FILE, cache_dir=folder))
         except Exception as error:  # the hub's own, httpx's and the operating system's
-            first = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise DataError(
-                f"the model {clip(self._name)} could not be fetched: {clip(first, 160)}."
+                f"the model {clip(self._name)} could not be fetched: {_first(error)}."
             ) from None
         raise DataError(
             f"the model {clip(self._name)} is not on this machine. Allow the extractor flair to "
@@ -123,13 +109,6 @@ class Flair:
         )
 
 
-# Like torch's threads, a tagger is not for several threads at once.
-_lock = threading.Lock()
-
-
-def _note_fork() -> None:
-    global _lock
-    _lock = threading.Lock()  # a thread that the fork left behind may have held it
-
-
-os.register_at_fork(after_in_child=_note_fork)
+def _first(error: Exception) -> str:
+    """Return the first line of an error."""
+    return clip((str(error).strip() or type(error).__name__).splitlines()[0], 160)

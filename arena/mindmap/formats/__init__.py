@@ -105,28 +105,23 @@ def matches(
         right: The other.
         encoder: Name of a registered encoder, or an encoder; None compares words only.
     """
-    ours, theirs = left.labels(), right.labels()
-    free = {label: number for number, label in enumerate(theirs)}
-    pairs: dict[int, str] = {}
-    for place, label in enumerate(ours):
-        other = next((x for x in free if label.strip() and x.casefold() == label.casefold()), None)
-        if other is not None:
-            del free[other]
-            pairs[place] = other
-    if encoder is not None and free:
-        from arena.mindmap.metrics.tree_distance import alike
+    from arena.mindmap.metrics.tree_distance import alike
 
-        same = alike(left, right, encoder)
-        for place, label in enumerate(ours):
-            other = next((x for x, number in free.items() if same[place, number]), None)
-            if place not in pairs and other is not None and label.strip():
-                del free[other]
-                pairs[place] = other
-    numbered = list(enumerate(sorted(pairs), 1))
-    return (
-        {ours[place]: number for number, place in numbered},
-        {pairs[place]: number for number, place in numbered},
-    )
+    same = alike(left, right, encoder)
+    pairs: dict[str, str] = {}
+    for by_words in (True, False):
+        for row, label in enumerate(left.labels()):
+            for column, other in enumerate(right.labels()):
+                alike_here = label.casefold() == other.casefold() if by_words else same[row, column]
+                if (
+                    alike_here
+                    and label.strip()
+                    and label not in pairs
+                    and other not in pairs.values()
+                ):
+                    pairs[label] = other
+    matched = list(enumerate((label for label in left.labels() if label in pairs), 1))
+    return {x: n for n, x in matched}, {pairs[x]: n for n, x in matched}
 
 
 def format_of(file_name: str) -> str:

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.encoders import Encoder
-from arena.mindmap._edit_distance import edit_distance
-from arena.mindmap._labels import unit_vectors
+from arena.mindmap._labels import check_maps, unit_vectors
 from arena.mindmap.metrics import MIND_MAP_METRICS
 from arena.mindmap.tree import MindMap
 
@@ -39,7 +38,7 @@ def tree_edit_distance(predicted: MindMap, gold: MindMap) -> float:
         >>> tree_edit_distance(a, b)  # delete x, put w for z
         2.0
     """
-    return float(edit_distance(predicted, gold))
+    return _distance(predicted, gold, None)
 
 
 @MIND_MAP_METRICS.register("normalised_tree_edit_distance")
@@ -55,7 +54,7 @@ def normalised_tree_edit_distance(predicted: MindMap, gold: MindMap) -> float:
         >>> normalised_tree_edit_distance(a, b)  # 2 of 3 + 2
         0.4
     """
-    return edit_distance(predicted, gold) / (predicted.size + gold.size or 1)
+    return _distance(predicted, gold, None) / (predicted.size + gold.size or 1)
 
 
 @MIND_MAP_METRICS.register("tree_semantic_distance")
@@ -81,7 +80,7 @@ def tree_semantic_distance(
         >>> tree_semantic_distance(a, b, Initials())  # delete x, the others are free
         1.0
     """
-    return float(edit_distance(predicted, gold, lambda: alike(predicted, gold, encoder)))
+    return _distance(predicted, gold, encoder)
 
 
 @MIND_MAP_METRICS.register("normalised_tree_semantic_distance")
@@ -96,27 +95,30 @@ def normalised_tree_semantic_distance(
     If x is to be deleted from a map of 3 nodes, and the other 2 mean the same as the gold map's 2,
     the distance is 1 / (3 + 2).
     """
-    distance = edit_distance(predicted, gold, lambda: alike(predicted, gold, encoder))
-    return distance / (predicted.size + gold.size or 1)
+    return _distance(predicted, gold, encoder) / (predicted.size + gold.size or 1)
 
 
-def alike(predicted: MindMap, gold: MindMap, encoder: str | Encoder) -> NDArray[np.bool_]:
+def _distance(predicted: MindMap, gold: MindMap, encoder: str | Encoder | None) -> float:
+    check_maps(predicted, gold)
+    from arena.mindmap._zhang_shasha import edit_distance
+
+    return float(edit_distance(predicted, gold, lambda: alike(predicted, gold, encoder)))
+
+
+def alike(predicted: MindMap, gold: MindMap, encoder: str | Encoder | None) -> NDArray[np.bool_]:
     """Return for each pair of labels whether they are equal or their cosine exceeds 0.8.
 
     Returns:
         Shape (labels of `predicted`, labels of `gold`), as `MindMap.labels` orders them. A blank
-        label has no meaning and is like its equals alone.
+        label has no meaning and is like its equals alone; without an encoder so are all.
     """
-    rows, columns = predicted.labels(), gold.labels()
-    same: NDArray[np.bool_] = np.equal.outer(
-        np.array(rows, object), np.array(columns, object)
-    ).astype(bool)
+    rows, columns = (np.array(tree.labels(), object) for tree in (predicted, gold))
+    same: NDArray[np.bool_] = np.equal.outer(rows, columns).astype(bool)
     ours, theirs = (
         [i for i, label in enumerate(labels) if label.strip()] for labels in (rows, columns)
     )
-    if ours and theirs:
-        labels = [rows[i] for i in ours] + [columns[i] for i in theirs]
-        vectors = unit_vectors(labels, encoder)
+    if encoder is not None and ours and theirs:
+        vectors = unit_vectors([*rows[ours], *columns[theirs]], encoder)
         cosines = vectors[: len(ours)] @ vectors[len(ours) :].T
         same[np.ix_(ours, theirs)] |= np.rint(cosines * 1e6) > _THRESHOLD
     return same
