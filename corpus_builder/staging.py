@@ -98,10 +98,16 @@ def stage(source: Source, directory: Path) -> dict[str, dict[str, int]]:
                 references.add((survey.id, *reference))
     if not papers.count:
         raise DataError("the source holds no papers. Give at least one.")
+    for keys in unknown.values():
+        records = keys.pop(_ANY, 0)
+        if len(keys) > _MOST_KEYS:  # not some of them, which would depend on the order of records
+            keys.clear()
+            keys[_ANY] = records
     return {what: dict(sorted(keys.items())) for what, keys in unknown.items() if keys}
 
 
-_MOST_KEYS = 50  # of those that nothing reads; more are no keys but data
+_MOST_KEYS = 50
+_ANY = "any of more than 50 keys"
 
 
 def _parsed(
@@ -112,9 +118,10 @@ def _parsed(
             yield place, parse(place.record)
         except DataError as error:
             raise DataError(f"{place.file} line {place.line}: {error}") from None
-        for key in place.record.keys() - known:
-            if key in unknown or len(unknown) < _MOST_KEYS:
-                unknown[key] += 1
+        if keys := place.record.keys() - known:
+            unknown[_ANY] += 1
+            if len(unknown) <= _MOST_KEYS + 1:
+                unknown.update(keys)
 
 
 _MEMORY_LIMIT = 1_000_000_000
