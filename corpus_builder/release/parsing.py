@@ -67,11 +67,11 @@ class _ShardReader:
         self._rejects = stack.enter_context((directory / REJECTS).open("w", encoding="ascii"))
 
     def read(self) -> dict[str, Any]:
-        shard, sink, count = self._task.shard, Sink(), 0
+        shard, count = self._task.shard, 0
         parse, limits, lines = self._task.release.parse, self._task.limits, Lines(shard.path)
         for number, line in lines:
             count += 1
-            sink.clear()
+            sink = Sink()
             try:
                 if line is None:
                     raise RejectError("line too long", f"{MAX_LINE >> 20} MiB or more")
@@ -109,11 +109,6 @@ class _ShardReader:
     def _report(self, kind: str, number: int, reason: str, detail: str) -> None:
         self._counts[kind][reason] += 1
         if self._counts[kind][reason] <= LISTED:
-            entry = {
-                "shard": self._task.shard.name,
-                "line": number,
-                "reason": reason,
-                "detail": detail,
-                "kept": kind == "flaws",
-            }
+            entry = {"shard": self._task.shard.name, "line": number, "reason": reason,
+                     "detail": detail, "kept": kind == "flaws"}  # fmt: skip
             self._rejects.write(json.dumps(entry) + "\n")
