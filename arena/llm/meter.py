@@ -152,10 +152,12 @@ def price_of(model: str, prices: str | Path | Mapping[str, Any] | None) -> Price
         prices: A YAML file or a table like prices.yaml, which precedes that one.
 
     Raises:
-        DataError: if the file is missing, or an entry is no price.
+        DataError: if the file cannot be used, or an entry is no price.
     """
-    for table in (prices, DEFAULT):
-        entries = _read(table) if isinstance(table, str | Path) else table or {}
+    from arena._internal.settings import read_source
+
+    for table in (prices or {}, DEFAULT):
+        entries = read_source(table, "table of models", "docs/llm.md").data
         if model in entries:
             entry, what = entries[model], f"the price of {clip(model)} has"
             if not isinstance(entry, Mapping):
@@ -165,17 +167,3 @@ def price_of(model: str, prices: str | Path | Mapping[str, Any] | None) -> Price
                 check_number(f"{what} {name}", entry.get(name))
             return Price(**entry)
     return None
-
-
-def _read(path: str | Path) -> Mapping[str, Any]:
-    import yaml
-
-    try:
-        table = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise DataError(
-            f"the prices {str(path)!r} cannot be read: {clip(str(error), 200)}."
-        ) from None
-    if not isinstance(table, dict):
-        raise DataError(f"the prices {str(path)!r} are no table of models.")
-    return table

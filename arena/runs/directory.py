@@ -26,8 +26,8 @@ RUN = OutputKind(
     (*RESULTS, FOUND_FILE, TRAJECTORIES),
 )
 _TYPES: dict[str, type] = {
-    "arena": str, "task": str, "agent": str, "environment": dict, "budget": dict, "seed": int,
-    "surveys": list, "sha256": dict,
+    "arena": str, "task": str, "definition": dict, "agent": str, "agent_options": dict,
+    "environment": dict, "budget": dict, "seed": int, "surveys": list, "sha256": dict,
 }  # fmt: skip
 
 

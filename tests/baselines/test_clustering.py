@@ -352,7 +352,7 @@ def test_corners(corner, merge):
 texts = st.text(max_size=30) | st.sampled_from(
     ["graph", "Graph colouring", "graphs and trees", "the tree", "神经", "", "BERT", "bert model"]
 )
-made = st.lists(st.builds(st.text(min_size=1, max_size=4).filter(str.isalnum), texts, texts))
+made = st.lists(st.builds(paper, st.text(min_size=1, max_size=4).filter(str.isalnum), texts, texts))
 
 
 @settings(max_examples=150, deadline=None)

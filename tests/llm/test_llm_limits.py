@@ -44,7 +44,7 @@ def test_prices(make_client, tmp_path):
                 make_client(server, prices={"scripted": entry})
         with pytest.raises(DataError, match="no price of 'scripted'"):
             make_client(server, limits={"max_dollars": 1})
-        with pytest.raises(DataError, match="cannot be read"):
+        with pytest.raises(DataError, match=r"none\.yaml' does not exist"):
             make_client(server, prices=tmp_path / "none.yaml")
         with pytest.raises(DataError, match="no price of 'scripted'"):
             Session(make_client(server), {"max_dollars": 1})

@@ -21,7 +21,6 @@ from arena.retrieval import parse_name
 from arena.runs import rescore
 from arena.runs.directory import OpenedRun
 from arena.runs.rescoring import is_of_mind_maps
-from arena.runs.results import answers_of
 from arena.tasks import stages_of
 
 VERSION = 1
@@ -75,7 +74,7 @@ def make_tables(
     content: dict[str, Any] = {
         "version": VERSION,
         "name": experiment.name,
-        "title": experiment.heading,
+        "title": experiment.title or experiment.name,
         "sha256": sha256,
         "tables": {
             name: {
@@ -125,12 +124,10 @@ def _score(
     hashes = opened.manifest["sha256"]
     spent: Counter[str] = Counter()
     llm: dict[str, Any] = dict.fromkeys(_LLM, 0) | {"failed": 0, "stopped": 0}
-    truncated, nothing, asked = 0, 0, False
+    truncated, asked = 0, False
     for record in opened.episodes():
         spent.update(record["spent"])
         truncated += record["truncated"]
-        answers = answers_of(record)
-        nothing += any(_is_empty(answers.get(stage)) for stage, _ in stages_of(opened.task))
         usage, notes = usage_of(record["notes"]), record["notes"].get("llm")
         if usage is not None:
             asked = True
@@ -147,14 +144,12 @@ def _score(
         | {"answers": scores["sha256"]["answers"], "manifest": sha256_json(opened.manifest)},
         "spent": spent,
         "truncated": truncated,
-        "nothing": nothing,
+        "nothing": sum(
+            any(not entry["submitted"].get(stage) for stage, _ in stages_of(opened.task))
+            for entry in scores["per_survey"].values()
+        ),
         **({"llm": llm} if asked else {}),
     }
-
-
-def _is_empty(answer: Any) -> bool:
-    """Return whether this ranking has no paper, or this mind-map no heading below its root."""
-    return not answer if answer is None or isinstance(answer, list) else not answer.size
 
 
 def _described(corpus: Corpus, retriever: str) -> str:
