@@ -57,30 +57,33 @@ def audit(
 
 
 def _print(report: Report) -> None:
-    rows: list[tuple[str, str]] = [(name, f"{number:,}") for name, number in report.counts.items()]
-    for title, counted in (
-        ("tools", report.tools),
-        ("views", report.doors),
-        ("refused", report.refused),
-        ("environments", report.environments),
+    made = report.to_json()
+    rows = [(name, f"{number:,}") for name, number in made["counts"].items()]
+    for title, key in (
+        ("tools", "tools"),
+        ("views", "doors"),
+        ("refused", "refused"),
+        ("environments", "environments"),
     ):
-        parts = [f"{name} {number:,}" for name, number in counted.items()]
+        parts = [f"{name} {number:,}" for name, number in made[key].items()]
         rows += [(title if not i else "", part) for i, part in enumerate(parts)]
     rows += [(f"sha256 of {name}", value) for name, value in report.hashes.items()]
-    if missing := report.settings["scores_not_compared"]:
-        rows.append(("scores not compared", ", ".join(missing)))
-    if unproven := report.settings["tools_without_oracle"]:
-        rows.append(("tools without an oracle", ", ".join(unproven)))
+    unproven = report.settings["tools_without_oracle"]
+    for title, names in (
+        ("scores not compared", report.settings["scores_not_compared"]),
+        ("tools without an oracle", unproven),
+    ):
+        rows += [(title, ", ".join(names))] if names else []
     rows.append(("seconds", f"{report.seconds:.1f}"))
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         print(f"{name:<{width}}  {value}")
     for finding in report.findings[:_SHOWN]:
         print(f"LEAK {printable(str(finding), 1_000)}")
-    total = sum(report.by_check.values())
+    total = made["findings_total"]
     if total > _SHOWN:
         print(f"... and {total - _SHOWN} more; --output FILE keeps the first 1,000.")
-    found = ", ".join(f"{name} {number}" for name, number in report.by_check.items())
+    found = ", ".join(f"{name} {number}" for name, number in made["findings_by_check"].items())
     print(f"{total} findings: {found}." if total else "Nothing leaked: no findings.")
     if unproven and not total:
         print(f"Of {', '.join(unproven)} only what any tool must keep was checked: no oracle.")

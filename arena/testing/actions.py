@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterator, Mapping
+import string
+from collections.abc import Container, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from arena.testing.files import Paper, Reach, Survey
-from arena.testing.hostile import Ids, junk_text, twin_of
+from arena.testing.files import NEVER, Reach, StoredPaper, StoredSurvey
 from arena.testing.walk import parsed, strings, values_of
 
 Schemas = Mapping[str, dict[str, Any]]
@@ -22,10 +22,14 @@ Schemas = Mapping[str, dict[str, Any]]
 HUGE = "a" * 1_000_000
 ENDINGS = ("submit", "organize", "finish")
 """Tools that end a stage; random play calls them rarely before its last step."""
-_QUERY = 10_000
 _DEEP: Any = json.loads(50 * '{"a": [' + 50 * "]}")
 _ABOUT_PAPERS = re.compile(r"\b(ids?|papers?)\b")
 _ABOUT_TEXT = re.compile(r"\b(query|queries|words?|keywords?|texts?|titles?|topics?|question)\b")
+_LOOKALIKES = str.maketrans("aceopxyABCEHKMOPTX", "асеорхуАВСЕНКМОРТХ")
+_JUNK = (
+    "", " ", "\x00", "\ud800", "0", "-1", "None", "null", "'", '"', "\\", "../papers.parquet",
+    "%s%n{0}", "\u202e\u200b", "𝔖𝔲𝔯𝔳𝔢𝔶", "深層学習", "; DROP TABLE papers",
+)  # fmt: skip
 
 
 def schemas_of(env: Any) -> dict[str, dict[str, Any]]:
@@ -36,39 +40,58 @@ def schemas_of(env: Any) -> dict[str, dict[str, Any]]:
     return {function["name"]: function["parameters"] for function in functions}
 
 
-class Arguments:
-    """Draws arguments that satisfy the schema of a tool.
+class RandomPlayer:
+    """Plays at random with the ids and the words of titles that results have shown.
 
     Args:
+        tools: Schemas of the tools.
         rng: Source of randomness.
+        steps: Number of steps that will be played.
     """
 
-    usual = 0.0
+    usual = 0.7
     """Chance that a number is the default, or the least if there is no default."""
 
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
+    def __init__(self, tools: Schemas, rng: random.Random, steps: int = 0) -> None:
+        self.tools, self.rng, self._left = tools, rng, steps
+        self._ids: dict[str, None] = {}
+        self._words: dict[str, None] = {}
+
+    def act(self, observation: Mapping[str, Any]) -> Any:
+        """Return the next action."""
+        result = parsed(observation["result"])
+        self._ids |= dict.fromkeys(values_of("id", result))
+        texts = [] if self._words else [observation["topic"]]
+        for text in (*texts, *values_of("title", result)):
+            self._words |= dict.fromkeys(text.split())
+        self._left -= 1
+        if not self._ids and "search" in self.tools:
+            most = self.tools["search"]["properties"].get("k", {}).get("maximum", 50)
+            arguments = {"query": observation["topic"], "k": min(50, most)}
+            return {"tool": "search", "arguments": arguments}
+        tool = self.rng.choice(list(self.tools))
+        while self._left > 0 and tool in ENDINGS and self.rng.random() < 0.8:
+            tool = self.rng.choice(list(self.tools))
+        return {"tool": tool, "arguments": self.draw(self.tools[tool])}
 
     def paper_id(self) -> str:
-        """Draw an id."""
-        raise NotImplementedError
+        """Draw an id that was shown, now and then another text."""
+        return self.rng.choice(list(self._ids)) if self._ids and self.rng.random() < 0.9 else "none"
 
     def paper_ids(self) -> list[str]:
-        """Draw a list of ids."""
-        raise NotImplementedError
+        """Draw ids that were shown, now and then another text."""
+        ids = self.rng.sample(list(self._ids), min(30, len(self._ids)))
+        return ids if self.rng.random() < 0.9 else ["none", *ids]
 
     def text(self) -> str:
-        """Draw a query."""
-        raise NotImplementedError
+        """Draw a query: words of the topic and of titles."""
+        return " ".join(self.rng.sample(list(self._words), min(3, len(self._words))))
 
     def tree(self) -> dict[str, Any]:
         """Draw a mind-map, the value of an object without a schema of its own."""
         ids = self.paper_ids()
-        leaves = [
-            {"label": f"part {number}", "children": [], "papers": ids[number::3]}
-            for number in range(3)
-        ]
-        return {"label": "map", "children": leaves, "papers": []}
+        parts = [{"label": f"part {n}", "children": [], "papers": ids[n::3]} for n in range(3)]
+        return {"label": "map", "children": parts, "papers": []}
 
     def draw(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         """Draw a value for every required and for half of the optional properties."""
@@ -89,16 +112,12 @@ class Arguments:
             return rng.random() < 0.5
         if kind == "object":
             return self.draw(part) if part.get("properties") else self.tree()
+        about_papers = _is_about_papers(name, part)
         if kind == "array":
-            items = part.get("items", {})
-            most = part.get("maxItems", 1_001)
-            if (
-                items.get("type", "string") == "string"
-                and _is_about_papers(name, part) is not False
-            ):
+            items, most = part.get("items", {}), part.get("maxItems", 1_001)
+            if items.get("type", "string") == "string" and about_papers is not False:
                 return self.paper_ids()[:most]
             return [self._value(name, items) for _ in range(min(most, rng.choice((1, 2, 5))))]
-        about_papers = _is_about_papers(name, part)
         if about_papers is None:
             about_papers = rng.random() < 0.5
         return (self.paper_id() if about_papers else self.text())[: part.get("maxLength")]
@@ -122,70 +141,12 @@ def _is_about_papers(name: str, part: Mapping[str, Any]) -> bool | None:
     return None
 
 
-class Player(Arguments):
-    """Plays at random with the ids and the words of titles that results have shown.
-
-    Args:
-        tools: Schemas of the tools.
-        seed: Seed of all randomness.
-        steps: Number of steps that will be played.
-    """
-
-    usual = 0.7
-
-    def __init__(self, tools: Schemas, seed: int, steps: int = 16) -> None:
-        super().__init__(random.Random(f"{seed} player"))
-        self._tools, self._left = tools, steps
-        self._ids: dict[str, None] = {}
-        self._words: dict[str, None] = {}
-
-    def act(self, observation: Mapping[str, Any]) -> Any:
-        """Return the next action."""
-        if not self._words:
-            self._words.update(dict.fromkeys(observation["topic"].split()))
-        result = parsed(observation["result"])
-        self._ids.update(dict.fromkeys(values_of("id", result)))
-        words = (word for title in values_of("title", result) for word in title.split())
-        self._words.update(dict.fromkeys(words))
-        self._left -= 1
-        if not self._ids and "search" in self._tools:
-            most = self._tools["search"]["properties"].get("k", {}).get("maximum", 50)
-            arguments = {"query": observation["topic"], "k": min(50, most)}
-            return {"tool": "search", "arguments": arguments}
-        names = list(self._tools)
-        tool = self.rng.choice(names)
-        while self._left > 0 and tool in ENDINGS and self.rng.random() < 0.8:
-            tool = self.rng.choice(names)
-        return {"tool": tool, "arguments": self.draw(self._tools[tool])}
-
-    def paper_id(self) -> str:
-        """Draw an id that was shown, now and then another text."""
-        ids = list(self._ids)
-        return self.rng.choice(ids) if ids and self.rng.random() < 0.9 else "none"
-
-    def paper_ids(self) -> list[str]:
-        """Draw ids that were shown, now and then another text."""
-        ids = self.rng.sample(list(self._ids), min(30, len(self._ids)))
-        return ids if self.rng.random() < 0.9 else ["none", *ids]
-
-    def text(self) -> str:
-        """Draw words of the topic and of titles."""
-        words = list(self._words)
-        return " ".join(self.rng.sample(words, min(3, len(words))))
-
-
-class Call(NamedTuple):
-    """One action.
-
-    Attributes:
-        action: The action as it is sent.
-        tool: Name of the tool; empty if the action is malformed and must be refused.
-        arguments: Arguments of the tool.
-    """
+class SentCall(NamedTuple):
+    """An action as it is sent; `tool` is empty if it is malformed and must be refused."""
 
     action: Any
-    tool: str
-    arguments: dict[str, Any]
+    tool: str = ""
+    arguments: Mapping[str, Any] = {}
 
 
 class Probe(NamedTuple):
@@ -199,11 +160,11 @@ class Probe(NamedTuple):
     """
 
     kind: str
-    calls: tuple[Call, ...]
+    calls: tuple[SentCall, ...]
     ids: tuple[str, ...] = ()
 
 
-class Attacker(Arguments):
+class Attacker(RandomPlayer):
     """Draws what to send in one episode, with full knowledge of the corpus and of the labels.
 
     Args:
@@ -214,23 +175,36 @@ class Attacker(Arguments):
         rng: Source of randomness.
     """
 
+    usual = 0.0
+
     def __init__(
         self,
         reach: Reach,
-        survey: Survey | None,
+        survey: StoredSurvey | None,
         tools: Schemas,
         unproven: frozenset[str],
         rng: random.Random,
     ) -> None:
-        super().__init__(rng)
-        self.ids = Ids(reach, survey, rng)
-        self._reach, self._survey, self._tools, self._unproven = reach, survey, tools, unproven
-        self._hidden: str | None = None
-        self._malformed = list(malformed(tools)) if tools else []
+        super().__init__(tools, rng)
+        self._reach, self._facts, self._survey = reach, reach.facts, survey
+        self._unproven, self._twin_id = unproven, ""
+        rows = survey.references if survey else ()
+        gains = survey.gains if survey else {}
+        self._gold: list[str] = list(gains)
+        self._late: list[str] = [r["reference"] for r in rows if r["reference"] not in gains]
+        days = self._facts.days
+        hidden = ~reach.mask & ~self._facts.survey
+        later = hidden & (days > reach.day) & (days < NEVER)
+        pools = (
+            *(later, later, later),  # what a leaking tool most likely knows
+            hidden & (days == reach.day),
+            hidden & (days == NEVER),
+            self._facts.survey,
+        )
+        self._pools = [pool.nonzero()[0] for pool in pools if pool.any()]
+        self._malformed = list(malformed(tools))
         weights = {"search": 25, "read": 16, "submit": 3, "organize": 3, "finish": 1}
-        self._weights = {
-            name: 25 if name in unproven else weights.get(name, 8) for name in self._tools
-        }
+        self._weights = {name: 25 if name in unproven else weights.get(name, 8) for name in tools}
         self._weights |= {"<malformed>": 6, "<paged>": 6 * ("search" in tools)}
         self._weights["<twin>"] = 18 + 18 * len(unproven)
 
@@ -238,111 +212,184 @@ class Attacker(Arguments):
         """Return what to send next."""
         kind = self.rng.choices(list(self._weights), list(self._weights.values()))[0]
         if kind == "<malformed>":
-            return Probe("single", (Call(self.rng.choice(self._malformed), "", {}),))
+            return Probe("single", (SentCall(self.rng.choice(self._malformed)),))
         if kind == "<twin>":
             return self._twin()
         if kind == "<paged>":
-            return self._paged()
-        return Probe("single", (self._call(kind, self.draw(self._tools[kind])),))
+            part = self.tools["search"]["properties"]
+            offset = self.rng.randint(1, part["k"]["maximum"] - 1)
+            k = self.rng.randint(1, part["k"]["maximum"] - offset)
+            same = {"query": self.text(), "retriever": self.rng.choice(part["retriever"]["enum"])}
+            calls = ({"k": offset + k}, {"k": k, "offset": offset})
+            return Probe("paged", tuple(self._call("search", same | more) for more in calls))
+        return Probe("single", (self._call(kind, self.draw(self.tools[kind])),))
+
+    def hidden_id(self) -> str:
+        """Draw an id that must be refused; a few may exist by chance."""
+        rng = self.rng
+        roll = rng.random()
+        if roll < 0.55 and (paper := self._paper(False)) is not None:
+            return paper.id
+        named = sorted(self._reach.excluded) if roll < 0.63 else list(self._facts.surveys)
+        if roll < 0.7 and named:
+            return rng.choice(named)
+        if roll < 0.78 and self._late:
+            return rng.choice(self._late)
+        if roll < 0.95 and self._facts.papers:
+            return mutated(rng.choice(self._facts.papers).id, rng)
+        return rng.choice(_JUNK)
 
     def paper_id(self) -> str:
         """Draw any id; in a twin the hidden one."""
-        return self.ids.any() if self._hidden is None else self._hidden
+        return self._twin_id or self.any_id()
+
+    def any_id(self) -> str:
+        """Draw an id, mostly of a paper in reach, often a reference of the survey."""
+        roll = self.rng.random()
+        if roll < 0.25 and self._gold:
+            return self.rng.choice(self._gold)
+        if roll < 0.7 and (paper := self._paper(True)) is not None:
+            return paper.id
+        return self.hidden_id()
 
     def paper_ids(self) -> list[str]:
         """Draw ids mostly of papers in reach, or all gold; in a twin with the hidden one."""
         rng = self.rng
-        gold = self.ids.gold(True)
-        if gold and rng.random() < 0.2 and self._hidden is None:
-            return gold
-        visible = [self.ids.visible() for _ in range(rng.choice((0, 1, 3, 20)))]
-        ids = [paper_id for paper_id in visible if paper_id is not None]
-        if self._hidden is not None:
-            return [*ids[:5], self._hidden]
+        if self._gold and rng.random() < 0.2 and not self._twin_id:
+            return self._gold
+        drawn = [self._paper(True) for _ in range(rng.choice((0, 1, 3, 20)))]
+        ids = [paper.id for paper in drawn if paper is not None]
+        if self._twin_id:
+            return [*ids[:5], self._twin_id]
         if rng.random() < 0.015:
             return [*map(str, range(1_001))]
-        return [*ids, self.ids.any()] if rng.random() < 0.15 else ids
+        return [*ids, self.any_id()] if rng.random() < 0.15 else ids
 
     def text(self) -> str:
         """Draw a query, also titles and rare words of papers that must not be returned."""
         rng = self.rng
         roll = rng.random()
         if roll < 0.3:
-            words = self._words(self.ids.paper(True))
+            words = _words(self._paper(True))
         elif roll < 0.5:
-            return _title(self.ids.paper(False))
+            return _title(self._paper(False))
         elif roll < 0.6:  # the longest words are mostly the rarest
-            words = sorted(self._words(self.ids.paper(False)), key=len)[-3:]
+            words = sorted(_words(self._paper(False)), key=len)[-3:]
         elif roll < 0.72:
-            gold = self.ids.gold(rng.random() < 0.7)
-            return _title(self._reach.facts.by_id.get(rng.choice(gold)) if gold else None)
+            ids = self._gold if rng.random() < 0.7 else self._late
+            return _title(self._facts.by_id.get(rng.choice(ids or [""])))
         elif roll < 0.85:
-            surveys = list(self._reach.facts.surveys.values())
+            surveys = list(self._facts.surveys.values())
             own = self._survey if rng.random() < 0.5 else None
-            survey = own or (rng.choice(surveys) if surveys else None)
-            return survey.title if survey else ""
+            return _title(own or (rng.choice(surveys) if surveys else None))
         elif roll < 0.93:
-            return rng.choice((self.ids.any(), junk_text(rng), "the of and", "x" * _QUERY))
+            return rng.choice((self.any_id(), rng.choice(_JUNK), "the of and", "x" * 10_000))
         else:
-            words = self._words(self.ids.paper(True)) + self._words(self.ids.paper(False))
+            words = _words(self._paper(True)) + _words(self._paper(False))
         return " ".join(rng.sample(words, min(len(words), rng.choice((1, 2, 4, 30)))))
 
     def tree(self) -> dict[str, Any]:
         """Draw a mind-map with ids, or take the survey's own."""
         own = self._survey.mind_map if self._survey else None
-        if isinstance(own, dict) and self._hidden is None and self.rng.random() < 0.4:
+        if isinstance(own, dict) and not self._twin_id and self.rng.random() < 0.4:
             return own
         return super().tree()
 
-    def _call(self, tool: str, arguments: dict[str, Any]) -> Call:
+    def _call(self, tool: str, arguments: dict[str, Any]) -> SentCall:
         """Write the call in one of the forms that an environment accepts."""
         action: Any = {"tool": tool, "arguments": arguments}
         if self.rng.random() < 0.3:
             action = json.dumps(action, ensure_ascii=self.rng.random() < 0.5)
-        return Call(action, tool, arguments)
-
-    def _paged(self) -> Probe:
-        part = self._tools["search"]["properties"]
-        offset = self.rng.randint(1, part["k"]["maximum"] - 1)
-        k = self.rng.randint(1, part["k"]["maximum"] - offset)
-        same = {"query": self.text(), "retriever": self.rng.choice(part["retriever"]["enum"])}
-        calls = ({"k": offset + k}, {"k": k, "offset": offset})
-        return Probe("paged", tuple(self._call("search", same | more) for more in calls))
+        return SentCall(action, tool, arguments)
 
     def _twin(self) -> Probe:
         """Return one call with a hidden id, and the same with ids that no paper has.
 
         Two such ids tell whether a tool without an oracle answers differently every time.
         """
-        hidden, facts, tools = self.ids.hidden(), self._reach.facts, list(self._tools)
-        twins = [twin_of(hidden, facts.by_id, self.rng) for _ in range(2)]
-        tool = self.rng.choice([*tools, *4 * sorted(self._unproven)])
+        hidden, known = self.hidden_id(), self._facts.by_id
+        twins = [twin_of(hidden, known, self.rng) for _ in range(2)]
+        tool = self.rng.choice([*self.tools, *4 * sorted(self._unproven)])
         if None not in twins and self._reach.paper(hidden) is None:
-            self._hidden = hidden
-            try:
-                first = self.draw(self._tools[tool])
-            finally:
-                self._hidden = None
+            self._twin_id = hidden
+            first = self.draw(self.tools[tool])
+            self._twin_id = ""
             ids = (hidden, *map(str, twins[: 1 + (tool in self._unproven)]))
             if any(text == hidden for _, text in strings(first)):
-                calls = [self._call(tool, replaced(first, hidden, each)) for each in ids]
+                calls = [self._call(tool, _replaced(first, hidden, each)) for each in ids]
                 return Probe("twin", tuple(calls), ids)
-        return Probe("single", (self._call(tool, self.draw(self._tools[tool])),))
+        return Probe("single", (self._call(tool, self.draw(self.tools[tool])),))
 
-    def _words(self, paper: Paper | None) -> list[str]:
-        return f"{paper.title} {paper.abstract}".split() if paper else []
+    def _paper(self, visible: bool) -> StoredPaper | None:
+        """Draw a paper that is in reach or one that is not; None if there is none."""
+        pools = [self._reach.numbers] if visible else self._pools
+        pool = self.rng.choice(pools) if pools else ()
+        return self._facts.papers[int(self.rng.choice(pool))] if len(pool) else None
 
 
-def _title(paper: Paper | None) -> str:
+def _words(paper: StoredPaper | None) -> list[str]:
+    return f"{paper.title} {paper.abstract}".split() if paper else []
+
+
+def _title(paper: StoredPaper | StoredSurvey | None) -> str:
     return paper.title if paper else ""
 
 
-def replaced(value: Any, old: str, new: str) -> Any:
+def mutated(paper_id: str, rng: random.Random) -> str:
+    """Return an id that looks like `paper_id`; it is almost never the id of a paper."""
+    wide = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in paper_id)
+    digits = "".join(c for c in paper_id if c.isdigit())
+    ends = ("\n", "\u200b", "\x00", "\ud800", "v2", paper_id)
+    forms = (paper_id.upper(), paper_id.swapcase(), paper_id.title(), repr(paper_id), digits, wide)
+    cuts = (paper_id[:-1], paper_id[1:], paper_id[:1], paper_id[::-1])
+    starts = (f" {paper_id}", f"\ufeff{paper_id}", paper_id.translate(_LOOKALIKES))
+    return rng.choice((*(paper_id + end for end in ends), *forms, *cuts, *starts))
+
+
+def twin_of(paper_id: str, known: Container[str], rng: random.Random) -> str | None:
+    """Return an id of the same shape that no paper has, or None if there is none.
+
+    Args:
+        paper_id: Id whose ASCII letters and digits are replaced by others of their kind.
+        known: The ids of all papers.
+        rng: Source of randomness.
+    """
+    kinds = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
+    for _ in range(20):
+        pools = [next((kind for kind in kinds if c in kind), c) for c in paper_id]
+        made = "".join(map(rng.choice, pools))
+        if made != paper_id and made not in known:
+            return made
+    return None
+
+
+def without_ids(value: Any, paper_id: str) -> Any:
+    """Return a value of JSON with every quotation of an id, also in keys, replaced by ``<id>``.
+
+    A message quotes the ``repr`` of a value, and cuts long ones.
+    """
+    if isinstance(value, dict):
+        return {without_ids(k, paper_id): without_ids(v, paper_id) for k, v in value.items()}
+    if isinstance(value, list):
+        return [without_ids(item, paper_id) for item in value]
+    if not isinstance(value, str) or value == paper_id:
+        return "<id>" if value == paper_id else value
+    # Half a surrogate pair is another character once it stands in a mind-map.
+    joined = paper_id.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    for written in (paper_id, joined):
+        quoted = repr(written[:80])
+        whole = [written] if len(written) > 4 else []  # a "t" is in any text
+        for form in (quoted, f"{quoted[:77]}...", repr(written), *whole):
+            value = value.replace(form, "<id>")
+    return value
+
+
+def _replaced(value: Any, old: str, new: str) -> Any:
     """Return a copy of a value of JSON in which each string `old` is `new`."""
     if isinstance(value, dict):
-        return {key: replaced(item, old, new) for key, item in value.items()}
+        return {key: _replaced(item, old, new) for key, item in value.items()}
     if isinstance(value, list):
-        return [replaced(item, old, new) for item in value]
+        return [_replaced(item, old, new) for item in value]
     return new if value == old else value
 
 
@@ -354,9 +401,10 @@ def malformed(tools: Schemas) -> Iterator[Any]:
     yield from (b"\xff", "[" * 100_000, "\ud800", "\0", object(), {1, 2}, [], looped, {}, len)
     yield from ({"tool": None}, {"tool": 3}, {"tool": ["search"]}, {"tool": "no such tool"})
     yield from ({"tool": HUGE}, {"arguments": {}}, {1: 2}, {"tool": "\ud800"}, {"tool": object()})
+    player = RandomPlayer(tools, random.Random(0))
     for name, schema in tools.items():
         properties = schema.get("properties", {})
-        good = {key: _good(properties[key]) for key in schema.get("required", ())}
+        good = player.draw(schema)
         yield {"tool": name.upper(), "arguments": good}
         yield {"tool": name, "arguments": good, "extra": 1}
         for arguments in ([], "{", 1, looped, {1: 1}):
@@ -365,7 +413,7 @@ def malformed(tools: Schemas) -> Iterator[Any]:
             if more not in properties:
                 yield {"tool": name, "arguments": {**good, more: "2100-01-01"}}
         for key, part in properties.items():
-            if key in good:
+            if key in schema.get("required", ()):
                 yield {"tool": name, "arguments": {k: v for k, v in good.items() if k != key}}
                 yield {"tool": name, "arguments": {**good, key: None}}
             for value in _bad(part):
@@ -381,36 +429,19 @@ def stress(tools: Schemas) -> Iterator[Any]:
                 "array": [text] * 2_000 if len(text) < 100 else [text],
                 "object": {"label": text, "children": [{"label": text}] * 50},
             }
-            arguments = {
-                key: large[part["type"]]
-                for key, part in schema.get("properties", {}).items()
-                if part.get("type") in large and not part.get("enum")
-            }
-            if arguments:
+            parts = schema.get("properties", {}).items()
+            free = [(key, part.get("type")) for key, part in parts if not part.get("enum")]
+            if arguments := {key: large[kind] for key, kind in free if kind in large}:
                 yield {"tool": name, "arguments": arguments}
 
 
-_GOOD = {
-    "string": "word", "integer": 1, "number": 1, "boolean": True, "object": {"label": "word"},
-}  # fmt: skip
-
-
-def _good(part: Mapping[str, Any]) -> Any:
-    if part.get("enum"):
-        return part["enum"][0]
-    if part["type"] == "array":
-        return [_good(part.get("items", {"type": "string"}))]
-    return max(1, part["minimum"]) if "minimum" in part else _GOOD[part["type"]]
-
-
 def _bad(part: Mapping[str, Any]) -> Iterator[Any]:
-    deep = _DEEP
     kinds: dict[str, tuple[Any, ...]] = {
-        "string": (5, ["word"], {"a": 1}, True, deep, b"word"),
-        "integer": ("5", 1.5, [1], True, deep, float("inf")),
-        "number": ("5", [1], True, deep, float("inf")),
-        "boolean": (5, "true", [True], deep),
-        "array": ("word", 5, [1], [None], [["word"]], {"word": 1}, deep),
+        "string": (5, ["word"], {"a": 1}, True, _DEEP, b"word"),
+        "integer": ("5", 1.5, [1], True, _DEEP, float("inf")),
+        "number": ("5", [1], True, _DEEP, float("inf")),
+        "boolean": (5, "true", [True], _DEEP),
+        "array": ("word", 5, [1], [None], [["word"]], {"word": 1}, _DEEP),
         "object": (5, [], [1], True, 1.5),
     }
     yield from kinds[part["type"]]

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from arena.testing.actions import Attacker, Call, Probe, Schemas
+from arena.runs.episodes import PlayedStep
+from arena.testing.actions import Attacker, Probe, Schemas, SentCall, without_ids
 from arena.testing.bm25 import Bm25
+from arena.testing.episodes import flat
 from arena.testing.exposure import Exposure
 from arena.testing.files import Facts
-from arena.testing.hostile import without_ids
 from arena.testing.oracles import (
+    ANY,
     ORACLES,
-    Oracle,
     Papers,
-    check_end_info,
-    check_step_info,
+    ToolOracle,
+    check_info,
     compare,
     listing,
-    only_error,
-    with_keys,
 )
 from arena.testing.report import CheckError, Report, Reporter, brief
-from arena.testing.unproven import Headings, References
-from arena.testing.walk import label_type, parsed, strings, walk
+from arena.testing.walk import parsed, strings, walk
 
 _OBSERVATION = {"topic", "cutoff", "stage", "result", "budget"}
 _BUDGET = {"steps", "searches", "reads", "characters"}
@@ -62,48 +61,32 @@ class Kind(NamedTuple):
         return " ".join([self.id, *[f"vector of {self.vector}"] * bool(self.vector), *words])
 
 
-class Shared(NamedTuple):
-    """What all episodes of one audit share.
+@dataclass
+class Shared:
+    """What all episodes and views of one audit share.
 
     Attributes:
         facts: The files.
-        exposure: Finds hidden papers in results.
         retrievers: Engines; the first is the environments' own.
         scorers: Second BM25 of the engines that are one.
-        instructions: (environment, stage) -> instructions, the same for all surveys.
-        references: Counts the references that tools without an oracle show.
         log: Takes findings.
+        exposure: Finds hidden papers in results, and counts references in them.
+        surveys: Ids of surveys to play, without end.
+        advance: Called with a number of actions that are done.
+        instructions: (environment, stage) -> instructions, the same for all surveys.
     """
 
     facts: Facts
-    exposure: Exposure
     retrievers: tuple[str, ...]
     scorers: Mapping[str, Bm25]
-    instructions: dict[tuple[str, str], set[str]]
-    references: References
     log: Report
+    exposure: Exposure
+    surveys: Iterator[str]
+    advance: Callable[[int], Any]
+    instructions: dict[tuple[str, str], set[str]] = field(default_factory=dict)
 
 
-class Step(NamedTuple):
-    """What an environment returned; `info` as that of the scalar environment."""
-
-    observation: Mapping[str, Any]
-    reward: float
-    terminated: bool
-    truncated: bool
-    info: Mapping[str, Any]
-
-
-class _Answer(NamedTuple):
-    """What is compared between the answers to two actions."""
-
-    result: dict[str, Any]
-    spent: dict[str, int]
-    left: dict[str, int]
-    step: Step
-
-
-class Episode:
+class AuditedEpisode:
     """Draws actions for one episode and checks each answer.
 
     Args:
@@ -117,49 +100,26 @@ class Episode:
     def __init__(
         self, kind: Kind, tools: Schemas, survey_id: str, shared: Shared, rng: random.Random
     ) -> None:
-        self.survey, self.over = shared.facts.surveys[survey_id], False
+        self.survey, self.over, self._begun = shared.facts.surveys[survey_id], False, False
         self._kind, self._shared, self._log = kind, shared, shared.log
         self._where = f"{kind.name}, survey {survey_id!r} before {self.survey.date}"
         self._reach = shared.facts.reach(survey_id)
         self._unproven = frozenset(tools.keys() - ORACLES.keys())
         self._attacker = Attacker(self._reach, self.survey, tools, self._unproven, rng)
-        self._headings = Headings(self.survey, self._reach, shared.exposure)
-        self._shown: set[str] = set()
         self._papers = Papers(self._reach, shared.scorers, shared.retrievers[0], self._log)
-        self._oracle = Oracle(self._papers, kind.stages)
+        self._oracle = ToolOracle(self._papers, kind.stages)
         # Ids and headings that are too long to stand in a text by chance.
-        self._labels = [reference.id for reference in self.survey.references]
-        self._labels = [paper_id for paper_id in self._labels if len(paper_id) > 4]
+        ids = [row["reference"] for row in self.survey.references]
+        self._labels = [paper_id for paper_id in ids if len(paper_id) > 4]
         self._labels += [text for text in self.survey.headings if len(text) > 12]
         self._labels.append(survey_id)
-        self._sent = {self.survey.title.lower()[:_TOPIC]}
-        self._waiting: list[Call] = []
-        self._probe = Probe("single", ())
-        self._answers: list[_Answer] = []
-        self._call = Call(None, "", {})
+        self._sent, self._shown = {self.survey.title.lower()[:_TOPIC]}, set[str]()
+        self._probe, self._waiting = Probe("single", ()), list[SentCall]()
+        self._answers: list[tuple[dict[str, Any], dict[str, Any]]] = []
+        self._call = SentCall(None)
         self._budget: dict[str, int] = {}
 
-    def begin(self, observation: Mapping[str, Any], info: Mapping[str, Any]) -> None:
-        """Check what a reset returned."""
-        self._log.surveys.add(self.survey.id)
-        self._log.cutoffs.add(self.survey.date)
-        report = self.reporter("reset()")
-        result = self._observed(observation, report)
-        if dict(info) != {"survey": self.survey.id}:
-            report("info", f"info={brief(info)}")
-        self._check_instruction(result, report)
-        names = ("message", "references") if self._kind.starts_with_references else ("message",)
-        compare(result, with_keys(*names), report, "the first result")
-        if not self._kind.starts_with_references:
-            self._expose(result, report, texts=False)
-            return
-        papers = [self._reach.paper(reference.id) for reference in self.survey.references]
-        in_reach = sorted({paper.number: paper for paper in papers if paper}.items())[:1_000]
-        self._papers.listed(result.get("references"), report)
-        if result.get("references") != listing([paper for _, paper in in_reach]):
-            report("list", "the references are not those in reach in the order of their dates")
-
-    def next(self) -> Any:
+    def act(self, observation: Any) -> Any:
         """Return the action to send."""
         if not self._waiting:
             self._probe, self._answers = self._attacker.probe(), []
@@ -168,40 +128,13 @@ class Episode:
         self._sent.update(text for _, text in strings(self._call.arguments))
         return self._call.action
 
-    def take(self, step: Step) -> None:
-        """Check what a step returned."""
-        call, report = self._call, self.reporter(brief(self._call.action))
-        self._log.counts["actions"] += 1
-        self._log.tools[call.tool or "malformed"] += 1
-        self._log.environments[self._kind.name] += 1
-        before = self._budget
-        result = self._observed(step.observation, report, check_stage=False)
-        spent = {name: before[name] - left for name, left in self._budget.items() if name in before}
-        self.over = step.terminated or step.truncated
-        predicted = True
-        if not call.tool:
-            if "error" not in result:
-                report("error", "a malformed call was answered")
-            only_error(result, report)
+    def take(self, step: PlayedStep) -> None:
+        """Check what the reset returned, and then every step."""
+        if self._begun:
+            self._step(step)
         else:
-            predicted = self._oracle.check(call, result, step.truncated, report)
-        stage = step.observation.get("stage")
-        self._oracle.follow(str(stage))
-        if stage != self._oracle.stage:
-            report("observation", f"stage={stage!r}")
-        if predicted:
-            self._check_instruction(result, report)
-            self._check_unlabelled(result, call, report)
-            result_text = {k: v for k, v in result.items() if k in ("error", "message", "repairs")}
-            self._expose(result_text, report, texts=False)
-        else:
-            self._expose(result, report)
-            self._check_unproven(result, call, report)
-        check_step_info(step.info, step.reward, self.survey, self.over, report)
-        if self.over:
-            submitted = self._oracle.submitted if self._oracle.certain else None
-            check_end_info(step.info, self.survey, submitted, report)
-        self._compare(_Answer(result, spent, self._budget, step), report)
+            self._begun = True
+            self._begin(step)
 
     def crash(self, error: Exception) -> None:
         """Report an exception."""
@@ -211,22 +144,65 @@ class Episode:
         """Return a function that takes findings of this episode."""
         return lambda check, what: self._log.add(check, self._where, action, what)
 
-    def check_render(self, env: Any, step: Step) -> None:
+    def check_render(self, rendered: object, observation: Mapping[str, Any]) -> None:
         """Check that ``render()`` names no label besides those in the observation."""
-        rendered, result = env.render(), str(step.observation.get("result"))
         for label in self._labels:
-            if isinstance(rendered, str) and label in rendered and label not in result:
+            if label in str(rendered) and label not in str(observation.get("result")):
                 self.reporter("render()")("render", f"it shows {label!r}")
 
-    def _observed(
-        self, observation: Mapping[str, Any], report: Reporter, check_stage: bool = True
-    ) -> dict[str, Any]:
+    def _step(self, step: PlayedStep) -> None:
+        """Check what a step returned."""
+        call, report, log = self._call, self.reporter(brief(self._call.action)), self._log
+        log.counts["actions"] += 1
+        log.tools[call.tool or "malformed"] += 1
+        log.environments[self._kind.name] += 1
+        before = self._budget
+        result = self._observed(step.observation, report)
+        self.over = step.terminated or step.truncated
+        predicted = self._oracle.check(call, result, step.truncated, report)
+        stage = str(step.observation.get("stage"))
+        self._oracle.follow(stage)
+        if stage != self._oracle.stage:
+            report("observation", f"stage={stage!r}")
+        self._expose(result, report)
+        self._check_texts(result, predicted, report)
+        submitted = self._oracle.submitted if self._oracle.certain else None
+        check_info(step.info, self.survey, self.over, step.reward, submitted, report)
+        # What must not depend on whether a paper with a hidden id exists later: each key of the
+        # result for itself, so that one that differs every time, such as a counter, excuses none.
+        spent = {name: before[name] - left for name, left in self._budget.items() if name in before}
+        whole = {"spent": spent, "reward": step.reward}
+        whole |= {"terminated": step.terminated, "truncated": step.truncated}
+        self._answers.append((result, whole))
+        self._compare(report)
+
+    def _begin(self, step: PlayedStep) -> None:
+        """Check what a reset returned."""
+        self._log.surveys.add(self.survey.id)
+        self._log.cutoffs.add(self.survey.date)
+        report = self.reporter("reset()")
+        result = self._observed(step.observation, report)
+        if step.observation.get("stage") != self._oracle.stage:
+            report("observation", f"stage={step.observation.get('stage')!r}")
+        if dict(step.info) != {"survey": self.survey.id}:
+            report("info", f"info={brief(step.info)}")
+        self._check_texts(result, True, report)
+        names = ("message", "references") if self._kind.starts_with_references else ("message",)
+        compare(result, dict.fromkeys(names, ANY), report, "the first result")
+        self._expose(result, report)
+        if self._kind.starts_with_references:
+            papers = [self._reach.paper(row["reference"]) for row in self.survey.references]
+            in_reach = sorted({paper.number: paper for paper in papers if paper}.items())[:1_000]
+            self._papers.shown(result.get("references"), report)
+            if result.get("references") != listing([paper for _, paper in in_reach]):
+                what = "the references are not those in reach in the order of their dates"
+                report("list", what)
+
+    def _observed(self, observation: Mapping[str, Any], report: Reporter) -> dict[str, Any]:
         """Check an observation; return the result in it."""
         if set(observation) != _OBSERVATION:
             report("observation", f"it has the keys {sorted(observation)}")
         expected = {"topic": self.survey.title.lower()[:_TOPIC], "cutoff": self.survey.date}
-        if check_stage:
-            expected["stage"] = self._oracle.stage
         for name, value in expected.items():
             if observation.get(name) != value:
                 actual = observation.get(name)
@@ -235,110 +211,86 @@ class Episode:
         numbers = isinstance(budget, Mapping) and all(
             isinstance(left, int | np.integer) for left in budget.values()
         )
-        if not numbers or set(budget) != _BUDGET:  # type: ignore[arg-type]
-            report("observation", f"budget={brief(budget)}")
         self._budget = {name: int(left) for name, left in budget.items()} if numbers else {}  # type: ignore[union-attr]
+        if set(self._budget) != _BUDGET:
+            report("observation", f"budget={brief(budget)}")
         result = parsed(observation.get("result", ""))
         if not isinstance(result, dict):
             report("result", f"it is no object of JSON: {brief(observation.get('result'))}")
             return {}
-        if self._unproven and "error" not in result:
-            ids = self._shared.exposure.ids_in_reach(result, self._reach)
-            self._shown.update(*ids.values())
         return result
 
-    def _expose(self, result: Any, report: Reporter, texts: bool = True) -> None:
+    def _expose(self, result: dict[str, Any], report: Reporter) -> None:
         """Report all that a result shows of papers out of reach."""
-        for check, what in self._shared.exposure.find(result, self._reach, self._sent, texts):
+        for check, what in self._shared.exposure.find(result, self._reach, self._sent):
             report(check, what)
 
-    def _check_instruction(self, result: Mapping[str, Any], report: Reporter) -> None:
-        """Check that an instruction is the same for every survey."""
-        if "message" not in result:
-            return
-        searched = "hits" in result  # either nothing matches, or nothing more does
-        place = self._kind.id, f"{self._call.tool} {self._oracle.stage}"
-        known = self._shared.instructions.setdefault(("search", "") if searched else place, set())
-        message = str(result["message"])
-        if message not in known and len(known) > searched:
-            report("instruction", f"{message!r} differs from those before: {sorted(known)}")
-        else:
-            known.add(message)
-
-    def _check_unlabelled(self, result: Mapping[str, Any], call: Call, report: Reporter) -> None:
-        """Check that an error or message names no label that the agent has not sent."""
+    def _check_texts(self, result: dict[str, Any], predicted: bool, report: Reporter) -> None:
+        """Check errors, messages and, if no oracle predicts the result, all of it for labels."""
+        call, exposure = self._call, self._shared.exposure
+        if self._unproven and "error" not in result:
+            self._shown.update(*exposure.ids_in_reach(result, self._reach).values())
+        if not predicted:
+            for check, what in exposure.headings(result, self.survey, self._reach, self._sent):
+                report(check, what)
+            texts = [text for _, text in strings(call.arguments)]
+            scorer = self._shared.scorers.get(self._shared.retrievers[0])
+            if "error" not in result:
+                exposure.count_numbers(call.tool, texts, result, self._reach, scorer)
+            if "error" not in result and not self._kind.starts_with_references:
+                exposure.count_references(call.tool, result, self.survey, self._reach)
+        elif "message" in result:  # an instruction is the same for every survey
+            searched = "hits" in result  # either nothing matches, or nothing more does
+            place = self._kind.id, f"{call.tool} {self._oracle.stage}"
+            place = ("search", "") if searched else place
+            known = self._shared.instructions.setdefault(place, set())
+            if len(known) <= searched:
+                known.add(str(result["message"]))
+            elif str(result["message"]) not in known:
+                what = f"{result['message']!r} differs from those before: {sorted(known)}"
+                report("instruction", what)
         texts = [str(value) for name, value in result.items() if name in ("error", "message")]
-        sent = brief([call.action, call.arguments], 100_000) if texts else ""
-        for text in texts:
-            for label in self._labels:
-                if label in text and label not in sent:
-                    report("error", f"{text!r} names the label {label!r}")
+        sent = [brief([call.action, call.arguments], 100_000)] if texts else []
+        sent += [] if predicted else [*self._sent, *self._shown]
+        for label in self._labels if texts else ():
+            if any(label in text for text in texts) and not any(label in text for text in sent):
+                report("error", f"{texts!r} names the label {label!r}")
 
-    def _check_unproven(self, result: Mapping[str, Any], call: Call, report: Reporter) -> None:
-        """Check a result that no oracle predicts for labels of the survey."""
-        for check, what in self._headings.find(result, self._sent):
-            report(check, what)
-        ids = self._shared.exposure.ids_in_reach(result, self._reach)
-        if "error" not in result:
-            if not self._kind.starts_with_references:
-                self._shared.references.add(call.tool, ids, self.survey, self._reach)
-            return
-        for paper_id in sorted(set().union(*ids.values()) & self.survey.gains.keys() - self._shown):
-            if not any(paper_id in text for text in self._sent):
-                report("error", f"{result['error']!r} names the reference {paper_id!r}")
-
-    def _compare(self, answer: _Answer, report: Reporter) -> None:
+    def _compare(self, report: Reporter) -> None:
         """Check the answers of a probe against each other."""
-        self._answers.append(answer)
         probe, answers = self._probe, self._answers
         if probe.kind == "single" or len(answers) < len(probe.calls):
             return
         if probe.kind == "paged":
             offset = probe.calls[1].arguments["offset"]
-            whole, part = (each.result.get("hits") for each in answers)
+            whole, part = (result.get("hits") for result, _ in answers)
             if isinstance(whole, list) and isinstance(part, list):
                 self._log.counts["pages compared"] += 1
                 if whole[offset:] != part:
                     report("paging", f"{len(part)} hits, not hits {offset} on of one search")
             return
         self._log.counts["twins compared"] += 1
-        (hidden, twin, *_), (_, second, *more) = probe.ids, answers
-        aspects = [self._aspects(*pair) for pair in zip(answers, probe.ids, strict=True)]
-        last = second.left.get("steps") == 0  # the last step ends the episode whatever it is
-        for name in dict.fromkeys(name for aspect in aspects for name in aspect):
-            value, other = aspects[0].get(name, ()), aspects[1].get(name, ())
-            stable = not more or aspects[2].get(name, ()) == other  # else it differs every time
-            ends = name in Step._fields
-            if value != other and stable and not (ends and last):
-                report("indistinguishable", f"{name}={brief(value)} for {hidden!r}, "
-                       f"but {brief(other)} for {twin!r}")  # fmt: skip
-
-    def _aspects(self, answer: _Answer, paper_id: str) -> dict[str, Any]:
-        """Return what must not depend on whether a paper with a hidden id exists later.
-
-        Each key of the result is an aspect of its own, so that one that differs every time, such
-        as a counter, excuses no other.
-        """
-        step = answer.step
-        return {
-            **_by_path("result", without_ids(answer.result, paper_id)),
-            "spent": answer.spent,
-            **dict(zip(Step._fields[1:4], step[1:4], strict=True)),
-        }
+        one, two, *more = (
+            _by_path(without_ids(result, paper_id)) | whole
+            for (result, whole), paper_id in zip(answers, probe.ids, strict=True)
+        )
+        last = self._budget.get("steps") == 0 and not more  # which ends it whatever it is
+        for name in one | two:
+            if last and name in ("reward", "terminated", "truncated"):
+                continue
+            value, other = one.get(name, ()), two.get(name, ())
+            stable = not more or more[0].get(name, ()) == other  # else it differs every time
+            if value != other and stable:
+                what = f"{name}={brief(value)} for {probe.ids[0]!r}, but {brief(other)}"
+                report("indistinguishable", f"{what} for {probe.ids[1]!r}")
 
 
-def _by_path(path: str, value: Any) -> dict[str, list[Any]]:
-    """Return the leaves of a value of JSON by the keys that lead to them; lists add no key."""
+def _by_path(result: dict[str, Any]) -> dict[str, list[Any]]:
+    """Return the leaves of a result by the keys that lead to them; lists add no key."""
     leaves: dict[str, list[Any]] = {}
-    waiting = [(path, value)]
-    while waiting:
-        path, item = waiting.pop()
-        if isinstance(item, dict) and item:
-            waiting += [(f"{path}.{name}", below) for name, below in reversed(item.items())]
-        elif isinstance(item, list) and item:
-            waiting += [(f"{path}[]", below) for below in reversed(item)]
-        else:
-            leaves.setdefault(path, []).append(item)
+    for path, leaf in flat(result):
+        keys = ("[]" if isinstance(part, int) else f".{part}" for part in path)
+        leaves.setdefault("".join(("result", *keys)), []).append(leaf)
     return leaves
 
 
@@ -358,9 +310,7 @@ def check_attributes(env: Any, facts: Facts, headings: frozenset[str], report: R
     try:
         for path, value in walk(env, "env", corpora=True):
             count += 1
-            if kind := label_type(value):
-                report("attribute", f"{path} is a {kind}, which holds labels")
-            elif isinstance(value, str) and (
+            if isinstance(value, str) and (
                 value in headings or (value in facts.by_id and value not in facts.surveys)
             ):
                 report("attribute", f"{path} is {value!r}")

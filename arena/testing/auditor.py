@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
+import copy
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -16,25 +17,25 @@ from arena._internal.progress import progress
 from arena.corpus import Corpus
 from arena.corpus.indexes import read_index
 from arena.errors import DataError, clip
+from arena.runs.episodes import PlayedStep, play
 from arena.tasks import TASKS, environment_ids, stages_of
 from arena.testing.actions import schemas_of
-from arena.testing.audited import Episode, Kind, Shared, Step, check_attributes
-from arena.testing.bm25 import MAX_CHARACTERS, Bm25, characters
+from arena.testing.audited import AuditedEpisode, Kind, Shared, check_attributes
+from arena.testing.bm25 import Bm25
 from arena.testing.contract import find_spec, task_of
 from arena.testing.episodes import info_of, unbatched
 from arena.testing.exposure import Exposure
 from arena.testing.files import Facts
 from arena.testing.oracles import END, ORACLES
 from arena.testing.report import Report
-from arena.testing.stored import check_files
-from arena.testing.unproven import References
 from arena.testing.views import Views
+from arena.tools import tool_schemas
 
 _MOST = 10**8
-_MAX_K = 100
 _EVERY = 150  # actions between two looks at the attributes
 _FINAL = ("final_obs", "final_info")
 _TIGHT = {"max_steps": 25, "max_searches": 5, "max_reads": 5, "max_characters": 30_000}
+_MAX_CHARACTERS = 200_000_000  # a corpus with more text gets no second BM25
 
 
 def audit(
@@ -69,47 +70,50 @@ def audit(
     for name, value, least in (("actions", actions, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _MOST:
             raise DataError(f"{name}={clip(value)}: give an integer from {least} to {_MOST}.")
-    if isinstance(retrievers, str) or not retrievers:
-        raise DataError(f"retrievers={clip(retrievers)}: give a list of names.")
+    for name, names in (("retrievers", retrievers), ("environments", environments)):
+        if isinstance(names, str) or not (names or names is None):
+            raise DataError(f"{name}={clip(names)}: give a list of names.")
     opened = Corpus.open(corpus)
-    names = tuple(dict.fromkeys(retrievers))
-    for name in names:
+    engines = tuple(dict.fromkeys(retrievers))
+    for name in engines:
         opened.retriever(name)
-    env_ids = environment_ids() if environments is None else environments
-    audited = kinds(env_ids, str(opened.directory))
+    audited = kinds(environments or environment_ids(), str(opened.directory))
     facts, log = Facts(opened.directory), Report()
-    check_files(facts, log)
-    scorers = _scorers(opened, facts, names)
-    references = References()
-    shared = Shared(facts, Exposure(facts), names, scorers, {}, references, log)
-    surveys = random.Random(f"{seed} surveys").sample(list(facts.surveys), len(facts.surveys))
-    turns = itertools.cycle(surveys)
+    for check, file, what in facts.broken_rules():
+        log.add(check, file, "", what)
+    log.counts["dates derived again"] = len(facts.papers) + len(facts.surveys)
+    log.counts["links derived again"] = len(facts.links)
+    log.counts["labels derived again"] = sum(len(s.references) for s in facts.surveys.values())
+    scorers = _scorers(opened, facts, engines)
+    # From late to early, so that what one episode leaves behind is out of the next one's reach.
+    surveys = cycle(sorted(facts.surveys, key=lambda s: (facts.surveys[s].day, s), reverse=True))
     views, unproven = max(1, actions // 10), set()
     with progress(total=actions + views, desc="audit", unit="action") as bar:
+        shared = Shared(facts, engines, scorers, log, Exposure(facts), surveys, bar.update)
         for number, kind in enumerate(audited):
             share = actions * (number + 1) // len(audited) - actions * number // len(audited)
             rng = random.Random(f"{seed} {kind.name}")
-            driver = _Driver(kind, str(opened.directory), shared, turns, rng, bar.update)
+            driver = _Driver(kind, str(opened.directory), shared, rng)
             unproven |= driver.tools.keys() - ORACLES.keys()
             driver.play(share)
         attacked = Views(opened, shared, random.Random(f"{seed} views"))
         for _ in range(views):
             attacked.ask()
             bar.update(1)
-    references.report(log)
+    for check, tool, what in shared.exposure.over_many_calls():
+        log.add(check, "all episodes", tool, what)
     log.counts["surveys"], log.counts["cutoffs"] = len(log.surveys), len(log.cutoffs)
-    indexes = {f"index {name}": opened.index_sha256(name) for name in names}
+    indexes = {f"index {name}": opened.index_sha256(name) for name in engines}
     tasks = str(opened.manifest["tasks_sha256"])
     code = code_sha256(rooms=("testing",))
     log.hashes = {"corpus": opened.sha256, "tasks": tasks, **indexes, "code": code}
     log.settings = {
         "actions": actions,
         "seed": seed,
-        "retrievers": list(names),
-        "scores_not_compared": [name for name in names if name not in scorers],
+        "retrievers": list(engines),
+        "scores_not_compared": [name for name in engines if name not in scorers],
         "tools_without_oracle": sorted(unproven),
     }
-    log.sort()
     log.seconds = time.perf_counter() - begun
     return log
 
@@ -149,162 +153,154 @@ class _Driver:
         kind: The environment.
         corpus: Directory of the corpus.
         shared: What all episodes share.
-        turns: Surveys to play, without end.
         rng: Source of randomness.
-        advance: Called with a number of actions that are done.
 
     Attributes:
         tools: Schemas of the tools of the environment.
     """
 
-    def __init__(
-        self,
-        kind: Kind,
-        corpus: str,
-        shared: Shared,
-        turns: Iterator[str],
-        rng: random.Random,
-        advance: Callable[[int], Any],
-    ) -> None:
-        self._kind, self._shared, self._turns, self._rng = kind, shared, turns, rng
-        self._advance, self._acted, self._looked = advance, 0, -_EVERY
-        facts = shared.facts
-        self._surveys = list(facts.surveys)
-        self._headings = frozenset(
-            heading
-            for survey in facts.surveys.values()
-            for heading in survey.headings
-            if len(heading) > 12 and heading not in facts.by_id
-        )
+    def __init__(self, kind: Kind, corpus: str, shared: Shared, rng: random.Random) -> None:
+        self._kind, self._shared, self._rng = kind, shared, rng
+        self._acted, self._looked = 0, -_EVERY
+        by_id = shared.facts.by_id
+        headings = (text for s in shared.facts.surveys.values() for text in s.headings)
+        self._headings = frozenset(h for h in headings if len(h) > 12 and h not in by_id)
         arguments = {
             "corpus": corpus,
             "retriever": shared.retrievers[0],
             "retrievers": shared.retrievers[1:],
-            "surveys": self._surveys,
+            "surveys": list(shared.facts.surveys),
             "render_mode": "ansi",
-            "max_k": _MAX_K,
+            "max_k": 100,
             **kind.arguments,
         }
-        self._env: Any
-        if kind.vector:
-            self._env = gymnasium.make_vec(kind.id, num_envs=kind.vector, **arguments)
-        else:
-            self._env = gymnasium.make(kind.id, **arguments)
-        self.tools = schemas_of(self._env)
+        vector = {"num_envs": kind.vector} if kind.vector else {}
+        make: Callable[..., Any] = gymnasium.make_vec if kind.vector else gymnasium.make
+        self._env = make(kind.id, **vector, **arguments)
+        self._given = copy.deepcopy(tool_schemas(self._env))
+        self.tools = copy.deepcopy(schemas_of(self._env))
 
     def play(self, actions: int) -> None:
         """Act `actions` times, in one episode after the other."""
-        done = 0
-        while done < actions:
-            one = self._play_vector if self._kind.vector else self._play_scalar
-            done += one(actions - done)
+        play_some = self._play_vector if self._kind.vector else self._play_scalar
+        while self._acted < actions and play_some(actions):
+            pass
+        self._shared.advance(max(0, actions - self._acted))
         self._env.close()
 
-    def _play_scalar(self, most: int) -> int:
-        """Play at most `most` actions of one episode; return how many."""
-        survey_id = next(self._turns)
-        env, episode = self._env, self._episode(survey_id)
-        try:
-            seed = self._rng.randrange(2**31)
-            observation, info = env.reset(seed=seed, options={"survey": survey_id})
-        except Exception as error:
-            episode.crash(error)
-            return most
-        episode.begin(observation, info)
+    def _play_scalar(self, actions: int) -> bool:
+        """Play one episode, at most until `actions` are done; return whether to go on."""
+        survey, seed = next(self._shared.surveys), self._rng.randrange(2**31)
+        episode = self._episode(survey)
         looks = self._looked + _EVERY <= self._acted  # at the start and the end of this episode
-        if looks:
-            self._looked = self._acted
-            self._look(episode)
-        done = 0
-        while done < most and not episode.over:
-            action = episode.next()
-            done += 1
-            self._acted += 1
-            self._advance(1)
+        steps = play(self._env, episode.act, survey, seed)
+        number = -1
+        while number < 0 or (self._acted < actions and not episode.over):
             try:
-                step = Step(*env.step(action))
+                step = next(steps)
             except Exception as error:
                 episode.crash(error)
-                return done
+                self._done(number >= 0)
+                return number >= 0
+            number += 1
+            self._done(number > 0)
             episode.take(step)
-            if done % 10 == 0:
-                episode.check_render(env, step)
+            if number and number % 10 == 0:
+                episode.check_render(self._env.render(), step.observation)
+            if looks and not number:
+                self._look(episode)
         if looks:
             self._look(episode)
-        return done
+        return True
 
-    def _play_vector(self, most: int) -> int:
-        """Play in all environments of a vector, which reset themselves; return how many actions."""
-        env, number = self._env, self._kind.vector
+    def _play_vector(self, actions: int) -> bool:
+        """Play in all environments of a vector, which reset themselves."""
+        env, places = self._env, range(self._kind.vector)
+        episodes: list[AuditedEpisode] = []
         try:
             observations, infos = env.reset(seed=self._rng.randrange(2**31))
+            episodes = [self._started(observations, infos, place) for place in places]
+            while self._acted < actions:
+                sent = [episode.act(None) for episode in episodes]
+                acting = [not episode.over for episode in episodes]
+                self._done(sum(acting))
+                observations, rewards, terminations, truncations, infos = env.step(sent)
+                self._check_keys(infos, episodes[0])
+                for i in places:
+                    if not acting[i]:  # the action was ignored, and a new episode began
+                        episodes[i] = self._started(observations, infos, i)
+                        continue
+                    over = bool(terminations[i]), bool(truncations[i])
+                    anew = any(over) and self._kind.same_step
+                    one = infos["final_obs"][i] if anew else unbatched(observations, i)
+                    info = info_of(infos["final_info"] if anew else infos, i)
+                    step = PlayedStep(sent[i], one, float(rewards[i]), *over, info)
+                    episodes[i].take(step)
+                    if anew:
+                        episodes[i] = self._started(observations, infos, i)
+                if self._acted - self._looked >= _EVERY:
+                    self._look(episodes[0])
+            self._look(episodes[0])
         except Exception as error:
-            self._episode(self._surveys[0]).crash(error)
-            return most
-        episodes = [self._begun(observations, infos, i) for i in range(number)]
-        done = looked = 0
-        while done < most:
-            actions = [episode.next() for episode in episodes]
-            acting = [not episode.over for episode in episodes]
-            done += sum(acting)
-            self._advance(sum(acting))
-            try:
-                observations, rewards, terminations, truncations, infos = env.step(actions)
-            except Exception as error:
-                for episode in episodes:
-                    episode.crash(error)
-                return done
-            self._check_keys(infos, episodes[0])
-            for i, episode in enumerate(episodes):
-                if not acting[i]:  # the action was ignored, and a new episode began
-                    episodes[i] = self._begun(observations, infos, i)
-                    continue
-                ends = bool(terminations[i]), bool(truncations[i])
-                anew = any(ends) and self._kind.same_step
-                if anew:
-                    one, info = infos["final_obs"][i], info_of(infos["final_info"], i)
-                else:
-                    one, info = unbatched(observations, i), info_of(infos, i)
-                episode.take(Step(one, float(rewards[i]), *ends, info))
-                if anew:
-                    episodes[i] = self._begun(observations, infos, i)
-            if done - looked >= _EVERY:
-                looked = done
-                self._look(episodes[0])
-        self._look(episodes[0])
-        return done
+            for episode in episodes or [self._episode(next(self._shared.surveys))]:
+                episode.crash(error)
+            return bool(episodes)
+        return True
 
-    def _begun(self, observations: Mapping[str, Any], infos: Mapping[str, Any], i: int) -> Episode:
-        info = {name: value for name, value in info_of(infos, i).items() if name not in _FINAL}
-        known = info.get("survey") in self._shared.facts.surveys
-        episode = self._episode(info["survey"] if known else self._surveys[0])
-        episode.begin(unbatched(observations, i), info)
+    def _started(
+        self, observations: Mapping[str, Any], infos: Mapping[str, Any], place: int
+    ) -> AuditedEpisode:
+        info = {name: v for name, v in info_of(infos, place).items() if name not in _FINAL}
+        surveys = self._shared.facts.surveys
+        episode = self._episode(info["survey"] if info.get("survey") in surveys else min(surveys))
+        episode.take(PlayedStep(None, unbatched(observations, place), 0.0, False, False, info))
         return episode
 
-    def _episode(self, survey_id: str) -> Episode:
-        return Episode(self._kind, self.tools, survey_id, self._shared, self._rng)
+    def _episode(self, survey_id: str) -> AuditedEpisode:
+        """Begin an episode with fresh schemas, which the agent then edits."""
+        episode = AuditedEpisode(self._kind, self.tools, survey_id, self._shared, self._rng)
+        schemas = tool_schemas(self._env)
+        if schemas != self._given:
+            what = "the tool schemas show what an agent wrote into those of an earlier episode"
+            episode.reporter("tool_schemas()")("isolation", what)
+        _edit(schemas)
+        return episode
 
-    def _look(self, episode: Episode) -> None:
-        report = episode.reporter("public attributes")
-        count = check_attributes(self._env, self._shared.facts, self._headings, report)
+    def _done(self, actions: int) -> None:
+        self._acted += actions
+        self._shared.advance(actions)
+
+    def _look(self, episode: AuditedEpisode) -> None:
+        self._looked = self._acted
+        report, facts = episode.reporter("public attributes"), self._shared.facts
+        count = check_attributes(self._env, facts, self._headings, report)
         self._shared.log.counts["attributes looked at"] += count
 
-    def _check_keys(self, infos: Mapping[str, Any], episode: Episode) -> None:
+    def _check_keys(self, infos: Mapping[str, Any], episode: AuditedEpisode) -> None:
         """Check the keys of the infos, also those that a mask hides."""
         allowed = {*END, *_FINAL} if self._kind.same_step else END
         if more := {name.removeprefix("_") for name in infos} - allowed:
             episode.reporter("step()")("info", f"infos has the keys {sorted(more)}")
 
 
+def _edit(value: Any) -> None:
+    """Write into every dict of a value of JSON."""
+    for item in list(value.values() if isinstance(value, dict) else value):
+        if isinstance(item, dict | list):
+            _edit(item)
+    if isinstance(value, dict):
+        value["x-edited"] = "by an agent"
+
+
 def _scorers(corpus: Corpus, facts: Facts, names: tuple[str, ...]) -> dict[str, Bm25]:
     """Return a second BM25 for each index that is one, unless there is too much text."""
-    scorers: dict[str, Bm25] = {}
-    if characters(facts) > MAX_CHARACTERS:
-        return scorers
-    for name in names:
-        if "(" in name:  # a combination
-            continue
-        manifest = read_index(corpus.directory, name, corpus.sha256)
-        if manifest["engine"] == "bm25":
-            scorers[name] = Bm25(facts, tuple(manifest["fields"]))
-    return scorers
+    texts = (text for number in range(len(facts.papers)) for text in facts.texts(number))
+    if sum(map(len, texts)) > _MAX_CHARACTERS:
+        return {}
+    single = [name for name in names if "(" not in name]  # no combination
+    manifests = {n: read_index(corpus.directory, n, corpus.sha256) for n in single}
+    return {
+        name: Bm25(facts, tuple(manifest["fields"]))
+        for name, manifest in manifests.items()
+        if manifest["engine"] == "bm25"
+    }

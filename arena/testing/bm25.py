@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 from arena.testing.files import Facts, Reach
 from arena.text import analyze
 
-MAX_CHARACTERS = 200_000_000
-"""A corpus with more text gets no second BM25."""
-
 TOLERANCE = 1e-9
 
 
@@ -27,17 +24,19 @@ class Bm25:
     """
 
     def __init__(self, facts: Facts, fields: tuple[str, ...]) -> None:
-        self.lengths = np.zeros(len(facts.papers))
+        self._lengths = np.zeros(len(facts.papers))
         postings: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
         for paper in facts.papers:
             if paper.survey or paper.date is None:
                 continue
-            terms = Counter(analyze(text_of(facts, paper.number, fields)))
-            self.lengths[paper.number] = sum(terms.values())
-            for term, times in terms.items():
-                documents, counts = postings[term]
-                documents.append(paper.number)
-                counts.append(times)
+            sections = facts.sections.get(paper.number, ())
+            texts = {"title": [paper.title], "abstract": [paper.abstract]}
+            texts["fulltext"] = [text for section in sections for text in section]
+            text = "\n".join(text for field in fields for text in texts[field])
+            for term, times in Counter(analyze(text)).items():
+                self._lengths[paper.number] += times
+                postings[term][0].append(paper.number)
+                postings[term][1].append(times)
         self._postings: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {
             term: (np.array(documents), np.array(counts, np.float64))
             for term, (documents, counts) in postings.items()
@@ -45,37 +44,18 @@ class Bm25:
 
     def scores(self, query: str, reach: Reach) -> NDArray[np.float64]:
         """Return the score of every document, shape (n,); 0 for those without a term."""
-        scores = np.zeros(len(self.lengths))
-        total = int(reach.mask.sum())
-        if not total:
-            return scores
-        average = float(self.lengths[reach.mask].sum()) / total
+        scores = np.zeros(len(self._lengths))
+        total = len(reach.numbers)
+        average = float(self._lengths[reach.numbers].sum()) / max(1, total)
         for term, times in Counter(analyze(query)).items():
-            if term not in self._postings:
-                continue
-            documents, counts = self._postings[term]
+            documents, counts = self._postings.get(term, (reach.numbers[:0], scores[:0]))
             here = reach.mask[documents]
             documents, counts = documents[here], counts[here]
-            n = len(documents)
-            idf = math.log(1 + (total - n + 0.5) / (n + 0.5))
-            norm = 0.9 * (1 - 0.4 + 0.4 * self.lengths[documents] / average) if n else 1.0
-            scores[documents] += times * idf * counts / (counts + norm)
+            if n := len(documents):
+                idf = math.log(1 + (total - n + 0.5) / (n + 0.5))
+                norm = 0.9 * (1 - 0.4 + 0.4 * self._lengths[documents] / average)
+                scores[documents] += times * idf * counts / (counts + norm)
         return scores
-
-
-def text_of(facts: Facts, number: int, fields: tuple[str, ...]) -> str:
-    """Return the indexed text of a document."""
-    paper = facts.papers[number]
-    parts = {"title": [paper.title], "abstract": [paper.abstract]}
-    parts["fulltext"] = [part for section in facts.sections.get(number, ()) for part in section]
-    return "\n".join(part for field in fields for part in parts[field])
-
-
-def characters(facts: Facts) -> int:
-    """Return the number of characters of all texts."""
-    own = sum(len(paper.title) + len(paper.abstract) for paper in facts.papers)
-    full = (len(h) + len(t) for sections in facts.sections.values() for h, t in sections)
-    return own + sum(full)
 
 
 def wrong_scores(

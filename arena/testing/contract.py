@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import random
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -10,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
-import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
 from arena._internal.progress import progress
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
-from arena.testing.actions import Player, schemas_of
-from arena.testing.episodes import Trace, play
+from arena.testing.actions import RandomPlayer, schemas_of
+from arena.testing.episodes import Trace, record
 from arena.testing.files import Facts
 from arena.testing.report import CHECKS, CheckError, Result
 
@@ -52,6 +52,9 @@ def check_environment(
         DataError: If an argument is out of range, or the environment does not take `options`.
         CorpusError: If the corpus or an index of it is unusable.
     """
+    if isinstance(checks, str) or not isinstance(options or {}, Mapping):
+        given = f"checks={clip(checks)}, options={clip(options)}"
+        raise DataError(f"{given}: give a list of names and a dict of arguments.")
     names = CHECKS.names() if checks is None else list(dict.fromkeys(checks))
     functions = {name: CHECKS.get(name) for name in names}
     subject = Subject(env_id, corpus, options or {}, episodes, seed)
@@ -64,7 +67,9 @@ def check_environment(
             detail = str(error)
         except Exception as error:  # an exception of a broken environment is the failure
             detail = f"{type(error).__name__}: {error}"
-        results.append(Result(env_id, name, passed, _line(detail)))
+        line = "".join(c if c.isprintable() else " " for c in " ".join(detail.split()))
+        line = line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."
+        results.append(Result(env_id, name, passed, line))
     return results
 
 
@@ -75,6 +80,8 @@ def find_spec(env_id: str) -> EnvSpec:
         UnknownNameError: If there is no such environment.
         DataError: If the module cannot be imported.
     """
+    from arena.tasks import environment_ids
+
     if not isinstance(env_id, str):
         raise UnknownNameError(f"{clip(env_id)} is no id of an environment.")
     module, _, name = env_id.rpartition(":")
@@ -85,8 +92,6 @@ def find_spec(env_id: str) -> EnvSpec:
             raise DataError(
                 f"the module of {env_id!r} cannot be imported: {type(error).__name__}: {error}."
             ) from error
-    from arena.tasks import environment_ids
-
     known = environment_ids()  # a task of another distribution may register its own environment
     try:
         return gymnasium.spec(name)
@@ -135,11 +140,11 @@ class Subject:
             number = isinstance(value, int) and not isinstance(value, bool)
             if not number or not least <= value < 2**31:
                 raise DataError(f"{name}={clip(value)}: give an integer >= {least}.")
+        if not isinstance(corpus, str | Path):
+            raise DataError(f"corpus={clip(corpus)}: give the directory of a built corpus.")
         if "corpus" in options:
             raise DataError("the corpus is no option: name one corpus for all checks.")
-        self.env_id = env_id
-        self.corpus = Path(corpus)
-        self.options = dict(options)
+        self.env_id, self.corpus, self.options = env_id, Path(corpus), dict(options)
         self.seeds = list(range(seed, seed + episodes))
         self.spec = find_spec(env_id)
         try:  # bad input is an error here, and not a failed check
@@ -158,29 +163,26 @@ class Subject:
             warnings.simplefilter("ignore")
             return gymnasium.make(self.spec, **self.arguments(**changes))
 
-    def make_vector(
-        self, num_envs: int, mode: str, **changes: Any
-    ) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
+    def make_vector(self, num_envs: int, mode: str, **changes: Any) -> Any:
         """Make a vector environment; `mode` is ``"sync"`` or ``"vector_entry_point"``."""
+        arguments = self.arguments(vectorization_mode=mode, **changes)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return gymnasium.make_vec(
-                self.spec, num_envs, vectorization_mode=mode, **self.arguments(**changes)
-            )
+            return gymnasium.make_vec(self.spec, num_envs, **arguments)
 
     def arguments(self, **changes: Any) -> dict[str, Any]:
         """Return the arguments of the environment."""
         return {"corpus": str(self.corpus), **self.options, **changes}
 
-    def player(self, seed: int, steps: int = STEPS) -> Player:
+    def player(self, seed: int, steps: int = STEPS) -> RandomPlayer:
         """Return a player of random actions."""
-        return Player(self.tools, seed, steps)
+        return RandomPlayer(self.tools, random.Random(f"{seed} player"), steps)
 
     @cached_property
     def traces(self) -> list[Trace]:
         """The recorded episodes, all played in one environment."""
         env = self.make()
-        return [play(env, seed, self.player(seed), STEPS) for seed in self.seeds]
+        return [record(env, seed, self.player(seed).act, STEPS) for seed in self.seeds]
 
     @cached_property
     def facts(self) -> Facts:
@@ -200,21 +202,7 @@ class Subject:
         default = TASKS.get(task_of(self.make())).references
         return bool(self.options.get("references", default) == "oracle")
 
-    @property
-    def begins_with_papers(self) -> bool:
-        """Whether an episode begins with papers that the agent has not searched for."""
-        return self.gives_references or self.options.get("found") is not None
-
     def counted(self) -> str:
         """Return the number of recorded episodes and steps, for the detail of a check."""
         steps = sum(len(trace.steps) for trace in self.traces)
         return f"{len(self.traces)} episodes, {steps} steps"
-
-    def random(self) -> np.random.Generator:
-        """Return a generator that depends on the seed alone."""
-        return np.random.default_rng(self.seeds[0])
-
-
-def _line(text: str) -> str:
-    line = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."

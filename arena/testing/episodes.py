@@ -1,14 +1,17 @@
-"""The one player of episodes: record, replay and compare them, alone and in vectors."""
+"""Record, replay and compare episodes, alone and in vectors."""
 
 from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
+
+from arena.runs.episodes import play
 
 
 class Trace(NamedTuple):
@@ -16,44 +19,42 @@ class Trace(NamedTuple):
 
     Attributes:
         seed: Seed of the reset.
-        options: Options of the reset.
+        survey: Survey that the reset asks for; None if the environment draws one.
         start: Observation and info of the reset.
         actions: Actions as they were sent.
         steps: [observation, reward, terminated, truncated, info] of each step.
     """
 
     seed: int
-    options: dict[str, Any] | None
+    survey: str | None
     start: list[Any]
     actions: list[Any]
     steps: list[list[Any]]
 
 
-def play(
+def record(
     env: gymnasium.Env[Any, Any],
     seed: int,
-    player: Any,
+    act: Callable[[Any], Any],
     limit: int,
-    options: dict[str, Any] | None = None,
+    survey: str | None = None,
 ) -> Trace:
     """Record one episode, or its first `limit` steps.
 
     Args:
         env: Environment to play in.
         seed: Seed of the reset.
-        player: Object whose ``act(observation)`` returns the next action.
+        act: Function from an observation to the next action.
         limit: Number of steps at most.
-        options: Options of the reset.
+        survey: Survey to play; by default the environment draws one.
     """
-    observation, info = env.reset(seed=seed, options=options)
-    trace = Trace(seed, options, plain([observation, info]), [], [])
-    over = False
-    while not over and len(trace.steps) < limit:
-        action = player.act(observation)
-        trace.actions.append(copy.deepcopy(action))
-        step = env.step(action)
-        trace.steps.append(plain(list(step)))
-        observation, over = step[0], bool(step[2] or step[3])
+    trace = Trace(seed, survey, [], [], [])
+    for step in islice(play(env, act, survey, seed), limit + 1):
+        if not trace.start:
+            trace.start.extend(plain([step.observation, step.info]))
+        else:
+            trace.actions.append(copy.deepcopy(step.action))
+            trace.steps.append(plain(list(step[1:])))
     return trace
 
 
@@ -61,67 +62,54 @@ def replay(
     env: gymnasium.Env[Any, Any], trace: Trace, form: Callable[[Any], Any] = copy.deepcopy
 ) -> Trace:
     """Send the actions of `trace` again, each as `form` writes it, until the episode ends."""
-    start = plain(list(env.reset(seed=trace.seed, options=trace.options)))
-    again = Trace(trace.seed, trace.options, start, [], [])
-    for action in trace.actions:
-        again.actions.append(action)
-        again.steps.append(plain(list(env.step(form(action)))))
-        if again.steps[-1][2] or again.steps[-1][3]:
-            break
-    return again
-
-
-_PLACES = ("observation", "reward", "terminated", "truncated", "info")
+    actions = iter(trace.actions)
+    return record(env, trace.seed, lambda _: form(next(actions)), len(trace.actions), trace.survey)
 
 
 def difference(expected: Trace, got: Trace) -> str | None:
     """Return where two episodes first differ, or None."""
-    if where := first_difference(
-        dict(zip(("observation", "info"), expected.start, strict=True)),
-        dict(zip(("observation", "info"), got.start, strict=True)),
-    ):
-        return f"seed {expected.seed}, at the reset: {where}"
-    for number, (one, other) in enumerate(zip(expected.steps, got.steps, strict=False), 1):
-        if where := first_difference(
-            dict(zip(_PLACES, one, strict=True)), dict(zip(_PLACES, other, strict=True))
-        ):
-            action = json.dumps(plain(expected.actions[number - 1]))[:100]
-            return f"seed {expected.seed}, step {number}, action {action}: {where}"
-    if len(expected.steps) != len(got.steps):
-        return f"seed {expected.seed}: {len(expected.steps)} steps and then {len(got.steps)}"
+    places = ("observation", "reward", "terminated", "truncated", "info")
+    names = [f"step {n}, action {json.dumps(plain(action))[:100]}"
+             for n, action in enumerate(expected.actions, 1)]  # fmt: skip
+    one, other = (
+        {"the reset": dict(zip(("observation", "info"), trace.start, strict=True))}
+        | {
+            name: dict(zip(places, step, strict=True))
+            for name, step in zip(names, trace.steps, strict=False)
+        }
+        for trace in (expected, got)
+    )
+    where = first_difference(one, other)
+    return where and f"seed {expected.seed}, {where}"
+
+
+def first_difference(one: Any, other: Any) -> str | None:
+    """Return where and how two plain values first differ, or None."""
+    first, second = dict(flat(one)), dict(flat(other))
+    for path in first | second:
+        place = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path)
+        place = place.removeprefix(".") or "value"
+        if path not in first or path not in second:
+            return f"{place} is there only the {'first' if path in first else 'second'} time"
+        a, b = first[path], second[path]
+        if type(a) is type(b) and a == b:
+            continue
+        if isinstance(a, str) and isinstance(b, str):
+            pairs = enumerate(zip(a, b, strict=False))
+            at = next((n for n, (x, y) in pairs if x != y), min(len(a), len(b)))
+            parts = " and then ".join(repr(text[max(0, at - 20) : at + 30]) for text in (a, b))
+            return f"{place} differs at character {at}: {parts}"
+        return f"{place} is {a!r:.60} and then {b!r:.60}"
     return None
 
 
-def first_difference(one: Any, other: Any, place: str = "") -> str | None:
-    """Return where and how two plain values first differ, or None."""
-    if type(one) is not type(other):
-        return f"{place or 'value'} is {_short(one)} and then {_short(other)}"
-    if isinstance(one, dict):
-        for key in [*one, *(key for key in other if key not in one)]:
-            where = f"{place}.{key}" if place else str(key)
-            if key not in one or key not in other:
-                return f"{where} is there only {'the first' if key in one else 'the second'} time"
-            if inner := first_difference(one[key], other[key], where):
-                return inner
-        return None
-    if isinstance(one, list):
-        for number, (a, b) in enumerate(zip(one, other, strict=False)):
-            if inner := first_difference(a, b, f"{place}[{number}]"):
-                return inner
-        return None if len(one) == len(other) else f"{place} has {len(one)} and {len(other)} items"
-    if one == other:
-        return None
-    if isinstance(one, str):
-        at = next(
-            (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
-            min(len(one), len(other)),
-        )
-        low = max(0, at - 20)
-        return (
-            f"{place} differs at character {at}: {one[low : at + 30]!r} and then "
-            f"{other[low : at + 30]!r}"
-        )
-    return f"{place} is {_short(one)} and then {_short(other)}"
+def flat(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[Any, Any]]:
+    """Yield (the keys and indexes that lead to it, leaf) for a value of JSON."""
+    if isinstance(value, dict | list) and value:
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from flat(item, (*path, key))
+    else:
+        yield path, value
 
 
 def plain(value: Any) -> Any:
@@ -154,8 +142,3 @@ def info_of(infos: Mapping[str, Any], place: int) -> dict[str, Any]:
         for key, value in infos.items()
         if isinstance(mask := infos.get(f"_{key}"), np.ndarray) and mask[place]
     }
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

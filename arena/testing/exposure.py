@@ -1,4 +1,4 @@
-"""The check that any result passes, whatever the tool: does it show a paper out of reach?"""
+"""What any result must not show, whatever the tool: papers out of reach, and labels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
-from arena.testing.files import Facts, Reach, title_key
+from arena.testing.bm25 import Bm25
+from arena.testing.files import NEVER, Facts, Reach, StoredSurvey, title_key
 from arena.testing.walk import leaves, strings
 
 _DAY = re.compile(r"(?<!\d)([12]\d{3})[-/.](0[1-9]|1[0-2])[-/.](0[1-9]|[12]\d|3[01])(?!\d)")
@@ -23,10 +24,17 @@ _SHORTEST_TITLE = 4  # words of a title that cannot stand in another text by cha
 _SHORTEST_KEY = 8  # letters of a heading or title that is compared as a whole
 _LONGEST_KEY = 1_000  # characters of a text that is compared as a whole
 _SHORTEST_ID = 5  # characters of an id that is looked for inside texts
+_SHORTEST_HEADING = 13  # characters of a heading that cannot stand in a text by chance
+_FEW = 3  # headings that one result may have in common with the mind-map by chance
+_CALLS = 10  # answered calls from which on references alone are no chance
+_PURE = 0.9  # share of these calls
+
+Leaks = Iterator[tuple[str, str]]
+"""(name of a leak, what is wrong)."""
 
 
 class Exposure:
-    """Finds ids, dates, titles and texts of papers out of reach in results.
+    """Finds ids, dates, titles and texts of papers out of reach in results, and labels.
 
     Args:
         facts: The whole corpus.
@@ -35,18 +43,16 @@ class Exposure:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self._in_reach: dict[tuple[str, frozenset[str], str], bool] = {}
+        self._calls: dict[tuple[str, str], list[bool]] = defaultdict(list)
+        self._numbers: dict[tuple[str, str, str], list[int | None]] = defaultdict(list)
 
-    def find(
-        self, result: Any, reach: Reach, sent: Iterable[str], texts: bool = True
-    ) -> Iterator[tuple[str, str]]:
-        """Yield (name of a leak, what is wrong) for all that `result` shows of hidden papers.
+    def find(self, result: Any, reach: Reach, sent: Iterable[str]) -> Leaks:
+        """Yield all that `result` shows of hidden papers.
 
         Args:
             result: Value of JSON, or a text.
             reach: The papers that exist.
             sent: Strings that the agent has sent in this episode, which a result may repeat.
-            texts: Whether to look for titles, headings and excerpts, too. An oracle that compares
-                every text of a result with the files makes it superfluous.
         """
         sent = frozenset(sent)
         for key, text in strings(result):
@@ -55,13 +61,104 @@ class Exposure:
             yield from self._ids(key, text, reach, sent)
             if late := self._late(key, text, reach, sent):
                 yield "date", f"{late} in {key}={text!r:.200} is not before {reach.cutoff}"
-            if texts:
-                yield from self._texts(key, text, reach, sent)
+            yield from self._texts(key, text, reach, sent)
         for key, number in leaves(result):
             if not isinstance(number, int | float) or isinstance(number, bool):
                 continue
             if _NAMES_A_DATE.search(key) and int(reach.cutoff[:4]) < number < 10_000:
                 yield "date", f"{key}={number} is not before {reach.cutoff}"
+
+    def headings(
+        self, result: Any, survey: StoredSurvey, reach: Reach, sent: Iterable[str]
+    ) -> Leaks:
+        """Yield the headings of the survey's mind-map in a result that the agent has not sent.
+
+        One heading is a label if no text of a paper in reach has its words. Of others, which
+        papers may be about, a result may have a few by chance.
+        """
+        named = {" ".join(words_of(text)): text for text in survey.headings if len(text) > 3}
+        named.pop("", None)
+        sent, several = frozenset(sent), set()
+        for key, text in strings(result):
+            words = words_of(text)
+            line = f" {' '.join(words)} "
+            inside = [heading for heading in named if f" {heading} " in line]
+            if not inside or text in sent or self._is_name(text, reach):
+                continue
+            inside = [heading for heading in inside if not _is_part(heading, sent)]
+            for heading in inside:
+                long = len(named[heading]) >= _SHORTEST_HEADING and " " in heading
+                if long and not self._is_in_reach(heading, reach):
+                    yield "label", f"{named[heading]!r} in {key!r} is a heading of the mind-map"
+                    return
+            if 2 * sum(len(heading.split()) for heading in inside) >= len(words):
+                several.update(inside)
+        if len(several) >= _FEW:
+            shown = sorted(named[heading] for heading in several)
+            yield "label", f"{len(several)} headings of the mind-map, such as {shown[:3]}"
+
+    def count_references(self, tool: str, result: Any, survey: StoredSurvey, reach: Reach) -> None:
+        """Count whether each key of a result has references of the survey alone.
+
+        Nothing is counted if half of all papers are its references.
+        """
+        if 2 * len(survey.gains) < len(reach.numbers):
+            for key, ids in self.ids_in_reach(result, reach).items():
+                self._calls[tool, key].append(ids <= survey.gains.keys())
+
+    def count_numbers(
+        self, tool: str, sent: Iterable[str], result: Any, reach: Reach, scorer: Bm25 | None
+    ) -> None:
+        """Count which numbers of a result are those of all papers, where those in reach differ.
+
+        Args:
+            tool: Name of the tool.
+            sent: Texts in the arguments of the call: ids of papers, or queries.
+            result: Result of the call.
+            reach: The papers that exist.
+            scorer: Finds the papers that match a query.
+        """
+        whole = Reach(self._facts, "9999-12-31", NEVER, reach.excluded)
+        pairs = {"papers": (len(reach.numbers), len(whole.numbers))}
+        for text in sent:
+            if paper := reach.paper(text):
+                for name in ("references", "citations"):
+                    here, everywhere = (len(each.linked(name, paper)) for each in (reach, whole))
+                    pairs[f"{name} of a paper"] = here, everywhere
+            elif scorer is not None:
+                here, everywhere = (int((scorer.scores(text, r) > 0).sum()) for r in (reach, whole))
+                pairs["papers that match"] = here, everywhere
+        for key, number in leaves(result):
+            if isinstance(number, int) and not isinstance(number, bool):
+                for name, (here, everywhere) in pairs.items():
+                    if here != everywhere:
+                        same = everywhere if number == everywhere else None
+                        self._numbers[tool, key, name].append(same)
+
+    def over_many_calls(self) -> Iterator[tuple[str, str, str]]:
+        """Yield (name of a leak, tool, what is wrong) for keys that tell almost every time.
+
+        A result that holds only references proves nothing, because a good search finds them, too,
+        and a number may be that of all papers by chance. Calls with random arguments prove it.
+        """
+        for (tool, key), calls in self._calls.items():
+            if len(calls) >= _CALLS and sum(calls) >= _PURE * len(calls):
+                what = f"{sum(calls)} of {len(calls)} results show references alone in {key!r}"
+                yield "label", tool, what
+        for (tool, key, name), numbers in self._numbers.items():
+            same = [number for number in numbers if number is not None]
+            several = len(set(same)) >= _FEW or (name == "papers" and max(same, default=0) > 99)
+            if len(numbers) >= _CALLS and len(same) >= _PURE * len(numbers) and several:
+                what = f"{key!r} counts all {name}, the later ones too, in {len(same)} results"
+                yield "count", tool, what
+
+    def ids_in_reach(self, result: Any, reach: Reach) -> dict[str, set[str]]:
+        """Return key -> ids of papers in reach below it, for all that a result shows or names."""
+        ids: dict[str, set[str]] = defaultdict(set)
+        for key, text in strings(result):
+            if known := {word for word in _words_like_ids(text) if reach.paper(word) is not None}:
+                ids[key] |= known
+        return ids
 
     def _late(self, key: str, text: str, reach: Reach, sent: frozenset[str]) -> str | None:
         """Return the first date in a text that is not before the cutoff and is no paper's words.
@@ -75,75 +172,63 @@ class Exposure:
             date = "-".join(part for part in match.groups() if part)
             if date < reach.cutoff or any(match[0] in each for each in sent):
                 continue
-            before = words_of(text[: match.start()])
+            before, after = words_of(text[: match.start()]), words_of(text[match.end() :])
             if date == reach.cutoff and {*before[-1:], key.lower()} & {"before", "cutoff"}:
                 continue  # the observation has it
-            if not self._is_quoted(date, before, words_of(text[match.end() :]), reach):
+            quoted = self._is_quoted(before, words_of(match[0]), after, reach)
+            if not quoted and not self._is_name(text, reach):
                 return date
         return None
 
-    def _is_quoted(self, date: str, before: list[str], after: list[str], reach: Reach) -> bool:
-        """Return whether a text of a paper in reach has a day between the same words."""
-        for number, (left, right) in self._dated.get(date, ()):
-            same = _common(before[::-1], left[::-1]) + _common(after, right)
-            if reach.mask[number] and same and same >= min(_CONTEXT, len(left) + len(right)):
-                return True
-        return False
+    def _is_quoted(self, before: list[str], day: list[str], after: list[str], reach: Reach) -> bool:
+        """Return whether a text of a paper in reach has a day beside the same words."""
+        lines = [before[-_CONTEXT:] + day] if len(before) >= _CONTEXT else []
+        lines += [day + after[:_CONTEXT]] if len(after) >= _CONTEXT else []
+        if not lines and (before or after):
+            lines = [before + day + after]
+        return any(self._is_in_reach(" ".join(line), reach) for line in lines)
 
-    def _ids(
-        self, key: str, text: str, reach: Reach, sent: frozenset[str]
-    ) -> Iterator[tuple[str, str]]:
+    def _ids(self, key: str, text: str, reach: Reach, sent: frozenset[str]) -> Leaks:
         for paper_id in sorted(_words_like_ids(text) - sent):
             known = paper_id in self._facts.by_id or paper_id in self._facts.surveys
             if not known or reach.paper(paper_id) is not None:
                 continue
-            if self.is_name(text, reach) or any(paper_id in each for each in sent):
+            if self._is_name(text, reach) or any(paper_id in each for each in sent):
                 continue  # a paper in reach may be called so, or the agent has written it
             place = repr(key) if key else "a key"
             yield "hidden paper", f"{paper_id!r} {reach.why_not(paper_id)}, and is in {place}"
 
-    def _texts(
-        self, key: str, text: str, reach: Reach, sent: frozenset[str]
-    ) -> Iterator[tuple[str, str]]:
+    def _texts(self, key: str, text: str, reach: Reach, sent: frozenset[str]) -> Leaks:
         whole = title_key(text) if len(text) < _LONGEST_KEY else ""
         if name := self._facts.title_keys.get(whole):
-            if not is_part(text, sent):
+            if not _is_part(text, sent):
                 yield "survey title", f"{key}={text!r} is the title of the survey {name!r}"
             return
         numbers = self._whole.get(whole, ()) if len(whole) >= _SHORTEST_KEY else ()
-        if numbers and not any(reach.mask[n] for n in numbers) and not is_part(text, sent):
-            paper_id = self._facts.papers[numbers[0]].id
-            why = reach.why_not(paper_id)
-            yield "hidden paper", f"{key}={text!r:.80} is of {paper_id!r}, which {why}"
-            return
+        shown, source = text[:80], -1
+        if numbers and not any(reach.mask[n] for n in numbers) and not _is_part(text, sent):
+            source = numbers[0]
         words = words_of(text)
         for size in range(_SHORTEST_TITLE, _GRAM + 1):
-            for at in range(len(words) - size + 1):
+            for at in range(len(words) - size + 1 if source < 0 else 0):
                 gram = " ".join(words[at : at + size])
                 number = self._grams.get(gram)
-                if number is None or reach.mask[number] or is_part(gram, sent):
+                if number is None or reach.mask[number] or _is_part(gram, sent):
                     continue
-                if not any(gram in self._lines[n] for n in reach.numbers.tolist()):
-                    paper_id = self._facts.papers[number].id
-                    why = reach.why_not(paper_id)
-                    yield "hidden paper", f"{gram!r} in {key!r} is of {paper_id!r}, which {why}"
-                    return
+                if not self._is_in_reach(gram, reach):
+                    shown, source = gram, number
+                    break
+        if source >= 0:
+            paper_id = self._facts.papers[source].id
+            why = reach.why_not(paper_id)
+            yield "hidden paper", f"{shown!r} in {key!r} is of {paper_id!r}, which {why}"
 
-    def ids_in_reach(self, result: Any, reach: Reach) -> dict[str, set[str]]:
-        """Return key -> ids of papers in reach below it, for all that a result shows or names."""
-        ids: dict[str, set[str]] = {}
-        for key, text in strings(result):
-            known = {word for word in _words_like_ids(text) if reach.paper(word) is not None}
-            if known:
-                ids[key] = ids.get(key, set()) | known
-        return ids
-
-    def is_name(self, text: str, reach: Reach) -> bool:
+    def _is_name(self, text: str, reach: Reach) -> bool:
         """Return whether a paper in reach has a text as its title, heading, field or venue."""
         numbers = self._whole.get(title_key(text), ())
         return any(reach.mask[number] for number in numbers) or title_key(text) in self._names
 
-    def is_in_reach(self, words: str, reach: Reach) -> bool:
+    def _is_in_reach(self, words: str, reach: Reach) -> bool:
         """Return whether a text of a paper in reach has these words one after the other."""
         place = reach.cutoff, reach.excluded, words
         if place not in self._in_reach:
@@ -164,18 +249,6 @@ class Exposure:
         """Keys of the fields and venues of all papers."""
         names = (name for p in self._facts.papers for name in (*p.fields, p.venue or ""))
         return {title_key(name) for name in names} - {""}
-
-    @cached_property
-    def _dated(self) -> dict[str, list[tuple[int, tuple[list[str], list[str]]]]]:
-        """Day in a text -> documents, each with the words before and after it."""
-        dated: dict[str, list[tuple[int, tuple[list[str], list[str]]]]] = defaultdict(list)
-        for paper in self._facts.papers:
-            for text in (*self._facts.texts(paper.number), paper.venue or ""):
-                for match in _DAY.finditer(text):
-                    left = words_of(text[: match.start()])[-_CONTEXT:]
-                    right = words_of(text[match.end() :])[:_CONTEXT]
-                    dated["-".join(match.groups())].append((paper.number, (left, right)))
-        return dated
 
     @cached_property
     def _whole(self) -> dict[str, list[int]]:
@@ -202,10 +275,9 @@ class Exposure:
         return grams
 
 
-def _common(one: list[str], other: list[str]) -> int:
-    """Return the number of words with which both begin."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
+def words_of(text: str) -> list[str]:
+    """Return the words of a text without case and punctuation."""
+    return re.findall(r"\w+", text.casefold())
 
 
 def _words_like_ids(text: str) -> set[str]:
@@ -214,12 +286,7 @@ def _words_like_ids(text: str) -> set[str]:
     return {text, *(word for word in words if len(word) >= _SHORTEST_ID and not word.isdigit())}
 
 
-def is_part(text: str, sent: Iterable[str]) -> bool:
+def _is_part(text: str, sent: Iterable[str]) -> bool:
     """Return whether the words of `text` stand in one of the texts that were sent."""
     words = f" {' '.join(words_of(text))} "
     return any(words in f" {' '.join(words_of(each))} " for each in sent)
-
-
-def words_of(text: str) -> list[str]:
-    """Return the words of a text without case and punctuation."""
-    return re.findall(r"\w+", text.casefold())

@@ -6,10 +6,11 @@ the answers of the environments with what this module reads and derives.
 
 from __future__ import annotations
 
+import calendar
 import html
 import json
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -24,14 +25,11 @@ NEVER = 2**62
 """The day of an undated paper: after every cutoff."""
 
 
-class Paper(NamedTuple):
-    """A row of papers.parquet.
+class StoredPaper(NamedTuple):
+    """A row of papers.parquet, with its day as an ordinal; `NEVER` if it has no date.
 
-    Attributes:
-        day: Ordinal in the calendar; `NEVER` if undated.
-        survey: Whether it is flagged as a survey, or has the id or title of a task.
-        flagged: The column ``is_survey`` as stored.
-        searchable: The column ``searchable`` as stored.
+    `survey` is whether it is flagged as a survey, or has the id or title of a task; `flagged` and
+    `searchable` are the columns as stored.
     """
 
     number: int
@@ -49,36 +47,28 @@ class Paper(NamedTuple):
     searchable: bool
 
 
-class Reference(NamedTuple):
-    """A row of tasks/gold.parquet."""
-
-    id: str
-    influential: bool
-    document: int | None
-    status: str
-
-
-class Survey(NamedTuple):
-    """A survey task with its labels."""
+class StoredSurvey(NamedTuple):
+    """A survey task with its labels; `references` are rows of tasks/gold.parquet."""
 
     id: str
     title: str
     date: str
     day: int
     precision: str
-    references: tuple[Reference, ...]
+    references: tuple[dict[str, Any], ...]
     references_total: int
     mind_map: Any
 
     @property
     def gains(self) -> dict[str, int]:
         """Paper id -> 2 (influential) or 1, for the references with the status ``gold``."""
-        return {r.id: 1 + r.influential for r in self.references if r.status == "gold"}
+        gold = (row for row in self.references if row["status"] == "gold")
+        return {row["reference"]: 1 + row["influential"] for row in gold}
 
     @property
     def headings(self) -> list[str]:
         """The headings of the mind-map in any of its forms, the root first."""
-        return list(_headings(self.mind_map))
+        return list(headings_of(self.mind_map))
 
 
 class Facts:
@@ -94,18 +84,52 @@ class Facts:
 
     def __init__(self, directory: str | Path) -> None:
         self._directory = Path(directory)
-        self.surveys = {survey.id: survey for survey in _surveys(self._directory / "tasks")}
+        references: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        for row in self._rows("tasks/gold"):
+            references[row["survey"]].append(row)
+        maps = {row["survey"]: row for row in self._rows("tasks/mind_maps")}
+        self.surveys = {
+            row["id"]: StoredSurvey(
+                row["id"],
+                row["title"],
+                row["date"].isoformat(),
+                row["date"].toordinal(),
+                row["date_precision"],
+                tuple(references[row["id"]]),
+                maps[row["id"]]["n_references_total"],
+                json.loads(maps[row["id"]]["mind_map"] or "null"),
+            )
+            for row in self._rows("tasks/surveys")
+        }
         self.title_keys = {title_key(s.title): s.id for s in self.surveys.values()}
         self.title_keys.pop("", None)
 
     @cached_property
-    def papers(self) -> list[Paper]:
+    def papers(self) -> list[StoredPaper]:
         """The papers by document number."""
-        rows = _read(self._directory / "papers.parquet")
-        return [self._paper(number, row) for number, row in enumerate(rows)]
+        return [
+            StoredPaper(
+                number,
+                row["id"],
+                row["title"],
+                row["abstract"],
+                None if row["date"] is None else row["date"].isoformat(),
+                NEVER if row["date"] is None else row["date"].toordinal(),
+                row["date_precision"],
+                row["is_survey"]
+                or row["id"] in self.surveys
+                or title_key(row["title"]) in self.title_keys,
+                row["venue"],
+                tuple(row["authors"]),
+                tuple(row["fields"]),
+                row["is_survey"],
+                row["searchable"],
+            )
+            for number, row in enumerate(self._rows("papers"))
+        ]
 
     @cached_property
-    def by_id(self) -> dict[str, Paper]:
+    def by_id(self) -> dict[str, StoredPaper]:
         """The papers by id."""
         return {paper.id: paper for paper in self.papers}
 
@@ -122,17 +146,13 @@ class Facts:
     @cached_property
     def sections(self) -> dict[int, list[tuple[str, str]]]:
         """Document number -> (heading, text) pairs in order."""
-        sections: dict[int, list[tuple[str, str]]] = defaultdict(list)
-        rows = _read(self._directory / "sections.parquet")
-        for row in sorted(rows, key=lambda row: (row["document"], row["position"])):
-            sections[row["document"]].append((row["heading"], row["text"]))
-        return sections
+        rows = sorted(self._rows("sections"), key=lambda row: (row["document"], row["position"]))
+        return _grouped((row["document"], (row["heading"], row["text"])) for row in rows)
 
     @cached_property
     def links(self) -> list[tuple[int, int]]:
         """(citing, cited) document numbers as stored."""
-        rows = _read(self._directory / "references.parquet")
-        return [(row["document"], row["cited"]) for row in rows]
+        return [(row["document"], row["cited"]) for row in self._rows("references")]
 
     @cached_property
     def cited(self) -> dict[int, list[int]]:
@@ -151,29 +171,74 @@ class Facts:
 
     def texts(self, number: int) -> Iterator[str]:
         """Yield every text of a document: title, abstract, headings and sections."""
-        yield self.papers[number].title
-        yield self.papers[number].abstract
+        yield from (self.papers[number].title, self.papers[number].abstract)
         for section in self.sections.get(number, ()):
             yield from section
 
-    def _paper(self, number: int, row: dict[str, Any]) -> Paper:
-        date = row["date"]
-        is_task = row["id"] in self.surveys or title_key(row["title"]) in self.title_keys
-        return Paper(
-            number,
-            row["id"],
-            row["title"],
-            row["abstract"],
-            None if date is None else date.isoformat(),
-            NEVER if date is None else date.toordinal(),
-            row["date_precision"],
-            row["is_survey"] or is_task,
-            row["venue"],
-            tuple(row["authors"]),
-            tuple(row["fields"]),
-            row["is_survey"],
-            row["searchable"],
-        )
+    def broken_rules(self) -> Iterator[tuple[str, str, str]]:
+        """Yield (name of a leak, file, what is wrong) where rows break a rule of the format."""
+        papers = self.papers
+        rows: list[StoredPaper | StoredSurvey] = [*papers, *self.surveys.values()]
+        for dated in rows:
+            if dated.date != (expected := last_day(dated.date, dated.precision)):
+                file = "papers" if isinstance(dated, StoredPaper) else "tasks/surveys"
+                what = f"{dated.id!r} is dated {dated.date} by {dated.precision!r}, not {expected}"
+                yield "stored dates", f"{file}.parquet", what
+        order = [(paper.day, paper.id.encode("utf-8", "surrogatepass")) for paper in papers]
+        for number in range(1, len(order)):
+            if order[number - 1] >= order[number]:
+                what = f"row {number}, {papers[number].id!r}, comes after a later or equal one"
+                yield "stored order", "papers.parquet", what
+        for paper in papers:
+            for wrong, what in (
+                (paper.survey and not paper.flagged, "is a survey task and not flagged"),
+                (
+                    paper.searchable != (paper.day != NEVER and not paper.flagged),
+                    f"has searchable={paper.searchable}",
+                ),
+                (
+                    paper.survey and (paper.abstract or paper.number in self.sections),
+                    "is a survey and has a text",
+                ),
+            ):
+                if wrong:
+                    yield "stored surveys", "papers.parquet", f"{paper.id!r} {what}"
+        linkable = dict(enumerate(((self.days < NEVER) & ~self.survey).tolist()))
+        for link, times in Counter(self.links).items():
+            if not all(map(linkable.get, link)) or link[0] == link[1] or times > 1:
+                yield "stored links", "references.parquet", f"{link} stands {times} times"
+        for number in self.sections.keys() - linkable.keys():
+            yield "stored links", "sections.parquet", f"there is no document {number}"
+        for survey in self.surveys.values():
+            for row in survey.references:
+                status = self._status(row["reference"], survey)
+                if (row["document"], row["status"]) != status:
+                    what = f"{row['document']}, {row['status']!r}, and should be {status}"
+                    what = f"{row['reference']!r} of {survey.id!r} is document {what}"
+                    yield "stored gold", "tasks/gold.parquet", what
+
+    def _status(self, paper_id: str, survey: StoredSurvey) -> tuple[int | None, str]:
+        """Return the document and the status of a reference."""
+        if (paper := self.by_id.get(paper_id)) is None:
+            return None, "unknown"
+        if paper.day == NEVER:
+            return paper.number, "undated"
+        if paper.survey:
+            return paper.number, "survey"
+        return paper.number, "gold" if paper.day < survey.day else "not_before"
+
+    def _rows(self, name: str) -> list[dict[str, Any]]:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        path = self._directory / f"{name}.parquet"
+        try:
+            return pq.read_table(path).to_pylist()  # type: ignore[no-any-return]
+        except (pa.ArrowException, OSError) as error:
+            raise CorpusError(
+                f"{str(path)!r} cannot be read ({' '.join(str(error).split())}). "
+                "See `arena-corpus verify`; build the corpus again."
+            ) from None
 
 
 class Reach:
@@ -197,34 +262,37 @@ class Reach:
             self.mask[facts.by_id[paper_id].number] = False
         self.numbers = np.flatnonzero(self.mask)
 
-    def paper(self, paper_id: object) -> Paper | None:
+    def paper(self, paper_id: object) -> StoredPaper | None:
         """Return the paper with this id if it is in reach, else None."""
         paper = self.facts.by_id.get(paper_id) if isinstance(paper_id, str) else None
         return paper if paper and self.mask[paper.number] else None
 
-    def references(self, paper: Paper) -> list[Paper]:
-        """Return the papers in reach that `paper` cites, in document order."""
-        return self._here(self.facts.cited.get(paper.number, []))
+    def linked(self, tool: str, paper: StoredPaper) -> list[StoredPaper]:
+        """Return the ``references`` or ``citations`` of a paper in reach, in document order."""
+        links = self.facts.cited if tool == "references" else self.facts.citing
+        return [self.facts.papers[n] for n in links.get(paper.number, ()) if self.mask[n]]
 
-    def citations(self, paper: Paper) -> list[Paper]:
-        """Return the papers in reach that cite `paper`, in document order."""
-        return self._here(self.facts.citing.get(paper.number, []))
+    def kind(self, paper_id: str) -> str:
+        """Return why an id must be refused, in a word or two."""
+        paper = self.facts.by_id.get(paper_id)
+        if paper is None:
+            return "survey task" if paper_id in self.facts.surveys else "unknown"
+        if paper.survey or paper.date is None:
+            return "survey" if paper.survey else "undated"
+        if paper.day == self.day:
+            return "of the cutoff's day"
+        return "later" if paper.day > self.day else "excluded"
 
     def why_not(self, paper_id: object) -> str:
-        """Say why the paper with this id is not in reach."""
+        """Return why the paper with this id is not in reach, in a sentence."""
         paper = self.facts.by_id.get(paper_id) if isinstance(paper_id, str) else None
         if paper is None:
             return "is in no row of papers.parquet"
-        if paper.survey:
-            return "is a survey"
-        if paper.date is None:
-            return "is undated"
+        if paper.survey or paper.date is None:
+            return "is a survey" if paper.survey else "is undated"
         if paper.id in self.excluded:
             return "is excluded"
         return f"is dated {paper.date}, not before {self.cutoff}"
-
-    def _here(self, numbers: list[int]) -> list[Paper]:
-        return [self.facts.papers[number] for number in numbers if self.mask[number]]
 
 
 @lru_cache(200_000)
@@ -234,55 +302,32 @@ def title_key(title: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFKD", folded) if c.isalnum())
 
 
-def _headings(tree: Any) -> Iterator[str]:
+def last_day(date: str | None, precision: str | None) -> str | None:
+    """Return the last day that a date of this precision can mean; None if there is none."""
+    if date is None:
+        return None if precision is None else "a date"
+    if precision == "year":
+        return f"{date[:4]}-12-31"
+    if precision == "month":
+        return f"{date[:7]}-{calendar.monthrange(int(date[:4]), int(date[5:7]))[1]:02d}"
+    return date if precision == "day" else None
+
+
+def headings_of(tree: Any) -> Iterator[str]:
+    """Yield the headings of a mind-map in any of its forms, the root first."""
     if isinstance(tree, str):
         yield tree
     elif isinstance(tree, list):
         for item in tree:
-            yield from _headings(item)
+            yield from headings_of(item)
     elif isinstance(tree, dict):
         for key, value in tree.items():
             if key != "papers":
-                yield from _headings(value)
+                yield from headings_of(value)
 
 
-def _grouped(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
-    groups: dict[int, list[int]] = defaultdict(list)
+def _grouped(pairs: Iterable[tuple[int, Any]]) -> dict[int, list[Any]]:
+    groups: dict[int, list[Any]] = defaultdict(list)
     for one, other in pairs:
         groups[one].append(other)
     return groups
-
-
-def _surveys(directory: Path) -> list[Survey]:
-    references: dict[str, list[Reference]] = defaultdict(list)
-    for row in _read(directory / "gold.parquet"):
-        references[row["survey"]].append(
-            Reference(row["reference"], row["influential"], row["document"], row["status"])
-        )
-    maps = {row["survey"]: row for row in _read(directory / "mind_maps.parquet")}
-    return [
-        Survey(
-            row["id"],
-            row["title"],
-            row["date"].isoformat(),
-            row["date"].toordinal(),
-            row["date_precision"],
-            tuple(references[row["id"]]),
-            maps[row["id"]]["n_references_total"],
-            json.loads(maps[row["id"]]["mind_map"] or "null"),
-        )
-        for row in _read(directory / "surveys.parquet")
-    ]
-
-
-def _read(path: Path) -> list[dict[str, Any]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return pq.read_table(path).to_pylist()  # type: ignore[no-any-return]
-    except (pa.ArrowException, OSError) as error:
-        raise CorpusError(
-            f"{str(path)!r} cannot be read ({' '.join(str(error).split())}). "
-            "See `arena-corpus verify`; build the corpus again."
-        ) from None

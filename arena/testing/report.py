@@ -38,6 +38,7 @@ LEAKS = {
     "label": "a tool without an oracle shows headings of the mind-map, or references alone",
     "attribute": "a label can be reached by public attributes of the environment",
     "render": "a rendered state shows a label",
+    "isolation": "what an agent does to its tool schemas shows in the next episode",
     "crash": "an exception instead of an answer",
 }
 """Name of a leak -> what a finding of that name means."""
@@ -93,14 +94,7 @@ def brief(value: object, limit: int = 300) -> str:
 
 
 class Finding(NamedTuple):
-    """One leak.
-
-    Attributes:
-        check: Name in `LEAKS`.
-        where: File, environment or view.
-        action: Action that was sent; empty for a file.
-        what: What is wrong.
-    """
+    """One leak: its name in `LEAKS`, the file, environment or view, the action, what is wrong."""
 
     check: str
     where: str
@@ -152,30 +146,21 @@ class Report:
         if len(self.findings) < _KEPT:
             self.findings.append(Finding(check, where, action, what))
 
-    def sort(self) -> None:
-        """Sort the counts by name; the environments keep their order."""
-        for counter in (self.by_check, self.counts, self.tools, self.doors, self.refused):
-            pairs = sorted(counter.items())
-            counter.clear()
-            counter.update(dict(pairs))
-
     @property
     def clean(self) -> bool:
         """Whether there is no finding."""
         return not self.by_check
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as JSON can hold it."""
+        """Return the report as JSON can hold it, the counts sorted by name."""
+        names = ("counts", "tools", "doors", "refused")
         return {
             "clean": self.clean,
             "findings_total": sum(self.by_check.values()),
-            "findings_by_check": dict(self.by_check),
+            "findings_by_check": dict(sorted(self.by_check.items())),
             "findings": [finding._asdict() for finding in self.findings],
-            "counts": dict(self.counts),
-            "tools": dict(self.tools),
+            **{name: dict(sorted(getattr(self, name).items())) for name in names},
             "environments": dict(self.environments),
-            "doors": dict(self.doors),
-            "refused": dict(self.refused),
             "hashes": self.hashes,
             "settings": self.settings,
             "seconds": round(self.seconds, 2),

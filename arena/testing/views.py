@@ -5,21 +5,18 @@ from __future__ import annotations
 import calendar
 import datetime as dt
 import random
-from collections.abc import Callable
 from typing import Any
 
 from arena.corpus import Corpus
 from arena.corpus.view import CorpusView, search_batch
 from arena.errors import UnknownPaperError
-from arena.testing.actions import Attacker
+from arena.testing.actions import Attacker, twin_of, without_ids
 from arena.testing.audited import Shared
-from arena.testing.files import NEVER, Paper, Reach
-from arena.testing.hostile import twin_of, without
+from arena.testing.files import NEVER, Reach, StoredPaper
 from arena.testing.oracles import Papers, compare
 from arena.testing.report import Reporter
 
-_WHOLE = 10**9  # a view does not cut titles
-_BY_ID = ("paper", "sections", "references", "citations", "citation_count")
+_BY_ID = ("paper", "sections", "references", "citations", "citation_count", "in")
 
 
 class Views:
@@ -38,34 +35,40 @@ class Views:
         self._days = dated if len(dated) else [dt.date(2000, 1, 1).toordinal()]
 
     def ask(self) -> None:
-        """Open a view at a random cutoff and call all its methods."""
-        reach, cutoff = self._reach()
-        engine = self._rng.choice(self._shared.retrievers)
+        """Open a view at a random cutoff and call all its methods, one search with another view."""
+        rng, engine = self._rng, self._rng.choice(self._shared.retrievers)
+        (reach, cutoff), (other, later) = self._reach(), self._reach()
         where = f"Corpus.at({cutoff!r}, exclude={sorted(reach.excluded)!r}, retriever={engine!r})"
         self._log.cutoffs.add(reach.cutoff)
-        attacker = Attacker(reach, None, {}, frozenset(), self._rng)
-        papers = self._papers(reach, engine)
+        attacker = Attacker(reach, None, {}, frozenset(), rng)
         try:
-            view = self._corpus.at(cutoff, exclude=list(reach.excluded), retriever=engine)
-            report = self._reporter(where, "len()")
+            view, second = (
+                self._corpus.at(written, exclude=list(each.excluded), retriever=engine)
+                for written, each in ((cutoff, reach), (later, other))
+            )
             answer = {"len": len(view), "cutoff": view.cutoff}
-            size = ("count", len(reach.numbers))
-            compare(answer, {"len": size, "cutoff": ("date", reach.cutoff)}, report)
-            self._search(view, attacker.text(), papers, engine, where)
+            expected = {"len": len(reach.numbers), "cutoff": reach.cutoff}
+            compare(answer, expected, self._reporter(where, "len()"))
+            query, k = attacker.text(), rng.choice((1, 10, 100))
+            one = view.search(query, k)
+            both = search_batch([(view, query, k), (second, query, k)])
+            for name, each, hits in (
+                (f"search({query!r:.200}, {k})", reach, one),
+                (f"search_batch({query!r:.200}, {k}) with one at {later!r}", reach, both[0]),
+                (f"search_batch({query!r:.200}, {k}) after one at {cutoff!r}", other, both[1]),
+            ):
+                found, report = [hit._asdict() for hit in hits], self._reporter(where, name)
+                self._papers(each, engine).hits({"query": query, "k": k}, found, report)
             for _ in range(3):
-                self._by_id(view, papers, attacker.ids.any(), where)
+                self._by_id(view, reach, attacker.paper_id(), where)
         except Exception as error:
             self._log.add("crash", where, "", f"{type(error).__name__}: {error}")
 
-    def _papers(self, reach: Reach, engine: str) -> Papers:
-        return Papers(reach, self._shared.scorers, engine, self._log)
-
     def _reach(self) -> tuple[Reach, Any]:
         """Return what exists before a random day, and one way to write the day."""
-        rng = self._rng
-        day = int(rng.choice(self._days)) + rng.choice(
-            (0, 0, 1, 1, -1, 400, rng.randint(-500, 500))
-        )
+        rng, papers = self._rng, self._facts.papers
+        near = rng.choice((0, 0, 1, 1, -1, 400, rng.randint(-500, 500)))
+        day = int(rng.choice(self._days)) + near
         date = dt.date.fromordinal(max(dt.date(1000, 1, 1).toordinal(), day))
         written: Any = rng.choice((date, date.isoformat(), date.isoformat()))
         if rng.random() < 0.15:
@@ -73,85 +76,64 @@ class Views:
         elif rng.random() < 0.15:
             last = calendar.monthrange(date.year, date.month)[1]
             date, written = date.replace(day=last), date.isoformat()[:7]
-        papers = self._facts.papers
         before = papers[: int((self._facts.days < date.toordinal()).sum())] or papers
-        ids = [rng.choice(before).id for _ in range(3)] if papers else []
-        named = [*ids, rng.choice(papers).id if papers else "", "nowhere", *self._facts.surveys]
-        excluded = rng.sample(named[:6], rng.choice((0, 1, 2, 3)))
-        return Reach(self._facts, date.isoformat(), date.toordinal(), frozenset(excluded)), written
+        ids = [rng.choice(pool).id for pool in (before, before, before, papers) if pool]
+        named = [*ids, "nowhere", *self._facts.surveys][:6]
+        excluded = frozenset(rng.sample(named, min(len(named), rng.choice((0, 1, 2, 3)))))
+        return Reach(self._facts, date.isoformat(), date.toordinal(), excluded), written
 
     def _reporter(self, where: str, action: str) -> Reporter:
-        self._log.counts["asked of views"] += 1
         self._log.doors[action.partition("(")[0]] += 1
         return lambda check, what: self._log.add(check, where, action, what)
 
-    def _search(
-        self, view: CorpusView, query: str, papers: Papers, engine: str, where: str
-    ) -> None:
-        k = self._rng.choice((1, 10, 100))
-        request = {"query": query, "k": k}
-        report = self._reporter(where, f"search({query!r:.200}, {k})")
-        papers.hits(request, view.search(query, k), report, _WHOLE)
-        # A batch of other cutoffs at once must not mix them up.
-        other, cutoff = self._reach()
-        theirs = self._corpus.at(cutoff, exclude=list(other.excluded), retriever=engine)
-        report = self._reporter(where, f"search_batch({query!r:.200}, {k}) with one at {cutoff!r}")
-        batch = search_batch([(view, query, k), (theirs, query, k)])
-        for each, hits in zip((papers, self._papers(other, engine)), batch, strict=True):
-            each.hits(request, hits, report, _WHOLE)
+    def _papers(self, reach: Reach, engine: str) -> Papers:
+        return Papers(reach, self._shared.scorers, engine, self._log)
 
-    def _by_id(self, view: CorpusView, papers: Papers, paper_id: str, where: str) -> None:
-        reach, name = papers.reach, self._rng.choice((*_BY_ID, "in"))
-        paper, report = reach.paper(paper_id), self._reporter(where, f"{name}({paper_id!r})")
+    def _by_id(self, view: CorpusView, reach: Reach, paper_id: str, where: str) -> None:
+        """Ask for an id and, if it is refused, for one that no paper has."""
+        name, paper = self._rng.choice(_BY_ID), reach.paper(paper_id)
+        report = self._reporter(where, f"{name}({paper_id!r})")
         if name == "in":
             if (paper_id in view) != (paper is not None):
                 check = "hidden paper" if paper is None else "missing paper"
                 report(check, f"{paper_id!r} in the view")
             return
-        ask: Callable[[str], Any] = getattr(view, name)
-        try:
-            answer = ask(paper_id)
-        except UnknownPaperError as error:
-            if paper is not None:
-                report("missing paper", f"refused: {error}")
-                return
-            papers.refused(paper_id, {"error": str(error)}, report)
-            self._twin(ask, paper_id, str(error), report)
-            return
+        answer, refusal = _asked(view, name, paper_id)
         if paper is None:
-            report("hidden paper", f"{paper_id!r} {reach.why_not(paper_id)}, and was answered")
-            return
-        self._log.counts["papers returned"] += 1
-        compare({name: answer}, {name: _expected(name, paper, reach)}, report)
-        self._log.counts["texts compared"] += name in ("paper", "sections")
-
-    def _twin(self, ask: Callable[[str], Any], paper_id: str, error: str, report: Reporter) -> None:
-        """Ask for an id that no paper has; the error must differ in the id alone."""
-        twin = twin_of(paper_id, self._facts.by_id, self._rng)
-        if twin is None:
-            return
-        self._log.counts["twins compared"] += 1
-        try:
-            ask(twin)
-        except UnknownPaperError as other:
-            if without(str(other), twin) != without(error, paper_id):
-                what = f"{error!r} for {paper_id!r}, but {str(other)!r} for {twin!r}"
-                report("indistinguishable", what)
+            result = {name: answer} if refusal is None else {"error": refusal}
+            self._papers(reach, "").refused(paper_id, result, report)
+            twin = twin_of(paper_id, self._facts.by_id, self._rng)
+            if twin is not None and refusal is not None:
+                self._log.counts["twins compared"] += 1
+                other = _asked(view, name, twin)[1]
+                if without_ids(other, twin) != without_ids(refusal, paper_id):
+                    what = f"{refusal!r} for {paper_id!r}, but {other!r} for {twin!r}"
+                    report("indistinguishable", what)
+        elif refusal is not None:
+            report("missing paper", f"refused: {refusal}")
         else:
-            report("hidden paper", f"{twin!r} is unknown, and was answered")
+            self._log.counts["papers returned"] += 1
+            self._log.counts["texts compared"] += name in ("paper", "sections")
+            compare({name: answer}, {name: _expected(name, paper, reach)}, report)
 
 
-def _expected(name: str, paper: Paper, reach: Reach) -> tuple[str, Any]:
-    """Return the leak and the expected answer of one method of a view."""
+def _asked(view: CorpusView, name: str, paper_id: str) -> tuple[Any, str | None]:
+    """Return the answer of a method of a view, or the error of a refusal."""
+    try:
+        return getattr(view, name)(paper_id), None
+    except UnknownPaperError as error:
+        return None, str(error)
+
+
+def _expected(name: str, paper: StoredPaper, reach: Reach) -> Any:
+    """Return the expected answer of one method of a view."""
     if name == "paper":
-        return "text", (
+        return (
             paper.id, paper.title, paper.abstract, paper.date, paper.precision, paper.venue,
             paper.authors, paper.fields,
         )  # fmt: skip
     if name == "sections":
-        return "text", reach.facts.sections.get(paper.number, [])
-    if name == "references":
-        return "list", [cited.id for cited in reach.references(paper)]
-    if name == "citations":
-        return "list", [citing.id for citing in reach.citations(paper)]
-    return "count", len(reach.citations(paper))
+        return reach.facts.sections.get(paper.number, [])
+    if name == "citation_count":
+        return len(reach.linked("citations", paper))
+    return [end.id for end in reach.linked(name, paper)]

@@ -37,11 +37,13 @@ def walk(root: Any, name: str, corpora: bool = False) -> Iterator[tuple[str, Any
             they hold, such as the directory, differs from one copy of a corpus to another.
 
     Raises:
-        CheckError: If there are more than 200,000 objects or one is more than 50 steps away, so
-            that nothing is left out silently.
+        CheckError: An object holds labels; or there are more than 200,000 objects or one is more
+            than 50 steps away, so that nothing is left out silently.
     """
     from arena.corpus import Corpus
     from arena.corpus.view import CorpusView
+    from arena.mindmap import MindMap
+    from arena.tasks import Gold, TaskSet
 
     closed = _LEAVES if corpora else (*_LEAVES, Corpus, CorpusView)
     entered: dict[int, Any] = {}  # holds the objects, so that no address is used twice
@@ -52,6 +54,8 @@ def walk(root: Any, name: str, corpora: bool = False) -> Iterator[tuple[str, Any
         path, value, depth = waiting.pop()
         if isinstance(value, np.ndarray | np.void):
             value = value.tolist()
+        if isinstance(value, TaskSet | Gold | MindMap):
+            require(False, f"{path} is a {type(value).__name__}, which holds labels")
         if not isinstance(value, _LEAVES):
             if id(value) in entered:
                 continue
@@ -63,14 +67,6 @@ def walk(root: Any, name: str, corpora: bool = False) -> Iterator[tuple[str, Any
             deep = below and depth >= _DEEPEST
             require(not deep, f"{name} leads on after {_DEEPEST} steps, too deep to look at")
             waiting.extend(reversed(below))
-
-
-def label_type(value: Any) -> str | None:
-    """Return the name of the type of an object that holds labels, else None."""
-    from arena.mindmap import MindMap
-    from arena.tasks import Gold, TaskSet
-
-    return type(value).__name__ if isinstance(value, TaskSet | Gold | MindMap) else None
 
 
 def leaves(value: Any) -> Iterator[tuple[str, Any]]:
@@ -103,15 +99,6 @@ def parsed(text: Any) -> Any:
         return json.loads(text)
     except (TypeError, ValueError, RecursionError):
         return None
-
-
-def collected(value: Any) -> set[str] | None:
-    """Return the strings in a container, or the keys of a mapping; None for anything else."""
-    if isinstance(value, np.ndarray):
-        value = value.ravel().tolist()
-    if isinstance(value, Mapping | Set | list | tuple):
-        return {str(item) for item in value if isinstance(item, str)}
-    return None
 
 
 def _inside(path: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -54,6 +54,13 @@ LEAKING = {
     "counts": ("date", 'return {"by_year": {later(episode).date[:4]: 2}}'),
     "days": ("date", 'return {"x": f"last cited on {later(episode).date} by one"}'),
     "surveys": ("survey title", 'return {"x": [SURVEYS[0]]}'),
+    "cited": ("count", 'return {"n": WHOLE.citation_count(episode.view.paper(paper_id).id)}'),
+    "matches": ("count", 'return {"about": {"n": len(WHOLE.search(query, 1000))}}'),
+    "size": ("count", 'return {"papers": len(WHOLE)}'),
+    "errors": ("hidden paper", 'raise ToolError(f"Not before {later(episode).title} is out.")'),
+    "remembers": ("hidden paper", """
+    SEEN.extend(hit.id for hit in episode.view.search(WORDS, 30))
+    return {"x": RNG.choice(SEEN)}"""),  # in an episode before, which may be of a later day
     # what depends on whether an id will exist one day
     "exists": ("indistinguishable", 'return {"known": paper_id in WHOLE}'),
     "calls": (
@@ -83,7 +90,7 @@ from typing import Any
 from arena.tools import TOOLS, Episode, Tool, ToolError
 WORDS = "the of we model membrane lattice method results in study"
 WHOLE, SURVEYS, LABELS, PAPERS, RNG = None, [], None, [], random.Random(1)
-CALLS = itertools.count()
+CALLS, SEEN = itertools.count(), []
 def later(episode):
     if not PAPERS:
         PAPERS.extend(WHOLE.paper(hit.id) for hit in WHOLE.search(WORDS, 600))
@@ -129,7 +136,9 @@ def add_tool(world, tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", LEAKING)
 def test_a_leaking_tool_is_found(name, world, add_tool):
     check, body = LEAKING[name]
-    add_tool(name, f"def {name}(episode: Episode, paper_id: str) -> dict[str, Any]:\n    {body}")
+    argument = "query" if name == "matches" else "paper_id"
+    head = f"def {name}(episode: Episode, {argument}: str) -> dict[str, Any]:"
+    add_tool(name, f"{head}\n    {body}", argument)
     report = audit(world, 1_200 if name == "filters" else 400)
     assert check in report.by_check
     if check == "crash":  # a vector that crashes says so for all its episodes

@@ -252,7 +252,10 @@ BROKEN = {
     "Remembering": ("replay", "info.after is False and then True"),
     "Generous": ("rewards", "step 1: it is"),
     "Misnamed": ("rewards", "begins with no name of a reward"),
-    "OneMoreRead": ("budgets", "reads=1, not 0"),
+    "OneMoreRead": (
+        "budgets",
+        "an episode begins with the budget {'steps': 12, 'searches': 2, 'reads': 4",
+    ),
     "NeverOver": ("budgets", "does not raise gymnasium.error.ResetNeeded"),
     "Fragile": ("bad_actions", "raised TypeError: unhashable type"),
     "Charging": ("bad_actions", "the action None cost {'steps': 1, 'reads': 1}"),
@@ -410,18 +413,18 @@ class MarksTheInfluential(Organizing):
 
 
 LEAKS = {
-    "ListsGold": "at the reset env.env.targets",
-    "HidesGoldInTheSpace": "hint['deep'][0]['er'] holds the gold paper",
-    "SaysHowMany": "with other labels: reachable",
-    "JudgesWhatIsHandedIn": "with other labels: steps",
-    "KeepsWhatWasFound": "papers shown are gold",
-    "TellsInInfo": "info['all'] holds all",
-    "RendersGold": "env.render() holds the gold paper",
+    "ListsGold": "at the reset.env.env.targets[",
+    "HidesGoldInTheSpace": "hint['deep'][0]['er'] differs",
+    "SaysHowMany": "at the reset.observation['result'] differs",
+    "JudgesWhatIsHandedIn": ".observation.result differs",
+    "KeepsWhatWasFound": "env.env.found{...} differs",
+    "TellsInInfo": "info.all[0] differs",
+    "RendersGold": "at the reset.env.render() differs",
     "HidesGoldInACrowd": "env leads to more than 200,000 objects",
     "HidesGoldDeepDown": "env leads on after 50 steps",
     "HasTheTasks": "env.env.tasks is a TaskSet",
-    "LeakyVector": "vector env.seek[0] holds all",
-    "TellsTheHeadings": "headings of the mind-map",
+    "LeakyVector": "vector env.seek[0][0] differs",
+    "TellsTheHeadings": "env.env.outline differs",
     "MentionsAHeading": "with other labels: ",
     "MarksTheInfluential": "with other labels: ",
 }
@@ -641,8 +644,9 @@ def test_another_engine_and_other_arguments(world):
 def test_a_view_that_forgets_the_day_of_a_link_is_found(world, monkeypatch):
     """A later paper that cites one in reach comes back, if only in an error."""
 
-    def linked(self, starts, targets, document):
-        return [self._store.ids[d] for d in targets[starts[document] : starts[document + 1]]]
+    def linked(self, paper_id, *, citing):
+        linked = self._store.linked(self._document(paper_id), citing=citing)
+        return [self._store.ids[d] for d in linked.tolist()]
 
     monkeypatch.setattr(arena.CorpusView, "_linked", linked)
     results = check_environment("arena/Discovery-v0", world, checks=["no_future"])
@@ -665,4 +669,4 @@ def test_a_selection_that_orders_by_gain_is_found(world, monkeypatch):
     original = SurveyEnv.step
     monkeypatch.setattr(SurveyEnv, "step", step)
     results = check_environment("arena/Selection-v0", world, checks=["no_gold"])
-    assert "with other labels: steps[" in failing(results)["no_gold"]
+    assert "with other labels: step 1.observation.result differs" in failing(results)["no_gold"]

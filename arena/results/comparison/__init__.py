@@ -4,17 +4,8 @@
 and HTML. See docs/comparing.md.
 """
 
-from arena.results.comparison.comparing import CORRECTIONS, TESTS, compare
-from arena.results.comparison.model import (
-    ComparedRun,
-    Comparison,
-    Effort,
-    Estimate,
-    MetricComparison,
-    PairedDifference,
-    PlayedEpisode,
-    Query,
-)
+from arena.results.comparison.comparing import compare
+from arena.results.comparison.model import Comparison
 from arena.results.comparison.opening import usage_of
 from arena.results.comparison.page import as_html, write_html
 from arena.results.comparison.report import (
@@ -27,24 +18,6 @@ from arena.results.comparison.report import (
 )
 
 __all__ = [
-    "CORRECTIONS",
-    "LABELS",
-    "TESTS",
-    "ComparedRun",
-    "Comparison",
-    "Effort",
-    "Estimate",
-    "MetricComparison",
-    "PairedDifference",
-    "PlayedEpisode",
-    "Query",
-    "as_html",
-    "as_json",
-    "as_latex",
-    "as_markdown",
-    "as_text",
-    "compare",
-    "usage_of",
-    "verdict",
-    "write_html",
-]
+    "LABELS", "Comparison", "as_html", "as_json", "as_latex", "as_markdown", "as_text", "compare",
+    "usage_of", "verdict", "write_html",
+]  # fmt: skip

@@ -22,7 +22,7 @@ from arena.corpus import Corpus, layout
 from arena.errors import CorpusError, DataError
 from arena.results.comparison import charts
 from arena.results.comparison import report as reports
-from arena.results.comparison.model import Comparison, PlayedEpisode, Query
+from arena.results.comparison.model import Comparison, PlayedEpisode
 from arena.results.plots import COLOURS, clean, key
 from arena.tasks import TaskSet, stages_of
 
@@ -76,10 +76,10 @@ def as_html(comparison: Comparison, corpus: Corpus | str | Path | None = None) -
     papers = _Papers(comparison, corpus)
     headline = next(m for m in comparison.metrics if m.metric == comparison.headline)
     anchors = {survey: f"s{n}" for n, survey in enumerate(comparison.surveys, 1)}
-    runs = [_Run(run.name, place) for place, run in enumerate(comparison.runs)]
+    runs = [{"name": run.name, "place": n} for n, run in enumerate(comparison.runs)]
     pair = headline.differences[0] if headline.differences else None
     lines = [_Line(comparison, survey, papers) for survey in comparison.surveys]
-    lines.sort(key=lambda line: (line.difference is None, -(line.better or 0.0), line.paper.id))
+    lines.sort(key=lambda line: (line.difference is None, -line.better, line.id))
     script = (_BESIDE / "page.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     html: str = _environment().get_template("page.html").render(
@@ -87,15 +87,21 @@ def as_html(comparison: Comparison, corpus: Corpus | str | Path | None = None) -
         headline=headline,
         pair=pair,
         runs=runs,
-        run_of={run.name: run for run in runs},
+        run_of={run["name"]: run for run in runs},
+        key=key,
+        COLOURS=COLOURS,
         reports=reports,
         charts=charts,
         anchors=anchors,
         lines=lines,
-        shown=progress(lines, desc="writing the page", unit="survey"),
+        shown=(
+            _Line(comparison, line.id, papers)  # a new one, which is free after its part
+            for line in progress(lines, desc="writing the page", unit="survey")
+        ),
         style=Markup((_BESIDE / "page.css").read_text(encoding="utf-8")),
         script=Markup(script),
         digest=digest,
+        QUERIES_SHOWN=QUERIES_SHOWN,
         RANKED_SHOWN=RANKED_SHOWN,
         QUERY_SHOWN=QUERY_SHOWN,
         QUERY_KEPT=_QUERY_KEPT,
@@ -147,20 +153,6 @@ def link(paper_id: str) -> str | None:
         if match := form.fullmatch(paper_id):
             return address + quote(match[1].encode("utf-8", "replace"), safe="/")
     return None
-
-
-class _Run(NamedTuple):
-    """A run as the page shows it: its name, and its number, which gives mark and colour."""
-
-    name: str
-    place: int
-
-    @property
-    def colour(self) -> str:
-        return f"c{self.place % COLOURS}"
-
-    def key(self, label: str = "", line: bool = False) -> Markup:
-        return key(self.place, label, line)
 
 
 class _Titled(NamedTuple):
@@ -220,7 +212,8 @@ class _Line:
         self.episodes: list[PlayedEpisode] = [run.episodes[survey] for run in comparison.runs]
         headline = next(m for m in comparison.metrics if m.metric == comparison.headline)
         self.values: list[float | None] = [None] * len(comparison.runs)
-        self.difference, self.better = None, None
+        self.difference: float | None = None
+        self.better = 0.0
         if survey in headline.surveys:
             by_run = {n: v[headline.surveys.index(survey)] for n, v in headline.values.items()}
             self.values = list(by_run.values())
@@ -237,51 +230,27 @@ class _Line:
         # The first stage that submits a ranking.
         stages = stages_of(comparison.task)
         self.stage = next((name for name, stage in stages if stage.answer == "ranking"), None)
+        self.rankings = [episode.answers.get(self.stage or "", ()) for episode in self.episodes]
 
     @property
     def has_labels(self) -> bool:
         names = [metric.metric for metric in self._comparison.metrics]
-        return any(entry[name] is not None for entry in self._entries for name in names)
+        return any(self._entries[0][name] is not None for name in names)
 
     @property
     def scores(self) -> list[list[Any]]:
-        """Rows of what each run scored and spent, and how it ended."""
-        rows: list[list[Any]] = []
-        for metric in self._comparison.metrics:
-            values = [entry[metric.metric] for entry in self._entries]
-            rows.append([metric.metric, *(None if v is None else float(v) for v in values)])
-        for name in _SPENT:
-            rows.append([reports.LABELS[name], *(getattr(e.effort, name) for e in self.episodes)])
-        ended = ["yes" if episode.effort.truncated else "no" for episode in self.episodes]
-        return [*rows, [reports.LABELS["truncated"], *ended]]
-
-    def queries(self, place: int) -> tuple[list[tuple[str, str]], int]:
-        """Return the first queries of a run, each with a remark, and how many are left out."""
-        queries = self.episodes[place].queries
-        shown = [(query.text, self._remark(query)) for query in queries[:QUERIES_SHOWN]]
-        return shown, len(queries) - len(shown)
-
-    def _remark(self, query: Query) -> str:
-        if query.error is not None:
-            return f"error: {query.error}"
-        parts = [f"{query.engine}, k {query.k}"]
-        if query.offset:
-            parts.append(f"from {query.offset + 1}")
-        if query.gain is not None and self.gold:
-            new = round(query.gain * len(self.gold))
-            parts.append(f"{new} new reference{'s' * (new != 1)}" if new else "no new reference")
-        return ", ".join(parts)
-
-    @functools.cached_property
-    def rankings(self) -> list[Sequence[str]]:
-        """The papers that each run submitted, best first."""
-        answers = [episode.answers.get(self.stage or "", ()) for episode in self.episodes]
-        return [answer if isinstance(answer, list) else () for answer in answers]
+        """Rows of what each run scored and spent, and whether the budget ended it."""
+        names = [metric.metric for metric in self._comparison.metrics]
+        rows: list[list[Any]] = [[name, *(e[name] for e in self._entries)] for name in names]
+        for name in (*_SPENT, "truncated"):
+            values = [getattr(episode.effort, name) for episode in self.episodes]
+            rows.append([reports.LABELS[name], *values])
+        return rows
 
     @functools.cached_property
     def ranks(self) -> list[dict[str, int]]:
         """For each run paper -> rank."""
-        return [{paper: n for n, paper in enumerate(ranking, 1)} for ranking in self.rankings]
+        return [{paper: n for n, paper in enumerate(r, 1)} for r in self.rankings]
 
     @functools.cached_property
     def references(self) -> list[tuple[str, bool]]:

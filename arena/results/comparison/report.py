@@ -75,30 +75,26 @@ def verdict(comparison: Comparison) -> str:
     metric = next(m for m in comparison.metrics if m.metric == comparison.headline)
     if not metric.means:
         return f"No survey has labels that {metric.metric} counts, so nothing is compared."
-    agents = {run.name: run.manifest["agent"] for run in comparison.runs}
-    fair = [name for name in comparison.names if agents[name] != ORACLE] or list(comparison.names)
-    sign = 1 if metric.lower_is_better else -1
-    ranked = sorted(fair, key=lambda name: sign * metric.means[name].mean)
-    best, over = ranked[0], f"over {_surveys(len(metric.surveys))}"
-    scores = f"{metric.means[best].mean:.4f}"
-    if len(ranked) == 1:
+    fair = [run.name for run in comparison.runs if run.manifest["agent"] != ORACLE]
+    means = {name: metric.means[name].mean for name in fair or comparison.names}
+    best, *others = sorted(means, key=means.__getitem__, reverse=not metric.lower_is_better)
+    over = f"over {_surveys(len(metric.surveys))}"
+    if not others:
         ceiling = "" if metric.ceiling is None else f"; the ceiling is {metric.ceiling:.4f}"
-        return f"{best} has a mean {metric.metric} of {scores} {over}{ceiling}."
-    other = comparison.baseline if comparison.baseline in fair else ranked[1]
-    other = ranked[1] if other == best else other
-    tested = {frozenset((d.run, d.against)): d for d in metric.differences}
-    pair = tested.get(frozenset((best, other)))
-    scores += f" against {metric.means[other].mean:.4f}"
-    if metric.means[best].mean == metric.means[other].mean:
-        return f"{best} and {other} have the same mean {metric.metric} {over}: {scores}."
+        return f"{best} has a mean {metric.metric} of {means[best]:.4f} {over}{ceiling}."
+    other = comparison.baseline if comparison.baseline in others else others[0]
+    scores = f"{over}: {means[best]:.4f} against {means[other]:.4f}"
+    if means[best] == means[other]:
+        return f"{best} and {other} have the same mean {metric.metric} {scores}."
     lower = " (lower is better)" if metric.lower_is_better else ""
-    sentence = f"{best} has a better mean {metric.metric}{lower} than {other} {over}: {scores}"
-    if pair is None or pair.corrected is None:
-        return f"{sentence}; the difference is not tested."
-    wins = pair.wins if pair.run == best else pair.losses
-    sure = "significant" if pair.significant else "not significant"
-    p = f"p {'<' if pair.corrected < 0.0001 else '='} {max(pair.corrected, 0.0001):.4f}"
-    return f"{sentence}; the difference is {sure} ({p}), better on {_surveys(wins)}."
+    sentence = f"{best} has a better mean {metric.metric}{lower} than {other} {scores}"
+    for pair in metric.differences:
+        if {pair.run, pair.against} == {best, other} and pair.corrected is not None:
+            wins = pair.wins if pair.run == best else pair.losses
+            sure = "significant" if pair.significant else "not significant"
+            p = f"p {'<' if pair.corrected < 0.0001 else '='} {max(pair.corrected, 0.0001):.4f}"
+            return f"{sentence}; the difference is {sure} ({p}), better on {_surveys(wins)}."
+    return f"{sentence}; the difference is not tested."
 
 
 def means(comparison: Comparison) -> Table:

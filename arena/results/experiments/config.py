@@ -180,32 +180,25 @@ class Experiment(Settings):
 
     @model_validator(mode="after")
     def _check_labels(self) -> Experiment:
-        """Refuse labels that are equal as names of directories."""
-        agents = {place[-1] for place, _ in self.placed_rows()}
-        for kind, labels in (("agents", agents), ("retrievers", set(self.retrievers))):
+        """Refuse labels that are no names of directories, or the same one."""
+        agents = dict.fromkeys(place[-1] for place, _ in self.placed_rows())
+        for kind, labels in (("agents", agents), ("retrievers", self.retrievers)):
             taken: dict[str, str] = {}
-            for label in sorted(labels):
-                if len(label) > _LONGEST[kind] or not label.isprintable() or not slug(label):
-                    raise refusal(
-                        f"the label {clip(label)} of {kind} must have 1 to {_LONGEST[kind]} "
-                        "printable characters, and a letter or digit among them."
-                    )
-                if (other := taken.setdefault(slug(label), label)) != label:
-                    raise refusal(
-                        f"the labels {clip(other)} and {clip(label)} of {kind} name the same "
-                        f"directory, {clip(slug(label))}. Change one of them."
-                    )
+            for label in labels:
+                other = taken.setdefault(slug(label), label)
+                if other != label:
+                    why = f"and {clip(other)} name the same directory, {clip(slug(label))}"
+                elif len(label) > _LONGEST[kind] or not label.isprintable() or not slug(label):
+                    why = f"must have 1 to {_LONGEST[kind]} characters, and a letter or digit"
+                else:
+                    continue
+                raise refusal(f"the label {clip(label)} of {kind} {why}. Change it.")
         return self
 
     @property
     def source(self) -> ConfigSource:
         """The file or mapping that it was read from."""
         return self._source
-
-    @property
-    def heading(self) -> str:
-        """Its title, or its name where it has none."""
-        return self.title or self.name
 
     def placed_rows(self) -> Iterator[tuple[Place, Row]]:
         """Yield each row after its place, ``("tables", table, "rows" or "more", label)``."""
@@ -239,37 +232,29 @@ class Experiment(Settings):
             UnknownNameError: There is no such table or agent.
             DataError: Nothing is left.
         """
-        names = {place: {place[-1], str(row.agent)} for place, row in self.placed_rows()}
-        wanted = self._known("agent", agents, {name for each in names.values() for name in each})
-        kept = {}
-        for name in self._known("table", tables, self.tables):
-            rows = {
-                key: {
-                    label: row
-                    for label, row in getattr(self.tables[name], key).items()
-                    if names["tables", name, key, label] & wanted.keys()
-                }
-                for key in ("rows", "more")
-            }
-            if any(rows.values()):
-                kept[name] = self.tables[name].model_copy(update=rows)
+        rows = list(self.placed_rows())
+        labels = {name for place, row in rows for name in (place[-1], str(row.agent))}
+        wanted = self._known("agent", agents, labels)
+        chosen = self._known("table", tables, set(self.tables))
+        kept: dict[str, dict[str, dict[str, Row]]] = {}
+        for (_, name, key, label), row in rows:
+            if name in chosen and wanted & {label, str(row.agent)}:
+                kept.setdefault(name, {"rows": {}, "more": {}})[key][label] = row
         if not kept:
             raise DataError("none of the tables has a row of these agents. Name others.")
-        return self.model_copy(update={"tables": kept})
+        specs = {name: self.tables[name].model_copy(update=part) for name, part in kept.items()}
+        return self.model_copy(update={"tables": specs})
 
-    def _known(
-        self, kind: str, names: Iterable[str] | None, known: Iterable[str]
-    ) -> dict[str, None]:
-        """Return those of `known` that are named, in their order."""
+    def _known(self, kind: str, names: Iterable[str] | None, known: set[str]) -> set[str]:
+        """Return `names`, or all that are known if it is None."""
         if isinstance(names, str):
             raise DataError(f"{kind}s={clip(names)} is one string; give a list.")
-        known = dict.fromkeys(known)
         wanted = known if names is None else {str(name) for name in names}
-        for name in sorted(wanted - known.keys() if names is not None else ()):
+        for name in sorted(wanted - known):
             raise UnknownNameError(
                 f"no {kind} {clip(name)} in {self.source.name}.{did_you_mean(name, known)}"
             )
-        return {name: None for name in known if name in wanted}
+        return wanted
 
 
 def read_experiment(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -88,7 +87,10 @@ def run_experiment(
     experiment = _configured(config, tables, agents, surveys, retrievers, changes)
     cells = make_grid(experiment, corpus, prepare=not keep_going)
     manifest = _manifest(experiment, cells, corpus)
-    with _directory(output, manifest):
+    with output_directory(output, _KIND) as before:
+        if before is None:
+            write_json(output / MANIFEST, manifest)
+        _check_same(output, before or manifest, manifest)
         left = {}
         for key, cell in cells.items():  # refuse other runs before anything changes
             done, _, differs = state_of(output, cell, experiment, _hashes(corpus))
@@ -168,9 +170,10 @@ def _hashes(corpus: Corpus) -> dict[str, str]:
 def _manifest(experiment: Experiment, cells: Mapping[str, Cell], corpus: Corpus) -> dict[str, Any]:
     """Return the configuration as it was understood, without paths and hosts."""
     config = {
-        **experiment.model_dump(include={"name", "seed", "budget", "encoder", "extractor"}),
-        **experiment.model_dump(include={"retrievers"}),
-        "title": experiment.heading,
+        **experiment.model_dump(
+            include={"name", "seed", "budget", "encoder", "extractor", "retrievers"}
+        ),
+        "title": experiment.title or experiment.name,
         "surveys": "all" if experiment.surveys is None else experiment.surveys,
         "tables": {
             name: table.model_dump(include={"title", "task", "metrics", "columns", "group"})
@@ -191,32 +194,22 @@ def _manifest(experiment: Experiment, cells: Mapping[str, Cell], corpus: Corpus)
     }
 
 
-@contextmanager
-def _directory(output: Path, manifest: dict[str, Any]) -> Iterator[None]:
-    """Hold `output` for an experiment; tables of an earlier call stay until `_clear`.
+def _check_same(output: Path, before: Mapping[str, Any], manifest: Mapping[str, Any]) -> None:
+    """Refuse another experiment, corpus or task set.
 
     Another choice of tables, agents or retrievers is the same experiment: each run checks itself.
-
-    Raises:
-        CorpusError: `output` holds anything else.
-        ArenaError: Another process writes it.
     """
-    with output_directory(output, _KIND) as before:
-        if before is None:
-            write_json(output / MANIFEST, manifest)
-            before = manifest
-        for key, part, what in (
-            ("name", "config", "the experiment"),
-            ("corpus", "sha256", "this experiment on the corpus"),
-            ("tasks", "sha256", "this experiment on the task set"),
-        ):
-            old, new = (each[part].get(key) for each in (before, manifest))
-            if old != new:
-                raise CorpusError(
-                    f"{str(output)!r} holds {what} {clip(old)}, this is {clip(new)}. Name another "
-                    "directory."
-                )
-        yield
+    for key, part, what in (
+        ("name", "config", "the experiment"),
+        ("corpus", "sha256", "this experiment on the corpus"),
+        ("tasks", "sha256", "this experiment on the task set"),
+    ):
+        old, new = (each[part].get(key) for each in (before, manifest))
+        if old != new:
+            raise CorpusError(
+                f"{str(output)!r} holds {what} {clip(old)}, this is {clip(new)}. Name another "
+                "directory."
+            )
 
 
 def _clear(output: Path) -> None:

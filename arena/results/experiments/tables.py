@@ -20,8 +20,7 @@ from arena.results.experiments.grid import RUNS, Cell, directory_of, reported_me
 from arena.retrieval import parse_name
 from arena.runs import rescore
 from arena.runs.directory import OpenedRun
-from arena.runs.rescoring import is_of_mind_maps
-from arena.runs.results import answers_of
+from arena.runs.scoring import is_of_mind_maps
 from arena.tasks import stages_of
 
 VERSION = 1
@@ -75,7 +74,7 @@ def make_tables(
     content: dict[str, Any] = {
         "version": VERSION,
         "name": experiment.name,
-        "title": experiment.heading,
+        "title": experiment.title or experiment.name,
         "sha256": sha256,
         "tables": {
             name: {
@@ -125,12 +124,10 @@ def _score(
     hashes = opened.manifest["sha256"]
     spent: Counter[str] = Counter()
     llm: dict[str, Any] = dict.fromkeys(_LLM, 0) | {"failed": 0, "stopped": 0}
-    truncated, nothing, asked = 0, 0, False
+    truncated, asked = 0, False
     for record in opened.episodes():
         spent.update(record["spent"])
         truncated += record["truncated"]
-        answers = answers_of(record)
-        nothing += any(_is_empty(answers.get(stage)) for stage, _ in stages_of(opened.task))
         usage, notes = usage_of(record["notes"]), record["notes"].get("llm")
         if usage is not None:
             asked = True
@@ -147,14 +144,12 @@ def _score(
         | {"answers": scores["sha256"]["answers"], "manifest": sha256_json(opened.manifest)},
         "spent": spent,
         "truncated": truncated,
-        "nothing": nothing,
+        "nothing": sum(
+            any(not entry["submitted"].get(stage) for stage, _ in stages_of(opened.task))
+            for entry in scores["per_survey"].values()
+        ),
         **({"llm": llm} if asked else {}),
     }
-
-
-def _is_empty(answer: Any) -> bool:
-    """Return whether this ranking has no paper, or this mind-map no heading below its root."""
-    return not answer if answer is None or isinstance(answer, list) else not answer.size
 
 
 def _described(corpus: Corpus, retriever: str) -> str:
@@ -221,25 +216,21 @@ def _blocks(
 
 
 def _published(paper: PublishedFigure) -> dict[str, Any]:
+    def printed(column: Sequence[Any]) -> list[str | None]:
+        """Give numbers the zeros at their ends back, which YAML drops."""
+        decimals = [len(str(v).partition(".")[2]) for v in column if isinstance(v, float)]
+        form = f".{max(decimals, default=0)}f"
+        texts = [format(v, form) if isinstance(v, float) else str(v) for v in column]
+        return [None if v is None else text for v, text in zip(column, texts, strict=True)]
+
     columns = list(zip(*paper.rows, strict=True))
-    shown = []
-    for column in columns:  # give numbers the zeros at their ends back, which YAML drops
-        decimals = max(
-            (len(str(v).partition(".")[2]) for v in column if isinstance(v, float)), default=0
-        )
-        shown.append(
-            [
-                f"{v:.{decimals}f}" if isinstance(v, float) else v if v is None else str(v)
-                for v in column
-            ]
-        )
     numeric = [all(isinstance(v, int | float | None) for v in column) for column in columns]
+    title = "The paper, on its own corpus, not to be compared with the above"
     return {
         "name": "paper",
-        "title": "The paper, on its own corpus, not to be compared with the above "
-        f"({paper.source})",
+        "title": f"{title} ({paper.source})",
         "header": paper.header,
-        "rows": list(zip(*shown, strict=True)),
+        "rows": list(zip(*map(printed, columns), strict=True)),
         "align": "".join("lr"[number] for number in numeric),
     }
 
@@ -260,8 +251,8 @@ def _notes(
     }
     scored = {name: scores[run] for name, run in runs.items() if run in scores}
     notes = []
-    for score in list(scored.values())[:1]:
-        counts = score["counts"]
+    if scored:
+        counts = next(iter(scored.values()))["counts"]
         left = f" ({counts['not_scored']} without labels)" if counts["not_scored"] else ""
         notes.append(
             f"Task {table.task}, mean over {counts['scored']} of {counts['surveys']} surveys{left}."

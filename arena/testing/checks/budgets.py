@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from gymnasium.error import ResetNeeded
@@ -10,74 +11,52 @@ from gymnasium.error import ResetNeeded
 from arena.errors import clip
 from arena.testing.actions import malformed, stress
 from arena.testing.contract import Subject
-from arena.testing.episodes import Trace, first_difference, plain
+from arena.testing.episodes import first_difference, plain
 from arena.testing.report import CHECKS, require
 from arena.testing.walk import parsed, values_of
 
-_NAMES = ("steps", "searches", "reads", "characters")
-_SMALL = {"max_steps": 12, "max_searches": 2, "max_reads": 3, "max_characters": 30_000}
+_SMALL = {"steps": 12, "searches": 2, "reads": 3, "characters": 30_000}
 _NO_TOOL = {"tool": "no such tool", "arguments": {}}
-_COSTS = {"search": "searches", "read": "reads", "references": "reads", "citations": "reads"}
-"""What a call of a tool of this project costs; of other tools it is measured."""
 
 
 @CHECKS.register("budgets")
 def budgets(subject: Subject) -> str:
     """A budget that has run out truncates; none is below 0; after the end a reset is needed."""
-    _check_reset_needed(subject.make(), "before the first reset")
-    _check_reset_needed(subject.make().unwrapped, "before the first reset")
-    env = subject.make(max_steps=3)
-    env.reset(seed=subject.seeds[0])
-    for left in (2, 1, 0):
-        _expect(env, _NO_TOOL, "steps", left, over=left == 0)
-    _check_reset_needed(env, "after truncation")
-    tried = ["steps", *_check_tools(subject)]
-    steps = _check_small_budgets(subject)
-    return f"{', '.join(tried)} run out; {steps} steps of episodes with small budgets"
-
-
-def _check_tools(subject: Subject) -> list[str]:
-    """Run out of searches, reads and characters by calls of every tool that costs one."""
-    tools, tried = subject.tools, []
-    seed = subject.seeds[0]
-    search, calls = _calls(subject)
+    for env in (subject.make(), subject.make().unwrapped):
+        _check_reset_needed(env, "before the first reset")
+    steps, tried = 0, ["steps"]
+    for seed in subject.seeds:
+        player = subject.player(seed, _SMALL["steps"])
+        steps += len(_spend(subject, seed, player.act, _SMALL)) - 1
+    env = subject.make()
+    topic = env.reset(seed=subject.seeds[0])[0]["topic"]
+    search = {"tool": "search", "arguments": {"query": topic}}
+    seen = subject.traces[0].start, *subject.traces[0].steps
+    ids = [paper_id for each in seen for paper_id in values_of("id", parsed(each[0]["result"]))]
+    calls = [search] * ("search" in subject.tools) + (calls_about(ids[0], subject) if ids else [])
     for call in calls:
-        tool = call["tool"]
-        name = _COSTS.get(tool) or _cost(subject, call)
-        if name is None:
-            continue
-        env = subject.make(**{f"max_{name}": 1})
-        env.reset(seed=seed)
-        _expect(env, call, name, 0, over=False)
-        _expect(env, call, name, 0, over=True)
-        _check_reset_needed(env, "after truncation")
-        tried.append(name if name == "searches" and tool == "search" else f"{name} ({tool})")
-    if "search" in tools and len(calls) > 1:
-        env = subject.make(max_characters=10)
-        env.reset(seed=seed)
-        result = _expect(env, search, "characters", 10, over=True)
-        require(not values_of("title", result), "a result is shown without characters left")
+        for name in ("searches", "reads"):  # the second call finds nothing left
+            limits = {"steps": 3, name: 1}
+            played = _spend(subject, subject.seeds[0], _always(call), limits)
+            if played[1]["budget"][name] == 0:
+                ended = len(played) == 3 and "error" in parsed(played[2]["result"])
+                require(ended, f"max_{name}=1: the second {call['tool']} is not the last call")
+                tried.append(f"{name} ({call['tool']})")
+    if "search" in subject.tools:
+        limits = {"steps": 3, "characters": 10}
+        _, *results = _spend(subject, subject.seeds[0], _always(search), limits)
+        shown = values_of("title", parsed(results[0]["result"]))
+        require(not shown and len(results) == 1, "a result is shown without characters left")
         tried.append("characters")
-    if "finish" in tools:
-        env = subject.make()
-        env.reset(seed=seed)
+    if "finish" in subject.tools:
         over = env.step({"tool": "finish", "arguments": {}})[2]
         require(over, "finish() does not terminate")
         _check_reset_needed(env, "after termination")
-    return tried
+    return f"{', '.join(tried)} run out; {steps} steps of episodes with small budgets"
 
 
-def _calls(subject: Subject) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return a search, and calls of all tools that take the topic or an id in reach."""
-    env = subject.make()
-    observation = env.reset(seed=subject.seeds[0])[0]
-    search = {"tool": "search", "arguments": {"query": str(observation["topic"])}}
-    ids = values_of("id", parsed(observation["result"]))
-    if not ids and "search" in subject.tools:
-        ids = values_of("id", parsed(env.step(search)[0]["result"]))
-    return search, [search] * ("search" in subject.tools) + (
-        calls_about(ids[0], subject) if ids else []
-    )
+def _always(action: dict[str, Any]) -> Callable[[Any], Any]:
+    return lambda _: action
 
 
 def calls_about(paper_id: str, subject: Subject) -> list[dict[str, Any]]:
@@ -92,65 +71,35 @@ def calls_about(paper_id: str, subject: Subject) -> list[dict[str, Any]]:
     return calls
 
 
-def _cost(subject: Subject, call: dict[str, Any]) -> str | None:
-    """Return the budget that a call takes one from, if it takes one."""
-    env = subject.make()
-    before = env.reset(seed=subject.seeds[0])[0]["budget"]
-    after = env.step(call)[0]["budget"]
-    return next((name for name in ("searches", "reads") if after[name] < before[name]), None)
-
-
-def _expect(env: Any, action: dict[str, Any], name: str, left: int, *, over: bool) -> Any:
-    observation, _, terminated, truncated, _ = env.step(action)
-    where = f"max_{name}: after {action['tool']}"
-    actual = observation["budget"].get(name)
-    require(actual == left, f"{where} the observation's budget has {name}={actual}, not {left}")
-    require(not terminated, f"{where} the episode is terminated")
-    require(truncated == over, f"{where} truncated is {truncated}, not {over}")
-    result = parsed(observation["result"])
-    if over and name != "steps":
-        explained = isinstance(result, dict) and isinstance(result.get("error"), str)
-        require(explained, f"{where} the result does not say why the episode is over")
-    return result
-
-
-def _check_small_budgets(subject: Subject) -> int:
-    """Play at random until a budget has run out; return how many steps it took."""
-    env = subject.make(**_SMALL)
-    steps = 0
-    for seed in subject.seeds:
-        observation = env.reset(seed=seed)[0]
-        player = subject.player(seed, _SMALL["max_steps"])
-        limits = {name: _SMALL[f"max_{name}"] for name in _NAMES}
-        before = observation["budget"]
-        full = {name: before.get(name) for name in _NAMES}
-        require(full == limits, f"an episode begins with the budget {before}, not {limits}")
-        over = False
-        for number in range(1, _SMALL["max_steps"] + 1):
-            where = f"seed {seed}, step {number}"
-            before = dict(observation["budget"])
-            observation, _, terminated, truncated, _ = env.step(player.act(observation))
-            _check_spent(where, before, observation)
-            over, steps = terminated or truncated, steps + 1
-            if over:
-                break
-        require(over, f"seed {seed}: not over after max_steps={_SMALL['max_steps']}")
-        _check_reset_needed(env, "after the end")
-    return steps
-
-
-def _check_spent(where: str, before: dict[str, int], observation: dict[str, Any]) -> None:
-    budget, text = observation["budget"], observation["result"]
-    for name in _NAMES:
-        left = budget[name]
-        require(left >= 0, f"{where}: {name} is {left}")
-        require(left <= before[name], f"{where}: {name} rises from {before[name]} to {left}")
-    require(before["steps"] - budget["steps"] == 1, f"{where}: it does not cost one step")
-    for name in ("searches", "reads"):
-        require(before[name] - budget[name] <= 1, f"{where}: it costs more than one of {name}")
-    cost = before["characters"] - budget["characters"]
-    costs = (len(text),) if values_of("title", parsed(text)) else (0, len(text))
-    require(cost in costs, f"{where}: a result of {len(text)} characters costs {cost} of them")
+def _spend(
+    subject: Subject, seed: int, act: Callable[[Any], Any], limits: dict[str, int]
+) -> list[dict[str, Any]]:
+    """Play until a budget has run out, and check what each step costs; return observations."""
+    env = subject.make(**{f"max_{name}": most for name, most in limits.items()})
+    played = [plain(env.reset(seed=seed)[0])]
+    begun = {name: played[0]["budget"].get(name) for name in limits}
+    require(begun == limits, f"an episode begins with the budget {begun}, not {limits}")
+    over = False
+    while not over:
+        where = f"seed {seed}, {limits}, step {len(played)}"
+        require(len(played) <= limits["steps"], f"{where}: the episode goes on")
+        step = env.step(act(played[-1]))
+        played.append(plain(step[0]))
+        over = bool(step[2] or step[3])
+        before, left, text = played[-2]["budget"], played[-1]["budget"], step[0]["result"]
+        for name in _SMALL:
+            least, most = max(0, before[name] - 1), before[name]
+            least = 0 if name == "characters" else least
+            most -= name == "steps"
+            fits = least <= left[name] <= most
+            require(fits, f"{where}: {name} goes from {before[name]} to {left[name]}")
+        cost = before["characters"] - left["characters"]
+        costs = (len(text),) if values_of("title", parsed(text)) else (0, len(text))
+        require(cost in costs, f"{where}: a result of {len(text)} characters costs {cost} of them")
+        explained = not step[3] or left["steps"] == 0 or "error" in parsed(text)
+        require(explained, f"{where}: the result does not say why the episode is over")
+    _check_reset_needed(env, "after the end")
+    return played
 
 
 def _check_reset_needed(env: Any, when: str) -> None:
@@ -164,43 +113,33 @@ def _check_reset_needed(env: Any, when: str) -> None:
 @CHECKS.register("bad_actions")
 def bad_actions(subject: Subject) -> str:
     """A call that cannot be carried out is answered, costs a step and nothing else."""
-    tools = subject.tools
-    env = subject.make(max_steps=10**6)
-    observation = env.reset(seed=subject.seeds[0])[0]
-    count = 0
-    for action in malformed(tools):
-        before = dict(observation["budget"])
+    env, seed, trace = subject.make(max_steps=10**6), subject.seeds[0], subject.traces[0]
+    before = dict(env.reset(seed=seed)[0]["budget"])
+    wrong = list(malformed(subject.tools))
+    for action in wrong:
         observation, over = _step(env, action)
-        where = f"the action {clip(action)}"
+        where, left = f"the action {clip(action)}", dict(observation["budget"])
         require(not over, f"{where} ended the episode")
-        left = dict(observation["budget"])
         cost = {name: before[name] - left[name] for name in before if before[name] != left[name]}
         require(cost == {"steps": 1}, f"{where} cost {cost}, not a step")
         answer = parsed(observation["result"])
         refused = isinstance(answer, dict) and isinstance(answer.get("error"), str)
         require(refused and answer["error"], f"{where} is answered without an 'error'")
-        count += 1
-    _check_unharmed(env, subject.traces[0])
-    observation = env.reset(seed=subject.seeds[0])[0]
-    for action in stress(tools):
+        before = left
+    for action, expected in zip(trace.actions, trace.steps, strict=True):
+        step = env.step(action)
+        once, again = ([s[0]["result"], s[1], s[2]] for s in (expected, plain(step)))
+        place = first_difference(once, again)
+        require(not place, f"after the bad actions the episode goes on otherwise: {place}")
+    env.reset(seed=seed)
+    odd = list(stress(subject.tools))
+    for action in odd:
         observation, over = _step(env, action)
         least = min(observation["budget"].values())
         require(least >= 0, f"the action {clip(action)} left {least} of a budget")
         if over:
-            observation = env.reset(seed=subject.seeds[0])[0]
-        count += 1
-    return f"{count} actions"
-
-
-def _check_unharmed(env: Any, trace: Trace) -> None:
-    """Require that the episode goes on as one in which no call was wrong."""
-    for action, expected in zip(trace.actions, trace.steps, strict=True):
-        observation, reward, terminated, *_ = env.step(action)
-        where = first_difference(
-            {"result": expected[0]["result"], "reward": expected[1], "terminated": expected[2]},
-            plain({"result": observation["result"], "reward": reward, "terminated": terminated}),
-        )
-        require(not where, f"after the bad actions the episode goes on otherwise: {where}")
+            env.reset(seed=seed)
+    return f"{len(wrong) + len(odd)} actions"
 
 
 def _step(env: Any, action: Any) -> tuple[Any, bool]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from arena.errors import clip
 from arena.testing.contract import Subject
-from arena.testing.episodes import Trace, replay
+from arena.testing.episodes import replay
 from arena.testing.report import CHECKS, require
 
 
@@ -17,35 +16,33 @@ def rewards(subject: Subject) -> str:
     from arena.rewards import REWARDS
 
     names = REWARDS.names()
+    options = subject.options.get("reward_options") or {}
     for reward in [None, *names, "+".join(names)]:
-        changes: dict[str, Any] = (
-            {} if reward is None else {"reward": reward, "reward_options": None}
-        )
-        if reward is not None and (options := subject.options.get("reward_options")):
-            kept = {name: value for name, value in options.items() if name in reward.split("+")}
-            changes["reward_options"] = kept
-        env = subject.make(**changes)
+        parts = (reward or subject.options.get("reward") or "").split("+")
+        parts = [part.strip() for part in parts if part]
+        kept = {name: value for name, value in options.items() if name in parts} or None
+        env = subject.make(**({"reward": reward, "reward_options": kept} if reward else {}))
         for trace in subject.traces:
-            _check(replay(env, trace), reward or subject.options.get("reward"))
+            for number, (_, paid, _, _, info) in enumerate(replay(env, trace).steps, 1):
+                where = f"reward {reward or 'by default'}, seed {trace.seed}, step {number}"
+                _check(where, paid, info.get("reward_terms"), parts)
     return f"{subject.counted()}, for each of {', '.join(names)} and for their sum"
 
 
-def _check(trace: Trace, reward: str | None) -> None:
-    for number, (_, paid, _, _, info) in enumerate(trace.steps, 1):
-        where = f"reward {reward or 'by default'}, seed {trace.seed}, step {number}"
-        terms: Any = info.get("reward_terms")
-        require(isinstance(terms, dict) and terms, f"{where}: info has no 'reward_terms'")
-        for name, value in (*terms.items(), ("the reward", paid)):
-            is_number = isinstance(value, float) and math.isfinite(value)
-            require(is_number, f"{where}: {name} is {clip(value)}, no finite float")
-        # Summed in another order the last bits may differ.
-        same = math.isclose(paid, math.fsum(terms.values()), rel_tol=1e-9, abs_tol=1e-12)
-        require(same, f"{where}: it is {paid!r}, its terms {terms} are {sum(terms.values())!r}")
-        if reward is None:
-            continue
-        parts = [part.strip() for part in reward.split("+")]
-        belonging = {name: [p for p in parts if f"{name}.".startswith(f"{p}.")] for name in terms}
-        for name, owners in belonging.items():
-            require(owners, f"{where}: the term {name!r} begins with no name of a reward")
-        for part in parts:
-            require(any(part in owners for owners in belonging.values()), f"{where}: no term")
+def _check(where: str, paid: object, terms: object, parts: list[str]) -> None:
+    if not isinstance(terms, dict) or not terms:
+        require(False, f"{where}: info has no 'reward_terms'")
+        return
+    for name, value in (*terms.items(), ("the reward", paid)):
+        number = isinstance(value, float) and math.isfinite(value)
+        require(number, f"{where}: {name} is {clip(value)}, no finite float")
+    # Summed in another order the last bits may differ.
+    total = math.fsum(terms.values())
+    same = math.isclose(paid, total, rel_tol=1e-9, abs_tol=1e-12)  # type: ignore[arg-type]
+    require(same, f"{where}: it is {paid!r}, its terms {terms} are {total!r}")
+    for name in terms if parts else ():
+        named = any(f"{name}.".startswith(f"{part}.") for part in parts)
+        require(named, f"{where}: the term {name!r} begins with no name of a reward")
+    for part in parts:
+        paid_for = any(f"{name}.".startswith(f"{part}.") for name in terms)
+        require(paid_for, f"{where}: no term of {part}")
