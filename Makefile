@@ -13,7 +13,7 @@ help:
 	@echo "make test     install everything, run the tests (JOBS=2 files at once)"
 	@echo "make test-slow  run the slow tests: kills, full disks, Java, Ray, a local model, the demo"
 	@echo "make lint     ruff and mypy"
-	@echo "make bench    time engines side by side, environment steps and runs"
+	@echo "make bench    time search engines side by side, and environment steps"
 	@echo "make install  install the core into $(VENV)"
 	@echo "make clean    remove $(VENV), $(DEMO) and caches"
 
@@ -58,9 +58,8 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.dev
 	test -f $(DEMO)/bench-corpus/manifest.json || $(BIN)/arena-corpus build world \
 		--papers 20000 --surveys 100 --fields title,abstract --output $(DEMO)/bench-corpus
-	$(BIN)/python -m benchmarks core --corpus $(DEMO)/bench-corpus
 	$(BIN)/python -m benchmarks env --corpus $(DEMO)/bench-corpus
-	$(BIN)/python -m benchmarks retrieval --docs 20000 --output $(DEMO)/bench --overwrite
+	$(BIN)/python -m benchmarks search --corpus $(DEMO)/bench-corpus
 
 clean:
 	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -2,8 +2,8 @@
 
 A plug-in is one public module in one of the registry's packages that registers itself with the
 decorator, an object that an installed distribution declares as an entry point, or an object of any
-file, named ``FILE.py:NAME``. The files that the environment variable ``ARENA_PLUGINS`` lists
-(separated as in ``PATH``) are loaded before the first look-up.
+file, named ``FILE.py:NAME``. A plain name is also looked for in the files that were loaded so, and
+in those that the environment variable ``ARENA_PLUGINS`` lists (separated as in ``PATH``).
 """
 
 from __future__ import annotations
@@ -113,6 +113,8 @@ class Registry(Generic[T]):
         if isinstance(name, str):
             name = self.resolve(name)
             self._load(name)
+            if name not in self._items:
+                self._look_in_files(name)
             if name in self._items:
                 return self._items[name]
         raise UnknownNameError(
@@ -147,6 +149,14 @@ class Registry(Generic[T]):
         self._from_files.add(inside)
         return inside
 
+    def _look_in_files(self, name: str) -> None:
+        """Register what a plug-in file has by this name."""
+        named = filter(None, os.environ.get("ARENA_PLUGINS", "").split(os.pathsep))
+        for file in dict.fromkeys([*map(os.path.abspath, named), *loaded_files()]):
+            module = load_file(file)
+            if name not in self._items and self._fits(vars(module).get(name), module):
+                self.resolve(f"{file}:{name}")
+
     def _fits(self, item: object, module: ModuleType) -> bool:
         if self._base is None:
             return callable(item) and getattr(item, "__module__", None) == module.__name__
@@ -154,10 +164,10 @@ class Registry(Generic[T]):
         return (is_class and item is not self._base) or isinstance(item, self._base)
 
     def names(self) -> list[str]:
-        """Return all names, sorted by code point."""
+        """Return all names but those of files, sorted by code point."""
         self._discover()
         with self._items_lock:
-            return sorted(self._items.keys() | self._installed.keys())
+            return sorted((self._items.keys() | self._installed.keys()) - self._from_files)
 
     def describe(self) -> dict[str, str]:
         """Return the first docstring line of every plug-in (empty if none), in name order.
@@ -181,8 +191,6 @@ class Registry(Generic[T]):
             try:
                 for package in self._packages:
                     _import_modules(package)
-                for file in filter(None, os.environ.get("ARENA_PLUGINS", "").split(os.pathsep)):
-                    load_file(file)
                 installed: dict[str, list[metadata.EntryPoint]] = {}
                 if self._group is not None:
                     for entry in metadata.entry_points(group=self._group):

@@ -1,49 +1,68 @@
-"""A collection to search, on disk: texts by date, queries, and what the oracle knows of them."""
+"""A collection to search, on disk: texts in the order of their days, and queries.
+
+The made-up collection has the statistics that cost a search engine its time.
+Rank and frequency of the words follow Zipf's law in Mandelbrot's form, f(r) ~ 1 / (r + q)^s with
+q = 2.7 (Mandelbrot 1953; Piantadosi 2014, eq. 2) and s = 1.13, less the 30 most frequent words,
+which are stop words. Lengths are log-normal. Words clump in two ways that real ones do: a document
+is about a topic with words of its own, and a word that was used is used again (Church & Gale 1995,
+"Poisson mixtures"). Topics come and go, so the statistics at a cutoff differ from those of the
+whole. Mean length, and the share of words that repeat (a third), are those of 29,168 real titles
+with abstracts after stop words and stemming.
+
+Vectors are made up, too: unit vectors around 1,000 centres, a function of the text alone.
+Encoding a million texts with a model takes hours; a flat search costs the same whatever the vectors
+mean.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
+import math
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.arrays import ArrayWriter, load_array, save_array
+from arena._internal.arrays import load_array, save_array
 from arena._internal.files import write_json
 from arena.dates import parse_date
-from arena.errors import DataError
-from benchmarks import synthetic as _synthetic
 
-TEXTS, ABOUT = "texts.txt", "collection.json"
+DIMENSION = 384
 FIELDS = ("text",)  # the fields that native engines index
 
+_TEXTS, _QUERIES, _DAYS = "texts.txt", "queries.json", "days.npy"
+_FIRST_DAY, _LAST_DAY = "1990-01-01", "2019-12-31"
+_CENTRES, _SPREAD, _ROWS = 1000, 1.0, 2048
 
-class TextQuery(NamedTuple):
-    """A query as text and as the numbers of its terms, repeats kept, unknown terms left out."""
 
-    text: str
-    terms: tuple[int, ...]
+VOCABULARY = 500_000
+QUERY_TERMS = 8
+_EXPONENT, _SHIFT, _STOP_WORDS = 1.13, 2.7, 30
+_MEAN_LENGTH, _SIGMA = 154.0, 0.36
+_TOPICS, _TOPIC_WORDS, _TOPIC_SHARE = 500, 400, 0.35
+_REPEAT, _REACH = 0.26, 60
+_LIFETIME = 0.2  # standard deviation of a topic's popularity, as a share of the whole time
+_BLOCK = 20_000
 
 
 class DatedTexts:
-    """A collection that `write` wrote; it serves as the `IndexInput` of native engines."""
+    """A collection on disk; it serves as the `IndexInput` of native engines."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.about: dict[str, Any] = json.loads((directory / ABOUT).read_bytes())
-        self.documents = int(self.about["documents"])
-        self.queries = [TextQuery(q["text"], tuple(q["terms"])) for q in self.about["queries"]]
-        self.days: NDArray[np.int32] = load_array(directory / "days.npy")
-        self.lengths: NDArray[np.uint32] = load_array(directory / "lengths.npy")
+        self.queries: list[str] = json.loads((directory / _QUERIES).read_bytes())
+        self.days: NDArray[np.int32] = load_array(directory / _DAYS)
+        self.documents = len(self.days)
         self.searchable_before: NDArray[np.int64] = np.arange(self.documents + 1)
 
     def texts(self, fields: tuple[str, ...] = FIELDS) -> Iterator[tuple[int, str]]:
         """Yield (document number, text) in order, whatever the fields."""
-        with (self.directory / TEXTS).open(encoding="utf-8", newline="\n") as file:
+        with (self.directory / _TEXTS).open(encoding="utf-8", newline="\n") as file:
             for number, line in enumerate(file):
                 yield number, line[:-1]
 
@@ -57,229 +76,165 @@ class DatedTexts:
         day = self.days[int(self.documents * percent / 100)]
         return int(np.searchsorted(self.days, day))
 
-    def postings(self, term: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """Return the documents, ascending, and the frequencies of a term of a query."""
-        row = self._rows[term]
-        low, high = self._starts[row], self._starts[row + 1]
-        return self._docs[low:high], self._tfs[low:high]
-
-    def mean_postings(self, end: int) -> float:
-        """Return the postings before `end` of a query's distinct terms, mean over the queries."""
-        before = {
-            term: int(np.searchsorted(docs, np.uint32(end)))
-            for term in self._rows
-            for docs in [self.postings(term)[0]]
-        }
-        return float(np.mean([sum(before[t] for t in set(q.terms)) for q in self.queries]))
-
-    @cached_property
-    def _rows(self) -> dict[int, int]:
-        return {term: row for row, term in enumerate(_query_terms(self.queries).tolist())}
-
-    @cached_property
-    def _starts(self) -> NDArray[np.int64]:
-        return load_array(self.directory / "postings_starts.npy")
-
-    @cached_property
-    def _docs(self) -> NDArray[np.uint32]:
-        return load_array(self.directory / "postings_docs.npy")
-
-    @cached_property
-    def _tfs(self) -> NDArray[np.uint32]:
-        return load_array(self.directory / "postings_tfs.npy")
-
-
-class TextPart(NamedTuple):
-    """Consecutive documents on their way into a collection.
-
-    Attributes:
-        texts: one a document; a line break in one is written as a space.
-        tokens: the numbers of their terms, one document after the other.
-        lengths: int64, terms of each document.
-    """
-
-    texts: Iterable[str]
-    tokens: NDArray[Any]
-    lengths: NDArray[np.int64]
-
 
 def write(
-    directory: Path,
-    parts: Iterable[TextPart],
-    days: NDArray[np.int32],
-    queries: Sequence[TextQuery],
-    about: dict[str, Any],
+    directory: Path, texts: Iterable[str], days: NDArray[Any], queries: Sequence[str]
 ) -> None:
-    """Write a collection; memory is that of a part and of the queries' postings."""
+    """Write a collection; a line break in a text is written as a space."""
     directory.mkdir(parents=True)
-    wanted = _query_terms(queries)
-    columns: tuple[list[NDArray[np.uint32]], ...] = ([], [], [])
-    start = postings = tokens = 0
-    with (
-        (directory / TEXTS).open("w", encoding="utf-8", newline="\n") as file,
-        ArrayWriter(directory / "lengths.npy", np.uint32) as lengths,
-    ):
-        for part in parts:
-            file.writelines(text.replace("\n", " ") + "\n" for text in part.texts)
-            lengths.append(part.lengths)
-            owner = np.repeat(np.arange(start, start + len(part.lengths)), part.lengths)
-            keys, tfs = np.unique((part.tokens.astype(np.int64) << 32) | owner, return_counts=True)
-            terms = keys >> 32
-            place = np.minimum(np.searchsorted(wanted, terms), max(len(wanted) - 1, 0))
-            kept = wanted[place] == terms if len(wanted) else np.zeros(len(terms), bool)
-            for column, values in zip(columns, (place, keys & 0xFFFFFFFF, tfs), strict=True):
-                column.append(values[kept].astype(np.uint32))
-            start, postings = start + len(part.lengths), postings + len(keys)
-            tokens += len(part.tokens)
-    rows, docs, counts = (np.concatenate([np.empty(0, np.uint32), *c]) for c in columns)
-    order = np.argsort(rows, kind="stable")  # the parts came in document order
-    save_array(directory / "postings_docs.npy", docs[order])
-    save_array(directory / "postings_tfs.npy", counts[order])
-    sizes = np.bincount(rows, minlength=len(wanted))
-    save_array(directory / "postings_starts.npy", np.concatenate([[0], np.cumsum(sizes)]))
-    save_array(directory / "days.npy", days.astype(np.int32))
-    write_json(
-        directory / ABOUT,
-        {
-            **about,
-            "documents": start,
-            "tokens": tokens,
-            "postings": postings,
-            "queries": [query._asdict() for query in queries],
-        },
-    )
+    with (directory / _TEXTS).open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(text.replace("\n", " ") + "\n" for text in texts)
+    save_array(directory / _DAYS, days.astype(np.int32))
+    write_json(directory / _QUERIES, list(queries))
 
 
-def _query_terms(queries: Sequence[TextQuery]) -> NDArray[np.int64]:
-    terms = set(itertools.chain.from_iterable(query.terms for query in queries))
-    return np.array(sorted(terms), np.int64)
+def word(number: int) -> str:
+    """Return the word of a number; an English analyzer leaves it as it is.
+
+    >>> word(17)
+    't17'
+    """
+    return f"t{number}"
 
 
-_FIRST_DAY, _LAST_DAY = "1990-01-01", "2019-12-31"
-_PART = 10_000  # papers of a corpus at a time
+def blocks(documents: int, seed: int) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64]]]:
+    """Yield the words and the lengths of consecutive documents, some at a time."""
+    rng = np.random.default_rng([seed, 1])
+    topics = _zipf(rng.random((_TOPICS, _TOPIC_WORDS)), 1000 * _STOP_WORDS)
+    peaks = rng.random(_TOPICS)
+    size = min(_BLOCK, math.ceil(documents / 50))  # topics change between blocks
+    for start in range(0, documents, size):
+        count = min(size, documents - start)
+        popular = np.exp(-0.5 * (((start + count / 2) / documents - peaks) / _LIFETIME) ** 2)
+        about = rng.choice(_TOPICS, count, p=popular / popular.sum())
+        mean = math.log(_MEAN_LENGTH) - _SIGMA**2 / 2
+        lengths = np.maximum(np.rint(rng.lognormal(mean, _SIGMA, count)), 5).astype(np.int64)
+        yield _tokens(rng, about, lengths, topics), lengths
 
 
-def synthetic(directory: Path, documents: int, queries: int, seed: int) -> None:
-    """Write a synthetic collection: its papers spread evenly over 30 years.
+def _tokens(
+    rng: np.random.Generator,
+    about: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    topics: NDArray[np.uint32],
+) -> NDArray[np.uint32]:
+    total = int(lengths.sum())
+    owner = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+    tokens = _zipf(rng.random(total), VOCABULARY)
+    kind = rng.random(total, np.float32)
+    topical = np.flatnonzero(kind < _TOPIC_SHARE)
+    # Within a topic the words are again Zipf's: the rank is log-uniform.
+    rank = (_TOPIC_WORDS ** rng.random(len(topical), np.float32)).astype(np.int32) - 1
+    tokens[topical] = topics[about[owner[topical]], rank]
+    again = np.flatnonzero(kind > 1 - _REPEAT)
+    source = again - rng.integers(1, _REACH, len(again))
+    inside = (source >= 0) & (owner[source] == owner[again])
+    tokens[again[inside]] = tokens[source[inside]]
+    return tokens
+
+
+def _zipf(uniform: NDArray[np.float64], most: int) -> NDArray[np.uint32]:
+    """Return word numbers below `most`: the inverse of the continuous form of the law."""
+    power = 1 - _EXPONENT
+    first = (_STOP_WORDS + _SHIFT) ** power
+    last = (most + _STOP_WORDS + _SHIFT) ** power
+    rank = (first + uniform * (last - first)) ** (1 / power) - (_STOP_WORDS + _SHIFT)
+    numbers: NDArray[np.uint32] = np.minimum(rank, most - 1).astype(np.uint32)
+    return numbers
+
+
+def make_synthetic(directory: Path, documents: int, queries: int, seed: int) -> None:
+    """Write a made-up collection: its papers spread evenly over 30 years.
 
     A query is 8 distinct words of one document (all of them, if it has fewer), drawn evenly.
     """
     rng = np.random.default_rng([seed, 2])
-    asked = rng.integers(0, documents, queries)
-    words: dict[int, NDArray[np.uint32]] = {}
-    start = 0
-    for tokens, lengths in _synthetic.blocks(documents, seed):
-        ends = np.cumsum(lengths)
-        for document in asked[(asked >= start) & (asked < start + len(lengths))].tolist():
-            end = ends[document - start]
-            words[document] = tokens[end - lengths[document - start] : end].copy()
-        start += len(lengths)
-    drawn = []
-    for document in asked.tolist():
-        distinct = np.unique(words[document])
-        size = min(_synthetic.QUERY_TERMS, len(distinct))
-        drawn.append(rng.choice(distinct, size, replace=False).tolist())
+    asked = rng.integers(0, documents, queries).tolist()
+    words: dict[int, NDArray[np.uint32]] = dict.fromkeys(asked, np.empty(0, np.uint32))
     first, last = parse_date(_FIRST_DAY).day, parse_date(_LAST_DAY).day
-    write(
-        directory,
-        _synthetic_parts(documents, seed),
-        (first + np.arange(documents) * (last - first + 1) // documents).astype(np.int32),
-        [TextQuery(" ".join(map(_synthetic.word, terms)), tuple(terms)) for terms in drawn],
-        {"source": "synthetic", "seed": seed},
-    )
+    days = first + np.arange(documents) * (last - first + 1) // documents
+
+    def texts() -> Iterator[str]:
+        vocabulary = [word(number) for number in range(VOCABULARY)]
+        numbers = itertools.count()
+        for tokens, lengths in blocks(documents, seed):
+            for part in np.split(tokens, np.cumsum(lengths)[:-1]):
+                if (number := next(numbers)) in words:
+                    words[number] = part.copy()
+                yield " ".join([vocabulary[token] for token in part.tolist()])
+
+    write(directory, texts(), days, [])
+    drawn = []
+    for document in asked:
+        distinct = np.unique(words[document])
+        size = min(QUERY_TERMS, len(distinct))
+        chosen = rng.choice(distinct, size, replace=False).tolist()
+        drawn.append(" ".join(map(word, chosen)))
+    write_json(directory / _QUERIES, drawn)
 
 
-def _synthetic_parts(documents: int, seed: int) -> Iterator[TextPart]:
-    vocabulary = [_synthetic.word(number) for number in range(_synthetic.VOCABULARY)]
-    for tokens, lengths in _synthetic.blocks(documents, seed):
-        ends = np.cumsum(lengths).tolist()
-        words = [vocabulary[token] for token in tokens.tolist()]
-        texts = (" ".join(words[low:high]) for low, high in itertools.pairwise([0, *ends]))
-        yield TextPart(texts, tokens, lengths)
+def take_corpus(directory: Path, corpus: Path, documents: int, queries: int, seed: int) -> None:
+    """Write the first searchable papers of a built corpus, at most so many, title and abstract.
 
-
-def searchable(corpus: Path) -> int:
-    """Return how many papers of a built corpus can be searched."""
-    from arena.corpus import Corpus
-
-    return int(Corpus.open(corpus).manifest["counts"]["searchable"])
-
-
-def from_corpus(directory: Path, corpus: Path, documents: int, queries: int, seed: int) -> None:
-    """Write the first searchable papers of a built corpus, title and abstract.
-
-    Queries are the titles of its surveys, or, for more than there are, of sampled papers as well.
-
-    Raises:
-        DataError: if it has fewer than `documents` searchable papers.
+    Queries are titles of its surveys, or, for more than there are, of sampled papers as well.
     """
-    from arena.corpus import Corpus
-    from arena.text import analyze
-
-    opened = Corpus.open(corpus)
-    total = searchable(corpus)
-    if documents > total:
-        raise DataError(f"--docs {documents}: the corpus has {total} searchable papers.")
-    titles = _titles(opened, documents, queries, seed)
-    numbers: dict[str, int] = {}
-    asked = {term for title in titles for term in analyze(title)}
-    for term in sorted(asked):
-        numbers.setdefault(term, len(numbers))
-    write(
-        directory,
-        _corpus_parts(opened.directory, documents, numbers),
-        _days(opened.directory)[:documents],
-        [TextQuery(title, tuple(numbers[term] for term in analyze(title))) for title in titles],
-        {"source": "corpus", "corpus": opened.sha256, "seed": seed},
-    )
-
-
-def _titles(corpus: Any, documents: int, queries: int, seed: int) -> list[str]:
-    from arena.tasks import TaskSet
-
-    titles = [survey.title for survey in TaskSet(corpus.directory).surveys.values()]
-    rng = np.random.default_rng([seed, 3])
-    if len(titles) >= queries:
-        return [titles[i] for i in sorted(rng.choice(len(titles), queries, replace=False))]
-    wanted = rng.integers(0, documents, queries - len(titles)).tolist()
-    papers = dict.fromkeys(wanted, "")
-    for number, (title, _) in enumerate(_papers(corpus.directory)):
-        if number in papers:
-            papers[number] = title
-    return titles + [papers[number] for number in wanted]
-
-
-def _papers(corpus: Path) -> Iterator[tuple[str, str]]:
-    """Yield (title, abstract) of the searchable papers in order."""
     import pyarrow.parquet as pq
 
-    from arena.corpus import layout
+    from arena.corpus import Corpus, layout
+    from arena.tasks import TaskSet
 
-    with pq.ParquetFile(corpus / layout.PAPERS) as file:
-        for batch in file.iter_batches(4096, columns=["title", "abstract", "searchable"]):
-            for row in batch.to_pylist():
-                if row["searchable"]:
-                    yield row["title"], row["abstract"]
+    place = Corpus.open(corpus).directory
+    papers = pq.read_table(place / layout.PAPERS, columns=["title", "abstract", "searchable"])
+    rows = papers.filter(papers["searchable"]).slice(0, documents).to_pylist()
+    days = load_array(place / layout.DAYS)
+    days = days[np.diff(load_array(place / layout.SEARCHABLE_BEFORE)) == 1][: len(rows)]
+    titles = [survey.title for survey in TaskSet(place).surveys.values()]
+    rng = np.random.default_rng([seed, 3])
+    asked = [titles[i] for i in sorted(rng.permutation(len(titles))[:queries].tolist())]
+    more = rng.integers(0, len(rows), queries - len(asked)).tolist()
+    asked += [rows[i]["title"] for i in more]
+    texts = (f"{row['title']} {row['abstract']}" for row in rows)
+    write(directory, texts, days, asked)
 
 
-def _days(corpus: Path) -> NDArray[np.int32]:
-    from arena._internal.arrays import load_array
-    from arena.corpus import layout
+def vectors_of(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Return unit vectors, float32 of shape (texts, 384).
 
-    before = load_array(corpus / layout.SEARCHABLE_BEFORE)
-    days: NDArray[np.int32] = load_array(corpus / layout.DAYS)[np.diff(before) == 1]
-    return days
+    A hash of the text chooses the centre and seeds the noise (SplitMix64 of Steele, Lea & Flood
+    2014, four 16-bit uniforms added up: nearly normal).
+    """
+    vectors = np.empty((len(texts), DIMENSION), np.float32)
+    centres = _centres()
+    steps = np.arange(1, DIMENSION + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for low in range(0, len(texts), _ROWS):
+        hashes = np.array([_hash(text) for text in texts[low : low + _ROWS]], np.uint64)
+        bits = hashes[:, None] + steps
+        bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        bits ^= bits >> np.uint64(31)
+        uniform = bits.view(np.uint16).reshape(len(hashes), DIMENSION, 4)
+        noise = uniform.sum(axis=2, dtype=np.float32) / np.float32(65536 / 3**0.5) - 2 * 3**0.5
+        rows = centres[(hashes % np.uint64(_CENTRES)).astype(np.intp)] + _SPREAD * noise
+        vectors[low : low + _ROWS] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return vectors
 
 
-def _corpus_parts(corpus: Path, documents: int, numbers: dict[str, int]) -> Iterator[TextPart]:
-    from arena.text import analyze
+@cache
+def _centres() -> NDArray[np.float32]:
+    return np.random.default_rng(0).standard_normal((_CENTRES, DIMENSION), np.float32)
 
-    papers = itertools.islice(_papers(corpus), documents)
-    while rows := list(itertools.islice(papers, _PART)):
-        texts = ["\n".join(row) for row in rows]
-        terms = [[numbers.setdefault(t, len(numbers)) for t in analyze(text)] for text in texts]
-        yield TextPart(
-            texts,
-            np.array(list(itertools.chain.from_iterable(terms)), np.int64),
-            np.array([len(row) for row in terms], np.int64),
-        )
+
+def _hash(text: str) -> int:
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
+def query_vectors(queries: Sequence[str]) -> NDArray[np.float32]:
+    """Return the vectors of queries, each made once: the search is measured, not the encoder."""
+    return np.stack([_query_vector(query) for query in queries])
+
+
+@cache
+def _query_vector(query: str) -> NDArray[np.float32]:
+    vector: NDArray[np.float32] = vectors_of([query])[0]
+    return vector

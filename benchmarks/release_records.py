@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
 
 Record = dict[str, Any]
 
+_IDS = ("ACL", "DBLP", "ArXiv", "MAG", "CorpusId", "PubMed", "DOI", "PubMedCentral")
+_OPEN_IDS = ("MAG", "ACL", "DOI", "PubMedCentral", "ArXiv")
+_TEXT_IDS = ("arxiv", "mag", "acl", "pubmed", "pubmedcentral", "dblp", "doi")
 _AUTHORS = 1 << 22
 _SPREAD = 0x9E3779B97F4A7C15F39CC0605CEDC8341082276B  # odd: different numbers stay different
 
@@ -24,29 +28,13 @@ def corpus_id(paper: str) -> int:
 def paper_record(
     paper: Record, listed: int, cited: int, influential: int, draw: int, release: str
 ) -> Record:
-    """Return a paper as ``papers`` has it.
-
-    Args:
-        paper: record of a world.
-        listed: references, those to unknown papers too.
-        cited: citations that it has received.
-        influential: those of them that are.
-        draw: a random 32-bit number.
-        release: day of the release.
-    """
+    """Return a paper of a world as ``papers`` has it; `draw` is a random 32-bit number."""
     number, date = corpus_id(paper["id"]), paper["date"]
     sources = ("s2-fos-model", "external")[: 1 + draw % 2]
     return {
         "corpusid": number,
         "externalids": {
-            "ACL": None,
-            "DBLP": None,
-            "ArXiv": None,
-            "MAG": str(number),
-            "CorpusId": str(number),
-            "PubMed": None,
-            "DOI": None,
-            "PubMedCentral": None,
+            name: str(number) if name in ("MAG", "CorpusId") else None for name in _IDS
         },
         "url": f"https://www.semanticscholar.org/paper/{_hexadecimal(number)}",
         "title": paper["title"],
@@ -77,13 +65,7 @@ def abstract_record(paper: Record, release: str) -> Record:
     return {
         "corpusid": number,
         "openaccessinfo": {
-            "externalids": {
-                "MAG": str(number),
-                "ACL": None,
-                "DOI": None,
-                "PubMedCentral": None,
-                "ArXiv": None,
-            },
+            "externalids": dict.fromkeys(_OPEN_IDS) | {"MAG": str(number)},
             "license": None,
             "url": None,
             "status": None,
@@ -108,29 +90,16 @@ def _hexadecimal(number: int) -> str:
 INFLUENTIAL_MENTIONS = 3
 """How often a text mentions an influential reference; others once or twice."""
 
-_V1 = (
-    "abstract", "author", "authoraffiliation", "authorfirstname", "authorlastname", "bibauthor",
-    "bibauthorfirstname", "bibauthorlastname", "bibentry", "bibref", "bibtitle", "bibvenue",
-    "figure", "figurecaption", "figureref", "formula", "paragraph", "publisher", "sectionheader",
-    "table", "tableref", "title", "venue",
+_KINDS_OF_SPANS = (
+    "abstract", "author", "author_affiliation", "author_first_name", "author_last_name",
+    "bib_author", "bib_author_first_name", "bib_author_last_name", "bib_entry", "bib_ref",
+    "bib_title", "bib_venue", "figure", "figure_caption", "figure_ref", "formula", "paragraph",
+    "publisher", "section_header", "table", "table_ref", "title", "venue",
 )  # fmt: skip
-_V2_NAMES = {
-    "authoraffiliation": "author_affiliation",
-    "authorfirstname": "author_first_name",
-    "authorlastname": "author_last_name",
-    "bibauthor": "bib_author",
-    "bibauthorfirstname": "bib_author_first_name",
-    "bibauthorlastname": "bib_author_last_name",
-    "bibentry": "bib_entry",
-    "bibref": "bib_ref",
-    "bibtitle": "bib_title",
-    "bibvenue": "bib_venue",
-    "figurecaption": "figure_caption",
-    "figureref": "figure_ref",
-    "sectionheader": "section_header",
-    "tableref": "table_ref",
-}
-_BIBLIOGRAPHY = tuple(name for name in _V1 if name.startswith("bib") and name != "bibref")
+"""As v2 names them; in v1 the names have no underscores."""
+
+_BIBLIOGRAPHY = [n for n in _KINDS_OF_SPANS if n.startswith("bib") and n != "bib_ref"]
+_BODY = [name for name in _KINDS_OF_SPANS if name not in _BIBLIOGRAPHY]
 _LONG = 4  # sentences; a section of more has two paragraphs
 
 
@@ -162,19 +131,18 @@ class _Builder:
         """Add an annotated text."""
         self.mark(name, self.add(text), **attributes)
 
+    def annotations(self, names: Sequence[str]) -> Record:
+        """Return the spans of each name as JSON, or None."""
+        spans = {name: self.spans.get(name) for name in names}
+        return {name: orjson.dumps(of).decode() if of else None for name, of in spans.items()}
+
 
 def text_record(paper: Record, unmatched: int, draw: int, version: str, release: str) -> Record:
     """Return the full text of a world's paper, its references mentioned and listed.
 
     Offsets count characters. A section of more than four sentences has two paragraphs. Mentions
-    are ``[n]`` before the full stop of a sentence.
-
-    Args:
-        paper: record of a world.
-        unmatched: entries of its bibliography that were matched to no paper.
-        draw: a random 32-bit number.
-        version: ``v1`` or ``v2``.
-        release: day of the release.
+    are ``[n]`` before the full stop of a sentence. So many entries of its bibliography are
+    `unmatched`; `draw` is a random 32-bit number.
     """
     body = _Builder()
     body.add("\n")
@@ -183,50 +151,42 @@ def text_record(paper: Record, unmatched: int, draw: int, version: str, release:
     for name in paper["authors"]:
         start = body.add("")
         first, _, last = name.partition(" ")
-        body.add_marked("authorfirstname", first)
+        body.add_marked("author_first_name", first)
         body.add(" ")
-        body.add_marked("authorlastname", last)
+        body.add_marked("author_last_name", last)
         body.mark("author", start)
         body.add("\n\n")
     body.add_marked("abstract", paper["abstract"])
     _write_sections(body, paper, _mentions(paper["references"], unmatched, draw))
     number = corpus_id(paper["id"])
-    ids = {"mag": None, "acl": None, "pubmed": None, "pubmedcentral": None, "dblp": None}
+    record = {"corpusid": number, "externalids": dict.fromkeys(_TEXT_IDS)}
     updated = f"{release}T05:38:20Z"
+    bibliography = body if version == "v1" else _Builder()
     if version == "v1":
         body.add("\n\n")
-        _write_bibliography(body, paper, unmatched)
-        return {
-            "corpusid": number,
-            "externalids": {"arxiv": None, **ids, "doi": None},
-            "content": {
-                "source": {"pdfurls": None, "pdfsha": f"{number:040x}", "oainfo": None},
-                "text": body.text,
-                "annotations": _annotations(body, _V1, {}),
-            },
-            "updated": updated,
-        }
-    bibliography = _Builder()
     _write_bibliography(bibliography, paper, unmatched)
-    in_body = tuple(name for name in _V1 if name not in _BIBLIOGRAPHY)
+    if version == "v1":
+        content = {
+            "source": {"pdfurls": None, "pdfsha": f"{number:040x}", "oainfo": None},
+            "text": body.text,
+            "annotations": {
+                name.replace("_", ""): spans
+                for name, spans in body.annotations(_KINDS_OF_SPANS).items()
+            },
+        }
+        return {**record, "content": content, "updated": updated}
+    parts = {"body": (body, _BODY), "bibliography": (bibliography, _BIBLIOGRAPHY)}
     return {
-        "corpusid": number,
-        "externalids": {"arxiv": None, **ids, "doi": None},
+        **record,
         "title": paper["title"],
         "authors": [{"name": name} for name in paper["authors"]],
         "openaccessinfo": {"externalids": {}, "license": None, "url": None, "status": None},
-        "body": {"text": body.text, "annotations": _annotations(body, in_body, _V2_NAMES)},
-        "bibliography": {
-            "text": bibliography.text,
-            "annotations": _annotations(bibliography, _BIBLIOGRAPHY, _V2_NAMES),
+        **{
+            name: {"text": part.text, "annotations": part.annotations(kinds)}
+            for name, (part, kinds) in parts.items()
         },
         "updated": updated,
     }
-
-
-def _annotations(text: _Builder, kinds: tuple[str, ...], names: dict[str, str]) -> Record:
-    found = {names.get(kind, kind): text.spans.get(kind) for kind in kinds}
-    return {name: orjson.dumps(spans).decode() if spans else None for name, spans in found.items()}
 
 
 def _mentions(references: list[Record], unmatched: int, draw: int) -> list[int]:
@@ -245,7 +205,7 @@ def _write_sections(body: _Builder, paper: Record, mentions: list[int]) -> None:
         zip(paper["sections"], sections, strict=True), start=1
     ):
         body.add("\n\n")
-        body.add_marked("sectionheader", section["heading"], n=str(number))
+        body.add_marked("section_header", section["heading"], n=str(number))
         half = (len(sentences) + 1) // 2 if len(sentences) > _LONG else len(sentences)
         for paragraph in (sentences[:half], sentences[half:]):
             if not paragraph:
@@ -257,26 +217,23 @@ def _write_sections(body: _Builder, paper: Record, mentions: list[int]) -> None:
                 for entry in mentions[place::count]:
                     body.add(" ")
                     attributes = {"ref_id": f"b{entry}"} if entry >= 0 else {}
-                    body.add_marked("bibref", f"[{entry + 1 if entry >= 0 else '?'}]", **attributes)
+                    body.add_marked(
+                        "bib_ref", f"[{entry + 1 if entry >= 0 else '?'}]", **attributes
+                    )
                 body.add(".")
                 place += 1
             body.mark("paragraph", start)
 
 
 def _write_bibliography(text: _Builder, paper: Record, unmatched: int) -> None:
-    references = paper["references"]
-    for place in range(len(references) + unmatched):
-        matched = (
-            {"matched_paper_id": corpus_id(references[place]["id"])}
-            if place < len(references)
-            else {}
-        )
+    matched = [{"matched_paper_id": corpus_id(each["id"])} for each in paper["references"]]
+    for place, match in enumerate([*matched, *[{}] * unmatched]):
         text.add("\n\n")
         start = text.add("")
-        text.add_marked("bibtitle", f"A Made-Up Reference, Number {place + 1} of {paper['id']}")
+        text.add_marked("bib_title", f"A Made-Up Reference, Number {place + 1} of {paper['id']}")
         text.add(". ")
-        text.add_marked("bibvenue", paper["venue"])
-        text.mark("bibentry", start, id=f"b{place}", **matched)
+        text.add_marked("bib_venue", paper["venue"])
+        text.mark("bib_entry", start, id=f"b{place}", **match)
 
 
 FIRST_EXTRA = 1 << 42
@@ -286,21 +243,13 @@ HUGE = 50_000_000
 """Characters of the longest text."""
 
 
-class Bad:
-    """Tells after which lines of one file a bad one follows, and which.
-
-    Args:
-        dataset: that the file belongs to.
-        part: number of the file; gives its extra papers numbers of their own.
-        share: bad lines for every good one.
-    """
+class BadLines:
+    """The bad lines of one file, a `share` of the good ones; `part` is the number of the file."""
 
     def __init__(self, dataset: str, part: int, share: float) -> None:
         kind = "s2orc" if dataset.startswith("s2orc") else dataset
-        self._kinds = _KINDS[kind]
-        self._dataset = dataset
+        self._kinds, self._dataset, self._part = _KINDS[kind], dataset, part
         self._step = round(1 / share) if share else 0
-        self._part = part
         self._extra = FIRST_EXTRA + (part << 28) + (list(_KINDS).index(kind) << 26)
         self._lines = 0
         self.counts: dict[str, int] = {}
@@ -311,29 +260,23 @@ class Bad:
         if not self._step or self._lines % self._step:
             return []
         turn = self._lines // self._step
-        return [
-            self.make(self._kinds[(turn + self._part) % len(self._kinds)], line, self._extra + turn)
-        ]
+        kind = self._kinds[(turn + self._part) % len(self._kinds)]
+        self.count(kind)
+        if kind == "no JSON":
+            return [line[: len(line) // 2] + b"\n"]
+        if kind == "NUL bytes":
+            return [bytes(len(line) - 1) + b"\n"]
+        record = orjson.loads(line)
+        if kind in _CHANGES:
+            _CHANGES[kind](record, self._extra + turn)
+        new = orjson.dumps(record) + b"\n"
+        # A record that some other program wrote: its one letter outside ASCII is no UTF-8.
+        return [new.replace(b"Cafe ", b"Caf\xe9 ") if kind == "Latin-1" else new]
 
     def count(self, kind: str) -> None:
         """Count a bad line."""
         name = f"{self._dataset}: {kind}"
         self.counts[name] = self.counts.get(name, 0) + 1
-
-    def make(self, kind: str, line: bytes, extra: int) -> bytes:
-        """Return a bad line made of a good one, and count it."""
-        self.count(kind)
-        if kind == "no JSON":
-            return line[: len(line) // 2] + b"\n"
-        if kind == "NUL bytes":
-            return bytes(len(line) - 1) + b"\n"
-        record = orjson.loads(line)
-        change = _CHANGES.get(kind)
-        if change is not None:
-            change(record, extra)
-        new = orjson.dumps(record) + b"\n"
-        # A record that some other program wrote: its one letter outside ASCII is no UTF-8.
-        return new.replace(b"Cafe ", b"Caf\xe9 ") if kind == "Latin-1" else new
 
 
 def own_survey(record: dict[str, Any]) -> tuple[bytes, bytes]:
@@ -341,14 +284,8 @@ def own_survey(record: dict[str, Any]) -> tuple[bytes, bytes]:
     number = FIRST_EXTRA - 1
     paper = {**record, "corpusid": number, "title": "A Survey of Itself", "year": 2020,
              "publicationdate": "2020-06-01", "referencecount": 1}  # fmt: skip
-    link = {
-        "citingcorpusid": str(number),
-        "citedcorpusid": str(number),
-        "isinfluential": False,
-        "contexts": None,
-        "intents": None,
-        "updated": "2020-09-13T15:59:00.392Z",
-    }
+    link = {"citingcorpusid": str(number), "citedcorpusid": str(number), "isinfluential": False,
+            "contexts": None, "intents": None, "updated": "2020-09-13T15:59:00.392Z"}  # fmt: skip
     return orjson.dumps(paper) + b"\n", orjson.dumps(link) + b"\n"
 
 
@@ -365,19 +302,14 @@ def _paper(record: dict[str, Any], extra: int, **changes: Any) -> None:
     record.update(corpusid=extra, **changes)
 
 
-def _out_of_range(record: dict[str, Any], extra: int) -> None:
-    part = record["content" if "content" in record else "body"]
-    spans = orjson.loads(part["annotations"]["paragraph"])
-    spans[-1]["end"] = len(part["text"]) + 1000
-    spans.append({"end": 3, "start": 9})
-    record["corpusid"] = extra
-    part["annotations"]["paragraph"] = orjson.dumps(spans).decode()
-
-
-def _annotations_no_json(record: dict[str, Any], extra: int) -> None:
+def _break_annotations(record: dict[str, Any], extra: int, json: str | None = None) -> None:
     part = record["content" if "content" in record else "body"]
     record["corpusid"] = extra
-    part["annotations"]["paragraph"] = '[{"end":12,"sta'
+    if json is None:
+        spans = orjson.loads(part["annotations"]["paragraph"])
+        spans[-1]["end"] = len(part["text"]) + 1000
+        json = orjson.dumps([*spans, {"end": 3, "start": 9}]).decode()
+    part["annotations"]["paragraph"] = json
 
 
 _CHANGES: dict[str, Any] = {
@@ -394,8 +326,10 @@ _CHANGES: dict[str, Any] = {
     "to itself": lambda record, _: record.update(citedcorpusid=record["citingcorpusid"]),
     "to an unknown paper": lambda record, extra: record.update(citedcorpusid=str(extra)),
     "id no number": lambda record, _: record.update(citedcorpusid="none known"),
-    "annotations out of range": _out_of_range,
-    "annotations no JSON": _annotations_no_json,
+    "annotations out of range": _break_annotations,
+    "annotations no JSON": lambda record, extra: _break_annotations(
+        record, extra, '[{"end":12,"sta'
+    ),
 }  # fmt: skip
 
 _KINDS = {

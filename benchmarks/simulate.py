@@ -6,24 +6,25 @@ import datetime
 import gzip
 import hashlib
 import io
-import os
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from arena._internal.cores import cores
 from arena._internal.files import write_json
 from arena._internal.progress import progress
 from arena._internal.workdir import whole_directory
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from benchmarks.release_records import (
-    Bad,
+    BadLines,
     Record,
     abstract_record,
     corpus_id,
@@ -32,6 +33,7 @@ from benchmarks.release_records import (
     paper_record,
     text_record,
 )
+from benchmarks.report import check_range
 from corpus_builder.executors import EXECUTORS, Executor
 from corpus_builder.world import BLOCK, World, WorldConfig
 
@@ -44,12 +46,12 @@ class ReleaseSettings(NamedTuple):
     """What a simulated release is like.
 
     Attributes:
-        release: its name, a day: ``YYYY-MM-DD``.
-        shards: files of each dataset, 1 to 10,000.
-        full_text: share of the papers with full text, survey papers aside, 0 to 1.
-        survey_full_text: share of the survey papers with full text, 0 to 1.
-        text_version: of the full texts, ``v1`` or ``v2``.
-        bad: bad records for every good one, 0 to 0.5; see docs/simulated-releases.md.
+        release: Name of the release, a day.
+        shards: Number of files of each dataset, 1 to 10,000.
+        full_text: Share of the papers with full text, survey papers aside.
+        survey_full_text: Share of the survey papers with full text.
+        text_version: Version of the full texts, ``v1`` or ``v2``.
+        bad: Bad records for every good one, 0 to 0.5; see docs/simulated-releases.md.
     """
 
     release: str = "2024-02-06"
@@ -60,36 +62,21 @@ class ReleaseSettings(NamedTuple):
     bad: float = 0.0
 
     @property
-    def texts(self) -> str:
-        """The dataset of the full texts."""
-        return VERSIONS[self.text_version]
-
-    @property
     def datasets(self) -> tuple[str, ...]:
-        """The datasets of the release."""
-        return ("papers", "abstracts", "citations", self.texts)
+        """The datasets of the release; the last one has the full texts."""
+        return ("papers", "abstracts", "citations", VERSIONS[self.text_version])
 
     def check(self, world: WorldConfig) -> None:
-        """Refuse what cannot be.
-
-        Raises:
-            DataError: naming the setting, its value and what it may be.
-        """
+        """Raise DataError, which names the setting, if one is out of its range."""
         try:
             day = datetime.date.fromisoformat(self.release).isoformat()
         except (TypeError, ValueError):
             day = ""
         if day != self.release:
             raise DataError(f"release={clip(self.release)}: give a day, YYYY-MM-DD.")
-        most = min(MOST_SHARDS, world.papers)
-        if not 1 <= self.shards <= most:
-            raise DataError(
-                f"shards={clip(self.shards)}: give 1 to {most:,}, for {world.papers:,} papers."
-            )
-        for name, high in (("full_text", 1.0), ("survey_full_text", 1.0), ("bad", 0.5)):
-            value = getattr(self, name)
-            if not 0 <= value <= high:
-                raise DataError(f"{name}={clip(value)}: give a number from 0 to {high:g}.")
+        check_range(1, min(MOST_SHARDS, world.papers), shards=self.shards)
+        check_range(0, 1, full_text=self.full_text, survey_full_text=self.survey_full_text)
+        check_range(0, 0.5, bad=self.bad)
         if self.text_version not in VERSIONS:
             raise DataError(
                 f"text_version={clip(self.text_version)} is unknown."
@@ -97,67 +84,8 @@ class ReleaseSettings(NamedTuple):
             )
 
 
-_LEVEL = 1  # of compression; higher ones take longer than all the rest
 _CHUNK = 1 << 18
-
-
-class LineFile:
-    """A new file of gzip JSON lines, without name or time in its header."""
-
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._name = path.name
-        self._file = path.open("xb")
-        self._raw = _Hashing(self._file)
-        self._gzip = gzip.GzipFile("", "wb", _LEVEL, self._raw, mtime=0)
-        self._waiting: list[bytes] = []
-        self._size = 0
-        self.lines = 0
-
-    def write(self, line: bytes) -> None:
-        """Write a line, its end included."""
-        self._waiting.append(line)
-        self._size += len(line)
-        self.lines += 1
-        if self._size >= _CHUNK:
-            self._flush()
-
-    def entry(self) -> dict[str, Any]:
-        """Return what ``release.json`` says of the file; to be called once it is closed."""
-        return {
-            "name": self._name,
-            "bytes": self._raw.count,
-            "md5": self._raw.md5.hexdigest(),
-            "sha256": self._raw.sha256.hexdigest(),
-        }
-
-    def _flush(self) -> None:
-        self._gzip.write(b"".join(self._waiting))
-        self._waiting, self._size = [], 0
-
-    def __enter__(self) -> LineFile:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with self._file:
-            self._flush()
-            self._gzip.close()
-
-
-class _Hashing(io.RawIOBase):
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.md5, self.sha256 = hashlib.md5(usedforsecurity=False), hashlib.sha256()
-        self.count = 0
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        self.md5.update(data)
-        self.sha256.update(data)
-        self.count += len(data)
-        return self._file.write(data)
+_LEVEL = 1  # of compression; higher ones take longer than all the rest
 
 
 _PURPOSE = 20  # of random numbers; a world uses those below
@@ -166,14 +94,7 @@ _CONTEXTS = 0.37  # share of the citations that have a sentence, as in the offic
 
 
 class ReleasePart(NamedTuple):
-    """One part of a release: a shard of some of its datasets.
-
-    Attributes:
-        config: of the world.
-        settings: of the release.
-        number: of the shard.
-        files: what it writes, by dataset.
-    """
+    """A shard of some datasets: world, release, number of the shard, and its files by dataset."""
 
     config: WorldConfig
     settings: ReleaseSettings
@@ -181,31 +102,21 @@ class ReleasePart(NamedTuple):
     files: dict[str, Path]
 
 
-class WrittenPart(NamedTuple):
-    """What a part has written.
-
-    Attributes:
-        files: by dataset, what ``release.json`` says of its file, and the number of lines.
-        bad: lines by kind.
-    """
-
-    files: dict[str, tuple[dict[str, Any], int]]
-    bad: dict[str, int]
+Written = dict[str, tuple[dict[str, Any], int, dict[str, int]]]
+"""By dataset: what ``release.json`` says of its file, the number of lines, and bad ones by kind."""
 
 
-def write_part(part: ReleasePart) -> WrittenPart:
+def write_part(part: ReleasePart) -> Written:
     """Write a part of a release."""
     plan = _plan(part.config)
     with ExitStack() as stack:
         outputs = {
-            dataset: _Output(stack.enter_context(LineFile(path)), dataset, part)
+            dataset: stack.enter_context(_Output(path, dataset, part))
             for dataset, path in part.files.items()
         }
         write = _write_citations if "citations" in outputs else _write_papers
         write(plan, part, outputs)
-    bad = {kind: n for output in outputs.values() for kind, n in output.bad.counts.items()}
-    files = {name: (output.file.entry(), output.file.lines) for name, output in outputs.items()}
-    return WrittenPart(files, bad)
+    return {name: (out.entry(), out.lines, out.bad.counts) for name, out in outputs.items()}
 
 
 def forget() -> None:
@@ -214,18 +125,40 @@ def forget() -> None:
 
 
 class _Output:
-    def __init__(self, file: LineFile, dataset: str, part: ReleasePart) -> None:
-        self.file = file
-        self.bad = Bad(dataset, part.number, part.settings.bad)
+    """A new file of gzip JSON lines, without name or time in its header."""
+
+    def __init__(self, path: Path, dataset: str, part: ReleasePart) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._path, self._raw, self.lines = path, path.open("xb"), 0
+        self._gzip = gzip.GzipFile("", "wb", _LEVEL, self._raw, mtime=0)
+        self._file = io.BufferedWriter(self._gzip, _CHUNK)
+        self.bad = BadLines(dataset, part.number, part.settings.bad)
 
     def write(self, line: bytes) -> None:
-        self.file.write(line)
-        for bad in self.bad.after(line):
-            self.file.write(bad)
+        """Write a good line, and the bad one that may follow."""
+        for each in (line, *self.bad.after(line)):
+            self._file.write(each)
+            self.lines += 1
 
     def add(self, kind: str, line: bytes) -> None:
+        """Write a bad line."""
         self.bad.count(kind)
-        self.file.write(line)
+        self._file.write(line)
+        self.lines += 1
+
+    def entry(self) -> dict[str, Any]:
+        """Return what ``release.json`` says of the file; to be called once it is closed."""
+        data = self._path.read_bytes()
+        md5, sha256 = hashlib.md5(data, usedforsecurity=False), hashlib.sha256(data)
+        return {"name": self._path.name, "bytes": len(data), "md5": md5.hexdigest(),
+                "sha256": sha256.hexdigest()}  # fmt: skip
+
+    def __enter__(self) -> _Output:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._raw:
+            self._file.close()
 
 
 class _Plan:
@@ -284,14 +217,8 @@ def _write_papers(plan: _Plan, part: ReleasePart, outputs: dict[str, _Output]) -
     for place, paper, draws in plan.papers(start, stop):
         release, references = settings.release, len(paper["references"])
         unmatched = plan.unmatched(paper["id"], references, draws[0])
-        record = paper_record(
-            paper,
-            references + unmatched,
-            int(cited[place]),
-            int(influential[place]),
-            draws[1],
-            release,
-        )
+        counts = references + unmatched, int(cited[place]), int(influential[place])
+        record = paper_record(paper, *counts, draws[1], release)
         outputs["papers"].write(orjson.dumps(record) + b"\n")
         outputs["abstracts"].write(orjson.dumps(abstract_record(paper, release)) + b"\n")
         share = settings.survey_full_text if paper["is_survey"] else settings.full_text
@@ -300,9 +227,9 @@ def _write_papers(plan: _Plan, part: ReleasePart, outputs: dict[str, _Output]) -
         if has_text or special:
             text = text_record(paper, unmatched, draws[1], settings.text_version, release)
             if has_text:
-                outputs[settings.texts].write(orjson.dumps(text) + b"\n")
+                outputs[settings.datasets[-1]].write(orjson.dumps(text) + b"\n")
             if special:
-                outputs[settings.texts].add("50 MB of text", huge_text(text))
+                outputs[settings.datasets[-1]].add("50 MB of text", huge_text(text))
                 outputs["papers"].add("a survey that cites itself", own_survey(record)[0])
 
 
@@ -392,12 +319,12 @@ def simulate(
     world, some 550 bytes a paper, besides what it is writing.
 
     Args:
-        config: of the world.
-        output: a directory that does not exist yet, or is empty; gets a folder a dataset, with gzip
-            JSON lines, and ``release.json``, as the downloader leaves them.
-        settings: of the release.
-        workers: processes; by default as many as this machine has processors.
-        overwrite: replace a release that `output` holds already.
+        config: Configuration of the world.
+        output: A new or empty directory; gets a folder a dataset, with gzip JSON lines, and
+            ``release.json``, as a download leaves them.
+        settings: Settings of the release.
+        workers: Number of processes; by default one a processor.
+        overwrite: Replace a release in `output`.
 
     Returns:
         ``release``; ``datasets``: shards, lines and bytes of each; ``bad``: bad records by kind.
@@ -409,10 +336,8 @@ def simulate(
     """
     settings = settings or ReleaseSettings()
     settings.check(config)
-    if workers is None:
-        workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    if workers < 1:
-        raise DataError(f"workers={clip(workers)}: give at least 1.")
+    workers = cores() if workers is None else workers
+    check_range(1, float("inf"), workers=workers)
     with whole_directory(
         Path(output), lambda path: _check(path, overwrite), manifest=RELEASE, suffix=".simulating"
     ) as directory:
@@ -420,86 +345,75 @@ def simulate(
         executor: Executor = EXECUTORS.get("local")(min(workers, len(parts)))
         try:
             tasks = executor.run(write_part, parts)
-            bar = progress(tasks, total=len(parts), desc="simulate", unit="part")
-            report, entries = _report(settings, list(bar))
+            written = list(progress(tasks, total=len(parts), desc="simulate", unit="part"))
         finally:
             executor.close()
             forget()
+        report, entries = _report(settings, written)
         write_json(directory / RELEASE, {"release": settings.release, "datasets": entries})
     return report
 
 
 def _parts(config: WorldConfig, settings: ReleaseSettings, directory: Path) -> list[ReleasePart]:
     """Return the parts: papers with their texts, and citations, apart."""
-    rng = config.rng(_NAMES_PURPOSE)
+    rng, shards = config.rng(_NAMES_PURPOSE), range(settings.shards)
     second = int(rng.integers(0, 24 * 60 * 60))
     clock = f"{second // 3600:02d}{second // 60 % 60:02d}{second % 60:02d}"
-    stamp = f"{settings.release.replace('-', '')}_{clock}"
-    parts: list[ReleasePart] = []
     files: dict[str, list[Path]] = {}
     for dataset in settings.datasets:
         names = [
-            f"{stamp}_{number:05d}_{''.join(_LETTERS[k] for k in row)}.gz"
+            f"{settings.release.replace('-', '')}_{clock}_{number:05d}_"
+            f"{''.join(_LETTERS[k] for k in row)}.gz"
             for number, row in enumerate(rng.integers(0, len(_LETTERS), (settings.shards, 5)))
         ]
         # No paper stands in files of the same number, as in a real release.
         turned = np.roll(np.arange(settings.shards), len(files)).tolist()
         files[dataset] = [directory / dataset / names[k] for k in turned]
-    citations = files.pop("citations")
-    for number in range(settings.shards):
-        mine = {dataset: paths[number] for dataset, paths in files.items()}
-        parts.append(ReleasePart(config, settings, number, mine))
-    for number in range(settings.shards):
-        parts.append(ReleasePart(config, settings, number, {"citations": citations[number]}))
-    return parts
+    apart = [["citations"], [dataset for dataset in files if dataset != "citations"]]
+    return [
+        ReleasePart(config, settings, number, {dataset: files[dataset][number] for dataset in some})
+        for some in reversed(apart)
+        for number in shards
+    ]
 
 
 def _report(
-    settings: ReleaseSettings, written: list[WrittenPart]
+    settings: ReleaseSettings, written: list[Written]
 ) -> tuple[dict[str, Any], dict[str, list[dict[str, Any]]]]:
-    entries: dict[str, list[dict[str, Any]]] = {name: [] for name in settings.datasets}
-    lines = dict.fromkeys(settings.datasets, 0)
-    bad: dict[str, int] = {}
-    for part in written:
-        for dataset, (entry, count) in part.files.items():
-            entries[dataset].append(entry)
-            lines[dataset] += count
-        for kind, count in part.bad.items():
-            bad[kind] = bad.get(kind, 0) + count
-    for of in entries.values():
-        of.sort(key=lambda entry: str(entry["name"]))
+    """Return the report and the content of ``release.json``."""
+    files = {name: [part[name] for part in written if name in part] for name in settings.datasets}
+    entries = {
+        name: sorted((entry for entry, _, _ in of), key=lambda entry: str(entry["name"]))
+        for name, of in files.items()
+    }
     datasets = {
         name: {
             "shards": len(of),
-            "lines": lines[name],
-            "bytes": sum(entry["bytes"] for entry in of),
+            "lines": sum(lines for _, lines, _ in of),
+            "bytes": sum(entry["bytes"] for entry, _, _ in of),
         }
-        for name, of in entries.items()
+        for name, of in files.items()
     }
-    report = {"release": settings.release, "datasets": datasets, "bad": dict(sorted(bad.items()))}
-    return report, entries
+    bad = sum((Counter(counts) for of in files.values() for _, _, counts in of), Counter())
+    return {
+        "release": settings.release,
+        "datasets": datasets,
+        "bad": dict(sorted(bad.items())),
+    }, entries
 
 
 def _check(output: Path, overwrite: bool) -> None:
-    """Refuse an output that holds anything but, if it may be replaced, a release.
-
-    Raises:
-        CorpusError: saying what to do.
-    """
-    if not output.exists():
-        return
-    if not output.is_dir():
+    """Raise CorpusError if an output holds anything but a release that may be replaced."""
+    if output.exists() and not output.is_dir():
         raise CorpusError(f"{str(output)!r} is a file. Name a new directory.")
-    names = {path.name for path in output.iterdir()}
-    is_release = RELEASE in names
+    names = {path.name for path in output.iterdir()} if output.exists() else set()
     known = {RELEASE, "papers", "abstracts", "citations", *VERSIONS.values()}
-    others = sorted(names - known if is_release else names)
-    if others:
+    if others := sorted(names - known if RELEASE in names else names):
         raise CorpusError(
             f"{str(output)!r} holds other files, {clip(others[0])} for one. "
             "Name a new or empty directory."
         )
-    if is_release and not overwrite:
+    if names and not overwrite:
         raise CorpusError(
             f"{str(output)!r} already holds a release. Pass --overwrite to replace it."
         )

@@ -18,7 +18,6 @@ import random
 import socket
 import threading
 import time
-import zlib
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
@@ -79,11 +78,6 @@ def shard(number: int, size: int = 200_000) -> bytes:
         noise = base64.b64encode(rng.randbytes(780)).decode()
         lines.append(json.dumps({"corpusid": number * 10_000 + line, "title": noise}) + "\n")
     return gzip.compress("".join(lines).encode(), 1, mtime=0)
-
-
-def crc32(content: bytes) -> str:
-    """Return the CRC-32 as the storage writes it."""
-    return base64.b64encode(zlib.crc32(content).to_bytes(4, "big")).decode()
 
 
 class ReleaseServer:

@@ -11,8 +11,8 @@ from arena.cli.check import check
 from arena.cli.compare import compare
 from arena.cli.experiment import experiment
 from arena.cli.list import list_names
-from arena.cli.run import replay, rescore, run, score
-from arena.cli.search import search
+from arena.cli.run import replay, rescore, run, score, show
+from arena.cli.search import read, search
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -24,12 +24,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     for name, function in (
         ("search", search),
+        ("read", read),
         ("run", run),
         ("score", score),
         ("rescore", rescore),
         ("compare", compare),
         ("experiment", experiment),
         ("replay", replay),
+        ("show", show),
         ("list", list_names),
         ("check", check),
         ("audit", audit),

@@ -4,7 +4,8 @@ A command is a function. Its parameters are the options (``retriever_option`` is
 ``--retriever-option``), its annotations their types, its docstring the help: the first line, an
 ``Args`` section with ``name (METAVAR): text``, and an ``Example`` section. Parameters before the
 ``*`` are words without an option's name. A ``list`` may be repeated, a ``dict`` is a repeated
-``NAME=VALUE``, a ``tuple`` takes names with commas.
+``NAME=VALUE``, a ``tuple`` takes names with commas. The environment variable ``ARENA_CORPUS`` is
+the default of ``--corpus``.
 
 Not cyclopts: sources add options of their own to an argparse parser, some of which exclude each
 other, and all missing options are named at once.
@@ -69,9 +70,8 @@ def _number(kind: Callable[[str], Any]) -> Callable[[str], Any]:
         try:
             return kind(text)
         except ValueError:
-            raise argparse.ArgumentTypeError(
-                f"{text!r} is no number of the kind it takes."
-            ) from None
+            what = "an integer" if kind is int else "a number"
+            raise argparse.ArgumentTypeError(f"{text!r}: give {what}.") from None
 
     return read
 
@@ -160,6 +160,9 @@ def _add_argument(
 ) -> None:
     """Add the option, or the word, that a parameter stands for."""
     kind, default = _kind(parameter), parameter.default
+    is_option = parameter.kind is parameter.KEYWORD_ONLY
+    if parameter.name == "corpus" and is_option and os.environ.get("ARENA_CORPUS"):
+        default = os.environ["ARENA_CORPUS"]
     required = default is parameter.empty
     option = f"--{parameter.name.replace('_', '-')}"
     text = text.replace("%", "%%")
@@ -173,7 +176,7 @@ def _add_argument(
         settings["choices"] = get_args(kind)
     elif kind in (int, float):
         settings |= {"type": kind, "metavar": metavar or "N"}
-    if parameter.kind is not parameter.KEYWORD_ONLY:
+    if not is_option:
         many = "+" if required else "*"
         settings["nargs"] = many if kind is list else None if required else "?"
         parser.add_argument(parameter.name, **settings)

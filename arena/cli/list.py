@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -26,7 +27,7 @@ def list_names(kind: Kind | None = None, *, corpus: str | None = None, json: boo
     Example:
         arena list surveys --corpus demo/world
     """
-    if kind == "surveys" or (kind is None and corpus):
+    if kind == "surveys" or (kind is None and corpus != os.environ.get("ARENA_CORPUS")):
         _list_surveys(corpus, json)
         return
     names = _registered()

@@ -6,8 +6,11 @@ import sys
 import time
 from typing import Any, Literal
 
-from arena.cli.app import print_json, print_table, resumable
+from arena.cli.app import print_json, print_table, printable, resumable
 from arena.errors import DataError, clip
+
+_PAPERS = 10
+"""Papers of a list that `show` prints."""
 
 
 def run(
@@ -25,6 +28,8 @@ def run(
     reward: str | None = None,
     reward_option: dict[str, Any] | None = None,
     encoder: str = "static",
+    metric: list[str] | None = None,
+    tool: list[str] | None = None,
     env_option: dict[str, Any] | None = None,
     references: Literal["oracle", "found"] | None = None,
     found: str | None = None,
@@ -38,12 +43,14 @@ def run(
     overwrite: bool = False,
     json: bool = False,
 ) -> None:
-    """Let an agent play every survey of a corpus; the same command goes on after a break.
+    """Let an agent play every survey of a corpus; the same command resumes after a break.
+
+    Your own agent, task, retriever, reward, metric or tool can be named as FILE.py:NAME.
 
     Args:
         corpus (DIR): Corpus that arena-corpus built.
         task (NAME): Task to play (`arena list tasks`).
-        agent (NAME): Agent (`arena list agents`), oracle, or your own as FILE.py:CLASS.
+        agent (NAME): Agent (`arena list agents`), or oracle, which knows the labels.
         output (RUN): Directory for the run.
         surveys (IDS|N): Survey ids with commas, or the first N (default: all).
         seed: Seed of the run.
@@ -56,6 +63,9 @@ def run(
             task's).
         reward_option (NAME={...}): Options of a reward, such as 'cost={"per_search": 0.1}'.
         encoder (NAME): Encoder that compares headings of mind-maps.
+        metric (NAME): Metric to report besides the task's, such as map or f1@10 (`arena list
+            metrics`).
+        tool (NAME): Further tool that the agent may call.
         env_option: Further argument of the environment, such as references=found.
         references: Organization: begin with the survey's own papers, or with those that a run
             found (default: oracle).
@@ -99,10 +109,13 @@ def run(
             reward=reward,
             reward_options=reward_option or {},
             encoder=encoder,
-            env_options=_env_options(env_option or {}, references=references, found=found),
+            env_options=_env_options(
+                env_option or {}, references=references, found=found, tools=tool
+            ),
             agent_options=agent_option or {},
             budget={name: value for name, value in budget.items() if value is not None},
             surveys=parse_surveys(surveys, TaskSet(opened.directory).surveys),
+            metrics=metric or (),
             seed=seed,
             jobs=jobs,
             isolate=isolate,
@@ -115,8 +128,8 @@ def run(
     print(f"{time.monotonic() - started:.1f} s; files in {output}")
 
 
-def _env_options(options: dict[str, Any], **named: str | None) -> dict[str, Any]:
-    """Return the arguments of the environment; two of them have options of their own."""
+def _env_options(options: dict[str, Any], **named: Any) -> dict[str, Any]:
+    """Return the arguments of the environment; three of them have options of their own."""
     for name, value in named.items():
         if value is not None and options.setdefault(name, value) != value:
             raise DataError(
@@ -155,6 +168,67 @@ def replay(run: str, *, corpus: str, json: bool = False) -> None:
         raise SystemExit(1)
     if not json:
         print(f"All equal: {report.episodes} episodes, {report.steps} steps.")
+
+
+def show(run: str, *, survey: str, corpus: str, json: bool = False) -> None:
+    """Show an episode of a run step by step, from its actions carried out again.
+
+    Args:
+        run (RUN): Directory of a run.
+        survey (ID): Survey of the episode.
+        corpus (DIR): Corpus that arena-corpus built.
+        json: Print JSON instead of text, one line for each step.
+
+    Example:
+        arena show runs/title --survey w0-0b8e6bd0a5 --corpus demo/world
+    """
+    from json import dumps, loads
+
+    from arena.runs import replay_steps
+
+    for number, step in enumerate(replay_steps(run, survey, corpus)):
+        seen = step.observation
+        result = loads(seen["result"])
+        if json:
+            print(dumps({"step": number, "action": step.action, **seen, "result": result}))
+            continue
+        if number == 0:
+            print(f"{survey}: {printable(seen['topic'], 200)} (before {seen['cutoff']})")
+        else:
+            print(f"\n{number}. {_call(step.action)}   reward {step.reward:.4f}")
+        for line in _shown(result):
+            print(f"   {line}")
+    if not json:
+        end = "cut off by the budget" if step.truncated else "submitted"
+        print(f"\nThe episode was {end} after {number} steps.")
+        print_table(list(step.info["metrics"].items()), ("metric", "value"))
+
+
+def _call(action: Any) -> str:
+    """Return an action as one line, such as ``search(query="graphs", k=10)``."""
+    from json import dumps
+
+    if not isinstance(action, dict) or not isinstance(action.get("arguments"), dict):
+        return printable(dumps(action), 200)
+    values = [f"{name}={dumps(value)}" for name, value in action["arguments"].items()]
+    return printable(f"{action.get('tool')}({', '.join(values)})", 200)
+
+
+def _shown(result: dict[str, Any]) -> list[str]:
+    """Return the lines of a tool's result: one for each entry and for each paper of a list."""
+    lines = []
+    for name, value in result.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            lines.append(f"{name}:")
+            lines += [
+                printable(f"  {paper['date']}  {paper['id']}  {paper['title']}", 120)
+                for paper in value[:_PAPERS]
+            ]
+            if len(value) > _PAPERS:
+                lines.append(f"  and {len(value) - _PAPERS} more")
+        else:
+            lines.append(printable(f"{name}: {value}", 200))
+    return lines
 
 
 def rescore(

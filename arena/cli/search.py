@@ -1,10 +1,11 @@
-"""``arena search``."""
+"""``arena search`` and ``arena read``: the papers of a corpus as of a date."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from arena.cli.app import print_json, print_table, printable
+from arena.errors import DataError, clip
 
 
 def search(
@@ -37,7 +38,14 @@ def search(
     """
     from arena.corpus import Corpus
 
+    if k < 1:
+        raise DataError(f"--k {k}: give an integer >= 1.")
+    if not query.strip():
+        raise DataError("--query is empty: give words to search for.")
     opened = Corpus.open(corpus)
+    for paper_id in exclude or ():
+        if opened.document_number(paper_id) is None:
+            raise DataError(f"--exclude {clip(paper_id)}: the corpus has no paper with this id.")
     engine = opened.retriever(retriever, **(retriever_option or {}))
     view = opened.at(before, exclude=exclude or [], retriever=engine)
     hits = view.search(query, k)
@@ -53,3 +61,45 @@ def search(
         )
     else:
         print(f"Nothing matches among {len(view)} papers before {view.cutoff}.")
+
+
+def read(
+    paper_id: str, *, corpus: str, before: str, full_text: bool = False, json: bool = False
+) -> None:
+    """Read a paper of a corpus as it was before a date.
+
+    Args:
+        paper_id (ID): Id of the paper.
+        corpus (DIR): Corpus that arena-corpus built.
+        before (DATE): First day out of reach: YYYY-MM-DD, YYYY-MM (its last day) or YYYY
+            (31 December).
+        full_text: Print the text of the sections, too.
+        json: Print JSON instead of text.
+
+    Example:
+        arena read w0-000000000b --corpus demo/world --before 2015-01-01
+    """
+    from arena.corpus import Corpus
+
+    view = Corpus.open(corpus).at(before)
+    paper, sections = view.paper(paper_id), view.sections(paper_id)
+    references, citations = view.references(paper_id), view.citations(paper_id)
+    if json:
+        kept = [s._asdict() if full_text else s.heading for s in sections]
+        lists = {"references": references, "citations": citations}
+        print_json(paper._asdict() | {"sections": kept} | lists)
+        return
+    print(_text(paper.title))
+    print(
+        "; ".join(filter(None, [paper.date, _text(paper.venue or ""), *map(_text, paper.authors)]))
+    )
+    print(f"\n{_text(paper.abstract) or '(no abstract)'}\n")
+    for heading, text in sections:
+        print(_text(heading) or "(no heading)")
+        if full_text:
+            print(f"\n{_text(text)}\n")
+    print(f"{len(references)} references, {len(citations)} citations before {view.cutoff}.")
+
+
+def _text(text: str) -> str:
+    return "\n".join(printable(line, len(line) + 1) for line in text.splitlines())

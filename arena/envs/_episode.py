@@ -78,6 +78,13 @@ class ScoredEpisode:
         tools: Tools of the environment by name.
         scoring: Labels, rewards and metrics.
         references: Ids of the papers that the episode starts with; None if it lists none.
+
+    Attributes:
+        survey: The survey.
+        over: Whether the episode has ended.
+        topic: What the agent knows of the survey's title.
+        shown: Ids of the papers that the agent has seen, in order.
+        result: JSON text of the last result.
     """
 
     def __init__(
@@ -93,9 +100,10 @@ class ScoredEpisode:
         self._state = state
         self._tools = tools
         self._scoring = scoring
-        self._topic = survey.title.lower()[:MAX_QUERY]
+        self.topic = survey.title.lower()[:MAX_QUERY]
         self._gains = scoring.tasks.gold(survey.id).gains
         self._gold_shown: set[str] = set()
+        self.shown: dict[str, None] = dict.fromkeys(references or ())
         self._shown: Shown | dict[str, Any] = {}
         self._broke = False
         self._before = dict(state.budget)
@@ -171,7 +179,7 @@ class ScoredEpisode:
     def observation(self) -> dict[str, Any]:
         """Return the observation of the present state."""
         return {
-            "topic": self._topic,
+            "topic": self.topic,
             "cutoff": self.survey.date,
             "stage": self._state.stage,
             "result": self.result,
@@ -182,7 +190,7 @@ class ScoredEpisode:
         """Return the state as text for a person to read."""
         left = ", ".join(f"{name} left {n}" for name, n in self._state.budget.items())
         shown = self.result if len(self.result) <= 2000 else self.result[:1997] + "..."
-        return f"{self._state.stage}: {self._topic} (before {self.survey.date})\n{left}\n{shown}\n"
+        return f"{self._state.stage}: {self.topic} (before {self.survey.date})\n{left}\n{shown}\n"
 
     def _show(self, shown: Shown) -> None:
         text = shown.result if isinstance(shown.result, str) else encode(shown.result)
@@ -196,5 +204,6 @@ class ScoredEpisode:
             return
         budget["characters"] -= len(text)
         self.result = text
+        self.shown.update(dict.fromkeys(shown.papers))
         gains = self._gains
         self._gold_shown.update([paper_id for paper_id in shown.papers if paper_id in gains])

@@ -66,7 +66,7 @@ class EpisodeFactory:
 
     def __init__(
         self,
-        corpus: Corpus | str | Path,
+        corpus: Corpus | str | Path | None,
         task: str,
         *,
         retriever: str,
@@ -78,6 +78,7 @@ class EpisodeFactory:
         encoder: str,
         references: str | None,
         found: Mapping[str, Sequence[str]] | str | Path | None,
+        tools: Sequence[str],
         limits: dict[str, int],
     ) -> None:
         for name, value in limits.items():
@@ -85,14 +86,15 @@ class EpisodeFactory:
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
                 raise DataError(f"{name}={clip(value)}: give an integer from {least} to {most}.")
         self.task_name, self._task = task, TASKS.get(task)
-        self.corpus = Corpus.of(corpus)
+        self.corpus = Corpus.of(corpus)  # type: ignore[arg-type]  # None is refused there
         rewards = make_rewards(self._task.reward if reward is None else reward, reward_options)
         self.tasks = TaskSet(self.corpus.directory)
         self._check_encoder(encoder)
         self._scoring = Scoring(task, self._task, self.tasks, rewards, encoder)
         self._starting_papers = self._starting(references, found)
-        if isinstance(retrievers, str) or not isinstance(retrievers, Sequence):
-            raise DataError(f"retrievers={clip(retrievers)}: give a list of names.")
+        for name, names in (("retrievers", retrievers), ("tools", tools)):
+            if isinstance(names, str) or not isinstance(names, Sequence):
+                raise DataError(f"{name}={clip(names)}: give a list of names.")
         options = {} if retriever_options is None else retriever_options
         if not isinstance(options, Mapping) or not all(isinstance(key, str) for key in options):
             raise DataError(
@@ -107,9 +109,9 @@ class EpisodeFactory:
             name.removeprefix("max_"): value for name, value in limits.items() if name != "max_k"
         }
         self._stages = stages_of(task)
-        tools = {name: TOOLS.get(name) for name in tools_of(task)}
+        offered = [TOOLS.get(name) for name in (*tools_of(task), *tools)]
         bounds, choices = {"k": (1, limits["max_k"])}, {"retriever": tuple(self._engines)}
-        self.tools = {name: tool.narrowed(bounds, choices) for name, tool in tools.items()}
+        self.tools = {tool.name: tool.narrowed(bounds, choices) for tool in offered}
         self.action_space = ToolCallSpace(self.tools)
         self.observation_space = Dict(
             {

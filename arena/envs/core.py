@@ -57,7 +57,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     Pickling keeps the arguments, not a running episode.
 
     Args:
-        corpus: A built corpus, or its directory.
+        corpus: A built corpus, or its directory; required.
         task: Name of the task.
         retriever: Engine behind ``search``: an index of the corpus, or a combination such as
             ``"hybrid(bm25,dense)"``.
@@ -72,6 +72,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             references, ``"found"`` for those of a run; by default as the task says.
         found: With ``"found"``, a run (``run.trec`` or the directory of a run) or a mapping of
             survey ids to paper ids, best first; None starts without papers.
+        tools: Names of further tools that the episodes offer, see `arena.tools`.
         max_steps: Actions after which the episode is truncated, >= 1.
         max_searches: Searches of an episode; one more truncates it. >= 0.
         max_reads: Calls of ``read``, ``references`` and ``citations`` of an episode, alike.
@@ -90,7 +91,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     def __init__(
         self,
-        corpus: Corpus | str | Path,
+        corpus: Corpus | str | Path | None = None,
         task: str = "discovery",
         retriever: str = "bm25",
         retriever_options: Mapping[str, Any] | None = None,
@@ -101,6 +102,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         encoder: str = ENCODER,
         references: str | None = None,
         found: Mapping[str, Sequence[str]] | str | Path | None = None,
+        tools: Sequence[str] = (),
         max_steps: int = DEFAULT_BUDGET["max_steps"],
         max_searches: int = DEFAULT_BUDGET["max_searches"],
         max_reads: int = DEFAULT_BUDGET["max_reads"],
@@ -108,17 +110,12 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         max_k: int = DEFAULT_BUDGET["max_k"],
         render_mode: str | None = None,
     ) -> None:
-        limits = {
-            "max_steps": max_steps, "max_searches": max_searches, "max_reads": max_reads,
-            "max_characters": max_characters, "max_k": max_k,
-        }  # fmt: skip
-        arguments: dict[str, Any] = {
-            "corpus": corpus, "task": task, "retriever": retriever,
-            "retriever_options": retriever_options, "retrievers": retrievers, "surveys": surveys,
-            "reward": reward, "reward_options": reward_options, "encoder": encoder,
-            "references": references, "found": found,
-        }  # fmt: skip
-        EzPickle.__init__(self, **arguments, **limits, render_mode=render_mode)
+        arguments = {
+            name: value for name, value in locals().items() if name not in ("self", "__class__")
+        }
+        EzPickle.__init__(self, **arguments)
+        del arguments["render_mode"]
+        limits = {name: arguments.pop(name) for name in DEFAULT_BUDGET}
         if render_mode not in (None, *RENDER_MODES):
             raise DataError(f"render_mode={clip(render_mode)}: give 'ansi' or None.")
         self.render_mode = render_mode
@@ -154,6 +151,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         if survey_id is None:
             survey_id = self._factory.draw(self.np_random)
         self._episode = episode = self._factory.start(survey_id)
+        self._factory.action_space.look(episode.topic, episode.shown)
         return episode.observation(), {"survey": episode.survey.id}
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:

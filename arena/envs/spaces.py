@@ -6,7 +6,7 @@ cannot be sampled with a Unicode one; observations here are kilobytes of any scr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from gymnasium.spaces import Space
@@ -52,12 +52,14 @@ class TextSpace(Space[str]):
 class ToolCallSpace(Space[Any]):
     """Well-formed tool calls: ``{"tool": name, "arguments": {...}}`` or the same as JSON text.
 
-    `sample` gives calls that fit the tools' signatures. An environment also accepts anything
-    else as an action: it answers with what is wrong.
+    `sample` draws calls that fit the tools' signatures. Within an episode their words are those of
+    the topic and their ids those of papers that the episode has shown. An environment also accepts
+    anything else as an action: it answers with what is wrong.
     """
 
     def __init__(self, tools: Mapping[str, Tool], seed: int | None = None) -> None:
         self.tools = dict(tools)
+        self.look("", ())
         super().__init__(shape=None, dtype=None, seed=seed)
 
     @property
@@ -65,10 +67,21 @@ class ToolCallSpace(Space[Any]):
         """A call has no fixed number of elements."""
         return False
 
+    def look(self, topic: str, shown: Collection[str]) -> None:
+        """Draw words of `topic` and ids of `shown`, which may grow, from now on."""
+        self._words, self._shown = topic.split(), shown
+
     def sample(self, mask: Any = None, probability: Any = None) -> dict[str, Any]:
         """Return a random call with a random choice of the optional arguments."""
-        names = list(self.tools)
-        tool = self.tools[names[int(self.np_random.integers(len(names)))]]
+        # Without a paper there is nothing to read: a tool that needs an id is not drawn.
+        tools = [
+            tool
+            for tool in self.tools.values()
+            if self._shown
+            or not self._words
+            or not any(p.required and p.kind == "string" and _is_id(p) for p in tool.parameters)
+        ]
+        tool = self._one(tools)
         arguments = {
             parameter.name: self._value(parameter)
             for parameter in tool.parameters
@@ -78,20 +91,40 @@ class ToolCallSpace(Space[Any]):
 
     def _value(self, parameter: Parameter) -> Any:
         if parameter.choices:
-            return parameter.choices[int(self.np_random.integers(len(parameter.choices)))]
+            return self._one(parameter.choices)
         if parameter.kind == "integer":
             least, most = parameter.bounds
             least = 0 if least is None else least
             most = least + 20 if most is None else min(most, least + 20)
             return int(self.np_random.integers(least, most + 1))
-        words = [self._word() for _ in range(2)]
         if parameter.kind == "object":
-            leaves = [{"label": word, "children": [], "papers": []} for word in words]
-            return {"label": self._word(), "children": leaves, "papers": []}
-        return words if parameter.kind == "strings" else " ".join(words)
+            leaves = [
+                {"label": word, "children": [], "papers": self._ids()}
+                for word in self._some_words()
+            ]
+            return {"label": " ".join(self._some_words()), "children": leaves, "papers": []}
+        drawn = self._ids() if _is_id(parameter) and self._words else self._some_words()
+        return (
+            drawn
+            if parameter.kind == "strings"
+            else " ".join(drawn if not _is_id(parameter) else drawn[:1])
+        )
 
-    def _word(self) -> str:
-        return "".join(_SAMPLE[i] for i in self.np_random.integers(0, 26, 5))
+    def _some_words(self) -> list[str]:
+        """Return two words of the topic; of letters before the first episode."""
+        if self._words:
+            return [self._one(self._words) for _ in range(2)]
+        letters = self.np_random.integers(0, 26, (2, 5))
+        return ["".join(_SAMPLE[i] for i in word) for word in letters]
+
+    def _ids(self) -> list[str]:
+        """Return up to two papers that were shown."""
+        return list(
+            dict.fromkeys(self._one(list(self._shown)) for _ in range(2 * bool(self._shown)))
+        )
+
+    def _one(self, items: Sequence[Any]) -> Any:
+        return items[int(self.np_random.integers(len(items)))]
 
     def contains(self, x: Any) -> bool:
         """Return whether `x` is a call that fits one of the tools' signatures."""
@@ -102,3 +135,8 @@ class ToolCallSpace(Space[Any]):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ToolCallSpace) and other.tools == self.tools
+
+
+def _is_id(parameter: Parameter) -> bool:
+    """Return whether an argument names papers, as ``paper_id`` and ``paper_ids`` do."""
+    return parameter.name.removesuffix("s").endswith("id")

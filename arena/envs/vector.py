@@ -107,7 +107,7 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
         surveys = {number: self._draw(number) if named is None else named for number in chosen}
         over = np.zeros(self.num_envs, np.bool_) if self._over is None else self._over
         self._over = None  # unless all goes well
-        started = {number: self._factory.start(survey) for number, survey in surveys.items()}
+        started = {number: self._start(number, survey) for number, survey in surveys.items()}
         if len(chosen) == self.num_envs:
             self._episodes = list(started.values())
         for number, episode in started.items():
@@ -115,8 +115,8 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
         over[chosen] = False
         self._over = over
         observations = [episode.observation() for episode in self._episodes]
-        infos = [{"survey": survey} for survey in surveys.values()]
-        return _batched(observations), _merged(chosen, infos, self.num_envs)
+        infos = {number: {"survey": survey} for number, survey in surveys.items()}
+        return _batched(observations), self._merged(infos)
 
     def step(
         self, actions: Iterable[Any]
@@ -160,7 +160,7 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
             np.array(rewards, np.float64),
             terminations,
             truncations,
-            _merged(range(self.num_envs), infos, self.num_envs),
+            self._merged(dict(enumerate(infos))),
         )
 
     def _step(self, actions: Sequence[Any], restarting: Sequence[int]) -> list[StepResult]:
@@ -182,8 +182,19 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
         ]
 
     def _restart(self, number: int) -> StepResult:
-        self._episodes[number] = episode = self._factory.start(self._draw(number))
+        self._episodes[number] = episode = self._start(number, self._draw(number))
         return StepResult(episode.observation(), 0.0, False, False, {"survey": episode.survey.id})
+
+    def _start(self, number: int, survey_id: str) -> ScoredEpisode:
+        episode = self._factory.start(survey_id)
+        self.action_space.spaces[number].look(episode.topic, episode.shown)  # type: ignore[attr-defined]
+        return episode
+
+    def _merged(self, infos: Mapping[int, Infos]) -> Infos:
+        merged: Infos = {}
+        for number, info in infos.items():
+            merged = self._add_info(merged, info, number)
+        return merged
 
     def render(self) -> tuple[str, ...] | None:
         """Return the state of each environment as text (render mode ``"ansi"``)."""
@@ -256,35 +267,3 @@ def _batched(observations: Sequence[dict[str, Any]]) -> dict[str, Any]:
     for name in _TEXTS:
         batch[name] = tuple([observation[name] for observation in observations])
     return batch
-
-
-def _merged(numbers: Sequence[int], infos: Sequence[Infos], size: int) -> Infos:
-    """Return what Gymnasium's ``VectorEnv._add_info`` makes of the infos, one after another.
-
-    Args:
-        numbers: Environments that the infos belong to, ascending.
-        infos: One per number; not empty.
-        size: Number of all environments.
-    """
-    merged: Infos = {}
-    keys = infos[0].keys()
-    alike = all(info.keys() == keys for info in infos)
-    for key in keys if alike else dict.fromkeys(key for info in infos for key in info):
-        rows, holders = numbers, infos
-        if not alike:
-            rows = [number for number, info in zip(numbers, infos, strict=True) if key in info]
-            holders = [info for info in infos if key in info]
-        values = [info[key] for info in holders]
-        if key != "final_obs" and isinstance(values[0], dict):
-            merged[key] = _merged(rows, values, size)
-        else:
-            # The first value determines the type, as in Gymnasium.
-            kind = type(values[0])
-            if kind not in (int, float, bool) and not issubclass(kind, np.number):
-                kind = object
-            merged[key] = column = np.full(size, None if kind is object else 0, kind)
-            for number, value in zip(rows, values, strict=True):
-                column[number] = value
-        merged[f"_{key}"] = mask = np.zeros(size, np.bool_)
-        mask[rows if len(rows) < size else slice(None)] = True
-    return merged

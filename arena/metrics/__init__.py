@@ -1,4 +1,4 @@
-"""Ranking metrics: recall, precision, nDCG and reciprocal rank, one a module.
+"""Ranking metrics such as recall, nDCG and average precision, one a module.
 
 A name is a metric with an optional cutoff: ``recall@10``, ``ndcg@30``, ``mrr``. Without a cutoff
 the whole ranking counts. To add a metric, add a module to this package:
@@ -14,6 +14,6 @@ Example:
     {'recall@1': 0.5, 'precision@2': 0.5, 'mrr': 1.0}
 """
 
-from arena.metrics.base import METRICS, Metric, checked, evaluate, get, mean, parse
+from arena.metrics.base import METRICS, Metric, checked, evaluate, get, mean, parse, resolve
 
-__all__ = ["METRICS", "Metric", "checked", "evaluate", "get", "mean", "parse"]
+__all__ = ["METRICS", "Metric", "checked", "evaluate", "get", "mean", "parse", "resolve"]

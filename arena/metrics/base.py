@@ -46,9 +46,9 @@ def checked(
 
     Raises:
         DataError: `ranking` holds an id twice (a repeated hit would count twice) or something
-            that is no string; `gains` holds no relevant id (no metric is defined then: the
-            caller decides whether to leave the query out) or a gain that is no integer; `k` is
-            no positive integer.
+            that is no string; `gains` is no mapping, holds a gain that is no integer, or holds no
+            relevant id (no metric is defined then: the caller decides whether to leave the query
+            out); `k` is no positive integer.
     """
     if k is not None and (not isinstance(k, Integral) or isinstance(k, bool) or k < 1):
         raise DataError(f"cutoff {clip(k)}: expected an integer of at least 1, or None.")
@@ -60,6 +60,8 @@ def checked(
     if len(set(ranking)) != len(ranking):
         document, times = Counter(ranking).most_common(1)[0]
         raise DataError(f"ranking holds {clip(document)} {times} times: expected distinct ids.")
+    if not isinstance(gains, Mapping):
+        raise DataError(f"gains {clip(gains)}: expected a mapping of ids to integers.")
     for document, gain in gains.items():
         if not isinstance(gain, Integral):
             raise DataError(f"gain {clip(gain)} of {clip(document)}: expected an integer.")
@@ -97,6 +99,18 @@ def parse(name: str) -> tuple[Metric, int | None]:
             f"as in '{base}@10'."
         )
     return metric, int(cutoff) if at else None
+
+
+def resolve(name: str) -> str:
+    """Return the plain name of a metric that is named ``FILE.py:NAME`` or ``FILE.py:NAME@k``.
+
+    Raises:
+        DataError: As `Registry.resolve`.
+    """
+    if not isinstance(name, str):
+        return name  # refused as an unknown name
+    base, at, cutoff = name.partition("@")
+    return METRICS.resolve(base) + at + cutoff
 
 
 def get(name: str) -> Callable[[Sequence[str], Mapping[str, int]], float]:

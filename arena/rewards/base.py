@@ -50,7 +50,7 @@ class Reward(ABC):
 
 
 REWARDS: Registry[type[Reward]] = Registry(
-    "reward", packages=["arena.rewards"], entry_points="researcharena.rewards"
+    "reward", packages=["arena.rewards"], entry_points="researcharena.rewards", base=Reward
 )
 
 

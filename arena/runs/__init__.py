@@ -1,8 +1,7 @@
 """Let an agent play every survey of a corpus, score it, replay it, and score it again."""
 
-from arena.runs.replaying import Replay, ReplayDifference, replay
-from arena.runs.rescoring import rescore
+from arena.runs.replaying import Replay, ReplayDifference, replay, replay_steps
 from arena.runs.runner import run
-from arena.runs.scoring import score
+from arena.runs.scoring import rescore, score
 
-__all__ = ["Replay", "ReplayDifference", "replay", "rescore", "run", "score"]
+__all__ = ["Replay", "ReplayDifference", "replay", "replay_steps", "rescore", "run", "score"]

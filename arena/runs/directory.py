@@ -12,7 +12,6 @@ from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.workdir import OutputKind, output_directory, read_manifest_of
 from arena.errors import CorpusError, DataError, clip
 from arena.runs.environment import recorded_types
-from arena.runs.results import RESULTS
 from arena.runs.trajectories import TRAJECTORIES, is_cut_off, read_episodes
 from arena.tasks import DEFAULT_BUDGET, TASKS
 
@@ -23,8 +22,11 @@ RUN = OutputKind(
     "run",
     MANIFEST,
     {"agent": str, "sha256": dict},
-    (*RESULTS, FOUND_FILE, TRAJECTORIES),
-)
+    (
+        "run.trec", "run.*.trec", "qrels.trec", "mind_maps.jsonl", "pictures/*.svg", "metrics.json",
+        FOUND_FILE, TRAJECTORIES,
+    ),
+)  # fmt: skip
 _TYPES: dict[str, type] = {
     "arena": str, "task": str, "definition": dict, "agent": str, "agent_options": dict,
     "environment": dict, "budget": dict, "seed": int, "surveys": list, "sha256": dict,
@@ -53,7 +55,7 @@ def _check_same(output: Path, before: dict[str, Any], manifest: dict[str, Any]) 
     for key, value in manifest.items():
         if key in ("environment", "budget") and isinstance(before.get(key), dict):
             differing += [part for part in value if before[key].get(part) != value[part]]
-        elif key != "sha256" and before.get(key) != value:
+        elif key not in ("sha256", "metrics") and before.get(key) != value:
             differing.append(key)
     hashes = {name: (before["sha256"].get(name), now) for name, now in manifest["sha256"].items()}
     differing += [f"sha256 of {name}" for name, (then, now) in hashes.items() if then != now]

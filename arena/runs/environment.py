@@ -15,7 +15,7 @@ from arena.encoders import ENCODERS
 from arena.envs import starting_papers
 from arena.errors import DataError, clip, did_you_mean
 from arena.retrieval import Retriever, parse_name
-from arena.rewards import make_rewards
+from arena.rewards import REWARDS, make_rewards
 from arena.tasks import (
     DEFAULT_BUDGET,
     TASKS,
@@ -23,7 +23,6 @@ from arena.tasks import (
     environment_id,
     measures,
     stages_of,
-    tools_of,
 )
 from arena.tools import TOOLS
 
@@ -119,23 +118,29 @@ def arguments_of(
     ):
         if value is not None and not isinstance(value, Mapping):
             raise DataError(f"{name}={clip(value)}: give a mapping of names to values.")
+    options = dict(options or {})
+    if isinstance(options.get("tools"), list | tuple):
+        options["tools"] = [TOOLS.resolve(name) for name in options["tools"]]
+    reward = TASKS.get(task).reward if reward is None else reward
+    if isinstance(reward, str):
+        reward = "+".join(REWARDS.resolve(part.strip()) for part in reward.split("+"))
     arguments: dict[str, Any] = {
         "retriever": str(parse_name(retriever)) if isinstance(retriever, str) else retriever,
         "retriever_options": dict(retriever_options or {}),
         "retrievers": list(retrievers),
-        "reward": TASKS.get(task).reward if reward is None else reward,
+        "reward": reward,
         "reward_options": dict(reward_options or {}),
         **DEFAULT_BUDGET,
         **(budget or {}),
     }
     if has_mind_maps(task):
         arguments["encoder"] = encoder
-    for name in options or {}:
+    for name in options:
         if name in arguments or name in _ELSEWHERE or name == "encoder":
             raise DataError(
                 f"{clip(name)} is no further option: give it as an argument of its own."
             )
-    return arguments | dict(options or {})
+    return arguments | options
 
 
 def papers_of_run(
@@ -212,7 +217,8 @@ def code_of(
     items: list[Any] = [kind, *(kind for engine in engines for kind in engine.classes())]
     items += measures(task)
     items += [type(reward) for reward in rewards]
-    items += [TOOLS.get(name).function for name in tools_of(task)]
+    tools = env.unwrapped.action_space.tools  # type: ignore[attr-defined]
+    items += [tool.function for tool in tools.values()]
     if "encoder" in arguments:
         items.append(ENCODERS.get(arguments["encoder"]))
     return items

@@ -14,6 +14,7 @@ from arena import __version__
 from arena._internal.files import sha256_json
 from arena._internal.progress import progress
 from arena.corpus import Corpus
+from arena.errors import UnknownNameError, clip, did_you_mean
 from arena.runs import environment
 from arena.runs.directory import OpenedRun
 from arena.runs.episodes import PlayedStep, episode_seed, error_in, play, spent
@@ -123,6 +124,32 @@ def replay(run: str | Path, corpus: Corpus | str | Path) -> Replay:
     if recorded.manifest.get("encoder") != plain(environment.encoder_of(arguments)):
         remarks.append("The encoder of headings, or a library that it uses, has changed.")
     return Replay(episodes, steps, difference, remarks)
+
+
+def replay_steps(run: str | Path, survey: str, corpus: Corpus | str | Path) -> Iterator[PlayedStep]:
+    """Play the recorded actions of one episode again; yield its reset, then every step.
+
+    Args:
+        run: Directory of a run.
+        survey: Survey of the episode.
+        corpus: The corpus of the run, or its directory.
+
+    Raises:
+        UnknownNameError: The run has not played this survey.
+        CorpusError, DataError: As `replay`.
+    """
+    recorded = OpenedRun(run)
+    records = {record["survey"]: record for record in recorded.episodes()}
+    if survey not in records:
+        raise UnknownNameError(
+            f"{str(run)!r} has no episode of survey {clip(survey)}.{did_you_mean(survey, records)}"
+        )
+    corpus = Corpus.of(corpus)
+    recorded.refuse_other({"corpus": corpus.sha256, "tasks": TaskSet(corpus.directory).sha256})
+    actions = iter([step["action"] for step in records[survey]["steps"]])
+    arguments = recorded.arguments()
+    with closing(environment.make_environment(recorded.task, corpus, [survey], arguments)) as env:
+        yield from play(env, lambda _: next(actions), survey, records[survey]["seed"])
 
 
 def _replay_episode(

@@ -13,19 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from arena import trec
 from arena._internal.files import atomic_write, write_json
-from arena.errors import DataError, clip
-from arena.runs.scoring import Answers, map_floors, summarize
-from arena.runs.trajectories import TRAJECTORIES, read_episodes
-from arena.tasks import ENCODER, TASKS, TaskSet, evaluate_answers, stages_of
+from arena.runs.scoring import Answers, Scorer
+from arena.runs.trajectories import TRAJECTORIES, answers_of, read_episodes
+from arena.tasks import ENCODER, TaskSet, stages_of
 
 if TYPE_CHECKING:
     from arena.mindmap import MindMap
 
 PICTURES = "pictures"
-RESULTS = (
-    "run.trec", "run.*.trec", "qrels.trec", "mind_maps.jsonl", f"{PICTURES}/*.svg", "metrics.json",
-)  # fmt: skip
-"""Patterns of the files that `write_results` writes."""
+"""Folder of the pictures of mind-maps."""
 
 _LONGEST = 120
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -46,15 +42,13 @@ def write_results(
             "truncated": record["truncated"],
         }
     task = manifest["task"]
-    encoder = manifest["environment"].get("encoder", ENCODER)
-    summary = summarize(
+    scorer = Scorer(
         task,
-        TASKS.get(task).metrics,
         tasks,
-        answers,
-        lambda submitted, survey_id: evaluate_answers(task, submitted, tasks, survey_id, encoder),
+        besides=manifest.get("metrics", {}).get("names", ()),
+        encoder=manifest["environment"].get("encoder", ENCODER),
     )
-    summary |= map_floors(task, tasks, answers, encoder)
+    summary = scorer.summary(answers)
     for survey_id, entry in costs.items():
         summary["per_survey"][survey_id] |= entry
     summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}
@@ -62,30 +56,6 @@ def write_results(
     names += _write_qrels(output, task, tasks, answers)
     write_json(output / "metrics.json", summary)
     return summary, [*names, "metrics.json", TRAJECTORIES]
-
-
-def answers_of(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the answers of an episode: stage -> a ranking or a `MindMap`.
-
-    Raises:
-        DataError: The task does not take such an answer.
-    """
-    from arena.mindmap import read_mind_map
-
-    expected = {stage: specification.answer for stage, specification in stages_of(record["task"])}
-    for stage, answer in record["answers"].items():
-        if expected.get(stage) != ("ranking" if isinstance(answer, list) else "mind_map"):
-            raise DataError(
-                f"survey {record['survey']!r}: the task {record['task']!r} does not take its "
-                f"answer to {clip(stage)}. Run it again."
-            )
-    try:
-        return {
-            stage: answer if isinstance(answer, list) else read_mind_map(answer)[0]
-            for stage, answer in record["answers"].items()
-        }
-    except DataError as error:
-        raise DataError(f"survey {record['survey']!r}: {error}") from None
 
 
 def _write_answers(

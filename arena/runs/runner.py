@@ -19,6 +19,7 @@ from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION, run_dir
 from arena.runs.episodes import Player
 from arena.runs.processes import play_episodes
 from arena.runs.results import write_results
+from arena.runs.scoring import Scorer, checked_metrics
 from arena.runs.trajectories import TRAJECTORIES, VERSION, Trajectories, plain
 from arena.tasks import (
     DEFAULT_BUDGET,
@@ -47,6 +48,7 @@ def run(
     agent_options: dict[str, Any] | None = None,
     budget: Mapping[str, int] | None = None,
     surveys: Sequence[str] | int | None = None,
+    metrics: Sequence[str] = (),
     seed: int = 0,
     jobs: int = 1,
     isolate: bool = False,
@@ -79,6 +81,7 @@ def run(
             ``max_k`` of the environment.
         surveys: Ids of surveys, or how many of the corpus' surveys in order; by default all. For a
             task with a mind-map, a number and the default count only surveys that have one.
+        metrics: Metrics to report besides those of the task, as `rescore` takes them.
         seed: Makes each episode's own seed, together with its place in the run.
         jobs: Number of episodes that are played at once, each in a process; the files are the
             same.
@@ -96,6 +99,7 @@ def run(
         ArenaError: Another process writes `output`.
     """
     corpus = Corpus.of(corpus)
+    task = TASKS.resolve(task)
     TASKS.get(task)  # an unknown name is reported before anything is opened
     tasks = TaskSet(corpus.directory)
     chosen = play_order(tasks, _choose(task, tasks, surveys))
@@ -143,6 +147,7 @@ def run(
             "encoder": environment.encoder_of(arguments),
             "seed": seed,
             "surveys": chosen,
+            **({"metrics": _recorded(task, tasks, encoder, metrics)} if metrics else {}),
             "sha256": environment.hashes(env, corpus, tasks, arguments)
             | {
                 "prompts": sha256_json(factory.prompts) if factory.prompts else None,
@@ -187,3 +192,8 @@ def _checked(agent_options: dict[str, Any]) -> dict[str, Any]:
         return plain(agent_options)  # type: ignore[no-any-return]
     except (TypeError, ValueError) as error:
         raise DataError(f"the agent's options must be what JSON can hold: {error}.") from None
+
+
+def _recorded(task: str, tasks: TaskSet, encoder: str, metrics: Sequence[str]) -> dict[str, Any]:
+    names = checked_metrics(metrics)
+    return {"names": names, "code": Scorer(task, tasks, names, encoder=encoder).code_sha256()}

@@ -1,4 +1,4 @@
-"""Score submitted answers: the numbers of ``metrics.json``, and of TREC runs of any system."""
+"""Score submitted answers: those of a run as it ends or later, and TREC runs of any system."""
 
 from __future__ import annotations
 
@@ -7,117 +7,333 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from arena import metrics as ranking_metrics
 from arena import trec
 from arena._internal.code import code_sha256
 from arena._internal.files import sha256_json
 from arena.corpus import Corpus
-from arena.errors import CorpusError, DataError, clip, did_you_mean
-from arena.metrics import evaluate, mean, parse
-from arena.runs.trajectories import finished_files, refuse_changed
-from arena.tasks import TASKS, TaskSet, choose_surveys, ideal_answers, stages_of
+from arena.encoders import ENCODERS
+from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
+from arena.metrics import METRICS, mean
+from arena.runs.directory import OpenedRun
+from arena.runs.environment import has_mind_maps
+from arena.runs.trajectories import TRAJECTORIES, answers_of, finished_files, refuse_changed
+from arena.tasks import (
+    ENCODER,
+    EXTRACTOR,
+    TASKS,
+    TaskSet,
+    choose_surveys,
+    evaluate_answers,
+    ideal_answers,
+    measures,
+    stages_of,
+)
 from arena.tools import MAX_SUBMITTED
 
 Answers = Mapping[str, Any]
 """Stage -> a ranking (list of ids) or a `MindMap`."""
 
-Scores = Mapping[str, float | None]
-"""Metric -> value; None where the labels have nothing that the metric counts."""
-
 _RunFile = dict[str, list[tuple[str, float]]]
 
 
-def summarize(
-    task: str,
-    names: Sequence[str],
-    tasks: TaskSet,
-    answers: Mapping[str, Answers],
-    evaluate: Callable[[Answers, str], Scores],
-) -> dict[str, Any]:
-    """Score the answers to surveys and report what was reachable at all.
+class Scorer:
+    """Scores answers to a task by its metrics, by others, or by both.
 
     Args:
         task: A registered task.
-        names: Names of the metrics that `evaluate` returns.
         tasks: Task set with the labels.
-        answers: Survey id -> submitted answers; every survey in it is reported.
-        evaluate: Function (answers, survey id) -> scores; a metric without labels is absent.
+        metrics: Metrics of rankings, such as ``"ndcg@20"``, and of mind-maps; each scores the
+            stages whose answers it takes. By default the task's own.
+        besides: Further metrics.
+        encoder: Encoder by which headings are compared.
+        extractor: Extractor of the entities in headings.
+
+    Attributes:
+        names: Names of the scores; see `scored_stages`.
+        functions: Functions behind them, whose code shapes the numbers.
+
+    Raises:
+        UnknownNameError: A metric, the encoder or the extractor is unknown.
+        DataError: No stage of the task submits what a metric scores.
+    """
+
+    def __init__(
+        self,
+        task: str,
+        tasks: TaskSet,
+        metrics: Sequence[str] | None = None,
+        *,
+        besides: Sequence[str] = (),
+        encoder: str = ENCODER,
+        extractor: str = EXTRACTOR,
+    ) -> None:
+        self._task, self._tasks, self._encoder, self._extractor = task, tasks, encoder, extractor
+        self._own = metrics is None
+        own = TASKS.get(task).metrics if self._own else ()
+        further = [*besides] if metrics is None else [*metrics, *besides]
+        columns = scored_stages(task, further)
+        self._columns = {name: column for name, column in columns.items() if name not in own}
+        self.names = [*own, *self._columns]
+        self.functions = measures(task) if self._own else []
+        self.functions += [_function(metric) for _, metric in self._columns.values()]
+        of_maps = [metric for _, metric in self._columns.values() if is_of_mind_maps(metric)]
+        self._compares = bool(of_maps) or (self._own and has_mind_maps(task))
+        self._extracts = False
+        if of_maps:
+            from arena.mindmap import needs
+
+            self._extracts = any("extractor" in needs(metric) for metric in of_maps)
+
+    def __call__(self, submitted: Answers, survey_id: str) -> dict[str, float | None]:
+        """Return name -> score of the answers to one survey; what has no labels is absent.
+
+        A score is None where the labels have nothing that the metric counts.
+        """
+        from arena import mindmap
+
+        task, tasks = self._task, self._tasks
+        scores: dict[str, float | None] = {}
+        if self._own:
+            scores |= evaluate_answers(task, submitted, tasks, survey_id, self._encoder)
+        gains = tasks.gold(survey_id).gains
+        for name, (stage, metric) in self._columns.items():
+            answer = submitted.get(stage)
+            if not is_of_mind_maps(metric):
+                if gains:
+                    scores[name] = ranking_metrics.get(metric)(answer or [], gains)
+            elif (gold := tasks.mind_map(survey_id)) is not None:
+                tree = answer or mindmap.MindMap("")
+                of_map = mindmap.evaluate(tree, gold, [metric], self._encoder, self._extractor)
+                scores[name] = of_map[metric]
+        return scores
+
+    def summary(self, answers: Mapping[str, Answers]) -> dict[str, Any]:
+        """Score the answers to surveys and report what was reachable at all.
+
+        Args:
+            answers: Survey id -> submitted answers; every survey in it is reported.
+
+        Returns:
+            ``mean`` and ``ceiling`` (metric -> value over the scored surveys, those with all
+            metrics; the ceiling is the score of the best possible answers; None for no survey),
+            ``per_survey`` (the metrics, None without labels, with ``gold``, ``references``,
+            ``references_total`` counts and ``submitted``: stage -> number of papers or of
+            headings), ``counts``, and ``floors`` of a task's mind-maps. If a metric is None for a
+            survey, its mean is over the others, and ``counts["scored_by"]`` says over how many.
+        """
+        per_survey: dict[str, dict[str, Any]] = {}
+        scored, ceilings = [], []
+        for survey_id in sorted(answers):
+            gold = self._tasks.gold(survey_id)
+            scores = self(answers[survey_id], survey_id)
+            if len(scores) == len(self.names):
+                scored.append(scores)
+                ideal = ideal_answers(self._task, self._tasks, survey_id)
+                ceilings.append(self(ideal, survey_id))
+            per_survey[survey_id] = dict.fromkeys(self.names) | {
+                **scores,
+                "gold": len(gold.gains),
+                "references": gold.references,
+                "references_total": gold.references_total,
+                "submitted": {
+                    stage: len(answer) if isinstance(answer, list) else answer.size
+                    for stage, answer in answers[survey_id].items()
+                },
+            }
+        floors = self._floors(answers) if self._own else {}
+        scored_by = {name: sum(s[name] is not None for s in scored) for name in self.names}
+        return {
+            "mean": self._means(scored),
+            "ceiling": self._means(ceilings),
+            "per_survey": per_survey,
+            "counts": {
+                "surveys": len(per_survey),
+                "scored": len(scored),
+                "not_scored": len(per_survey) - len(scored),
+                **({"scored_by": scored_by} if min(scored_by.values()) < len(scored) else {}),
+                **{
+                    key: sum(entry[key] for entry in per_survey.values())
+                    for key in ("gold", "references", "references_total")
+                },
+            },
+            **floors,
+        }
+
+    def _floors(self, answers: Mapping[str, Answers]) -> dict[str, Any]:
+        """Return ``{"floors": ...}`` of the mind-maps in `answers`, as `arena.mindmap.floors`."""
+        from arena.mindmap import SCORES, MindMap, floors
+
+        for stage, specification in stages_of(self._task):
+            if specification.answer == "mind_map":
+                golds = {
+                    survey_id: self._tasks.mind_map(survey_id) for survey_id in sorted(answers)
+                }
+                pairs = [
+                    (answers[survey_id].get(stage) or MindMap(""), gold)
+                    for survey_id, gold in golds.items()
+                    if gold is not None
+                ]
+                names = list(dict.fromkeys([SCORES[0], *specification.metrics]))
+                return {"floors": floors(pairs, names, self._encoder)} if pairs else {}
+        return {}
+
+    def _means(self, scored: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
+        """Return the mean of each metric over the surveys that it scored."""
+        means: dict[str, float | None] = {}
+        for name in self.names:
+            values = [value for scores in scored if (value := scores[name]) is not None]
+            of_name = {str(number): {name: value} for number, value in enumerate(values)}
+            means[name] = mean(of_name)[name] if of_name else None
+        return means
+
+    def encoder(self) -> dict[str, Any] | None:
+        """Return what compares the headings; None where none is compared."""
+        if not self._compares:
+            return None
+        from arena.mindmap import identity
+
+        return identity(self._encoder, self._extractor if self._extracts else None)
+
+    def code_sha256(self) -> str:
+        """Return the hash of the code that makes the scores."""
+        from arena.mindmap.extractors import EXTRACTORS
+
+        plug_ins: list[Any] = [ENCODERS.get(self._encoder)] if self._compares else []
+        plug_ins += [EXTRACTORS.get(self._extractor)] if self._extracts else []
+        return code_sha256(*self.functions, *plug_ins)
+
+
+def scored_stages(task: str, metrics: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return the columns of a report on a task: name of the column -> (stage, metric).
+
+    In a task of several stages a column is called ``STAGE.METRIC``.
+
+    Raises:
+        UnknownNameError: A metric is unknown.
+        DataError: No stage of the task submits what a metric scores.
+    """
+    stages = stages_of(task)
+    columns = {}
+    for metric in dict.fromkeys(metrics):
+        wanted = "mind_map" if is_of_mind_maps(metric) else "ranking"
+        fitting = [stage for stage, specification in stages if specification.answer == wanted]
+        if not fitting:
+            what = wanted.replace("_", "-")
+            raise DataError(f"{clip(metric)} scores a {what}, and the task {task!r} has none.")
+        for stage in fitting:
+            columns[metric if len(stages) == 1 else f"{stage}.{metric}"] = (stage, metric)
+    return columns
+
+
+def is_of_mind_maps(metric: str) -> bool:
+    """Return whether a metric scores mind-maps, and not rankings.
+
+    Raises:
+        UnknownNameError: It is neither.
+        DataError: Its cutoff is malformed.
+    """
+    from arena.mindmap import MIND_MAP_METRICS
+
+    if isinstance(metric, str) and metric in MIND_MAP_METRICS.names():
+        return True
+    base = metric.partition("@")[0] if isinstance(metric, str) else metric
+    try:
+        METRICS.get(base)
+    except UnknownNameError:
+        known = [*METRICS.names(), *MIND_MAP_METRICS.names()]
+        raise UnknownNameError(
+            f"no metric named {clip(base)}.{did_you_mean(base, known)}"
+        ) from None
+    ranking_metrics.parse(metric)
+    return False
+
+
+def _function(metric: str) -> Callable[..., float | None]:
+    if is_of_mind_maps(metric):
+        from arena.mindmap import MIND_MAP_METRICS
+
+        return MIND_MAP_METRICS.get(metric)
+    return ranking_metrics.parse(metric)[0]
+
+
+def checked_metrics(metrics: Sequence[str]) -> list[str]:
+    """Return distinct names of metrics, those of files by their plain names.
+
+    Raises:
+        DataError: `metrics` is empty or one string.
+    """
+    if not metrics or isinstance(metrics, str):
+        raise DataError(f"metrics={clip(metrics)}: give a list of names such as 'recall@10'.")
+    return list(dict.fromkeys(map(ranking_metrics.resolve, metrics)))
+
+
+def rescore(
+    run: str | Path,
+    corpus: Corpus | str | Path,
+    metrics: Sequence[str] | None = None,
+    encoder: str | None = None,
+    extractor: str = EXTRACTOR,
+) -> dict[str, Any]:
+    """Score the recorded answers of a run; no environment, engine or agent is needed.
+
+    Args:
+        run: Directory of a run, finished or not; an incomplete last line is skipped.
+        corpus: The corpus of the run, or its directory.
+        metrics: Metrics, see `Scorer`; by default the task's own.
+        encoder: Encoder by which headings are compared; by default that of the run.
+        extractor: Extractor of the entities in headings, for metrics that count them.
 
     Returns:
-        ``mean`` and ``ceiling`` (metric -> value over the scored surveys, those with all metrics;
-        the ceiling is the score of the best possible answers; None for no survey), ``per_survey``
-        (the metrics, None without labels, with ``gold``, ``references``, ``references_total``
-        counts and ``submitted``: stage -> number of papers or of headings) and ``counts``. If a
-        metric is None for a survey, its mean is over the others, and ``counts["scored_by"]`` says
-        over how many.
+        What `arena.run` returns, except what an episode spent: ``mean``, ``ceiling``,
+        ``per_survey`` and ``counts``; ``task``, ``agent``, ``encoder`` (None where no heading is
+        compared; names the extractor too where entities are counted), ``remarks``, and ``sha256``
+        of corpus, tasks, ``answers`` and code. In a task of several stages the metrics in
+        `metrics` are called ``STAGE.METRIC``. Among the counts is ``not_visible``, the number of
+        papers in rankings that are not visible.
+
+    Raises:
+        UnknownNameError: A metric, the encoder or the extractor is unknown.
+        DataError: No stage of the task submits what a metric scores.
+        CorpusError: `run` holds no run or a damaged one, its trajectories changed after it
+            finished, or the corpus or the task set is not the run's.
     """
-    per_survey: dict[str, dict[str, Any]] = {}
-    scored: list[Scores] = []
-    ceilings: list[Scores] = []
-    for survey_id in sorted(answers):
-        gold = tasks.gold(survey_id)
-        scores = evaluate(answers[survey_id], survey_id)
-        if len(scores) == len(names):
-            scored.append(scores)
-            ceilings.append(evaluate(ideal_answers(task, tasks, survey_id), survey_id))
-        per_survey[survey_id] = dict.fromkeys(names) | {
-            **scores,
-            "gold": len(gold.gains),
-            "references": gold.references,
-            "references_total": gold.references_total,
-            "submitted": {
-                stage: len(answer) if isinstance(answer, list) else answer.size
-                for stage, answer in answers[survey_id].items()
-            },
-        }
-    totals = {
-        key: sum(entry[key] for entry in per_survey.values())
-        for key in ("gold", "references", "references_total")
-    }
-    scored_by = {name: sum(scores[name] is not None for scores in scored) for name in names}
-    return {
-        "mean": _means(names, scored),
-        "ceiling": _means(names, ceilings),
-        "per_survey": per_survey,
-        "counts": {
-            "surveys": len(per_survey),
-            "scored": len(scored),
-            "not_scored": len(per_survey) - len(scored),
-            **({"scored_by": scored_by} if min(scored_by.values()) < len(scored) else {}),
-            **totals,
+    from arena.mindmap.extractors import EXTRACTORS
+
+    recorded = OpenedRun(run)
+    if encoder is None:
+        encoder = str(recorded.manifest["environment"].get("encoder", ENCODER))
+    ENCODERS.get(encoder)
+    EXTRACTORS.get(extractor)
+    names = None if metrics is None else checked_metrics(metrics)
+    scored_stages(recorded.task, names or ())  # an unknown name is reported first
+    corpus = Corpus.of(corpus)
+    tasks = TaskSet(corpus.directory)
+    recorded.refuse_other({"corpus": corpus.sha256, "tasks": tasks.sha256})
+    if isinstance(files := recorded.manifest.get("files"), dict):
+        refuse_changed(recorded.directory, files, [TRAJECTORIES])
+    answers = {record["survey"]: answers_of(record) for record in recorded.episodes()}
+    scorer = Scorer(recorded.task, tasks, names, encoder=encoder, extractor=extractor)
+    summary = scorer.summary(answers)
+    summary["counts"]["not_visible"] = _not_visible(corpus, tasks, answers)
+    return summary | {
+        "task": recorded.task,
+        "agent": recorded.manifest["agent"],
+        "encoder": scorer.encoder(),
+        "remarks": recorded.remarks(len(answers)),
+        "sha256": {
+            "corpus": corpus.sha256,
+            "tasks": tasks.sha256,
+            "answers": sha256_json(
+                [
+                    [survey_id, [stage, answer if isinstance(answer, list) else answer.to_json()]]
+                    for survey_id, submitted in sorted(answers.items())
+                    for stage, answer in submitted.items()
+                ]
+            ),
+            "code": scorer.code_sha256(),
         },
     }
-
-
-def map_floors(
-    task: str, tasks: TaskSet, answers: Mapping[str, Answers], encoder: str
-) -> dict[str, Any]:
-    """Return ``{"floors": ...}`` of the mind-maps that were submitted, as `arena.mindmap.floors`.
-
-    Nothing for a task, or for surveys, without mind-maps.
-    """
-    from arena.mindmap import SCORES, MindMap, floors
-
-    for stage, specification in stages_of(task):
-        if specification.answer == "mind_map":
-            golds = {survey_id: tasks.mind_map(survey_id) for survey_id in sorted(answers)}
-            pairs = [
-                (answers[survey_id].get(stage) or MindMap(""), gold)
-                for survey_id, gold in golds.items()
-                if gold is not None
-            ]
-            names = list(dict.fromkeys([SCORES[0], *specification.metrics]))
-            return {"floors": floors(pairs, names, encoder)} if pairs else {}
-    return {}
-
-
-def _means(names: Sequence[str], scored: Sequence[Scores]) -> dict[str, float | None]:
-    """Return the mean of each metric over the surveys that it scored."""
-    means: dict[str, float | None] = {}
-    for name in names:
-        values = [value for scores in scored if (value := scores[name]) is not None]
-        of_name = {str(number): {name: value} for number, value in enumerate(values)}
-        means[name] = mean(of_name)[name] if of_name else None
-    return means
 
 
 def score(
@@ -143,7 +359,7 @@ def score(
         metrics: Names of metrics; by default those of the task.
 
     Returns:
-        What `summarize` returns, with ``missing`` (surveys not in the run) and ``not_visible``
+        What `Scorer.summary` returns, with ``missing`` (surveys not in the run) and ``not_visible``
         (papers in the run that are not visible) among the counts, ``task``, and ``sha256`` of
         corpus, tasks, run and code.
 
@@ -161,10 +377,10 @@ def score(
             f"the task {task!r} is not answered by one ranking, so a TREC run cannot be scored on "
             "it. `arena rescore` scores the answers of a run."
         )
-    if metrics is not None:
-        for name in metric_names(metrics):
-            parse(name)
-        specification = specification._replace(metrics=tuple(dict.fromkeys(metrics)))
+    names = None if metrics is None else checked_metrics(metrics)
+    scored_stages(task, names or ())  # an unknown name is reported first
+    if not isinstance(run_file, str | Path):
+        raise DataError(f"run_file={clip(run_file)}: give a TREC run, or the directory of a run.")
     tasks = TaskSet(corpus.directory)
     path = Path(run_file)
     run, played = _read(path, corpus)
@@ -182,32 +398,22 @@ def score(
         for survey_id in chosen
     }
 
-    def scores(submitted: Answers, survey_id: str) -> dict[str, float]:
-        gains = tasks.gold(survey_id).gains
-        return evaluate(submitted[task], gains, specification.metrics) if gains else {}
-
-    summary = summarize(task, specification.metrics, tasks, answers, scores)
+    scorer = Scorer(task, tasks, names)
+    summary = scorer.summary(answers)
     summary["task"] = task
     summary["sha256"] = {
         "corpus": corpus.sha256,
         "tasks": tasks.sha256,
         # as they were scored: the file may be a pipe
         "run": sha256_json({survey_id: found[task] for survey_id, found in answers.items()}),
-        "code": code_sha256(*(parse(name)[0] for name in specification.metrics)),
+        "code": scorer.code_sha256(),
     }
     summary["counts"]["missing"] = sum(survey_id not in run for survey_id in chosen)
-    summary["counts"]["not_visible"] = not_visible(corpus, tasks, answers)
+    summary["counts"]["not_visible"] = _not_visible(corpus, tasks, answers)
     return summary
 
 
-def metric_names(metrics: Sequence[str]) -> Sequence[str]:
-    """Return `metrics`; raise DataError if it is empty or one string."""
-    if not metrics or isinstance(metrics, str):
-        raise DataError(f"metrics={clip(metrics)}: give a list of names such as 'recall@10'.")
-    return metrics
-
-
-def not_visible(corpus: Corpus, tasks: TaskSet, answers: Mapping[str, Answers]) -> int:
+def _not_visible(corpus: Corpus, tasks: TaskSet, answers: Mapping[str, Answers]) -> int:
     """Return the number of papers in rankings that are not visible at their survey's cutoff."""
     count = 0
     for survey_id, submitted in answers.items():

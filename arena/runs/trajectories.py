@@ -11,6 +11,7 @@ from typing import Any
 
 from arena._internal.files import sha256_file
 from arena.errors import CorpusError, DataError, clip
+from arena.tasks import stages_of
 
 VERSION = 2
 TRAJECTORIES = "trajectories.jsonl"
@@ -102,6 +103,30 @@ def read_episodes(path: Path) -> Iterator[dict[str, Any]]:
                     "changed, or another release wrote it; run it again."
                 )
             yield record
+
+
+def answers_of(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the answers of an episode: stage -> a ranking or a `MindMap`.
+
+    Raises:
+        DataError: The task does not take such an answer.
+    """
+    from arena.mindmap import read_mind_map
+
+    expected = {stage: specification.answer for stage, specification in stages_of(record["task"])}
+    for stage, answer in record["answers"].items():
+        if expected.get(stage) != ("ranking" if isinstance(answer, list) else "mind_map"):
+            raise DataError(
+                f"survey {record['survey']!r}: the task {record['task']!r} does not take its "
+                f"answer to {clip(stage)}. Run it again."
+            )
+    try:
+        return {
+            stage: answer if isinstance(answer, list) else read_mind_map(answer)[0]
+            for stage, answer in record["answers"].items()
+        }
+    except DataError as error:
+        raise DataError(f"survey {record['survey']!r}: {error}") from None
 
 
 def finished_files(directory: Path, manifest: Mapping[str, Any]) -> dict[str, str]:

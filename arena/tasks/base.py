@@ -134,7 +134,9 @@ class TaskRegistry(Registry[Task]):
             )
 
 
-TASKS = TaskRegistry("task", packages=["arena.tasks"], entry_points="researcharena.tasks")
+TASKS = TaskRegistry(
+    "task", packages=["arena.tasks"], entry_points="researcharena.tasks", base=Task
+)
 
 
 def environment_id(name: str) -> str:

@@ -184,5 +184,5 @@ def _descriptions(docstring: str) -> dict[str, str]:
 
 
 TOOLS: Registry[Tool] = Registry(
-    "tool", packages=["arena.tools"], entry_points="researcharena.tools"
+    "tool", packages=["arena.tools"], entry_points="researcharena.tools", base=Tool
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import errno
 import gzip
 import hashlib
@@ -44,42 +42,22 @@ R = TypeVar("R")
 GO_ON = "The same command goes on from here."
 
 _LOCK = ".download.lock"
-_LONGEST_ERROR = 1 << 16
 _TICK = 0.2  # seconds between two looks at the clock while no file completes
 _FAREWELL = 2.0  # seconds in which threads that do not wait for the network end
 _MEASURED = 5.0  # seconds from the first byte until the rate is reported
 
 
 class Claims(NamedTuple):
-    """What a server or a publisher says of a file; None where it says nothing.
-
-    Attributes:
-        bytes: Size.
-        etag: Strong ETag, which names this version of the object.
-        md5: MD5 as 32 hexadecimal digits.
-        sha256: SHA-256 as 64 hexadecimal digits.
-        crc32: CRC-32.
-    """
+    """What a server or a publisher says of a file, None where it says nothing; ETags are strong."""
 
     bytes: int | None = None
     etag: str | None = None
     md5: str | None = None
     sha256: str | None = None
-    crc32: int | None = None
 
 
-_COMPARED = (("bytes", "size", ","), ("md5", "MD5", ""), ("sha256", "SHA-256", ""),
-             ("crc32", "CRC-32", "08x"))  # fmt: skip
-
-
-def claims(size: int | None, headers: Mapping[str, str], whole: bool) -> Claims:
-    """Return what the headers of a response say of an object.
-
-    Args:
-        size: Size of the object.
-        headers: Headers of the response.
-        whole: Whether the response is the whole object; ``x-amz-checksum-*`` count only then.
-    """
+def claims(size: int | None, headers: Mapping[str, str]) -> Claims:
+    """Return what the headers of a response say of an object of so many bytes."""
     etag = headers.get("ETag", "").strip()
     if not re.fullmatch(r'"[^"\x00-\x1f]{1,200}"', etag):  # W/"..." does not promise the bytes
         return Claims(size)
@@ -88,41 +66,25 @@ def claims(size: int | None, headers: Mapping[str, str], whole: bool) -> Claims:
     keyed = "kms" in headers.get("x-amz-server-side-encryption", "") or (
         "x-amz-server-side-encryption-customer-algorithm" in headers
     )
-    md5 = etag.strip('"') if re.fullmatch('"[0-9a-f]{32}"', etag) and not keyed else None
-    sha256 = _decoded(headers.get("x-amz-checksum-sha256"), 32) if whole else None
-    crc32 = _decoded(headers.get("x-amz-checksum-crc32"), 4) if whole else None
-    return Claims(
-        size,
-        etag,
-        md5,
-        None if sha256 is None else sha256.hex(),
-        None if crc32 is None else int.from_bytes(crc32),
-    )
-
-
-def _decoded(text: str | None, length: int) -> bytes | None:
-    """Return a base64 checksum, or None if it is one of parts (``...-12``)."""
-    try:
-        value = base64.b64decode(text or "", validate=True)
-    except binascii.Error:
-        return None
-    return value if len(value) == length else None
+    is_md5 = re.fullmatch('"[0-9a-f]{32}"', etag) and not keyed
+    return Claims(size, etag, etag.strip('"') if is_md5 else None)
 
 
 def compare(path: Path, *claimed: Claims) -> tuple[str, str | None]:
     """Return the SHA-256 of a file, and how it differs from what is said of it, or None."""
-    sha256, md5, crc32, size = hashlib.sha256(), hashlib.md5(usedforsecurity=False), 0, 0
+    sha256, md5 = hashlib.sha256(), hashlib.md5(usedforsecurity=False)
     with path.open("rb") as file:
         while block := file.read(1 << 20):
             sha256.update(block)
             md5.update(block)
-            crc32, size = zlib.crc32(block, crc32), size + len(block)
-    actual = Claims(size, None, md5.hexdigest(), sha256.hexdigest(), crc32)
-    for name, text, form in _COMPARED:
-        have = getattr(actual, name)
-        for wanted in (getattr(claim, name) for claim in claimed):
+    for claim in claimed:
+        for text, have, wanted in (
+            ("size", path.stat().st_size, claim.bytes),
+            ("MD5", md5.hexdigest(), claim.md5),
+            ("SHA-256", sha256.hexdigest(), claim.sha256),
+        ):
             if wanted not in (None, have):
-                return sha256.hexdigest(), f"{text} {have:{form}} instead of {wanted:{form}}"
+                return sha256.hexdigest(), f"{text} {have} instead of {wanted}"
     return sha256.hexdigest(), None
 
 
@@ -210,21 +172,17 @@ class RemoteFile(NamedTuple):
     """Where a file comes from.
 
     Attributes:
-        session: HTTP session.
+        transfers: Connections and threads.
         label: Dataset and name, for messages.
         link: Function that returns the address, which may expire.
-        expire: Function that is called with an address that the server refuses.
-        attempts: Number of failures in a row after which the file is given up.
-        sleep: Function that waits for a number of seconds.
+        expire: Function that is called with an address that the server refuses, or None.
         headers: Headers of each request.
     """
 
-    session: HttpSession
+    transfers: Transfers
     label: str
     link: Callable[[], str]
     expire: Callable[[str], None] | None
-    attempts: int
-    sleep: Callable[[float], None]
     headers: Mapping[str, str] = {}
 
     def open(self, headers: Mapping[str, str]) -> requests.Response:
@@ -235,39 +193,26 @@ class RemoteFile(NamedTuple):
             FailedError: If none will.
         """
         link = self.link()
-        response = self.session.open(link, {**self.headers, **headers})
+        response = self.transfers.session.open(link, {**self.headers, **headers})
         status = response.status_code
         if status in (200, 206, 416):
             return response
         with response:
             check_status(response, "the storage")
-            code, message = self._reason(response)
-        # Amazon S3 answers 403 "Request has expired", or 400 ExpiredToken.
-        if self.expire and (status in (401, 403) or "Expired" in code):
+            reason = f"the storage answered {status} ({response.reason or 'no reason'})"
+        # Amazon S3 answers 403 when a link has expired, or 400 when its token has.
+        if self.expire and status in (400, 401, 403):
             self.expire(link)
-            raise TransientError(
-                f"the storage answered {status} ({message or code or 'no reason'})"
-            )
-        raise FailedError(f"the storage answered {status} ({code or 'no reason'})")
+            raise TransientError(reason)
+        raise FailedError(reason)
 
     def retry(self, attempt: Callable[[], T], progress: Callable[[], int] = lambda: 0) -> T:
         """Return what `attempt` returns, see `retry`; errors name the file."""
+        attempts, sleep = self.transfers.attempts, self.transfers.sleep
         try:
-            return retry(attempt, self.label, self.attempts, self.sleep, progress)
+            return retry(attempt, self.label, attempts, sleep, progress)
         except FailedError as error:
             raise FailedError(f"{self.label}: {error}") from None
-
-    def _reason(self, response: requests.Response) -> tuple[str, str]:
-        """Return code and message of an error of Amazon S3."""
-        try:
-            text = self.session.text(response, _LONGEST_ERROR).decode("utf-8", "replace")
-        except TransientError:
-            return "", ""
-        code, message = (
-            match[1] if (match := re.search(rf"<{tag}>([\w .-]{{1,80}})</{tag}>", text)) else ""
-            for tag in ("Code", "Message")
-        )
-        return code, message
 
 
 def look_up(source: RemoteFile) -> Claims:
@@ -284,10 +229,10 @@ def look_up(source: RemoteFile) -> Claims:
                 # Without an ETag it is not the storage's answer but, say, a proxy's page.
                 size = content_length(response) if "ETag" in response.headers else None
             elif response.status_code == 206:
-                source.session.text(response, _LONGEST_ERROR)  # frees the connection
+                source.transfers.session.text(response, 1)  # frees the connection
             if size is None:
                 raise TransientError("the storage does not say how large the object is")
-            return claims(size, response.headers, whole=False)
+            return claims(size, response.headers)
 
     return source.retry(attempt)
 
@@ -319,7 +264,7 @@ def _attempt(job: FetchJob, part: PartFile) -> Claims:
     damage = gzip_damage(part.path, part.final.suffix)
     if wrong or damage:
         part.discard()
-        if not wrong and said._replace(bytes=None, etag=None) != Claims():
+        if not wrong and (said.md5 or job.pinned):
             # These are the storage's bytes: another attempt brings the same.
             raise FailedError(f"damaged at its source: {damage}")
         raise RestartError(wrong or damage)
@@ -336,14 +281,14 @@ def _receive(source: RemoteFile, known: int | None, part: PartFile) -> None:
     with source.open(headers) as response:
         if response.status_code == 200:  # the whole object, requested or because it changed
             size = content_length(response) or known
-            claimed = claims(size, response.headers, whole=True)
+            claimed = claims(size, response.headers)
             if known not in (None, size) and claimed.etag is None:
                 # Not the object but, say, a proxy's page: keep what is on disk.
                 raise TransientError(f"{size:,} bytes were announced instead of {known:,}")
             part.begin(claimed)
         elif response.status_code == 206 and part.claims and headers:
             first, size = content_range(response)
-            etag = claims(None, response.headers, whole=False).etag
+            etag = claims(None, response.headers).etag
             same = size in (None, part.claims.bytes or size) and etag in (None, part.claims.etag)
             if first != have or not same:
                 part.discard()
@@ -355,7 +300,7 @@ def _receive(source: RemoteFile, known: int | None, part: PartFile) -> None:
             raise TransientError(
                 f"the storage answered {response.status_code} to a request without a range"
             )
-        for block in source.session.blocks(response):
+        for block in source.transfers.session.blocks(response):
             part.append(block)
     whole = part.claims and part.claims.bytes
     if not part.path.exists():
@@ -391,6 +336,7 @@ class Transfers:
     Args:
         parallel: Number of files fetched at once.
         patience: Seconds without a byte after which a connection is dropped.
+        attempts: Number of attempts at a file in a row without a byte.
         on_message: Function called with each line of progress.
         sleep: Function that waits for a number of seconds.
     """
@@ -399,10 +345,12 @@ class Transfers:
         self,
         parallel: int,
         patience: float,
+        attempts: int,
         on_message: Callable[[str], None],
         sleep: Callable[[float], None] | None = None,
     ) -> None:
-        self._parallel, self._stop, self.on_message = parallel, threading.Event(), on_message
+        self._parallel, self.attempts, self.on_message = parallel, attempts, on_message
+        self._stop = threading.Event()
         self.sleep = self._wait if sleep is None else sleep
         self.session = HttpSession(patience, parallel, self._stop)
 

@@ -59,15 +59,9 @@ def retry(
 ) -> T:
     """Return what `attempt` returns; call it again after a `TransientError` or a `RestartError`.
 
-    Pauses double from half a second to a minute, or are those that the server asks for. Their
-    jitter depends on `key` and the attempt alone.
-
-    Args:
-        attempt: Function to call.
-        key: Name of the file or path, for the jitter.
-        attempts: Number of failures in a row, without progress, after which it fails.
-        sleep: Function that waits for a number of seconds.
-        progress: Function that returns how many bytes have been received.
+    It fails after so many `attempts` in a row without `progress`, a number of bytes. Pauses double
+    from half a second to a minute, or are those that the server asks for. Their jitter depends on
+    `key` and the attempt alone.
 
     Raises:
         FailedError: If all attempts fail.
@@ -204,12 +198,7 @@ class HttpSession(requests.Session):
 
 
 def check_status(response: requests.Response, server: str) -> None:
-    """Raise `TransientError` if the same request may succeed later.
-
-    Args:
-        response: Response whose status is checked.
-        server: Name of the server for the message.
-    """
+    """Raise `TransientError`, which names the server, if the same request may succeed later."""
     status = response.status_code
     if status not in (408, 425, 429) and status < 500:
         return

@@ -79,7 +79,7 @@ def fetch_published(
         stack.enter_context(writing(directory))
         clear_temporary({(directory / file).parent for file in files})
         record = _record(directory, files)
-        transfers = Transfers(_PARALLEL, _PATIENCE, on_message, sleep)
+        transfers = Transfers(_PARALLEL, _PATIENCE, _ATTEMPTS, on_message, sleep)
         stack.enter_context(closing(transfers))
         headers = {}
         if not mirror and (token := os.environ.get(about.get("token", ""), "").strip()):
@@ -95,10 +95,8 @@ def fetch_published(
             address = about.get("addresses", {}).get(file) or about["base"] + quote(file)
             if mirror:
                 address = f"{mirror.rstrip('/')}/{quote(file)}"
-            source = RemoteFile(
-                transfers.session, f"{name}/{file}", partial(str, address), None,
-                _ATTEMPTS, transfers.sleep, headers,
-            )  # fmt: skip
+            link = partial(str, address)
+            source = RemoteFile(transfers, f"{name}/{file}", link, None, headers)
             jobs.append(FetchJob(source, known, path, sha256))
 
         def on_done(job: FetchJob, now: Claims) -> None:

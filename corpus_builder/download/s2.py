@@ -10,12 +10,9 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
-from pydantic import AfterValidator, BaseModel, NonNegativeInt
-
-from arena._internal.files import write_json
 from arena._internal.workdir import clear_temporary, other_files
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
 from corpus_builder.download.files import (
@@ -35,11 +32,11 @@ from corpus_builder.download.http import (
     check_status,
     retry,
 )
+from corpus_builder.release.record import RECORD, FileEntry, Record, safe_name
 
 BASE_URL = "https://api.semanticscholar.org/datasets/v1"
 DATASETS = ("papers", "abstracts", "citations", "s2orc")
 FORM = "https://www.semanticscholar.org/product/api#api-key-form"
-RECORD = "release.json"
 
 _SUFFIX = ".gz"
 _LONGEST_ANSWER = 1 << 26
@@ -83,27 +80,6 @@ class Options(NamedTuple):
         return self
 
 
-def safe_name(name: object, kind: str) -> str:
-    """Return a name that a server gave if it can name a visible file in its own directory.
-
-    Args:
-        name: The name.
-        kind: What it names, for the error.
-
-    Raises:
-        DataError: If it cannot name a file.
-    """
-    if (
-        not isinstance(name, str)
-        or not (name.isprintable() and name.isascii())
-        or not 0 < len(name) <= 200
-        or name[0] in ".~-"
-        or any(letter in name for letter in '/\\:*?"<>|')
-    ):
-        raise DataError(f"the server names a {kind} {clip(name)}, which cannot name a file.")
-    return name
-
-
 def object_name(link: object) -> str:
     """Return the file name for a link: the last part of its path, with ``.gz``.
 
@@ -124,63 +100,6 @@ def object_name(link: object) -> str:
         raise DataError("the server gives a link that cannot be read.") from None
     name = safe_name(unquote(path.rpartition("/")[2]), "file")
     return name if name.endswith(_SUFFIX) else name + _SUFFIX
-
-
-class FileEntry(BaseModel, strict=True):
-    """One file of a release.
-
-    Attributes:
-        name: Name of the file in the directory of its dataset.
-        bytes: Its size.
-        md5: MD5 according to the storage, or None.
-        sha256: SHA-256 of the file on disk; None until it has been fetched and verified.
-    """
-
-    name: Annotated[str, AfterValidator(lambda name: safe_name(name, "file"))]
-    bytes: NonNegativeInt
-    md5: str | None = None
-    sha256: str | None = None
-
-
-class Record(BaseModel, strict=True):
-    """The content of ``release.json``.
-
-    Attributes:
-        release: Id of the release.
-        datasets: All files of each dataset.
-    """
-
-    release: str
-    datasets: dict[
-        Annotated[str, AfterValidator(lambda name: safe_name(name, "dataset"))], list[FileEntry]
-    ] = {}
-
-    @classmethod
-    def read(cls, directory: Path) -> Record | None:
-        """Return the record in a directory, or None if there is none.
-
-        Raises:
-            DataError: If the file is malformed, or the directory holds something else.
-        """
-        path = directory / RECORD
-        if not path.is_file():
-            if directory.is_dir() and any(n[0] != "." for n in other_files(directory, ())):
-                raise DataError(
-                    f"{str(directory)!r} holds files but no {RECORD}, so it is no download of "
-                    "ours. Name another directory."
-                )
-            return None
-        try:
-            return cls.model_validate_json(path.read_bytes())
-        except ValueError:
-            raise DataError(
-                f"{str(path)!r} is not as this command writes it. Restore it, or name another "
-                "directory."
-            ) from None
-
-    def write(self, directory: Path) -> None:
-        """Write the record atomically."""
-        write_json(directory / RECORD, self.model_dump())
 
 
 def download(
@@ -225,7 +144,9 @@ def download(
         if not dry_run:
             stack.enter_context(writing(directory))
         transfers = stack.enter_context(
-            closing(Transfers(options.parallel, options.patience, on_message, sleep))
+            closing(
+                Transfers(options.parallel, options.patience, options.attempts, on_message, sleep)
+            )
         )
         api = _Api(transfers, options)
         record = _resolve(api, directory, release, names, None if dry_run else directory)
@@ -265,6 +186,15 @@ def _resolve(
 ) -> Record:
     """Find the release, and list all files of the datasets in the record in `target`."""
     record, known = Record.read(directory), None
+    if (
+        record is None
+        and directory.is_dir()
+        and any(n[0] != "." for n in other_files(directory, ()))
+    ):
+        raise DataError(
+            f"{str(directory)!r} holds files but no {RECORD}, so it is no download of ours. Name "
+            "another directory."
+        )
     if record is not None and release not in ("latest", record.release):
         raise DataError(
             f"{str(directory)!r} holds release {record.release}, not {clip(release)}: two releases "
@@ -301,7 +231,7 @@ def _estimate(
     directory: Path, record: Record, names: list[str], jobs: Sequence[FetchJob]
 ) -> dict[str, Any]:
     sizes = {
-        name: {"files": len(files), "bytes": sum(entry.bytes for entry in files)}
+        name: {"files": len(files), "bytes": sum(entry.bytes or 0 for entry in files)}
         for name in names
         for files in [record.datasets[name]]
     }
@@ -399,9 +329,7 @@ class _Api:
                 if self._links.get(dataset, {}).get(name) == link:
                     del self._links[dataset]
 
-        label, attempts = f"{dataset}/{name}", self.options.attempts
-        transfers = self.transfers
-        return RemoteFile(transfers.session, label, link, expire, attempts, transfers.sleep)
+        return RemoteFile(self.transfers, f"{dataset}/{name}", link, expire)
 
     def _list(self, record: Record, dataset: str) -> dict[str, str]:
         path = f"/release/{quote(record.release, safe='')}/dataset/{quote(dataset, safe='')}"

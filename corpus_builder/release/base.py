@@ -78,12 +78,6 @@ class Sink:
         """
         self.skipped.append(reason)
 
-    def clear(self) -> None:
-        """Remove everything before the next record."""
-        self.rows.clear()
-        self.flaws.clear()
-        self.skipped.clear()
-
 
 class RecordLimits(NamedTuple):
     """Limits of plausible values.

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from arena.errors import DataError, clip, did_you_mean
 from corpus_builder.release.base import Shard
-
-RELEASE = "release.json"
-"""What a download leaves: ``{"release": "2024-02-06", "datasets": {"papers": [{"name", "bytes",
-"md5"}]}}``."""
+from corpus_builder.release.record import Record
 
 _SUFFIXES = (".gz", ".jsonl", ".json")
 _STAMP = re.compile(r"(\d{8})_\d{6}_")
@@ -59,7 +55,7 @@ def find_shards(path: Path, datasets: Sequence[str], kind: str) -> ReleaseFolder
             dataset lies there in both layouts.
     """
     by_dataset = {dataset: _shards(path, dataset) for dataset in datasets}
-    record = _read_record(path)
+    record = Record.read(path)
     if record is not None:
         release: str | None = _check_listed(path, record, by_dataset, kind)
     else:
@@ -120,46 +116,11 @@ def _one_stamp(path: Path, dataset: str, shards: list[Shard]) -> str | None:
     return next(iter(days.values()), None)
 
 
-def _read_record(path: Path) -> dict[str, Any] | None:
-    try:
-        record = json.loads((path / RELEASE).read_bytes())
-    except FileNotFoundError:
-        return None
-    except (ValueError, RecursionError):
-        record = None
-    if (
-        isinstance(record, dict)
-        and isinstance(release := record.get("release"), str)
-        and release.isprintable()
-        and isinstance(datasets := record.get("datasets"), dict)
-        and all(
-            isinstance(files, list) and all(_is_entry(entry) for entry in files)
-            for files in datasets.values()
-        )
-    ):
-        return record
-    raise DataError(
-        f"{str(path / RELEASE)!r} does not say what was downloaded. Download again, or remove it "
-        "to take the files as they are."
-    )
-
-
-def _is_entry(entry: object) -> bool:
-    if not isinstance(entry, dict):
-        return False
-    name, size = entry.get("name"), entry.get("bytes")
-    return isinstance(name, str) and name.isprintable() and (size is None or type(size) is int)
-
-
-def _check_listed(
-    path: Path, record: dict[str, Any], by_dataset: dict[str, list[Shard]], kind: str
-) -> str:
+def _check_listed(path: Path, record: Record, by_dataset: dict[str, list[Shard]], kind: str) -> str:
     """Raise `DataError` if the folder holds less or more than its record; return the release."""
-    release: str = record["release"]
-    missing, total = [], 0
+    release, missing, total = record.release, [], 0
     for dataset, shards in by_dataset.items():
-        entries = record["datasets"].get(dataset, [])
-        listed = {entry["name"]: entry.get("bytes") for entry in entries}
+        listed = {entry.name: entry.bytes for entry in record.datasets.get(dataset, [])}
         total += len(listed)
         there = {shard.path.name: shard.size for shard in shards}
         for name in sorted(there):
@@ -174,7 +135,7 @@ def _check_listed(
             elif size is not None and there[name] != size:
                 missing.append(f"{dataset}/{name} ({there[name]:,} of {size:,} bytes)")
     if missing:
-        names = ",".join(sorted(record["datasets"]))
+        names = ",".join(sorted(record.datasets))
         raise DataError(
             f"{len(missing)} of {total} shards of release {release} are missing or not "
             f"whole, {missing[0]} for one. Complete them: arena-corpus download {kind} --release "

@@ -9,7 +9,6 @@ from arena.errors import clip
 from corpus_builder.records import title_key
 from corpus_builder.release.base import RecordLimits, RejectError, Sink
 from corpus_builder.release.values import (
-    Flaws,
     clean,
     coarsen,
     count_of,
@@ -90,7 +89,7 @@ def parse_work(record: Any, sink: Sink, limits: RecordLimits, reviews: bool) -> 
         sink.add("citations", (work, other, False))
 
 
-def read_abstract(value: object, characters: int, sink: Flaws) -> str:
+def read_abstract(value: object, characters: int, sink: Sink) -> str:
     """Return the text of an inverted index: word -> its positions, from 0.
 
     Older snapshots wrap it, as a JSON string, into ``{"IndexLength", "InvertedIndex"}``.

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena._internal.files import write_json
 from arena._internal.workdir import atomic_directory
-from corpus_builder._lines import MAX_LINE, Lines
+from corpus_builder.lines import MAX_LINE, Lines
 from corpus_builder.release.base import TABLES, RecordLimits, RejectError, Release, Shard, Sink
 from corpus_builder.release.values import read_json
 
 if TYPE_CHECKING:
-    from corpus_builder._parquet import RowWriter
+    from corpus_builder.parquet import RowWriter
 
 REPORT = "report.json"
 REJECTS = "rejects.jsonl"
@@ -67,11 +67,11 @@ class _ShardReader:
         self._rejects = stack.enter_context((directory / REJECTS).open("w", encoding="ascii"))
 
     def read(self) -> dict[str, Any]:
-        shard, sink, count = self._task.shard, Sink(), 0
+        shard, count = self._task.shard, 0
         parse, limits, lines = self._task.release.parse, self._task.limits, Lines(shard.path)
         for number, line in lines:
             count += 1
-            sink.clear()
+            sink = Sink()
             try:
                 if line is None:
                     raise RejectError("line too long", f"{MAX_LINE >> 20} MiB or more")
@@ -96,7 +96,7 @@ class _ShardReader:
     def _add(self, table: str, row: tuple[Any, ...], number: int) -> None:
         writer = self._writers.get(table)
         if writer is None:
-            from corpus_builder._parquet import RowWriter
+            from corpus_builder.parquet import RowWriter
 
             path, schema = self._directory / f"{table}.parquet", TABLES[table]
             narrow = {} if "line" in schema.names else {"rows": _GROUP, "characters": _GROUP << 6}
@@ -109,11 +109,6 @@ class _ShardReader:
     def _report(self, kind: str, number: int, reason: str, detail: str) -> None:
         self._counts[kind][reason] += 1
         if self._counts[kind][reason] <= LISTED:
-            entry = {
-                "shard": self._task.shard.name,
-                "line": number,
-                "reason": reason,
-                "detail": detail,
-                "kept": kind == "flaws",
-            }
+            entry = {"shard": self._task.shard.name, "line": number, "reason": reason,
+                     "detail": detail, "kept": kind == "flaws"}  # fmt: skip
             self._rejects.write(json.dumps(entry) + "\n")

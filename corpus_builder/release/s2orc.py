@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 from arena.errors import clip
 from corpus_builder.records import title_key
 from corpus_builder.release.base import RecordLimits, RejectError, Sink
 from corpus_builder.release.values import (
-    Flaws,
     clean,
     coarsen,
     count_of,
@@ -108,21 +108,17 @@ class Span(NamedTuple):
     end: int
 
 
-class Faults:
-    """What is wrong with the annotations of one record, each kind reported once."""
-
-    def __init__(self) -> None:
-        self._found: dict[str, tuple[int, str]] = {}
+class Faults(dict[str, list[str]]):
+    """Kind -> details of what is wrong with the annotations of one record."""
 
     def add(self, reason: str, detail: str) -> None:
         """Add a fault."""
-        number, first = self._found.get(reason, (0, detail))
-        self._found[reason] = number + 1, first
+        self.setdefault(reason, []).append(detail)
 
-    def report(self, sink: Flaws) -> None:
-        """Report each kind as a flaw of the record."""
-        for reason, (number, first) in self._found.items():
-            sink.flaw(reason, f"{number} x, first {first}")
+    def report(self, sink: Sink) -> None:
+        """Report each kind as one flaw of the record."""
+        for reason, details in self.items():
+            sink.flaw(reason, f"{len(details)} x, first {details[0]}")
 
 
 class Annotations:
@@ -178,29 +174,25 @@ class Annotations:
         if not isinstance(listed, list):
             self._faults.add("annotations unreadable", f"{kind}: {clip(listed, 60)}")
             return []
-        entries = [entry for entry in listed if isinstance(entry, dict)]
-        for entry in listed if len(entries) < len(listed) else ():
-            if not isinstance(entry, dict):
-                self._faults.add("annotations unreadable", f"{kind}: {clip(entry, 60)}")
-        return entries
+        for entry in (entry for entry in listed if not isinstance(entry, dict)):
+            self._faults.add("annotations unreadable", f"{kind}: {clip(entry, 60)}")
+        return [entry for entry in listed if isinstance(entry, dict)]
 
 
 class Zones:
     """Parts of a text that are not prose."""
 
     def __init__(self, spans: Iterable[Span]) -> None:
-        self._starts: list[int] = []
-        self._ends: list[int] = []
-        for start, end in sorted(spans):
-            if self._ends and start < self._ends[-1]:
-                self._ends[-1] = max(self._ends[-1], end)
-            else:
-                self._starts.append(start)
-                self._ends.append(end)
+        self._merged: list[Span] = []
+        for span in sorted(spans):
+            if self._merged and span.start < self._merged[-1].end:
+                first, end = self._merged.pop()
+                span = Span(first, max(end, span.end))
+            self._merged.append(span)
 
     def __contains__(self, span: Span) -> bool:
-        at = bisect.bisect_right(self._starts, span.start) - 1
-        return at >= 0 and span.end <= self._ends[at]
+        at = bisect.bisect_right(self._merged, span.start, key=lambda zone: zone.start) - 1
+        return at >= 0 and span.end <= self._merged[at].end
 
 
 def _offset(value: object) -> int | None:
@@ -264,13 +256,8 @@ def _sections(
     """
     length = len(text)
     abstracts = annotations.spans("abstract", length)
-    zones = Zones(
-        [
-            *abstracts,
-            *annotations.spans("figure", length),
-            *annotations.spans("table", length),
-        ]
-    )
+    floats = (annotations.spans(kind, length) for kind in ("figure", "table"))
+    zones = Zones([*abstracts, *chain.from_iterable(floats)])
     parts = [(span, True) for span in annotations.spans("sectionheader", length)]
     parts += [(span, False) for span in annotations.spans("paragraph", length)]
     sections: list[dict[str, str]] = []

@@ -5,13 +5,13 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 
 from arena.dates import ResolvedDate, parse_date
 from arena.errors import DataError, clip
-from corpus_builder.release.base import RecordLimits, RejectError
+from corpus_builder.release.base import RecordLimits, RejectError, Sink
 
 _SMALL = 4 << 20  # bytes or characters; the values of so few are small whatever they are
 _LARGE = 16 << 20  # Python's own parser takes up to nine times a text
@@ -58,8 +58,7 @@ def _refuse_other_encodings(text: bytes | str) -> None:
         decoder = codecs.getincrementaldecoder("utf-8")()
         try:
             for start in range(0, len(text), _SMALL):
-                decoder.decode(text[start : start + _SMALL])
-            decoder.decode(b"", final=True)
+                decoder.decode(text[start : start + _SMALL], final=start + _SMALL >= len(text))
         except UnicodeDecodeError as error:
             raise RejectError("no UTF-8", error.reason) from None
 
@@ -68,14 +67,6 @@ _MAX_ID = 256  # as in corpus_builder.records
 _INT32 = 1 << 31
 _INT64 = 1 << 63
 _UNUSABLE = {0: "\ufffd", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
-
-
-class Flaws(Protocol):
-    """Collects the parts that are left out."""
-
-    def flaw(self, reason: str, detail: str = "") -> None:
-        """Report a flaw."""
-        ...
 
 
 def record_of(record: object, *keys: str) -> Mapping[str, Any]:
@@ -144,7 +135,7 @@ def required_title(value: object) -> str:
     return title
 
 
-def count_of(value: object, key: str, sink: Flaws) -> int | None:
+def count_of(value: object, key: str, sink: Sink) -> int | None:
     """Return a count, None if there is none; one that is no number from 0 to 2**31 is a flaw."""
     if value is None:
         return None
@@ -156,7 +147,7 @@ def count_of(value: object, key: str, sink: Flaws) -> int | None:
     return None
 
 
-def names_of(values: object, key: str, sink: Flaws, *path: str) -> list[str]:
+def names_of(values: object, key: str, sink: Sink, *path: str) -> list[str]:
     """Return the distinct names in a list, in their order.
 
     Args:
@@ -195,7 +186,7 @@ def _has_space(text: str) -> bool:
     return text.split() != [text]
 
 
-def resolve(date: object, year: object, sink: Flaws, limits: RecordLimits) -> ResolvedDate | None:
+def resolve(date: object, year: object, sink: Sink, limits: RecordLimits) -> ResolvedDate | None:
     """Return the last day that a record's date can mean; None if there is none.
 
     ResearchArena, section 3.2: where only a year is known, its 31 December counts. A date out of
@@ -240,7 +231,7 @@ def coarsen(date: object, january: str) -> object:
     return date
 
 
-def _one(value: object, sink: Flaws, limits: RecordLimits) -> ResolvedDate | None:
+def _one(value: object, sink: Sink, limits: RecordLimits) -> ResolvedDate | None:
     """Return the day; None if it is unusable."""
     try:
         day = parse_date(value)

@@ -418,10 +418,10 @@ def test_replacing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ("change", "message"),
     [
         ({"release": "2024-2-6"}, "release='2024-2-6': give a day"),
-        ({"shards": 0}, "shards=0: give 1 to 700"),
-        ({"shards": 701}, "shards=701: give 1 to 700"),
-        ({"full_text": 1.5}, "full_text=1.5: give a number from 0 to 1"),
-        ({"bad": float("nan")}, "bad=nan: give a number from 0 to 0.5"),
+        ({"shards": 0}, "--shards 0: give a number from 1 to 700"),
+        ({"shards": 701}, "--shards 701: give a number from 1 to 700"),
+        ({"full_text": 1.5}, "--full-text 1.5: give a number from 0 to 1"),
+        ({"bad": float("nan")}, "--bad nan: give a number from 0 to 0.5"),
         ({"text_version": "v3"}, "text_version='v3' is unknown"),
     ],
 )

@@ -46,8 +46,9 @@ def start(server: ReleaseServer, directory: Path) -> subprocess.Popen[str]:
 
 
 MODULES = """
-from corpus_builder.download import files, s2
-PartFile, Record = files.PartFile, s2.Record
+from corpus_builder.download import files
+from corpus_builder.release import record
+PartFile, Record = files.PartFile, record.Record
 def at_call(number, function):
     calls = iter(range(1, 99))
     return lambda *arguments: function(*arguments) if next(calls) < number else die()

@@ -54,6 +54,64 @@ def test_search_options(world, capsys):
     assert "write NAME=VALUE" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--k", "0"], "--k 0: give an integer >= 1"),
+        (["--k", "ten"], "'ten': give an integer"),
+        (["--query", " "], "--query is empty"),
+        (["--exclude", "nowhere"], "--exclude 'nowhere': the corpus has no paper with this id"),
+    ],
+)
+def test_searches_that_cannot_be_meant(world, options, message):
+    done = run("search", "--corpus", world, "--query", "membrane", "--before", "2015", *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_a_paper(world, capsys, monkeypatch):
+    view = arena.Corpus.open(world).at("2015")
+    paper = next(
+        view.paper(hit.id) for hit in view.search("membrane", 50) if view.references(hit.id)
+    )
+    assert main(["read", paper.id, "--corpus", str(world), "--before", "2015"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"{paper.title}\n{paper.date}")
+    assert paper.abstract in out
+    references, citations = view.references(paper.id), view.citations(paper.id)
+    assert f"{len(references)} references, {len(citations)} citations before 2015-12-31." in out
+    monkeypatch.setenv("ARENA_CORPUS", str(world))  # then --corpus may be left out
+    assert main(["read", paper.id, "--before", "2015", "--json", "--full-text"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["references"], shown["citations"]) == (references, citations)
+    assert [section["text"] for section in shown["sections"]] == [
+        section.text for section in view.sections(paper.id)
+    ]
+    assert main(["read", paper.id, "--before", paper.date]) == 2  # not visible on its own day
+    assert paper.title not in capsys.readouterr().err
+    assert main(["list", "metrics"]) == 0
+    assert "surveys" not in capsys.readouterr().out
+
+
+def test_an_episode_step_by_step(world, title_run, capsys):
+    line = json.loads((title_run / "trajectories.jsonl").read_text().splitlines()[0])
+    command = ["show", str(title_run), "--survey", line["survey"], "--corpus", str(world)]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    query = line["steps"][0]["action"]["arguments"]["query"]
+    assert f'1. search(query="{query}", k=100)' in out
+    assert "2. submit(paper_ids=" in out
+    assert f"{line['metrics']['recall@100']:.4f}" in out
+    assert main([*command, "--json"]) == 0
+    steps = [json.loads(text) for text in capsys.readouterr().out.splitlines()]
+    assert [step["action"] for step in steps] == [
+        None, *(step["action"] for step in line["steps"]),
+    ]  # fmt: skip
+    command[3] = "nowhere"
+    assert main(command) == 2
+    assert "has no episode of survey 'nowhere'" in capsys.readouterr().err
+
+
 def test_tables(world, tmp_path, capsys):
     assert main(["search", "--corpus", str(world), "--query", "membrane", "--before", "2015"]) == 0
     table = capsys.readouterr().out.splitlines()
@@ -120,7 +178,7 @@ def test_an_agent_in_a_file(world, tmp_path, capsys):
     for agent, message in (
         (f"{file}:Mime", "Did you mean 'Mine'"),
         (f"{file}:", "Known: Junk, Mine"),
-        (file, f"name the class in it, too: {file}:CLASS."),
+        (file, f"name the object in it, too: {file}:NAME."),
         (f"{tmp_path}/none.py:Mine", "there is no file"),
         (f"{tmp_path}/broken.py:Mine", "does not import: SyntaxError"),
     ):
@@ -177,8 +235,8 @@ BAD = [
     (f"search {WORLD} --query x", "required: --before"),
     (f"search {WORLD} --query x --before 2020-13", "'2020-13' is no day of the calendar"),
     (f"search {WORLD} --query x --before soon", "'soon' is no date"),
-    (f"search {WORLD} --query x --before 2020 --k -1", "k=-1: give an integer >= 0"),
-    (f"search {WORLD} --query x --before 2020 --k many", "--k: 'many' is no number"),
+    (f"search {WORLD} --query x --before 2020 --k -1", "--k -1: give an integer >= 1"),
+    (f"search {WORLD} --query x --before 2020 --k many", "--k: 'many': give an integer"),
     (f"search {WORLD} --query x --before 2020 --retriever bm52", "Did you mean 'bm25'"),
     (f"search {WORLD} --qurey x --before 2020", "unknown option '--qurey'. Did you mean '--query'"),
     (f"search {WORLD} x --before 2020 --query y", "too many words: 'x'"),

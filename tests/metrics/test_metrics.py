@@ -14,17 +14,22 @@ from hypothesis import strategies as st
 
 from arena import metrics
 from arena.errors import DataError, UnknownNameError
+from arena.metrics.average_precision import average_precision
+from arena.metrics.f1 import f1
 from arena.metrics.mrr import mrr
 from arena.metrics.ndcg import ndcg
 from arena.metrics.precision import precision
 from arena.metrics.recall import recall
+from arena.metrics.success import success
 
-FUNCTIONS = [recall, precision, ndcg, mrr]
+FUNCTIONS = [recall, precision, ndcg, mrr, average_precision, f1, success]
 NAMES = [
     "recall", "recall@1", "recall@3", "recall@10", "recall@100",
     "precision", "precision@1", "precision@3", "precision@10", "precision@100",
     "ndcg", "ndcg@1", "ndcg@3", "ndcg@10", "ndcg@30", "ndcg@100",
     "mrr", "mrr@1", "mrr@3", "mrr@10",
+    "map", "map@1", "map@3", "map@10", "f1", "f1@1", "f1@3", "f1@10", "r-precision",
+    "hit_rate", "hit_rate@1", "hit_rate@3",
 ]  # fmt: skip
 
 GAINS = {"a": 2, "b": 1, "c": 1, "d": 1}
@@ -52,6 +57,15 @@ cutoffs = st.none() | st.integers(1, 15)
         ("mrr", 1 / 2),
         ("mrr@1", 0.0),
         ("mrr@2", 1 / 2),
+        # gold at the ranks 2, 3 and 5, four gold ids
+        ("map", (1 / 2 + 2 / 3 + 3 / 5) / 4),
+        ("map@2", (1 / 2) / 4),
+        ("f1", 2 * (3 / 5) * (3 / 4) / (3 / 5 + 3 / 4)),
+        ("f1@10", 2 * (3 / 10) * (3 / 4) / (3 / 10 + 3 / 4)),
+        ("f1@1", 0.0),
+        ("r-precision", 2 / 4),
+        ("success@1", 0.0),
+        ("success@2", 1.0),
         # gains 0 1 2 0 1, discounts log2 of 2..6; ideal 2 1 1 1
         ("ndcg@1", 0.0),
         ("ndcg@2", (1 / L3) / (2 + 1 / L3)),
@@ -124,6 +138,7 @@ def test_bad_cutoff(cutoff: str) -> None:
         ("abc", GAINS, 1, "not one string"),
         ([1, 2], GAINS, 1, "ranking holds 1"),
         (["a"], {"a": 1.5}, 1, "gain 1.5 of 'a'"),
+        (["a"], ["a"], 1, r"gains \['a'\]: expected a mapping of ids to integers"),
         (["a"], GAINS, 0, "cutoff 0"),
         (["a"], GAINS, -1, "cutoff -1"),
         (["a"], GAINS, 2.0, "cutoff 2.0"),
@@ -135,6 +150,11 @@ def test_bad_input(
 ) -> None:
     with pytest.raises(DataError, match=message):
         function(ranking, gains, k)
+
+
+def test_r_precision_takes_no_cutoff() -> None:
+    with pytest.raises(DataError, match=r"r-precision takes no cutoff. Write 'r-precision'"):
+        metrics.get("r-precision@3")(RANKING, GAINS)
 
 
 def test_one_name_instead_of_a_list() -> None:

@@ -27,7 +27,7 @@ from arena.results.experiments.config import FINDS, Experiment, Row, slug
 from arena.runs.directory import MANIFEST
 from arena.runs.environment import FOUND, arguments_of, has_mind_maps, takes_found
 from arena.runs.players import ORACLE, AgentFactory
-from arena.runs.rescoring import scored_stages
+from arena.runs.scoring import scored_stages
 from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import TASKS, TaskSet, can_score, choose_surveys, play_order
 

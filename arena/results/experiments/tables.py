@@ -20,7 +20,7 @@ from arena.results.experiments.grid import RUNS, Cell, directory_of, reported_me
 from arena.retrieval import parse_name
 from arena.runs import rescore
 from arena.runs.directory import OpenedRun
-from arena.runs.rescoring import is_of_mind_maps
+from arena.runs.scoring import is_of_mind_maps
 from arena.tasks import stages_of
 
 VERSION = 1

@@ -1,0 +1,74 @@
+"""`python -m benchmarks env`: what is asked, what is timed, and what follows from the times."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.corpus.store import CorpusStore
+from benchmarks.__main__ import main
+from benchmarks.environments import queries_of, show
+
+
+def test_every_query_is_asked_once_and_is_made_of_titles(world: Path) -> None:
+    store = CorpusStore(world)
+    titles = [store.titles[n] for n in range(len(store.titles))]
+    words = {word for title in titles for word in title.split()}
+    found = list(islice(queries_of(store, 3), 20_000))  # more than there are titles
+    assert len(set(found)) == len(found)
+    assert {word for query in found for word in query.split()} <= words
+    whole = [query for query in found[:500] if any(query in title for title in titles)]
+    assert len(whole) > 400  # the others are pieces of more than one title
+    assert all(3 <= len(query.split()) <= 6 for query in whole)
+    assert list(islice(queries_of(store, 3), 50)) == found[:50]
+    assert list(islice(queries_of(store, 4), 50)) != found[:50]
+
+
+def test_ratios_are_to_the_faster_async_kind() -> None:
+    seconds = {"async spawn": [4e-3, 2e-3, 3e-3], "async fork": [2e-3], "scalar": [1e-3],
+               "search 1": [5e-4]}  # fmt: skip
+    settings = {"retriever": "bm25", "k": 7}
+    results = {"machine": "M", "corpus": "c" * 64, "settings": settings, "seconds": seconds,
+               "skipped": {"arena 8": "why"}}  # fmt: skip
+    rows = [line.split("|")[1:-1] for line in show(results).splitlines() if line[:2] == "| "]
+    cells = [[cell.strip() for cell in row] for row in rows[1:]]
+    assert cells == [
+        ["async spawn", "333", "3,000", "0.667"],
+        ["async fork", "500", "2,000", "1"],
+        ["scalar", "1,000", "1,000", "2"],
+        ["search 1", "2,000", "500", ""],
+    ]
+    assert "arena 8 was skipped: why" in show(results)
+
+
+@pytest.mark.slow  # spawns processes
+def test_the_command(world: Path, tmp_path: Path, capsys: Any) -> None:
+    file = tmp_path / "r.json"
+    words = ["env", "--corpus", str(world), "--num-envs", "9", "--steps", "20", "--rounds", "2"]
+    assert main([*words, "--json", str(file)]) == 0
+    assert "steps" in capsys.readouterr().out
+    seconds = json.loads(file.read_text())["seconds"]
+    assert set(seconds) == {
+        "async spawn", "async fork", "scalar", "sync 9", "arena 1", "arena 8", "arena 9",
+        "search 1", "search 8", "search 9",
+    }  # fmt: skip
+    assert all(len(times) == 2 and min(times) > 0 for times in seconds.values())
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (["--num-envs", "0"], "--num-envs 0: give a number from 1 to 1000"),
+        (["--steps", "0"], "--steps 0"),
+        (["--seed", "-1"], "--seed -1"),
+        (["--retriever", "bm52"], "bm52"),
+    ],
+)
+def test_bad_input_is_one_line(world: Path, capsys: Any, option: list[str], message: str) -> None:
+    assert main(["env", "--corpus", str(world), *option]) == 2
+    err = capsys.readouterr().err
+    assert message in err and err.count("\n") == 1

@@ -1,0 +1,140 @@
+"""Retrievers, metrics, rewards, tools, tasks and agents of a file, named FILE.py:NAME."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import arena
+import arena.cli
+from arena import metrics
+from arena.agents import AGENTS
+from arena.errors import DataError
+from arena.rewards import make_rewards
+from arena.tasks import TASKS
+
+PLUGINS = '''
+from arena.metrics import checked
+from arena.rewards import Reward
+from arena.tasks import Task
+from arena.tools import Tool
+
+def found(ranking, gains, k=None):
+    """Number of gold ids."""
+    top, gold = checked(ranking, gains, k)
+    return float(len(set(top) & set(gold)))
+
+class Steps(Reward):
+    """Pays for each step."""
+    def terms(self, progress):
+        return {"Steps": 1.0}
+
+def _shout(episode, words: str) -> dict:
+    """Say it louder.
+
+    Args:
+        episode: The running episode.
+        words: What to say.
+    """
+    return {"said": words.upper()}
+
+shout = Tool.of(_shout)._replace(name="shout")
+quick = Task(description="A quick one.", instruction="Be quick.", metrics=("recall@10",),
+             headline="recall@10", answer="ranking")
+
+import arena
+
+class Shouts(arena.Agent):
+    def act(self, observation):
+        if not hasattr(self, "done"):
+            self.done = True
+            return {"tool": "shout", "arguments": {"words": "abc"}}
+        return {"tool": "finish", "arguments": {}}
+'''
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("plugins") / "plugins.py"
+    path.write_text(PLUGINS)
+    return path
+
+
+def test_everything_of_a_file(world, tmp_path, file, capsys, monkeypatch):
+    output = tmp_path / "run"
+    command = [
+        "run", "--corpus", str(world), "--task", f"{file}:quick", "--agent", f"{file}:Shouts",
+        "--reward", f"{file}:Steps+gain", "--tool", f"{file}:shout", "--surveys", "2",
+        "--metric", f"{file}:found@5", "--metric", "map", "--output", str(output),
+    ]  # fmt: skip
+    assert arena.cli.main(command) == 0, capsys.readouterr().err
+    assert {"recall@10", "found@5", "map"} <= set(capsys.readouterr().out.split())
+    manifest = json.loads((output / "manifest.json").read_text())
+    assert str(file.parent) not in json.dumps(manifest)  # names and no path
+    assert (manifest["task"], manifest["agent"]) == ("quick", "Shouts")
+    assert manifest["environment"]["reward"] == "Steps+gain"
+    assert manifest["environment"]["tools"] == ["shout"]
+    assert manifest["metrics"]["names"] == ["found@5", "map"]
+    first = json.loads((output / "trajectories.jsonl").read_text().splitlines()[0])
+    assert [step["reward"] for step in first["steps"]] == [1.0, 1.0]
+    # Another process knows the names if it is told of the file.
+    replay = [sys.executable, "-m", "arena", "replay", str(output), "--corpus", str(world)]
+    environment = {**os.environ, "ARENA_PLUGINS": str(file)}
+    done = subprocess.run(replay, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "All equal: 2 episodes, 4 steps.\n"
+    unknown = subprocess.run(replay, capture_output=True, text=True)
+    assert unknown.returncode == 2
+    assert "no task named 'quick'" in unknown.stderr
+
+
+def test_files_that_do_not_work(tmp_path, file):
+    broken = tmp_path / "broken.py"
+    broken.write_text("raise SystemExit(0)")
+    for name, message in (
+        (f"{file}:found2@5", "no metric 'found2' in .*plugins.py'. Did you mean 'found'"),
+        (f"{tmp_path}/absent.py:found", "there is no file '.*absent.py'"),
+        (f"{broken}:found", "broken.py' does not import: SystemExit: 0"),
+        (f"{file}", "name the object in it, too: .*plugins.py:NAME"),
+    ):
+        with pytest.raises(DataError, match=message):
+            metrics.resolve(name)
+    with pytest.raises(DataError, match=r"no reward 'found' in .* Known: Steps"):
+        make_rewards(f"{file}:found")
+    with pytest.raises(DataError, match=r"no agent 'quick' in .* Known: Shouts"):
+        AGENTS.get(f"{file}:quick")
+    assert TASKS.get(f"{file}:quick").headline == "recall@10"
+
+
+def test_a_file_of_the_name_of_a_library_and_a_changed_one(tmp_path):
+    file = tmp_path / "json.py"
+    for value in (1.0, 2.0):
+        file.write_text(f"def mine(ranking, gains, k=None):\n    return {value}\n")
+        os.utime(file, ns=(int(value), int(value)))
+        name = metrics.resolve(f"{file}:mine")
+        assert name == "mine"
+        assert metrics.get(name)([], {"a": 1}) == value
+    assert json.loads("1") == 1
+
+
+def test_metrics_beside_those_of_the_task(world, tmp_path):
+    names = ["map", "f1@10", "r-precision", "success@5", "heading_soft_f1"]
+    run = arena.run(world, "survey", "random", tmp_path / "run", surveys=3, metrics=names)
+    again = arena.rescore(tmp_path / "run", world, names)
+    assert list(run["mean"])[-9:] == list(again["mean"])
+    assert {name: run["mean"][name] for name in again["mean"]} == again["mean"]
+    assert "selection.map" in run["mean"]
+    # Other metrics play nothing again.
+    trajectories = (tmp_path / "run/trajectories.jsonl").read_bytes()
+    plain = arena.run(world, "survey", "random", tmp_path / "run", surveys=3)
+    assert list(plain["mean"]) == list(run["mean"])[:-9]
+    assert (tmp_path / "run/trajectories.jsonl").read_bytes() == trajectories
+    with pytest.raises(arena.errors.UnknownNameError, match="Did you mean 'map'"):
+        arena.run(world, "survey", "random", tmp_path / "x", metrics=["mapp"])
+    with pytest.raises(DataError, match="'heading_soft_f1' scores a mind-map"):
+        arena.run(world, "discovery", "random", tmp_path / "x", metrics=["heading_soft_f1"])
+    assert not (tmp_path / "x").exists()
