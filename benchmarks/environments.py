@@ -179,17 +179,14 @@ def queries_of(store: CorpusStore, seed: int) -> Iterator[str]:
     rng = random.Random(seed)
     searchable = [n for n in range(len(store.titles)) if store.is_searchable(n)]
 
-    def neighbours() -> list[str]:
-        words = store.titles[rng.choice(searchable)].split()
-        count = min(len(words), rng.randint(*_WORDS))
-        start = rng.randrange(len(words) - count + 1)
-        return words[start : start + count]
-
     given: set[str] = set()
     while True:
-        words = neighbours()
-        while " ".join(words) in given:
-            words += neighbours()
+        words: list[str] = []
+        while not words or " ".join(words) in given:
+            title = store.titles[rng.choice(searchable)].split()
+            count = min(len(title), rng.randint(*_WORDS))
+            start = rng.randrange(len(title) - count + 1)
+            words += title[start : start + count]
         given.add(" ".join(words))
         yield " ".join(words)
 

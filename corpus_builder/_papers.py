@@ -12,13 +12,14 @@ import duckdb
 import numpy as np
 import orjson
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from arena._internal.arrays import ArrayWriter, StringTableWriter
 from arena._internal.progress import progress
 from arena.corpus import layout
 from arena.corpus.store import hash_id
-from corpus_builder._duckdb import count, literal, sorted_rows, tables
-from corpus_builder._parquet import RowWriter
+from corpus_builder.database import count, literal, sorted_rows, tables
+from corpus_builder.parquet import RowWriter
 
 _EPOCH = dt.date(1970, 1, 1)
 
@@ -59,7 +60,6 @@ SELECT d.document, t.sections FROM staged_texts t JOIN documents d USING (id)
 WHERE NOT d.survey ORDER BY d.document, t.file, t.line
 """
 _HASHES = pa.schema([("hash", pa.uint64()), ("document", pa.int32())])
-_UNWRITTEN = 1 << 14
 
 
 def write_papers(
@@ -84,13 +84,7 @@ def write_papers(
         StringTableWriter(output / layout.IDS) as ids,
         StringTableWriter(output / layout.TITLES) as titles,
         RowWriter(hashes, _HASHES) as unsorted,
-        _Column(output / layout.DAYS, np.int32) as days,
-        _Column(output / layout.SEARCHABLE_BEFORE, np.int64) as searchable_before,
-        _Column(output / layout.SECTION_STARTS, np.int64) as section_starts,
     ):
-        reachable = section = 0
-        searchable_before.add(reachable)
-        section_starts.add(section)
         bodies = _RowsByDocument(sorted_rows(connection, _TEXTS, scratch / "sorted-texts.parquet"))
         abstracts = _RowsByDocument(
             sorted_rows(connection, _ABSTRACTS, scratch / "sorted-abstracts.parquet")
@@ -107,27 +101,71 @@ def write_papers(
                 sections.add((document, position, text["heading"], text["text"]))
             ids.add(id_.encode())
             titles.add(title.encode())
-            days.add(layout.UNDATED if day is None else day)
-            reachable += searchable
-            searchable_before.add(reachable)
-            section += len(texts)
-            section_starts.add(section)
             unsorted.add((hash_id(id_), document))
-            digest.update(_canonical([id_, title, abstract, *row[3:], texts]))
-    _write_hashes(connection, output, hashes)
-    return digest.hexdigest(), section
+            digest.update(orjson.dumps([id_, title, abstract, *row[3:], texts]) + b"\n")
+    _write_lookup(connection, output, hashes, n)
+    hashes.unlink()
+    return digest.hexdigest(), sections.count
 
 
-def _write_hashes(connection: duckdb.DuckDBPyConnection, output: Path, unsorted: Path) -> None:
+def _write_lookup(
+    connection: duckdb.DuckDBPyConnection, output: Path, unsorted: Path, documents: int
+) -> None:
+    """Write the arrays by document and by hash of the id."""
+    with (
+        ArrayWriter(output / layout.DAYS, np.int32) as days,
+        ArrayWriter(output / layout.SEARCHABLE_BEFORE, np.int64) as searchable_before,
+    ):
+        before = np.zeros(1, np.int64)
+        searchable_before.append(before)
+        columns = f"coalesce(day, {layout.UNDATED})::INTEGER, searchable"
+        for batch in tables(connection, f"SELECT {columns} FROM documents ORDER BY document"):
+            days.append(batch.column(0).to_numpy())
+            before = before[-1] + batch.column(1).to_numpy(zero_copy_only=False).cumsum()
+            searchable_before.append(before)
+    sections = f"read_parquet({literal(output / layout.SECTIONS)})"
+    with StartsWriter(output / layout.SECTION_STARTS, documents) as starts:
+        for batch in tables(connection, f"SELECT document FROM {sections} ORDER BY document"):
+            starts.add(batch.column(0).to_numpy())
     with (
         ArrayWriter(output / layout.ID_HASHES, np.uint64) as hashes,
-        ArrayWriter(output / layout.ID_DOCUMENTS, np.uint32) as documents,
+        ArrayWriter(output / layout.ID_DOCUMENTS, np.uint32) as numbers,
     ):
         table = f"read_parquet({literal(unsorted)})"
         for batch in tables(connection, f"SELECT * FROM {table} ORDER BY hash, document"):
             hashes.append(batch.column(0).to_numpy())
-            documents.append(batch.column(1).to_numpy())
-    unsorted.unlink()
+            numbers.append(batch.column(1).to_numpy())
+
+
+class StartsWriter:
+    """Writes the first row of each document, for rows in document order."""
+
+    def __init__(self, path: Path, documents: int) -> None:
+        self._writer = ArrayWriter(path, np.int64)
+        self._documents = documents
+        self._next = 0  # the document whose start is to be written next
+        self._rows = 0
+
+    def add(self, documents: NDArray[np.int32]) -> None:
+        """Add rows, given as their documents."""
+        if len(documents):
+            last = int(documents[-1]) + 1
+            places = np.searchsorted(documents, np.arange(self._next, last))
+            self._writer.append(self._rows + places)
+            self._next = last
+        self._rows += len(documents)
+
+    def __enter__(self) -> StartsWriter:
+        self._writer.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is None:
+            while self._next <= self._documents:  # a piece at a time: there may be many
+                piece = min(self._documents + 1 - self._next, 1 << 20)
+                self._writer.append(np.full(piece, self._rows, np.int64))
+                self._next += piece
+        self._writer.__exit__(kind, None, None)
 
 
 class _RowsByDocument:
@@ -145,33 +183,3 @@ class _RowsByDocument:
                 value, known = self._next[1], True
             self._next = next(self._rows, None)
         return value
-
-
-class _Column:
-    """A column of numbers, written in blocks."""
-
-    def __init__(self, path: Path, dtype: Any) -> None:
-        self._writer = ArrayWriter(path, dtype)
-        self._values: list[int] = []
-
-    def add(self, value: int) -> None:
-        self._values.append(value)
-        if len(self._values) >= _UNWRITTEN:
-            self._write()
-
-    def _write(self) -> None:
-        self._writer.append(self._values)
-        self._values = []
-
-    def __enter__(self) -> _Column:
-        self._writer.__enter__()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self._write()
-        self._writer.__exit__(kind, None, None)
-
-
-def _canonical(values: list[Any]) -> bytes:
-    return orjson.dumps(values) + b"\n"

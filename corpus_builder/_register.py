@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Set
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from glob import escape
 from pathlib import Path
 from typing import Any
@@ -41,15 +41,12 @@ def register(root: Path, plan: IndexPlan, new: Path | None = None) -> None:
         OSError: If the manifest cannot be written; then the corpus is as before.
     """
     index = layout.index_directory(root, plan.name)
-    with _manifest(root, plan.corpus, "index") as manifest:
-        old = put(new, index) if new is not None else None
-        try:
-            manifest["indexes"][plan.name] = sha256_file(index / layout.MANIFEST)
-            _rewrite(root, manifest)
-        except BaseException:
-            if new is not None:
-                take_back(new, index, old)
-            raise
+    with (
+        _manifest(root, plan.corpus, "index") as manifest,
+        nullcontext() if new is None else _placed(new, index),
+    ):
+        manifest["indexes"][plan.name] = sha256_file(index / layout.MANIFEST)
+        _rewrite(root, manifest)
 
 
 def register_card(root: Path, corpus: str, files: Mapping[str, str]) -> dict[str, Any]:
@@ -87,15 +84,22 @@ def register_card(root: Path, corpus: str, files: Mapping[str, str]) -> dict[str
                 }
                 for path in sorted(new.iterdir())
             }
-            old = put(new, card)
-            try:
+            with _placed(new, card):
                 _rewrite(root, manifest)
-            except BaseException:
-                take_back(new, card, old)
-                raise
         finally:
             shutil.rmtree(building, ignore_errors=True)
         return dict(manifest["card"])
+
+
+@contextmanager
+def _placed(new: Path, place: Path) -> Iterator[None]:
+    """Move `new` to `place`; move it back if the block fails."""
+    old = put(new, place)
+    try:
+        yield
+    except BaseException:
+        take_back(new, place, old)
+        raise
 
 
 def _check_card(card: Path, ours: Set[str]) -> None:

@@ -14,9 +14,9 @@ from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.workdir import clear_building, only_writer, other_files, whole_directory
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, clip
-from corpus_builder._duckdb import readable_errors
 from corpus_builder._index import check_fields, list_files, make_plan, write_index
 from corpus_builder.content import write_content
+from corpus_builder.database import readable_errors
 from corpus_builder.sources import Source
 from corpus_builder.staging import database, stage
 

@@ -12,16 +12,15 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from arena._internal.arrays import ArrayWriter
 from arena._internal.files import sha256_json
 from arena._internal.progress import progress
 from arena.corpus import layout
 from arena.dates import format_day
-from corpus_builder._duckdb import count, execute, literal, rows, tables
-from corpus_builder._papers import write_papers
-from corpus_builder._parquet import RowWriter
+from corpus_builder._papers import StartsWriter, write_papers
+from corpus_builder.database import count, execute, literal, rows, tables
+from corpus_builder.parquet import RowWriter
 
 HashAndCounts = tuple[str, dict[str, int]]
 """A content hash, and counts."""
@@ -200,7 +199,7 @@ def write_sorted_links(connection: duckdb.DuckDBPyConnection, output: Path) -> t
     with (
         RowWriter(output / layout.REFERENCES, REFERENCES) as table,
         ArrayWriter(output / layout.CITED, np.uint32) as cited,
-        _Starts(output / layout.CITED_STARTS, n) as starts,
+        StartsWriter(output / layout.CITED_STARTS, n) as starts,
         progress(total=total, desc="citations", unit="link") as bar,
     ):
         for batch in tables(connection, "SELECT * FROM links ORDER BY citing, cited"):
@@ -213,40 +212,9 @@ def write_sorted_links(connection: duckdb.DuckDBPyConnection, output: Path) -> t
             bar.update(batch.num_rows)
     with (
         ArrayWriter(output / layout.CITING, np.uint32) as citing,
-        _Starts(output / layout.CITING_STARTS, n) as starts,
+        StartsWriter(output / layout.CITING_STARTS, n) as starts,
     ):
         for batch in tables(connection, "SELECT cited, citing FROM links ORDER BY cited, citing"):
             starts.add(batch.column(0).to_numpy())
             citing.append(batch.column(1).to_numpy())
     return digest.hexdigest(), citing.length
-
-
-class _Starts:
-    """Writes the first row of each document, for rows in document order."""
-
-    def __init__(self, path: Path, documents: int) -> None:
-        self._writer = ArrayWriter(path, np.int64)
-        self._documents = documents
-        self._next = 0  # the document whose start is to be written next
-        self._rows = 0
-
-    def add(self, documents: NDArray[np.int32]) -> None:
-        """Add rows, given as their documents."""
-        if len(documents):
-            last = int(documents[-1]) + 1
-            places = np.searchsorted(documents, np.arange(self._next, last))
-            self._writer.append(self._rows + places)
-            self._next = last
-        self._rows += len(documents)
-
-    def __enter__(self) -> _Starts:
-        self._writer.__enter__()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        if kind is None:
-            while self._next <= self._documents:  # a piece at a time: there may be many
-                piece = min(self._documents + 1 - self._next, 1 << 20)
-                self._writer.append(np.full(piece, self._rows, np.int64))
-                self._next += piece
-        self._writer.__exit__(kind, None, None)

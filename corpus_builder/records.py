@@ -205,29 +205,24 @@ def _date(record: Mapping[str, Any]) -> ResolvedDate:
         raise DataError(f"date: {error}") from None
 
 
-def _text(record: Mapping[str, Any], key: str) -> str | None:
+def _typed(record: Mapping[str, Any], key: str, kind: type, what: str) -> Any:
     value = record.get(key)
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        raise DataError(f"{key}={clip(value)}: expected a string or null.")
-    return _clean(value)
+    if not isinstance(value, kind | None):
+        raise DataError(f"{key}={clip(value)}: expected {what} or null.")
+    return value
+
+
+def _text(record: Mapping[str, Any], key: str) -> str | None:
+    value = _typed(record, key, str, "a string")
+    return None if value is None else _clean(value)
 
 
 def _flag(record: Mapping[str, Any], key: str) -> bool:
-    value = record.get(key)
-    if value is not None and not isinstance(value, bool):
-        raise DataError(f"{key}={clip(value)}: expected true, false or null.")
-    return bool(value)
+    return bool(_typed(record, key, bool, "true, false"))
 
 
 def _list(record: Mapping[str, Any], key: str) -> list[Any]:
-    value = record.get(key)
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise DataError(f"{key}={clip(value)}: expected a list or null.")
-    return value
+    return _typed(record, key, list, "a list") or []
 
 
 def _names(record: Mapping[str, Any], key: str) -> list[str]:

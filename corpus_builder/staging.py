@@ -12,12 +12,11 @@ import duckdb
 import pyarrow as pa
 
 from arena.errors import DataError, clip
-from corpus_builder._duckdb import connected, execute, literal
-from corpus_builder._parquet import RowWriter
+from corpus_builder.database import connected, execute, literal
+from corpus_builder.parquet import RowWriter
 from corpus_builder.records import (
     PAPER_KEYS,
     SURVEY_KEYS,
-    Reference,
     parse_paper,
     parse_survey,
     title_key,
@@ -82,7 +81,8 @@ def stage(source: Source, directory: Path) -> dict[str, dict[str, int]]:
                  paper.is_survey, paper.venue, paper.authors, paper.fields, sections,
                  place.file, place.line)
             )  # fmt: skip
-            _add_references(references, paper.id, paper.references)
+            for reference in paper.references:
+                references.add((paper.id, *reference))
     with (
         RowWriter(directory / "surveys.parquet", SURVEYS) as surveys,
         RowWriter(directory / "survey_references.parquet", REFERENCES) as references,
@@ -94,13 +94,20 @@ def stage(source: Source, directory: Path) -> dict[str, dict[str, int]]:
                  survey.date.precision, survey.n_references_total, survey.mind_map,
                  place.file, place.line)
             )  # fmt: skip
-            _add_references(references, survey.id, survey.references)
+            for reference in survey.references:
+                references.add((survey.id, *reference))
     if not papers.count:
         raise DataError("the source holds no papers. Give at least one.")
+    for keys in unknown.values():
+        records = keys.pop(_ANY, 0)
+        if len(keys) > _MOST_KEYS:  # not some of them, which would depend on the order of records
+            keys.clear()
+            keys[_ANY] = records
     return {what: dict(sorted(keys.items())) for what, keys in unknown.items() if keys}
 
 
-_MOST_KEYS = 50  # of those that nothing reads; more are no keys but data
+_MOST_KEYS = 50
+_ANY = "any of more than 50 keys"
 
 
 def _parsed(
@@ -111,14 +118,10 @@ def _parsed(
             yield place, parse(place.record)
         except DataError as error:
             raise DataError(f"{place.file} line {place.line}: {error}") from None
-        for key in place.record.keys() - known:
-            if key in unknown or len(unknown) < _MOST_KEYS:
-                unknown[key] += 1
-
-
-def _add_references(writer: RowWriter, citing: str, references: list[Reference]) -> None:
-    for reference in references:
-        writer.add((citing, reference.id, reference.influential))
+        if keys := place.record.keys() - known:
+            unknown[_ANY] += 1
+            if len(unknown) <= _MOST_KEYS + 1:
+                unknown.update(keys)
 
 
 _MEMORY_LIMIT = 1_000_000_000

@@ -7,6 +7,7 @@ with them the hashes of a corpus and its indexes, do not change with the release
 from __future__ import annotations
 
 import mmap
+import os
 from array import array
 from pathlib import Path
 from types import TracebackType
@@ -17,7 +18,9 @@ from numpy.typing import NDArray
 
 from arena.errors import CorpusError
 
-_HEADER = 128
+HEADER = 128
+"""Bytes before the elements of an array on disk."""
+
 _UNWRITTEN = 1 << 16  # offsets that a `StringTableWriter` keeps in memory
 
 
@@ -34,7 +37,7 @@ def load_array(path: Path, *dtypes: Any, size: int | None = None) -> NDArray[Any
         CorpusError: if it is no such file, or is cut off.
     """
     try:
-        if path.stat().st_size == _HEADER:  # an array without elements cannot be mapped
+        if path.stat().st_size == HEADER:  # an array without elements cannot be mapped
             with path.open("rb") as file:
                 array = np.lib.format.read_array(file, allow_pickle=False)
         else:
@@ -56,31 +59,48 @@ def damaged(path: Path | str, why: str) -> CorpusError:
     return CorpusError(f"{str(path)!r} is damaged: {why}. Build it again, or copy it again.")
 
 
-def save_array(path: Path, array: NDArray[Any]) -> None:
-    """Write a one-dimensional array.
+def save_array(path: Path, array: NDArray[Any], dtype: Any = None) -> None:
+    """Write a one-dimensional array, as `dtype` if one is given.
 
     `numpy.save` must not be used for this: when the disk fills up with the last few kilobytes,
     it drops them and reports nothing.
     """
-    with ArrayWriter(path, array.dtype) as writer:
+    with ArrayWriter(path, dtype or array.dtype) as writer:
         writer.append(array)
 
 
 class ArrayWriter:
-    """Write a one-dimensional ``.npy`` file whose length is known only at the end."""
+    """Write a ``.npy`` file whose length is known only at the end; until then it does not open.
 
-    def __init__(self, path: Path, dtype: Any) -> None:
-        self.length = 0
-        self._dtype = np.dtype(dtype)
+    Args:
+        path: File to write.
+        dtype: Type of its elements.
+        columns: Number of columns of an array of two dimensions.
+        done: Number of rows to keep of an earlier file.
+    """
+
+    def __init__(
+        self, path: Path, dtype: Any, *, columns: int | None = None, done: int = 0
+    ) -> None:
+        self.length = done
+        self._dtype, self._columns = np.dtype(dtype), columns
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("wb", buffering=1 << 20)
-        self._file.write(b"\0" * _HEADER)
+        self._file = path.open("r+b" if done else "wb", buffering=1 << 20)
+        self._file.write(b"\0" * HEADER)
+        size = self._dtype.itemsize * (columns or 1)
+        self._file.seek(HEADER + done * size)
+        self._file.truncate()
 
     def append(self, values: Any) -> None:
         """Add `values`, converted to the type of the array."""
         array = np.ascontiguousarray(values, self._dtype)
         self._file.write(array.data)
         self.length += len(array)
+
+    def sync(self) -> None:
+        """Wait until all that was added is on the disk."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
 
     def __enter__(self) -> ArrayWriter:
         return self
@@ -91,13 +111,14 @@ class ArrayWriter:
         with self._file:
             if kind is None:
                 self._file.seek(0)
+                rows = (self.length,)
                 description = {
                     "descr": np.lib.format.dtype_to_descr(self._dtype),
                     "fortran_order": False,
-                    "shape": (self.length,),
+                    "shape": rows if self._columns is None else (*rows, self._columns),
                 }
                 np.lib.format.write_array_header_1_0(self._file, description)
-                if self._file.tell() != _HEADER:
+                if self._file.tell() != HEADER:
                     raise AssertionError(f"numpy wrote a header of {self._file.tell()} bytes")
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager, nullcontext
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
 _ASKED = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
+_LIBRARIES = ("scipy.linalg", "sklearn", "faiss", "torch")  # with threads of their own
 
 
 def cores() -> int:
@@ -18,20 +21,26 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
-def one_thread() -> AbstractContextManager[Any]:
-    """Let numpy's linear algebra use one thread, unless the user asks for a number.
+@contextmanager
+def one_thread(*, always: bool = False) -> Iterator[None]:
+    """Let linear algebra and OpenMP use one thread; as a decorator ``@one_thread()``.
 
-    The threads of several processes that share the cores wait for each other far longer than one
-    thread computes. A user asks by the variable OMP_NUM_THREADS or that of the library.
+    Threads that share the cores with other processes wait for each other far longer than one thread
+    computes. A user asks for more by the variable OMP_NUM_THREADS or that of the library.
+
+    Args:
+        always: Whether to keep to one thread even then, since more would show in the result.
     """
-    if any(os.environ.get(name) for name in _ASKED):
-        return nullcontext()
-    return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+    if not always and any(os.environ.get(name) for name in _ASKED):
+        yield
+        return
+    with _controller(*(name in sys.modules for name in _LIBRARIES)).limit(limits=1):
+        yield
 
 
-@lru_cache(1)
-def _controller() -> Any:
-    # It looks through all libraries: once.
+@lru_cache
+def _controller(*loaded: bool) -> Any:
+    """Return the controller of the libraries; it looks for them once for all that are `loaded`."""
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
     return ThreadpoolController()

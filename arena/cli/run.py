@@ -41,6 +41,7 @@ def run(
     jobs: int = 1,
     isolate: bool = False,
     overwrite: bool = False,
+    no_check: bool = False,
     json: bool = False,
 ) -> None:
     """Let an agent play every survey of a corpus; the same command resumes after a break.
@@ -79,6 +80,7 @@ def run(
         jobs: Episodes to play at once, each in a process; the files are the same.
         isolate: Play each episode in a new process, in which the agent knows of no other.
         overwrite: Replace a run in RUN.
+        no_check: Skip the hashes of files that were not opened on this machine before.
         json: Print JSON instead of text.
 
     Example:
@@ -89,7 +91,7 @@ def run(
     from arena.tasks import TaskSet
 
     started = time.monotonic()
-    opened = Corpus.open(corpus)
+    opened = Corpus.open(corpus, check=not no_check)
     budget = {
         "max_steps": max_steps,
         "max_searches": max_searches,

@@ -17,6 +17,7 @@ def search(
     exclude: list[str] | None = None,
     retriever: str = "bm25",
     retriever_option: dict[str, Any] | None = None,
+    no_check: bool = False,
     json: bool = False,
 ) -> None:
     """Search a corpus as it was before a date.
@@ -31,6 +32,7 @@ def search(
         retriever (NAME): Index of the corpus, or a combination such as 'hybrid(bm25,dense)'.
         retriever_option: Option of the engine, such as statistics=corpus, or of a part of a
             combination, such as 'bm25={"statistics": "corpus"}'.
+        no_check: Skip the hashes of files that were not opened on this machine before.
         json: Print JSON instead of text.
 
     Example:
@@ -42,7 +44,7 @@ def search(
         raise DataError(f"--k {k}: give an integer >= 1.")
     if not query.strip():
         raise DataError("--query is empty: give words to search for.")
-    opened = Corpus.open(corpus)
+    opened = Corpus.open(corpus, check=not no_check)
     for paper_id in exclude or ():
         if opened.document_number(paper_id) is None:
             raise DataError(f"--exclude {clip(paper_id)}: the corpus has no paper with this id.")

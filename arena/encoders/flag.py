@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from arena._internal.files import sha256_file
 from arena._internal.lazy import load, once, require, resolve_device, versions
+from arena._internal.options import require_choice, require_integer
 from arena.encoders.base import ENCODERS
-from arena.errors import DataError, clip, did_you_mean
+from arena.errors import DataError, clip
 
 _PACKAGES = ("FlagEmbedding", "transformers", "torch", "tokenizers")
 _BATCH_SIZES = {"cpu": 32}  # others: 256
@@ -62,16 +63,16 @@ class FlagEncoder:
         require("the encoder flag", "FlagEmbedding", "torch", "transformers")
         if not isinstance(model, str) or not model:
             raise DataError(f"model={clip(model)}: name a folder or a model of the hub.")
-        _choice("pooling", pooling, ("cls", "mean"))
-        _choice("precision", precision, ("auto", "float16", "float32"))
+        require_choice("pooling", pooling, ("cls", "mean"))
+        require_choice("precision", precision, ("auto", "float16", "float32"))
         if query_instruction is None:
             bge = model.rpartition("/")[2].startswith("bge-") and "-en" in model
             query_instruction = BGE_INSTRUCTION if bge else ""
         if not isinstance(query_instruction, str):
             raise DataError(f"query_instruction={clip(query_instruction)} is no string.")
-        _integer("max_length", max_length, 8)
+        require_integer("max_length", max_length, 8)
         if batch_size is not None:
-            _integer("batch_size", batch_size, 1)
+            require_integer("batch_size", batch_size, 1)
         if not isinstance(device, str):
             raise DataError(f"device={clip(device)}: give auto, cpu, cuda or mps.")
         self._model, self._pooling, self._instruction = model, pooling, query_instruction
@@ -147,16 +148,6 @@ class FlagEncoder:
     def _loaded(self) -> FlagModelRunner:
         device, precision = self._where
         return FlagModelRunner(self._folder, self._pooling, self._max_length, device, precision)
-
-
-def _choice(name: str, value: object, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise DataError(f"{name}={clip(value)}.{did_you_mean(value, known)}")
-
-
-def _integer(name: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise DataError(f"{name}={clip(value)}: give an integer >= {least}.")
 
 
 def is_local(model: str) -> bool:

@@ -32,7 +32,7 @@ _WIDE = str.maketrans({"\u00a0": " ", "\u3000": "  "})  # the blank of Chinese h
 _BULLET = re.compile(r"^[•◦▪‣](?=\s)", re.MULTILINE)
 _SUBITEM = re.compile(r"(\d{1,2}(?:\.\d{1,2})+)[.)]?\s+(.*)", re.DOTALL)
 
-_ESCAPE_OR_CODE = r"\\.|(?P<ticks>`+)(?!`).{1,400}?(?<!`)(?P=ticks)(?!`)"
+_ESCAPE_OR_CODE = r"\\.|(?<!`)(?P<ticks>`+)(?!`).{1,400}?(?<!`)(?P=ticks)(?!`)"
 _LINK = re.compile(
     rf"(?:{_ESCAPE_OR_CODE})"
     r"|!?\[(?P<text>(?:[^\[\]\\]|\\.)*)\]"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from arena.errors import DataError, clip
@@ -16,7 +15,6 @@ from arena.mindmap._outline import is_pair, read_pairs
 from arena.mindmap.tree import MAX_DEPTH, MAX_LABEL, MindMap
 
 _OPEN, _CLOSE = "<typology>", "</typology>"
-_MAX_NESTING = 200
 _ELEMENT = object()  # the key of a list's elements; None may be that of an object of Python
 _NOISE = frozenset({"example", "examples", "e.g."})
 
@@ -72,7 +70,12 @@ def read_mind_map(value: object) -> tuple[MindMap, list[str]]:
         siblings of one label merged (1): 'D' under 'C'.
     """
     tree = Builder()
-    return _read_text(value, tree) if isinstance(value, str) else _read_value(value, tree)
+    try:
+        return _read_text(value, tree) if isinstance(value, str) else _read_value(value, tree)
+    except RecursionError:
+        raise DataError(
+            f"the mind-map contains itself, or nests deeper than {MAX_DEPTH} levels of labels."
+        ) from None
 
 
 # Texts
@@ -223,7 +226,6 @@ def is_node(value: dict[Any, Any]) -> bool:
 class _Reader:
     def __init__(self, tree: Builder) -> None:
         self._tree = tree
-        self._open: set[int] = set()
 
     def node(self, value: dict[Any, Any], node: Branch) -> None:
         """Read the children and papers of ``{"label": "...", "children": [...], "papers": []}``."""
@@ -240,10 +242,9 @@ class _Reader:
         for paper in _list(value, "papers", node):
             self._tree.count()
             self._tree.file(paper, node)
-        with self._inside(value, node):
-            for child in _list(value, below, node):
-                self._tree.count()
-                self._child(child, node)
+        for child in _list(value, below, node):
+            self._tree.count()
+            self._child(child, node)
 
     def _child(self, value: object, parent: Branch) -> None:
         if isinstance(value, str):
@@ -258,13 +259,12 @@ class _Reader:
 
     def typology(self, value: object, node: Branch) -> None:
         """Read what is below a label: null, a label, a number, a list or an object of labels."""
-        if isinstance(value, dict) and is_node(value) and self._open:
+        if isinstance(value, dict) and is_node(value):
             self._child(value, node)
         elif isinstance(value, dict | list | tuple):
-            with self._inside(value, node):
-                for key, below in _entries(value):
-                    self._tree.count()
-                    self._entry(key, below, node)
+            for key, below in _entries(value):
+                self._tree.count()
+                self._entry(key, below, node)
         elif isinstance(value, str):
             self._tree.add(value, node)
         elif value is None or isinstance(value, bool):
@@ -300,20 +300,6 @@ class _Reader:
             made = self._tree.add(key, node)
             if value is not None:
                 self.typology(value, made)
-
-    @contextmanager
-    def _inside(self, container: object, node: Branch) -> Iterator[None]:
-        """Refuse what contains itself or nests so deep that Python's stack could overflow."""
-        if id(container) in self._open:
-            raise DataError(f"the mind-map contains itself, under {node}.")
-        if len(self._open) >= _MAX_NESTING:
-            raise DataError(
-                f"the mind-map nests more than {_MAX_NESTING} objects and lists, under {node}: it "
-                f"may have at most {MAX_DEPTH} levels."
-            )
-        self._open.add(id(container))
-        yield
-        self._open.remove(id(container))
 
 
 def _label(value: dict[Any, Any], parent: Branch) -> str:

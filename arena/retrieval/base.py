@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.errors import CorpusError
-from arena.registry import Registry
+from arena.registry import Registry, check_options, option_names
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -128,14 +129,21 @@ class Retriever(ABC):
         """
 
     @classmethod
-    @abstractmethod
     def open(cls, directory: Path, **options: Any) -> Retriever:
-        """Open an index that `build` wrote, with options of the engine.
+        """Open an index that `build` wrote, with options of the engine: those of its constructor.
 
         Raises:
             DataError: if an option is unknown or out of its range.
             CorpusError: if the index is damaged.
         """
+        check_options(f"engine {cls.registered_name()}", options, option_names(cls)[1:])
+        return cls(directory, **options)  # type: ignore[call-arg]
+
+    @classmethod
+    def registered_name(cls) -> str:
+        """Return the name under which the engine is registered."""
+        names = (name for name in RETRIEVERS.names() if RETRIEVERS.get(name) is cls)
+        return next(names, cls.__name__.lower())
 
     @property
     @abstractmethod
@@ -159,27 +167,19 @@ class Retriever(ABC):
 class OpenedIndex:
     """Recognises the index that was opened, which another may replace before all of it is read.
 
-    These are the inode numbers of its directory, which a third index may get when this one is
-    removed, and of a file, which no other file gets while this one is mapped.
-
     Args:
         directory: Directory of the index.
-        mapped: Name of a file that stays mapped.
+        mapped: Name of a file that stays mapped, so that no other file gets its inode.
     """
 
     def __init__(self, directory: Path, mapped: str) -> None:
-        self._directory, self._paths = directory, (directory, directory / mapped)
-        self._numbers = self._read()
-
-    def _read(self) -> list[tuple[int, int]]:
-        try:
-            return [(stat.st_dev, stat.st_ino) for stat in map(Path.stat, self._paths)]
-        except FileNotFoundError:
-            return []
+        self._directory, self._path = directory, directory / mapped
+        self._stat = self._path.stat() if self._path.exists() else None
 
     def check(self) -> None:
         """Raise CorpusError if another index is in the place of this one."""
-        if self._read() != self._numbers:
+        now = self._path.stat() if self._path.exists() else None
+        if self._stat is None or now is None or not os.path.samestat(self._stat, now):
             raise CorpusError(
                 f"the index in {str(self._directory)!r} was rebuilt since it was opened; "
                 "open the corpus again."

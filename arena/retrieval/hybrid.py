@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arena._internal.options import number_in, require_choice, require_integer
 from arena.errors import DataError, clip, did_you_mean
 from arena.retrieval.base import RETRIEVERS, Ranking, Request, Retriever, Scope
 from arena.retrieval.names import Combiner
@@ -56,12 +57,10 @@ class Hybrid(Combiner):
         Raises:
             DataError: if an option is out of its range or has no effect.
         """
-        if fusion not in FUSIONS:
-            raise DataError(f"no fusion named {clip(fusion)}.{did_you_mean(fusion, FUSIONS)}")
+        require_choice("fusion", fusion, FUSIONS)
         if fusion == "score" and k is not None:
             raise DataError(f"k={clip(k)}: only fusion='rrf' has a k.")
-        if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
-            raise DataError(f"depth={clip(depth)}: give an integer >= 1.")
+        require_integer("depth", depth, 1)
         for name in parts:
             if name in _OPTIONS:
                 raise DataError(
@@ -71,7 +70,7 @@ class Hybrid(Combiner):
         self.parts = tuple(parts.values())
         self._names = tuple(parts)
         self._fusion, self._depth = fusion, depth
-        self._k = _number("k", 60 if k is None else k)
+        self._k = number_in("k", 60 if k is None else k, 1e6)
         self._weights = _weights(weights, self._names)
 
     @classmethod
@@ -143,15 +142,6 @@ class Hybrid(Combiner):
         return weight * scaled
 
 
-def _number(name: str, value: object) -> float:
-    """Return an option in [0, 1e6]."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DataError(f"{name}={clip(value)} is no number.")
-    if not 0 <= value <= 1e6:
-        raise DataError(f"{name}={clip(value)}: give a number from 0 to 1000000.")
-    return float(value)
-
-
 def _weights(weights: object, parts: Sequence[str]) -> tuple[float, ...]:
     if weights is None:
         return (1.0,) * len(parts)
@@ -161,7 +151,7 @@ def _weights(weights: object, parts: Sequence[str]) -> tuple[float, ...]:
             f"{', '.join(parts)}."
         )
     numbers = tuple(
-        _number(f"the weight of {part}", weight)
+        number_in(f"the weight of {part}", weight, 1e6)
         for part, weight in zip(parts, weights, strict=True)
     )
     if not all(numbers):

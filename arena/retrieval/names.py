@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from arena.errors import DataError, clip
-from arena.retrieval.base import RETRIEVERS, Retriever
+from arena.retrieval.base import Retriever
 
 _MAX_DEPTH = 5
 _TOKEN = re.compile(r"[(),]|[^(),]+")
@@ -110,8 +110,7 @@ class Combiner(Retriever):
     @classmethod
     def refuse_alone(cls) -> NoReturn:
         """Raise DataError: a combiner must be named with its parts."""
-        names = (name for name in RETRIEVERS.names() if RETRIEVERS.get(name) is cls)
-        name = next(names, cls.__name__.lower())
+        name = cls.registered_name()
         raise DataError(
             f"{name} has no index of its own; name it as {name}(bm25,dense) where a retriever is "
             "named."

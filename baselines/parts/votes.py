@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from arena._internal.cores import one_thread
 from arena.agents import Hit
 from arena.text import analyze
 from baselines.parts.encoding import encode, whole_characters
@@ -109,6 +110,7 @@ PENALTY = 10.0
 """Penalty of the ridge regression: with a larger one the predicted scores differ less."""
 
 
+@one_thread()
 def regressed(scores: Scores, titles: Sequence[str], encoder: str | None) -> Scores:
     """Return each score as predicted from the titles by kernel ridge regression.
 
@@ -142,6 +144,7 @@ def standard(values: Scores) -> Scores:
     return (values - values.mean()) / spread if spread > 1e-12 else np.zeros_like(values)
 
 
+@one_thread()
 def similarity(titles: Sequence[str], encoder: str | None) -> Scores:
     """Return the similarity of titles, from 0 to 1, shape (n, n)."""
     return _words(titles) if encoder is None else np.clip(_embedded(titles, encoder), 0.0, 1.0)

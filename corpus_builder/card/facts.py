@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from arena.corpus import layout
 from arena.errors import ArenaError
 from arena.mindmap import read_mind_map
-from corpus_builder._duckdb import count, execute, literal, rows
+from corpus_builder.database import count, execute, literal, rows
 
 TOP = 5
 """How many disciplines have a bar and a curve of their own (paper, section 4)."""

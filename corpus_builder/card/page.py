@@ -19,11 +19,11 @@ from arena._internal.files import sha256_file
 from arena.corpus import layout
 from arena.errors import CorpusError
 from arena.text.display import shown
-from corpus_builder._duckdb import connected, readable_errors
 from corpus_builder._register import register_card
 from corpus_builder.card import charts
 from corpus_builder.card.facts import ALL, CardFacts, measure
 from corpus_builder.card.words import fenced, markdown, percent, table
+from corpus_builder.database import connected, readable_errors
 
 MEMORY = 1 << 30
 _LABELS = (layout.SURVEYS, layout.GOLD, layout.MIND_MAPS)

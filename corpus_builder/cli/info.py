@@ -10,6 +10,7 @@ from arena.cli.app import parse_size, print_json, printable
 from arena.corpus import indexes, layout
 from arena.errors import CorpusError
 from corpus_builder.records import PAPER_KEYS, SURVEY_KEYS, nearest_key
+from corpus_builder.sources.join_counts import yield_rows
 
 
 def info(directory: str, *, json: bool = False) -> None:
@@ -110,6 +111,9 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
     """Print a corpus' manifest for a person to read."""
     counts, source = manifest["counts"], manifest["source"]
     size = sum(entry["bytes"] for entry in manifest["files"].values())
+    described = list(
+        indexes.describe_indexes(Path(directory), sorted(manifest["indexes"])).values()
+    ) or ["none"]
     listed = sum(n for key, n in counts.items() if key.startswith("survey_references_"))
     rows = [
         ("corpus", directory),
@@ -130,8 +134,8 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
                              f"{counts['survey_references_undated']:,} undated, "
                              f"{counts['survey_references_survey']:,} surveys, "
                              f"{counts['survey_references_not_before']:,} not before their survey"),
-        *_yield_of(source),
-        *_indexes_of(manifest, Path(directory)),
+        *(yield_rows(source["yield"]) if "yield" in source else ()),
+        *(("" if row else "indexes", text) for row, text in enumerate(described)),
         ("size", f"{size / 1e6:,.1f} MB without indexes"),
         ("sha256", manifest["content_sha256"]),
     ]  # fmt: skip
@@ -166,16 +170,3 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         print(f"{name:{width}}  {printable(str(value), 1000)}")
-
-
-def _yield_of(source: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return rows about the join of a published data set to a collection."""
-    from corpus_builder.sources.join_counts import yield_rows
-
-    return yield_rows(source["yield"]) if "yield" in source else []
-
-
-def _indexes_of(manifest: dict[str, Any], directory: Path) -> list[tuple[str, str]]:
-    """Return a row an index; the first one names them."""
-    found = indexes.describe_indexes(directory, sorted(manifest["indexes"])).values()
-    return [("" if row else "indexes", text) for row, text in enumerate(found or ["none"])]

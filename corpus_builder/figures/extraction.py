@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from threading import Semaphore
 from typing import Any, NamedTuple
 
 from arena.errors import DataError, clip, did_you_mean
-from arena.llm import Failed, Fields, ask, ask_many
+from arena.llm import Failed, Fields, ask
 from corpus_builder._model import client_of, client_options, shaping, templates_of
 from corpus_builder.figures.answers import read_name, read_tree
-from corpus_builder.figures.folder import (
-    MAX_BYTES,
-    Flaw,
-    Folder,
-    data_url,
-    folder_name,
-    read_folder,
-)
+from corpus_builder.figures.folder import MAX_BYTES, Flaw, data_url, folder_name, read_folder
 
 PROMPTS = Path(__file__).resolve().parent.parent / "prompts" / "mind_map"
 TEMPLATES = {
@@ -74,7 +68,7 @@ class Extraction:
             if name not in known:
                 raise DataError(f"mind_maps.options: no {clip(name)}.{did_you_mean(name, known)}")
         given = _CLIENT | {name: value for name, value in options.items() if name in _CLIENT}
-        self._figures = figures
+        self._figures, self._images = figures, Semaphore(_IMAGES)
         self._templates = templates_of(TEMPLATES, PROMPTS, options.get("prompts"))
         self._max_bytes = options.get("max_bytes", MAX_BYTES)
         if type(self._max_bytes) is not int or not 1 <= self._max_bytes <= 100_000_000:
@@ -95,8 +89,8 @@ class Extraction:
         """Everything that shapes mind-maps besides figures, as JSON values, without any path."""
         return self._config
 
-    def outcomes(self, surveys: Sequence[tuple[str, str]]) -> Iterator[Outcome]:
-        """Yield the result of each survey, in order.
+    def outcomes(self, surveys: Sequence[tuple[str, str]]) -> list[Outcome]:
+        """Return the result of each survey, in order; the surveys are asked for in parallel.
 
         Args:
             surveys: Ids and titles, at best `BATCH` of them.
@@ -105,86 +99,55 @@ class Extraction:
             LLMError: A model cannot be asked; the answers so far are kept.
         """
         self._reader.check()
-        folders = [self._folder(survey) for survey, _ in surveys]
-        answers = self._choose([title for _, title in surveys], folders)
-        outcomes = []
-        for (survey, _), folder, answer in zip(surveys, folders, answers, strict=True):
-            flaws = list(folder.flaws) if folder else []
-            if isinstance(answer, Failed):
-                flaws.append(_flaw("pick", "names no figure of the survey", answer))
-            elif answer is None and folder and folder.figures:
-                flaws.append(Flaw("pick", "no figure shows a taxonomy"))
-            figure = answer if isinstance(answer, str) else None
-            outcomes.append(Outcome(survey, folder is not None, figure, None, flaws))
-        for at in range(0, len(outcomes), _IMAGES):
-            few = slice(at, at + _IMAGES)
-            captions = [
-                folder.figures[outcome.figure] if folder and outcome.figure else ""
-                for folder, outcome in zip(folders[few], outcomes[few], strict=True)
-            ]
-            titles = [title for _, title in surveys[few]]
-            yield from self._read(outcomes[few], titles, captions)
-
-    def _folder(self, survey: str) -> Folder | None:
-        name = folder_name(survey)
-        if name is None or not (self._figures / name).is_dir():
-            return None
-        return read_folder(self._figures / name)
-
-    def _choose(
-        self, titles: Sequence[str], folders: Sequence[Folder | None]
-    ) -> list[str | Failed | None]:
-        """Ask for a figure of each survey that has some, each by its own names, in parallel."""
-
-        def choose(title: str, folder: Folder | None) -> str | Failed | None:
-            if folder is None or not folder.figures:
-                return None
-            lines = [
-                json.dumps({"file": name, "caption": caption}, ensure_ascii=False)
-                for name, caption in folder.figures.items()
-            ]
-            messages = self._templates["pick"].messages(title=title, figures="\n".join(lines))
-            return ask(self._reader, messages, partial(read_name, names=list(folder.figures)))
-
-        # The client itself bounds the requests in flight.
-        pool = ThreadPoolExecutor(max(1, len(titles)))
+        # The clients themselves bound the requests in flight.
+        pool = ThreadPoolExecutor(max(1, len(surveys)))
         try:
-            return list(pool.map(choose, titles, folders))
+            return list(pool.map(lambda survey: self._outcome(*survey), surveys))
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _read(
-        self, outcomes: Sequence[Outcome], titles: Sequence[str], captions: Sequence[str]
-    ) -> Iterator[Outcome]:
-        """Ask for the trees in the chosen figures."""
-        messages: list[Sequence[Mapping[str, Any]]] = []
-        asked: list[int] = []
-        for number, outcome in enumerate(outcomes):
-            if outcome.figure is None:
-                continue
-            path = self._figures / str(folder_name(outcome.survey)) / outcome.figure
-            try:
-                url = data_url(path, self._max_bytes)
-            except DataError as error:
-                detail = f"{outcome.figure}: {error}"
-                outcome.flaws.append(Flaw("read", "image unusable", detail))
-                continue
-            text = self._templates["read"].fill(title=titles[number], caption=captions[number])
-            content = [
-                {"type": "text", "text": text},
-                {"type": "image_url", "image_url": {"url": url}},
-            ]
-            messages.append([{"role": "user", "content": content}])
-            asked.append(number)
-        answers = dict(zip(asked, ask_many(self._viewer, messages, read_tree), strict=True))
-        for number, outcome in enumerate(outcomes):
-            answer = answers.get(number)
-            if isinstance(answer, Failed):
-                outcome.flaws.append(_flaw("read", "no mind-map in the answer", answer))
-            elif answer is None and number in answers:
-                detail = str(outcome.figure)
-                outcome.flaws.append(Flaw("read", "the figure shows no hierarchy", detail))
-            yield outcome._replace(mind_map=answer if isinstance(answer, str) else None)
+    def _outcome(self, survey: str, title: str) -> Outcome:
+        name = folder_name(survey)
+        if name is None or not (self._figures / name).is_dir():
+            return Outcome(survey, False, None, None, [])
+        figures, flaws = read_folder(self._figures / name)
+        figure = self._choose(title, figures, flaws) if figures else None
+        tree = None
+        if figure is not None:
+            with self._images:
+                path = self._figures / name / figure
+                tree = self._read(path, title, figures[figure], flaws)
+        return Outcome(survey, True, figure, tree, flaws)
+
+    def _choose(self, title: str, figures: Mapping[str, str], flaws: list[Flaw]) -> str | None:
+        lines = [
+            json.dumps({"file": name, "caption": caption}, ensure_ascii=False)
+            for name, caption in figures.items()
+        ]
+        messages = self._templates["pick"].messages(title=title, figures="\n".join(lines))
+        answer = ask(self._reader, messages, partial(read_name, names=list(figures)))
+        if isinstance(answer, Failed):
+            flaws.append(_flaw("pick", "names no figure of the survey", answer))
+            return None
+        if answer is None:
+            flaws.append(Flaw("pick", "no figure shows a taxonomy"))
+        return answer
+
+    def _read(self, path: Path, title: str, caption: str, flaws: list[Flaw]) -> str | None:
+        try:
+            url = data_url(path, self._max_bytes)
+        except DataError as error:
+            flaws.append(Flaw("read", "image unusable", f"{path.name}: {error}"))
+            return None
+        text = self._templates["read"].fill(title=title, caption=caption)
+        content = [{"type": "text", "text": text}, {"type": "image_url", "image_url": {"url": url}}]
+        answer = ask(self._viewer, [{"role": "user", "content": content}], read_tree)
+        if isinstance(answer, Failed):
+            flaws.append(_flaw("read", "no mind-map in the answer", answer))
+            return None
+        if answer is None:
+            flaws.append(Flaw("read", "the figure shows no hierarchy", path.name))
+        return answer
 
 
 def _flaw(step: str, reason: str, failed: Failed) -> Flaw:

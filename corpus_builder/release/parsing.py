@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena._internal.files import write_json
 from arena._internal.workdir import atomic_directory
-from corpus_builder._lines import MAX_LINE, Lines
+from corpus_builder.lines import MAX_LINE, Lines
 from corpus_builder.release.base import TABLES, RecordLimits, RejectError, Release, Shard, Sink
 from corpus_builder.release.values import read_json
 
 if TYPE_CHECKING:
-    from corpus_builder._parquet import RowWriter
+    from corpus_builder.parquet import RowWriter
 
 REPORT = "report.json"
 REJECTS = "rejects.jsonl"
@@ -96,7 +96,7 @@ class _ShardReader:
     def _add(self, table: str, row: tuple[Any, ...], number: int) -> None:
         writer = self._writers.get(table)
         if writer is None:
-            from corpus_builder._parquet import RowWriter
+            from corpus_builder.parquet import RowWriter
 
             path, schema = self._directory / f"{table}.parquet", TABLES[table]
             narrow = {} if "line" in schema.names else {"rows": _GROUP, "characters": _GROUP << 6}

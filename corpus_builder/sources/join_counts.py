@@ -7,38 +7,22 @@ from typing import Any
 
 
 class JoinCounts:
-    """Counts for each survey, and their sums."""
+    """Counts for each survey, and their sums.
+
+    Attributes:
+        surveys: Id of a survey -> its counts.
+        left_out: Ids of the surveys without a date, which no corpus can hold.
+        unusable: Ids of the surveys whose mind-map cannot be read.
+    """
 
     def __init__(self) -> None:
-        self._surveys: dict[str, dict[str, Any]] = {}
-        self._left_out: list[str] = []
-        self._unusable: list[str] = []
-
-    def __len__(self) -> int:
-        return len(self._surveys)
-
-    @property
-    def n_left_out(self) -> int:
-        """Number of surveys without a date."""
-        return len(self._left_out)
-
-    def add(self, survey: str, counts: dict[str, int]) -> dict[str, Any]:
-        """Add a survey; return its counts, which the caller can extend."""
-        self._surveys[survey] = dict(counts)
-        return self._surveys[survey]
-
-    def leave_out(self, survey: str) -> None:
-        """Count a survey without a date, which no corpus can hold."""
-        self._left_out.append(survey)
-
-    def unusable_map(self, survey: str) -> None:
-        """Count a survey whose mind-map cannot be read."""
-        self._unusable.append(survey)
+        self.surveys: dict[str, dict[str, Any]] = {}
+        self.left_out: list[str] = []
+        self.unusable: list[str] = []
 
     def to_json(self) -> dict[str, Any]:
         """Return the sums over the surveys that are not left out, and the counts of every one."""
-        gone = set(self._left_out)
-        kept = [counts for survey, counts in self._surveys.items() if survey not in gone]
+        kept = [of for survey, of in self.surveys.items() if survey not in set(self.left_out)]
         total: Counter[str] = Counter()
         for counts in kept:
             for name, value in counts.items():
@@ -47,11 +31,11 @@ class JoinCounts:
         dates = Counter(counts["date_from"] for counts in kept if "date_from" in counts)
         return {
             "surveys": len(kept),
-            "left_out_undated": sorted(self._left_out),
-            "unusable_mind_maps": sorted(self._unusable),
+            "left_out_undated": sorted(self.left_out),
+            "unusable_mind_maps": sorted(self.unusable),
             "dates_from": dict(sorted(dates.items())),
             "total": dict(total),
-            "per_survey": self._surveys,
+            "per_survey": self.surveys,
         }
 
 

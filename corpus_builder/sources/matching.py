@@ -283,7 +283,10 @@ def join(listed: Sequence[PaperQuery], collection: Collection) -> JoinResult:
     for entry in listed:
         match = collection.find(entry)
         places.append(match.paper.id if match else None)
-        known = match.paper.id in ids if match else _missed_before(entry, missed)
+        names = {*entry.keys, normal_title(entry.title)} - {""}
+        known = match.paper.id in ids if match else not names.isdisjoint(missed)
+        if match is None:
+            missed |= names
         if known:
             counts["repeated"] += 1
         elif match is None:
@@ -294,13 +297,6 @@ def join(listed: Sequence[PaperQuery], collection: Collection) -> JoinResult:
             counts["ambiguous"] += match.candidates > 1
             counts["years_apart"] += _apart(entry, match)
     return JoinResult(list(ids), places, counts)
-
-
-def _missed_before(entry: PaperQuery, missed: set[str]) -> bool:
-    names = {*entry.keys, normal_title(entry.title)} - {""}
-    known = not names.isdisjoint(missed)
-    missed |= names
-    return known
 
 
 def _apart(entry: PaperQuery, match: Match) -> bool:

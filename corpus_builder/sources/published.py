@@ -109,14 +109,14 @@ class PublishedSource(ConstructorOptions, ABC):
         self._yields = JoinCounts()
         for survey in self._published:
             joined = join(survey.references, self._collection)
-            counts = self._yields.add(survey.id, joined.counts)
+            counts = self._yields.surveys[survey.id] = dict(joined.counts)
             counts["in_collection"] = len(self._collection.versions(survey.itself))
             date, counts["date_from"] = self._date(survey)
             if date is None:
-                self._yields.leave_out(survey.id)
+                self._yields.left_out.append(survey.id)
                 continue
             yield LocatedRecord(self._record(survey, joined, date), survey.file, survey.line)
-        if len(self._yields) == self._yields.n_left_out:
+        if len(self._yields.surveys) == len(self._yields.left_out):
             raise DataError(
                 f"none of the {len(self._published)} surveys has a date. Give a file of their "
                 "dates with --dates, or a collection that they stand in."
@@ -176,7 +176,7 @@ class PublishedSource(ConstructorOptions, ABC):
         try:
             tree, _ = read_mind_map(survey.mind_map)
         except DataError:
-            self._yields.unusable_map(survey.id)
+            self._yields.unusable.append(survey.id)
             return None
         ids = {entry.title: place for entry, place in zip(survey.references, joined.places,
                                                           strict=True) if place}  # fmt: skip

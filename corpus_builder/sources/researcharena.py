@@ -96,14 +96,17 @@ class ResearchArena(ConstructorOptions):
             record = dict(place.record)
             ids = [entry["id"] for entry in record["references"]]
             found = len(set(ids) & self._found)
-            counts = self._yields.add(record["id"], dict.fromkeys(COUNTS, 0))
-            counts |= {"listed": len(ids), "by_id": found, "not_found": len(set(ids)) - found,
-                       "repeated": len(ids) - len(set(ids)),
-                       "in_collection": int(record["id"] in self._found)}  # fmt: skip
+            self._yields.surveys[record["id"]] = dict.fromkeys(COUNTS, 0) | {
+                "listed": len(ids),
+                "by_id": found,
+                "not_found": len(set(ids)) - found,
+                "repeated": len(ids) - len(set(ids)),
+                "in_collection": int(record["id"] in self._found),
+            }
             try:
                 tree = typology(record["mind_map"])
             except DataError:
-                self._yields.unusable_map(record["id"])
+                self._yields.unusable.append(record["id"])
                 tree = None
             record["mind_map"] = None if tree is None else tree.to_json()
             yield place._replace(record=record)
@@ -229,8 +232,8 @@ def _with_texts(
     """
     import pyarrow as pa
 
-    from corpus_builder._duckdb import connected, literal, rows
-    from corpus_builder._parquet import RowWriter
+    from corpus_builder.database import connected, literal, rows
+    from corpus_builder.parquet import RowWriter
 
     schema = pa.schema([("id", pa.string()), ("record", pa.string()), ("file", pa.string()),
                         ("line", pa.int64())])  # fmt: skip

@@ -14,11 +14,11 @@ from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.workdir import put, sync
 from arena.corpus import layout
 from arena.errors import ArenaError
-from corpus_builder._duckdb import connected, literal
 from corpus_builder._index import check_fields, list_files, make_plan, write_index
 from corpus_builder.build import check_output
 from corpus_builder.content import write_content, write_sorted_links
-from corpus_builder.stages._plan import Plan, Steps
+from corpus_builder.database import connected, literal
+from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.mind_maps import MAPS, MIND_MAPS
 from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS, view_tables
 from corpus_builder.stages.references import (
@@ -57,94 +57,85 @@ SELECT * FROM read_parquet({listed}) WHERE citing IN (SELECT id FROM staged_surv
 """
 
 
-class IndexStage:
-    """Writes the corpus into the output."""
+def _index_inputs(plan: Plan) -> Any:
+    """Return engines and fields; check them, since much work comes before this stage."""
+    index = plan.config.index
+    check_fields(index.fields)
+    for engine in index.engines:
+        make_plan(engine, None, index.fields, None, "")
+    return [list(index.engines), list(index.fields)]
 
-    name = "index"
-    keeps: tuple[str, ...] = (OURS,)
 
-    def inputs(self, plan: Plan) -> Any:
-        """Return engines and fields; check them, since much work comes before this stage."""
-        index = plan.config.index
-        check_fields(index.fields)
-        for engine in index.engines:
-            make_plan(engine, None, index.fields, None, "")
-        return [list(index.engines), list(index.fields)]
-
-    def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Write the corpus and its indexes, and move it to the output."""
-        new = steps.directory / _NEW
-        if (steps.directory / _PUT).exists() and not self._is_there(plan, steps, new):
+def _run_index(plan: Plan, steps: Steps) -> dict[str, Any]:
+    """Write the corpus and its indexes, and move it to the output."""
+    new = steps.directory / _NEW
+    if (steps.directory / _PUT).exists():
+        done = json.loads((steps.directory / _PUT).read_bytes())
+        if not (_is_in_place(plan.output, done) or _is_in_place(new, done)):
             # What a killed run had made was put into the output, and is no longer there.
             steps.forget()
             shutil.rmtree(new, ignore_errors=True)
-        (steps.directory / _PUT).unlink(missing_ok=True)
-        new.mkdir(exist_ok=True)
-        manifest = steps.once("content", lambda: self._content(plan, steps, new))
-        engines = plan.config.index.engines
-        manifest["source"] = _described(plan)
-        manifest["configuration"] = plan.config.index.model_dump(mode="json")
-        manifest["indexes"] = {}
-        for engine in engines:
-            work = partial(_index, plan, new, engine, manifest["content_sha256"])
-            manifest["indexes"][engine] = steps.once(f"index-{engine}", work)
-        manifest["files"] = steps.once("files", lambda: list_files(new, layout.INDEXES))
-        manifest["manifest_sha256"] = sha256_json(manifest)
-        if not _is_in_place(plan.output, manifest):
-            write_json(new / layout.MANIFEST, manifest)
-            sync(new)
-            # Another may have come there in the hours since the build began.
-            check_output(plan.output, plan.overwrite or self.is_ours(plan))
-            known = [entry for entry in _ours(steps.directory) if entry != _identity(manifest)]
-            write_json(steps.directory / OURS, [*known, _identity(manifest)])
-            write_json(steps.directory / _PUT, {"manifest_sha256": manifest["manifest_sha256"]})
-            put(new, plan.output)
-        shutil.rmtree(new, ignore_errors=True)  # empty, or what was replaced
-        write_json(steps.directory / OURS, [_identity(manifest)])
-        return {
-            "content_sha256": manifest["content_sha256"],
-            "tasks_sha256": manifest["tasks_sha256"],
-            "counts": manifest["counts"],
+        (steps.directory / _PUT).unlink()
+    new.mkdir(exist_ok=True)
+    manifest = steps.once("content", lambda: _content(plan, steps, new))
+    engines = plan.config.index.engines
+    manifest["source"] = _described(plan)
+    manifest["configuration"] = plan.config.index.model_dump(mode="json")
+    manifest["indexes"] = {}
+    for engine in engines:
+        work = partial(_index, plan, new, engine, manifest["content_sha256"])
+        manifest["indexes"][engine] = steps.once(f"index-{engine}", work)
+    manifest["files"] = steps.once("files", lambda: list_files(new, layout.INDEXES))
+    manifest["manifest_sha256"] = sha256_json(manifest)
+    if not _is_in_place(plan.output, manifest):
+        write_json(new / layout.MANIFEST, manifest)
+        sync(new)
+        # Another may have come there in the hours since the build began.
+        check_output(plan.output, plan.overwrite or is_ours(plan))
+        known = [entry for entry in _ours(steps.directory) if entry != _identity(manifest)]
+        write_json(steps.directory / OURS, [*known, _identity(manifest)])
+        write_json(steps.directory / _PUT, {"manifest_sha256": manifest["manifest_sha256"]})
+        put(new, plan.output)
+    shutil.rmtree(new, ignore_errors=True)  # empty, or what was replaced
+    write_json(steps.directory / OURS, [_identity(manifest)])
+    return {
+        "content_sha256": manifest["content_sha256"],
+        "tasks_sha256": manifest["tasks_sha256"],
+        "counts": manifest["counts"],
+    }
+
+
+def is_ours(plan: Plan) -> bool:
+    """Return whether the output is a corpus that this build has written."""
+    try:
+        return _identity(layout.read_manifest(plan.output)) in _ours(plan.stage("index"))
+    except ArenaError:
+        return False
+
+
+def is_intact(plan: Plan, report: dict[str, Any]) -> bool:
+    """Return whether the output still is the corpus that this stage made."""
+    try:
+        manifest = layout.read_manifest(plan.output)
+    except ArenaError:
+        return False
+    return all(manifest[key] == report[key] for key in ("content_sha256", "tasks_sha256"))
+
+
+def _content(plan: Plan, steps: Steps, new: Path) -> dict[str, Any]:
+    resources, scratch = plan.resources, steps.scratch()
+    linked = json.loads((plan.stage(REFERENCES.name) / "stage.json").read_bytes())["report"]
+
+    def links(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[str, dict[str, int]]:
+        digest, number = write_sorted_links(connection, output)
+        return digest, {
+            "references": number,
+            "dangling_references": linked["dangling_references"],
         }
 
-    def is_ours(self, plan: Plan) -> bool:
-        """Return whether the output is a corpus that this build has written."""
-        try:
-            return _identity(layout.read_manifest(plan.output)) in _ours(plan.stage(self.name))
-        except ArenaError:
-            return False
-
-    def _is_there(self, plan: Plan, steps: Steps, new: Path) -> bool:
-        manifest = json.loads((steps.directory / _PUT).read_bytes())
-        return _is_in_place(plan.output, manifest) or _is_in_place(new, manifest)
-
-    def is_intact(self, plan: Plan, report: dict[str, Any]) -> bool:
-        """Return whether the output still is the corpus that this stage made."""
-        try:
-            manifest = layout.read_manifest(plan.output)
-        except ArenaError:
-            return False
-        return all(manifest[key] == report[key] for key in ("content_sha256", "tasks_sha256"))
-
-    def _content(self, plan: Plan, steps: Steps, new: Path) -> dict[str, Any]:
-        resources, scratch = plan.resources, steps.scratch()
-        linked = json.loads((plan.stage(REFERENCES.name) / "stage.json").read_bytes())["report"]
-
-        def links(
-            connection: duckdb.DuckDBPyConnection, output: Path
-        ) -> tuple[str, dict[str, int]]:
-            digest, number = write_sorted_links(connection, output)
-            return digest, {
-                "references": number,
-                "dangling_references": linked["dangling_references"],
-            }
-
-        with connected(scratch / "spill", resources.database, resources.threads) as connection:
-            _view(plan, connection)
-            return write_content(connection, new, scratch, steps.once, links)
-
-
-INDEX = IndexStage()
+    with connected(scratch / "spill", resources.database, resources.threads) as connection:
+        _view(plan, connection)
+        return write_content(connection, new, scratch, steps.once, links)
 
 
 def _identity(manifest: dict[str, Any]) -> list[str]:
@@ -201,29 +192,21 @@ def _index(build: Plan, corpus: Path, engine: str, content: str) -> str:
     return sha256_file(index / layout.MANIFEST)
 
 
-class CardStage:
-    """Writes the card into the corpus."""
-
-    name = "card"
-    keeps: tuple[str, ...] = ()
-
-    def inputs(self, plan: Plan) -> Any:
-        """Return None: the card depends on the corpus alone."""
-        return None
-
-    def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Write the card; return its counts."""
-        from corpus_builder.card import write_card
-
-        resources = plan.resources
-        card = write_card(
-            plan.output,
-            memory=resources.database,
-            threads=resources.threads,
-            scratch=steps.scratch(),
-        )
-        counts: dict[str, Any] = card["counts"]
-        return counts
+INDEX = Stage("index", _index_inputs, _run_index, keeps=(OURS,))
 
 
-CARD = CardStage()
+def _run_card(plan: Plan, steps: Steps) -> dict[str, Any]:
+    """Write the card into the corpus; return its counts."""
+    from corpus_builder.card import write_card
+
+    card = write_card(
+        plan.output,
+        memory=plan.resources.database,
+        threads=plan.resources.threads,
+        scratch=steps.scratch(),
+    )
+    counts: dict[str, Any] = card["counts"]
+    return counts
+
+
+CARD = Stage("card", lambda plan: None, _run_card)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,12 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from arena._internal.files import TEMPORARY_SUFFIX
 from arena._internal.progress import progress
-from corpus_builder._parquet import RowWriter
 from corpus_builder.figures import Extraction, Outcome, fingerprint
 from corpus_builder.figures.extraction import BATCH
-from corpus_builder.stages._plan import Plan, Steps
+from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.surveys import SURVEYS, surveys_of
 
 MAPS = "mind_maps.parquet"
@@ -27,71 +24,55 @@ REJECTS = "rejects.jsonl"
 _SCHEMA = pa.schema([("survey", pa.string()), ("mind_map", pa.string())])
 
 
-class MindMapsStage:
-    """Selects a figure of each survey, and reads it into a tree."""
-
-    name = "mind-maps"
-    keeps: tuple[str, ...] = ()
-
-    def inputs(self, plan: Plan) -> Any:
-        """Return the figures and the options."""
-        figures = plan.config.mind_maps.figures
-        if figures is None:
-            return None
-        return [fingerprint(figures), _extraction(plan, figures).config]
-
-    def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Write `MAPS` and `REJECTS`; both are empty without figures.
-
-        Raises:
-            ArenaError: If a model could not be asked; its answers are kept in their store.
-        """
-        figures = plan.config.mind_maps.figures
-        surveys = list(surveys_of(plan.stage(SURVEYS.name)))
-        outcomes: Iterator[Outcome] = iter(())
-        if figures is not None:
-            extraction = _extraction(plan, figures)
-            outcomes = (
-                outcome
-                for at in range(0, len(surveys), BATCH)
-                for outcome in extraction.outcomes(surveys[at : at + BATCH])
-            )
-        counts = _write(outcomes, steps.directory, len(surveys))
-        return {"figures": figures is not None, "surveys": len(surveys), **counts}
+def _inputs(plan: Plan) -> Any:
+    """Return the figures and the options."""
+    figures = plan.config.mind_maps.figures
+    if figures is None:
+        return None
+    return [fingerprint(figures), Extraction(figures, plan.config.mind_maps.options).config]
 
 
-MIND_MAPS = MindMapsStage()
+def _run(plan: Plan, steps: Steps) -> dict[str, Any]:
+    """Write `MAPS` and `REJECTS`; both are empty without figures.
 
-
-def _extraction(plan: Plan, figures: Path) -> Extraction:
-    return Extraction(figures, plan.config.mind_maps.options)
-
-
-def _write(outcomes: Iterator[Outcome], directory: Path, total: int) -> dict[str, Any]:
+    Raises:
+        ArenaError: If a model could not be asked; its answers are kept in their store.
+    """
+    figures = plan.config.mind_maps.figures
+    surveys = list(surveys_of(plan.stage(SURVEYS.name)))
     with_figures = picked = made = 0
     reasons: Counter[str] = Counter()
-    maps = directory / f".{MAPS}{TEMPORARY_SUFFIX}"
-    rejects = directory / f".{REJECTS}{TEMPORARY_SUFFIX}"
     with (
-        RowWriter(maps, _SCHEMA) as rows,
-        rejects.open("w", encoding="ascii") as lines,
-        progress(total=total, desc="mind-maps") as bar,
+        steps.outputs(MAPS, _SCHEMA, REJECTS) as (add_map, add_reject),
+        progress(total=len(surveys), desc="mind-maps") as bar,
     ):
-        for outcome in outcomes:
+        for outcome in _outcomes(plan, figures, surveys):
             with_figures += outcome.folder
             picked += outcome.figure is not None
             if outcome.mind_map is not None:
                 made += 1
-                rows.add((outcome.survey, outcome.mind_map))
+                add_map((outcome.survey, outcome.mind_map))
             for flaw in outcome.flaws:
                 reasons[f"{flaw.step}: {flaw.reason}"] += 1
-                lines.write(json.dumps({"survey": outcome.survey, **flaw._asdict()}) + "\n")
+                add_reject({"survey": outcome.survey, **flaw._asdict()})
             bar.update()
-    rejects.rename(directory / REJECTS)
-    maps.rename(directory / MAPS)
     return {
+        "figures": figures is not None,
+        "surveys": len(surveys),
         "surveys_with_figures": with_figures,
         "picked": picked,
         "mind_maps": made,
         "rejected": dict(sorted(reasons.items())),
     }
+
+
+def _outcomes(
+    plan: Plan, figures: Path | None, surveys: list[tuple[str, str]]
+) -> Iterator[Outcome]:
+    if figures is not None:
+        extraction = Extraction(figures, plan.config.mind_maps.options)
+        for at in range(0, len(surveys), BATCH):
+            yield from extraction.outcomes(surveys[at : at + BATCH])
+
+
+MIND_MAPS = Stage("mind-maps", _inputs, _run)

@@ -16,10 +16,10 @@ from arena._internal.files import sha256_json, write_json
 from arena._internal.progress import progress
 from arena.corpus import layout
 from arena.errors import DataError
-from corpus_builder._duckdb import connected, copy, count, execute, literal, rows
+from corpus_builder.database import connected, copy, count, execute, literal, rows
 from corpus_builder.release import TABLES, Shard, ShardTask, parse_shard
 from corpus_builder.release.parsing import LISTED, REJECTS, REPORT
-from corpus_builder.stages._plan import Plan, Steps
+from corpus_builder.stages.base import Plan, Stage, Steps
 
 SHARDS = "shards"
 READ = "read.json"
@@ -34,73 +34,66 @@ _WORST = 3  # number of reasons that a message names
 _FEW = 20  # records; of fewer, a share means nothing
 
 
-class ParseStage:
-    """Reads the shards in parallel."""
-
-    name = "parse"
-    keeps: tuple[str, ...] = (SHARDS, READ)
-
-    def inputs(self, plan: Plan) -> Any:
-        """Return the content of the files, represented by their sizes and times."""
-        config = plan.config
-        files = [
-            [shard.name, shard.size, shard.path.stat().st_mtime_ns]
-            for shard in plan.release.shards()
-        ]
-        return [
-            plan.release.describe(), list(plan.limits), files, config.full_text_only,
-            config.max_rejected, config.allow_damaged,
-        ]  # fmt: skip
-
-    def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Read every shard that no earlier run has read; then list the papers of the corpus."""
-        shards = plan.release.shards()
-        reports = [report for _, report in sorted(self._read(plan, steps, shards).items())]
-        datasets = {
-            dataset: _summary(
-                [r for s, r in zip(shards, reports, strict=True) if s.dataset == dataset]
-            )
-            for dataset in sorted({shard.dataset for shard in shards})
-        }
-        parts = [_place(steps.directory, shard) / REJECTS for shard in shards]
-        _join(parts, steps.directory / REJECTS)
-        _check(plan, steps.directory, datasets, reports)
-        corpus = steps.once("corpus", lambda: _write_corpus(plan, steps))
-        _join([*parts, steps.directory / _TWICE], steps.directory / REJECTS)
-        if not plan.release.repeats:
-            _check_repeats(plan, steps.directory, datasets, corpus["duplicate_ids"])
-        return {
-            "datasets": datasets,
-            "shards": {report["shard"]: report["sha256"] for report in reports},
-            **corpus,
-        }
-
-    def _read(self, plan: Plan, steps: Steps, shards: list[Shard]) -> dict[str, dict[str, Any]]:
-        _remove_outdated(plan, steps.directory, shards)
-        reports: dict[str, dict[str, Any]] = {}
-        tasks = []
-        for shard in shards:
-            directory = _place(steps.directory, shard)
-            if (directory / REPORT).exists():
-                reports[shard.name] = json.loads((directory / REPORT).read_bytes())
-            else:
-                shutil.rmtree(directory, ignore_errors=True)
-                directory.parent.mkdir(parents=True, exist_ok=True)
-                tasks.append(ShardTask(plan.release, shard, plan.limits, directory))
-        # The largest first: a large one started last would run on alone.
-        tasks.sort(key=lambda task: (-task.shard.size, task.shard.name))
-        sizes = {shard.name: shard.size for shard in shards}
-        with progress(
-            total=sum(sizes.values()), initial=sum(sizes[name] for name in reports), desc="read",
-            unit="B", unit_scale=True,
-        ) as bar:  # fmt: skip
-            for report in plan.executor.run(parse_shard, tasks):
-                reports[report["shard"]] = report
-                bar.update(sizes[report["shard"]])
-        return reports
+def _inputs(plan: Plan) -> Any:
+    """Return the content of the files, represented by their sizes and times."""
+    config = plan.config
+    files = [[s.name, s.size, s.path.stat().st_mtime_ns] for s in plan.release.shards()]
+    return [
+        plan.release.describe(), list(plan.limits), files, config.full_text_only,
+        config.max_rejected, config.allow_damaged,
+    ]  # fmt: skip
 
 
-PARSE = ParseStage()
+def _run(plan: Plan, steps: Steps) -> dict[str, Any]:
+    """Read every shard that no earlier run has read; then list the papers of the corpus."""
+    shards = plan.release.shards()
+    reports = [report for _, report in sorted(_read(plan, steps, shards).items())]
+    datasets = {
+        dataset: _summary([r for s, r in zip(shards, reports, strict=True) if s.dataset == dataset])
+        for dataset in sorted({shard.dataset for shard in shards})
+    }
+    parts = [_place(steps.directory, shard) / REJECTS for shard in shards]
+    _join(parts, steps.directory / REJECTS)
+    _check(plan, steps.directory, datasets, reports)
+    corpus = steps.once("corpus", lambda: _write_corpus(plan, steps))
+    _join([*parts, steps.directory / _TWICE], steps.directory / REJECTS)
+    for table, repeated in {} if plan.release.repeats else corpus["duplicate_ids"].items():
+        rows = sum(counts["rows"].get(table, 0) for counts in datasets.values())
+        what = f"{repeated:,} of {rows:,} {table} have an id twice: a shard may be there twice, or "
+        _limit(plan, steps.directory, repeated, rows, what + "another release mixed in")
+    return {
+        "datasets": datasets,
+        "shards": {report["shard"]: report["sha256"] for report in reports},
+        **corpus,
+    }
+
+
+def _read(plan: Plan, steps: Steps, shards: list[Shard]) -> dict[str, dict[str, Any]]:
+    _remove_outdated(plan, steps.directory, shards)
+    reports: dict[str, dict[str, Any]] = {}
+    tasks = []
+    for shard in shards:
+        directory = _place(steps.directory, shard)
+        if (directory / REPORT).exists():
+            reports[shard.name] = json.loads((directory / REPORT).read_bytes())
+        else:
+            shutil.rmtree(directory, ignore_errors=True)
+            directory.parent.mkdir(parents=True, exist_ok=True)
+            tasks.append(ShardTask(plan.release, shard, plan.limits, directory))
+    # The largest first: a large one started last would run on alone.
+    tasks.sort(key=lambda task: (-task.shard.size, task.shard.name))
+    sizes = {shard.name: shard.size for shard in shards}
+    with progress(
+        total=sum(sizes.values()), initial=sum(sizes[name] for name in reports), desc="read",
+        unit="B", unit_scale=True,
+    ) as bar:  # fmt: skip
+        for report in plan.executor.run(parse_shard, tasks):
+            reports[report["shard"]] = report
+            bar.update(sizes[report["shard"]])
+    return reports
+
+
+PARSE = Stage("parse", _inputs, _run, keeps=(SHARDS, READ))
 
 
 def _remove_outdated(plan: Plan, directory: Path, shards: list[Shard]) -> None:
@@ -166,29 +159,19 @@ def _check(
         )
     for dataset, counts in datasets.items():
         rejected, lines = sum(counts["rejected"].values()), counts["lines"]
-        if rejected > plan.config.max_rejected * max(lines, _FEW):
-            worst = sorted(counts["rejected"].items(), key=lambda item: (-item[1], item[0]))
-            named = ", ".join(f"{reason} {number:,}" for reason, number in worst[:_WORST])
-            raise DataError(
-                f"{rejected:,} of {lines:,} records of {dataset!r} cannot be used: {named}. "
-                f"{str(directory / REJECTS)!r} lists them with shard and line. Mend the input, or "
-                f"raise max_rejected ({plan.config.max_rejected:g})."
-            )
+        worst = sorted(counts["rejected"].items(), key=lambda item: (-item[1], item[0]))
+        named = ", ".join(f"{reason} {number:,}" for reason, number in worst[:_WORST])
+        what = f"{rejected:,} of {lines:,} records of {dataset!r} cannot be used: {named}"
+        _limit(plan, directory, rejected, lines, what)
 
 
-def _check_repeats(
-    plan: Plan, directory: Path, datasets: dict[str, Any], duplicates: dict[str, int]
-) -> None:
-    """Raise `DataError` if too many ids occur twice: a shard or another release is mixed in."""
-    for table, repeated in duplicates.items():
-        rows = sum(counts["rows"].get(table, 0) for counts in datasets.values())
-        if repeated > plan.config.max_rejected * max(rows, _FEW):
-            raise DataError(
-                f"{repeated:,} of {rows:,} {table} have an id twice: a shard may be there "
-                f"twice, or another release mixed in. "
-                f"{str(directory / REJECTS)!r} lists them with shard and line. "
-                f"Mend the input, or raise max_rejected ({plan.config.max_rejected:g})."
-            )
+def _limit(plan: Plan, directory: Path, number: int, of: int, what: str) -> None:
+    """Raise `DataError` if too large a share of records is bad."""
+    if number > plan.config.max_rejected * max(of, _FEW):
+        raise DataError(
+            f"{what}. {str(directory / REJECTS)!r} lists them with shard and line. Mend the input, "
+            f"or raise max_rejected ({plan.config.max_rejected:g})."
+        )
 
 
 # Of several records of one paper, the first in the order of shards and lines counts, with their
@@ -269,18 +252,9 @@ def view_tables(connection: duckdb.DuckDBPyConnection, shards: Path) -> None:
         columns = ", ".join(f'"{name}"' for name in schema.names)
         if files:
             names = ", ".join(literal(path) for path in files)
-            source = f"SELECT {columns} FROM read_parquet([{names}])"
+            query = f"SELECT {columns} FROM read_parquet([{names}])"
+            connection.execute(f"CREATE VIEW {table} AS {query}")
         else:
-            nothing = ", ".join(
-                f'NULL::{_sql_type(str(schema.field(n).type))} AS "{n}"' for n in schema.names
-            )
-            source = f"SELECT {nothing} WHERE false"
-        connection.execute(f"CREATE VIEW {table} AS {source}")
-
-
-def _sql_type(arrow: str) -> str:
-    if "struct" in arrow:
-        return "STRUCT(heading VARCHAR, text VARCHAR)[]"
-    if arrow.startswith("list"):
-        return "VARCHAR[]"
-    return {"string": "VARCHAR", "int32": "INTEGER", "int64": "BIGINT", "bool": "BOOLEAN"}[arrow]
+            connection.register("nothing", schema.empty_table())
+            connection.execute(f"CREATE TABLE {table} AS SELECT * FROM nothing")
+            connection.unregister("nothing")

@@ -15,9 +15,9 @@ from arena._internal.files import write_json
 from arena._internal.progress import progress
 from arena._internal.workdir import atomic_directory
 from arena.errors import DataError
-from corpus_builder._duckdb import connected, copy, count, execute, literal, rows
 from corpus_builder.content import DANGLING, LINKS
-from corpus_builder.stages._plan import Plan, Steps
+from corpus_builder.database import connected, copy, count, execute, literal, rows
+from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS
 from corpus_builder.stages.surveys import CANDIDATES, SURVEYS
 from corpus_builder.staging import create_documents
@@ -118,153 +118,141 @@ WHERE k.verdict = 'survey'
 """
 
 
-class ReferencesStage:
-    """Links the papers of the corpus."""
+def _inputs(plan: Plan) -> Any:
+    """Return the section ``references`` of the configuration."""
+    return list(plan.config.references.model_dump().values())
 
-    name = "references"
-    keeps: tuple[str, ...] = ()
 
-    def inputs(self, plan: Plan) -> Any:
-        """Return the section ``references`` of the configuration."""
-        return list(plan.config.references.model_dump().values())
+def _run(plan: Plan, steps: Steps) -> dict[str, Any]:
+    """Write documents, links, surveys and their references."""
+    documents = steps.once("documents", lambda: _documents(plan, steps))
+    _link(plan, steps)
+    links = steps.once("links", lambda: _merge(plan, steps))
+    tasks = steps.once("surveys", lambda: _surveys(plan, steps))
+    shutil.rmtree(steps.directory / SHARDS, ignore_errors=True)
+    return {**documents, **links, "surveys": tasks}
 
-    def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Write documents, links, surveys and their references."""
-        documents = steps.once("documents", lambda: self._documents(plan, steps))
-        self._link(plan, steps)
-        links = steps.once("links", lambda: self._merge(plan, steps))
-        tasks = steps.once("surveys", lambda: self._surveys(plan, steps))
-        shutil.rmtree(steps.directory / SHARDS, ignore_errors=True)
-        return {**documents, **links, "surveys": tasks}
 
-    def _documents(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        with _opened(plan, steps) as connection:
-            create_documents(connection)
-            copy(connection, "SELECT * FROM documents", steps.directory / DOCUMENTS, "document")
-            copy(connection, "SELECT id FROM staged_surveys", steps.directory / _IDS, "id")
-            return {
-                "papers": count(connection, "SELECT count(*) FROM documents"),
-                "searchable": count(connection, "SELECT count(*) FROM documents WHERE searchable"),
-                "undated": count(connection, "SELECT count(*) FROM documents WHERE day IS NULL"),
-                "hidden_surveys": count(connection, "SELECT count(*) FROM documents WHERE survey"),
-            }
+def _documents(plan: Plan, steps: Steps) -> dict[str, Any]:
+    with _opened(plan, steps) as connection:
+        create_documents(connection)
+        copy(connection, "SELECT * FROM documents", steps.directory / DOCUMENTS, "document")
+        copy(connection, "SELECT id FROM staged_surveys", steps.directory / _IDS, "id")
+        return {
+            "papers": count(connection, "SELECT count(*) FROM documents"),
+            "searchable": count(connection, "SELECT count(*) FROM documents WHERE searchable"),
+            "undated": count(connection, "SELECT count(*) FROM documents WHERE day IS NULL"),
+            "hidden_surveys": count(connection, "SELECT count(*) FROM documents WHERE survey"),
+        }
 
-    def _link(self, plan: Plan, steps: Steps) -> None:
-        parsed = plan.stage(PARSE.name) / SHARDS
-        tasks, total = [], 0
-        for shard in plan.release.shards():
-            files = {name: parsed / shard.name / f"{name}.parquet" for name in TABLES}
-            files = {name: path for name, path in files.items() if path.exists()}
-            directory = steps.directory / SHARDS / shard.name
-            total += bool(files)
-            if files and not directory.exists():
-                directory.parent.mkdir(parents=True, exist_ok=True)
-                tasks.append(
-                    LinkTask(
-                        shard.name, files, steps.directory / DOCUMENTS,
-                        steps.directory / _IDS,
-                        plan.config.references.influential_mentions, directory,
-                        plan.resources.each,
-                    )
-                )  # fmt: skip
-        with progress(total=total, initial=total - len(tasks), desc="link", unit="shard") as bar:
-            for _ in plan.executor.run(link_shard, tasks):
-                bar.update()
 
-    def _merge(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Merge the links of all shards: several shards may hold one paper's."""
-        with _opened(plan, steps) as connection:
-            for name in (LINKED, LISTED):
-                files = sorted((steps.directory / SHARDS).rglob(name))
-                merged = (
-                    "SELECT citing, cited, bool_or(influential) AS influential FROM "
-                    f"read_parquet([{', '.join(map(literal, files))}]) GROUP BY ALL"
-                    if files
-                    else "SELECT NULL::VARCHAR AS citing, NULL::VARCHAR AS cited, "
-                    "false AS influential WHERE false"
+def _link(plan: Plan, steps: Steps) -> None:
+    parsed = plan.stage(PARSE.name) / SHARDS
+    tasks, total = [], 0
+    for shard in plan.release.shards():
+        files = {name: parsed / shard.name / f"{name}.parquet" for name in TABLES}
+        files = {name: path for name, path in files.items() if path.exists()}
+        directory = steps.directory / SHARDS / shard.name
+        total += bool(files)
+        if files and not directory.exists():
+            directory.parent.mkdir(parents=True, exist_ok=True)
+            tasks.append(
+                LinkTask(
+                    shard.name, files, steps.directory / DOCUMENTS,
+                    steps.directory / _IDS,
+                    plan.config.references.influential_mentions, directory,
+                    plan.resources.each,
                 )
-                if not files and name == LINKED:
-                    merged = merged.replace("VARCHAR", "INTEGER")
-                copy(connection, merged, steps.directory / name, "citing, cited")
-            links = count(
-                connection,
-                f"SELECT count(*) FROM read_parquet({literal(steps.directory / LINKED)})",
-            )
-        dangling = sum(_read(path) for path in (steps.directory / SHARDS).rglob(COUNTS))
-        return {"links": links, "dangling_references": dangling}
-
-    def _surveys(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Write the tasks, and why the other surveys are no tasks."""
-        wanted = plan.config.references
-        with _opened(plan, steps) as connection:
-            connection.execute(
-                "CREATE VIEW documents AS SELECT * FROM "
-                f"read_parquet({literal(steps.directory / DOCUMENTS)});"
-                "CREATE VIEW survey_references AS SELECT * FROM "
-                f"read_parquet({literal(steps.directory / LISTED)})"
-            )
-            execute(connection, _COUNTED)
-            fate = (
-                f"CASE WHEN day IS NULL THEN 'undated' WHEN total < {wanted.min_listed} THEN "
-                f"'too few references' WHEN gold < {wanted.min_available} THEN "
-                "'too few references available' ELSE 'kept' END"
-            )
-            copy(
-                connection,
-                f"SELECT id, title, {fate} AS fate, total AS n_references_total, in_corpus, "
-                "gold AS available FROM counted",
-                steps.directory / COVERAGE,
-                "id",
-            )
-            fates = dict(
-                rows(
-                    connection,
-                    f"SELECT {fate} AS fate, count(*) FROM counted GROUP BY 1 ORDER BY 1",
-                )
-            )
-            kept = f"SELECT * FROM counted WHERE {fate} = 'kept'"
-            copy(
-                connection,
-                "SELECT id, title, title_key, day, precision, total AS n_references_total "
-                f"FROM ({kept})",
-                steps.directory / TASKS,
-                "id",
-            )
-            left = fates.pop("kept", 0)
-            if left < wanted.min_tasks:
-                raise DataError(
-                    f"{left or 'no'} survey can be a task: {_reasons(fates)}. See the stage "
-                    "`surveys` and the key `references` of the configuration; "
-                    "references.min_tasks=0 makes a corpus without tasks."
-                )
-            coverage = (
-                f"SELECT round(in_corpus / total, 1) AS share, count(*) FROM ({kept}) "
-                "WHERE total > 0 GROUP BY 1 ORDER BY 1"
-            )
-            return {
-                "kept": left,
-                "dropped": fates,
-                "by_coverage": {f"{share:.1f}": n for share, n in rows(connection, coverage)},
-            }
+            )  # fmt: skip
+    with progress(total=total, initial=total - len(tasks), desc="link", unit="shard") as bar:
+        for _ in plan.executor.run(link_shard, tasks):
+            bar.update()
 
 
-REFERENCES = ReferencesStage()
+def _merge(plan: Plan, steps: Steps) -> dict[str, Any]:
+    """Merge the links of all shards: several shards may hold one paper's."""
+    with _opened(plan, steps) as connection:
+        for name in (LINKED, LISTED):
+            files = sorted((steps.directory / SHARDS).rglob(name))
+            kind = "INTEGER" if name == LINKED else "VARCHAR"
+            merged = (
+                "SELECT citing, cited, bool_or(influential) AS influential FROM "
+                f"read_parquet([{', '.join(map(literal, files))}]) GROUP BY ALL"
+                if files
+                else f"SELECT NULL::{kind} AS citing, NULL::{kind} AS cited, "
+                "false AS influential WHERE false"
+            )
+            copy(connection, merged, steps.directory / name, "citing, cited")
+        links = count(
+            connection,
+            f"SELECT count(*) FROM read_parquet({literal(steps.directory / LINKED)})",
+        )
+    dangling = sum(
+        int(json.loads(path.read_bytes())["dangling"])
+        for path in (steps.directory / SHARDS).rglob(COUNTS)
+    )
+    return {"links": links, "dangling_references": dangling}
+
+
+def _surveys(plan: Plan, steps: Steps) -> dict[str, Any]:
+    """Write the tasks, and why the other surveys are no tasks."""
+    wanted = plan.config.references
+    with _opened(plan, steps) as connection:
+        counted = _COUNTED.format(
+            documents=literal(steps.directory / DOCUMENTS),
+            references=literal(steps.directory / LISTED),
+            min_listed=wanted.min_listed,
+            min_available=wanted.min_available,
+        )
+        execute(connection, counted)
+        columns = "id, title, fate, total AS n_references_total, in_corpus, gold AS available"
+        copy(connection, f"SELECT {columns} FROM counted", steps.directory / COVERAGE, "id")
+        columns = "id, title, title_key, day, precision, total AS n_references_total"
+        kept = f"SELECT {columns} FROM counted WHERE fate = 'kept'"
+        copy(connection, kept, steps.directory / TASKS, "id")
+        by_fate = "SELECT fate, count(*) FROM counted GROUP BY 1 ORDER BY 1"
+        fates = dict(rows(connection, by_fate))
+        left = fates.pop("kept", 0)
+        if left < wanted.min_tasks:
+            reasons = ", ".join(f"{number:,} {why}" for why, number in fates.items())
+            raise DataError(
+                f"{left or 'no'} survey can be a task: {reasons or 'there is none'}. See the stage "
+                "`surveys` and the key `references` of the configuration; "
+                "references.min_tasks=0 makes a corpus without tasks."
+            )
+        coverage = (
+            "SELECT round(in_corpus / total, 1) AS share, count(*) FROM counted "
+            "WHERE fate = 'kept' AND total > 0 GROUP BY 1 ORDER BY 1"
+        )
+        return {
+            "kept": left,
+            "dropped": fates,
+            "by_coverage": {f"{share:.1f}": n for share, n in rows(connection, coverage)},
+        }
+
+
+REFERENCES = Stage("references", _inputs, _run)
+
 
 # `total`: all references that the survey has, from all sources; `in_corpus`: those of the
 # coverage ratio (section 4); `gold`: those that an agent can find, see
 # corpus_builder.content.
 _COUNTED = """
 CREATE TABLE counted AS
-SELECT s.id, any_value(s.title) AS title, any_value(s.title_key) AS title_key,
-       any_value(s.day) AS day, any_value(s.precision) AS precision,
-       greatest(count(r.cited), any_value(coalesce(s.n_references, 0)),
-                any_value(coalesce(s.listed, 0)))::BIGINT AS total,
-       count(d.id) AS in_corpus,
-       count(*) FILTER (d.searchable AND d.day < s.day) AS gold
-FROM staged_surveys s
-LEFT JOIN survey_references r ON r.citing = s.id
-LEFT JOIN documents d ON d.id = r.cited
-GROUP BY s.id
+SELECT *, CASE WHEN day IS NULL THEN 'undated'
+               WHEN total < {min_listed} THEN 'too few references'
+               WHEN gold < {min_available} THEN 'too few references available'
+               ELSE 'kept' END AS fate
+FROM (SELECT s.id, any_value(s.title) AS title, any_value(s.title_key) AS title_key,
+             any_value(s.day) AS day, any_value(s.precision) AS precision,
+             greatest(count(r.cited), any_value(coalesce(s.n_references, 0)),
+                      any_value(coalesce(s.listed, 0)))::BIGINT AS total,
+             count(d.id) AS in_corpus,
+             count(*) FILTER (d.searchable AND d.day < s.day) AS gold
+      FROM staged_surveys s
+      LEFT JOIN read_parquet({references}) r ON r.citing = s.id
+      LEFT JOIN read_parquet({documents}) d ON d.id = r.cited
+      GROUP BY s.id)
 """
 
 
@@ -291,11 +279,3 @@ def view_papers(
     }
     connection.execute(_PAPERS.format(**names))
     connection.execute(_SURVEYS.format(**names))
-
-
-def _read(path: Path) -> int:
-    return int(json.loads(path.read_bytes())["dangling"])
-
-
-def _reasons(fates: dict[str, int]) -> str:
-    return ", ".join(f"{number:,} {why}" for why, number in fates.items()) or "there is none"

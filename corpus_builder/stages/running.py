@@ -16,10 +16,10 @@ from arena._internal.files import sha256_json, write_json
 from arena._internal.workdir import clear_leftovers, only_writer, other_files
 from arena.corpus import layout
 from arena.errors import CorpusError, DataError, did_you_mean
-from corpus_builder._duckdb import readable_errors
 from corpus_builder.build import check_output
-from corpus_builder.stages._plan import Plan, Stage, Steps
-from corpus_builder.stages.corpus import CARD, INDEX
+from corpus_builder.database import readable_errors
+from corpus_builder.stages.base import Plan, Stage, Steps
+from corpus_builder.stages.corpus import CARD, INDEX, is_intact, is_ours
 from corpus_builder.stages.mind_maps import MIND_MAPS
 from corpus_builder.stages.reading import PARSE
 from corpus_builder.stages.references import REFERENCES
@@ -88,7 +88,7 @@ def _reports(
     for stage in STAGES:
         key = sha256_json([key, stage.name, inputs[stage.name]])
         report = None if again else _done(plan.stage(stage.name), key)
-        if report is not None and stage is INDEX and not INDEX.is_intact(plan, report):
+        if report is not None and stage is INDEX and not is_intact(plan, report):
             _clear(plan, stage)  # the output was moved away
             report = None
         now = report is None
@@ -112,7 +112,7 @@ def _reports(
 
 def check_work(plan: Plan) -> None:
     """Raise `CorpusError` if the output, or the directory of stages, holds other files."""
-    check_output(plan.output, plan.overwrite or INDEX.is_ours(plan))
+    check_output(plan.output, plan.overwrite or is_ours(plan))
     if plan.work.exists():
         known = {stage.name for stage in STAGES}
         others = other_files(plan.work, known)
@@ -123,19 +123,25 @@ def check_work(plan: Plan) -> None:
             )
 
 
-def _done(directory: Path, key: str) -> dict[str, Any] | None:
-    """Return the report of a stage that was completed with `key`, or None."""
+def _read(path: Path, key: str) -> Any:
+    """Return a value of a JSON file, or None if it is missing or damaged."""
     try:
-        done = json.loads((directory / _DONE).read_bytes())
-        report: dict[str, Any] = done["report"]
-        return report if key == done["key"] else None
+        return json.loads(path.read_bytes())[key]
     except (OSError, ValueError, LookupError, TypeError):
         return None
 
 
+def _done(directory: Path, key: str) -> dict[str, Any] | None:
+    """Return the report of a stage that was completed with `key`, or None."""
+    report = _read(directory / _DONE, "report")
+    done = isinstance(report, dict) and _read(directory / _DONE, "key") == key
+    return report if done else None
+
+
 def _run(plan: Plan, stage: Stage, key: str) -> dict[str, Any]:
     directory = plan.stage(stage.name)
-    if _begun(directory) != key:
+    # A stage that is done is done with another key, or it would not run.
+    if (directory / _DONE).exists() or _read(directory / _BEGUN, "key") != key:
         _clear(plan, stage)
     directory.mkdir(parents=True, exist_ok=True)
     clear_leftovers(directory)
@@ -166,12 +172,3 @@ def _clear(plan: Plan, stage: Stage) -> None:
             shutil.rmtree(path)
         else:
             path.unlink()
-
-
-def _begun(directory: Path) -> str | None:
-    try:
-        if (directory / _DONE).exists():  # with another key, or the stage would not run
-            return None
-        return str(json.loads((directory / _BEGUN).read_bytes())["key"])
-    except (OSError, ValueError, LookupError, TypeError):
-        return None

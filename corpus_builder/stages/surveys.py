@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,13 +11,11 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from arena._internal.files import TEMPORARY_SUFFIX
 from arena._internal.progress import progress
 from arena.errors import DataError, clip
-from corpus_builder._duckdb import connected, copy, execute, literal
-from corpus_builder._parquet import RowWriter
+from corpus_builder.database import connected, copy, execute, literal
 from corpus_builder.judges import OTHER, SURVEY, VERDICTS, Candidate, Judge, make_judge
-from corpus_builder.stages._plan import Plan, Steps
+from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.reading import CORPUS, SHARDS, view_tables
 
 CANDIDATES = "candidates.parquet"
@@ -54,38 +51,6 @@ FROM candidates c LEFT JOIN abstracts_of a USING (id) LEFT JOIN texts_of t USING
 """
 
 
-class SurveysStage:
-    """Finds candidates by their titles, and judges them."""
-
-    name = "surveys"
-    keeps: tuple[str, ...] = ()
-
-    def inputs(self, plan: Plan) -> Any:
-        """Return pattern, judge and the judge's configuration."""
-        config = plan.config.surveys
-        return [title_pattern(config.title), config.judge, _judge(plan).config]
-
-    def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Write `CANDIDATES` and `JUDGED`.
-
-        Raises:
-            ArenaError: If the judge cannot work; a model's answers are kept in their store.
-        """
-        judge = _judge(plan)
-        counts = steps.once("found", lambda: _find(plan, steps))
-        by_verdict = _have_judged(judge, steps.directory, counts["candidates"])
-        total = counts["candidates"]
-        return {
-            **counts,
-            "judge": plan.config.surveys.judge,
-            "verdicts": by_verdict,
-            "discarded": round(by_verdict[OTHER] / total, 4) if total else None,
-        }
-
-
-SURVEYS = SurveysStage()
-
-
 def title_pattern(words: str) -> str:
     r"""Return the regular expression that a candidate's title must match somewhere, in any case.
 
@@ -118,12 +83,56 @@ def _judge(plan: Plan) -> Judge:
     return make_judge(plan.config.surveys.judge, plan.config.surveys.options)
 
 
+def _inputs(plan: Plan) -> Any:
+    """Return pattern, judge and the judge's configuration."""
+    config = plan.config.surveys
+    return [title_pattern(config.title), config.judge, _judge(plan).config]
+
+
+def _run(plan: Plan, steps: Steps) -> dict[str, Any]:
+    """Write `CANDIDATES` and `JUDGED`.
+
+    Raises:
+        ArenaError: If the judge cannot work; a model's answers are kept in their store.
+    """
+    judge = _judge(plan)
+    found = steps.once("found", lambda: _find(plan, steps))
+    counts = dict.fromkeys(VERDICTS, 0)
+    total = found["candidates"]
+    with (
+        steps.outputs(CANDIDATES, _SCHEMA, JUDGED) as (add_candidate, add_judged),
+        progress(total=total, desc="judge") as bar,
+    ):
+        for batch in _batches(steps.directory / _FOUND, judge.batch):
+            for candidate, judgement in zip(batch, judge.judge(batch), strict=True):
+                if judgement.verdict not in counts:
+                    raise DataError(
+                        f"the judge said {clip(judgement.verdict)} of {candidate.id!r}, which is "
+                        f"none of {', '.join(VERDICTS)}. Mend the judge."
+                    )
+                counts[judgement.verdict] += 1
+                add_candidate((candidate.id, candidate.title, judgement.verdict))
+                entry = candidate._asdict() | judgement._asdict()
+                del entry["abstract"]
+                add_judged(entry)
+            bar.update(len(batch))
+    return {
+        **found,
+        "judge": plan.config.surveys.judge,
+        "verdicts": counts,
+        "discarded": round(counts[OTHER] / total, 4) if total else None,
+    }
+
+
 def _find(plan: Plan, steps: Steps) -> dict[str, int]:
     parse, pattern = plan.stage("parse"), title_pattern(plan.config.surveys.title)
     resources = plan.resources
     with connected(steps.scratch(), resources.database, resources.threads) as connection:
         view_tables(connection, parse / SHARDS)
-        find = {"corpus": literal(parse / CORPUS), "pattern": _quoted(pattern)}
+        find = {
+            "corpus": literal(parse / CORPUS),
+            "pattern": "'" + pattern.replace("'", "''") + "'",
+        }
         execute(connection, _SELECT.format(**find))
         for table in ("abstracts", "texts"):
             execute(connection, _ABSTRACTS.format(table=table, characters=_CHARACTERS))
@@ -133,37 +142,6 @@ def _find(plan: Plan, steps: Steps) -> dict[str, int]:
         ).fetchone()
     assert row
     return dict(zip(("candidates", "by_title", "flagged_by_release"), map(int, row), strict=True))
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _have_judged(judge: Judge, directory: Path, total: int) -> dict[str, int]:
-    counts = dict.fromkeys(VERDICTS, 0)
-    candidates = directory / f".{CANDIDATES}{TEMPORARY_SUFFIX}"
-    judged = directory / f".{JUDGED}{TEMPORARY_SUFFIX}"
-    with (
-        RowWriter(candidates, _SCHEMA) as rows,
-        judged.open("w", encoding="ascii") as lines,
-        progress(total=total, desc="judge") as bar,
-    ):
-        for batch in _batches(directory / _FOUND, judge.batch):
-            for candidate, judgement in zip(batch, judge.judge(batch), strict=True):
-                if judgement.verdict not in counts:
-                    raise DataError(
-                        f"the judge said {clip(judgement.verdict)} of {candidate.id!r}, which is "
-                        f"none of {', '.join(VERDICTS)}. Mend the judge."
-                    )
-                counts[judgement.verdict] += 1
-                rows.add((candidate.id, candidate.title, judgement.verdict))
-                entry = candidate._asdict() | judgement._asdict()
-                del entry["abstract"]
-                lines.write(json.dumps(entry) + "\n")
-            bar.update(len(batch))
-    judged.rename(directory / JUDGED)
-    candidates.rename(directory / CANDIDATES)
-    return counts
 
 
 def _batches(path: Path, size: int) -> Iterator[list[Candidate]]:
@@ -184,3 +162,6 @@ def surveys_of(directory: Path) -> Iterator[tuple[str, str]]:
             for row in batch.to_pylist():
                 if row["verdict"] == SURVEY:
                     yield row["id"], row["title"]
+
+
+SURVEYS = Stage("surveys", _inputs, _run)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypedDict
+from typing import Any
 
 from corpus_builder.world import language as say
 from corpus_builder.world._config import WorldConfig
@@ -26,19 +26,8 @@ _DISTRACTOR_IN_TITLE = 0.1
 _ASIDE_ONE_IN = 3  # distractors mention their topic in the abstract
 
 
-class WrittenSection(TypedDict):
-    """One section of a full text."""
-
-    heading: str
-    text: str
-
-
-class Text(TypedDict):
-    """The written part of a paper record."""
-
-    title: str
-    abstract: str
-    sections: list[WrittenSection]
+Text = dict[str, Any]
+"""The written part of a paper record: ``title``, ``abstract``, ``sections``."""
 
 
 class Writer:
@@ -194,12 +183,12 @@ def _fill_from(patterns: tuple[str, ...], topic: str, take: Take) -> str:
 
 def _section(
     heading: str, patterns: list[int], slots: list[str], sentences: int, take: Take
-) -> WrittenSection:
+) -> dict[str, str]:
     text = " ".join([_fill(say.PATTERNS[patterns.pop()], slots, take()) for _ in range(sentences)])
     return {"heading": heading, "text": text}
 
 
-def _sections(patterns: list[int], slots: list[str], take: Take) -> list[WrittenSection]:
+def _sections(patterns: list[int], slots: list[str], take: Take) -> list[dict[str, str]]:
     kept = say.KEPT_HEADINGS[4 + take() % 3]
     # Short papers have longer sections; six sections hold 36 sentences at most, an abstract 4.
     least = 4 + (len(kept) == 4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -189,15 +189,11 @@ RELATED = "Related Areas"
 """The branch under which a survey's off-topic references are filed, by the topic they are from."""
 
 
-class Node(TypedDict):
-    """A topic, the topics below it, and the ids of the references filed under it itself."""
-
-    name: str
-    subtopics: list[Node]
-    papers: list[str]
+Topic = dict[str, Any]
+"""``name``, ``subtopics`` below it, and ``papers``: ids of the references filed under it itself."""
 
 
-def mind_map(survey: PlannedSurvey, tree: TopicTree, timeline: Timeline) -> Node:
+def mind_map(survey: PlannedSurvey, tree: TopicTree, timeline: Timeline) -> Topic:
     """Return the mind-map whose root is the survey's topic; every reference is filed once."""
     level = tree.level_of(survey.topic)
     paths: dict[int, list[int]] = {}
@@ -219,13 +215,13 @@ def mind_map(survey: PlannedSurvey, tree: TopicTree, timeline: Timeline) -> Node
     return root
 
 
-def _node(name: str) -> Node:
+def _node(name: str) -> Topic:
     return {"name": name, "subtopics": [], "papers": []}
 
 
-def _file(root: Node, paths: dict[int, list[int]], tree: TopicTree, timeline: Timeline) -> None:
+def _file(root: Topic, paths: dict[int, list[int]], tree: TopicTree, timeline: Timeline) -> None:
     """File each paper under the last topic of its path, making the nodes on the way."""
-    nodes: dict[int, Node] = {}
+    nodes: dict[int, Topic] = {}
     for index, path in paths.items():
         at = root
         for topic in path:

@@ -164,6 +164,15 @@ def test_a_file_of_another_size_is_fetched_again(server: ReleaseServer, tmp_path
     assert messages == ["papers/part_000.gz has a wrong size: fetching it again"]
 
 
+def test_leftovers_of_a_kill_are_cleared(server: ReleaseServer, tmp_path: Path) -> None:
+    get(server, tmp_path, "abstracts")
+    (tmp_path / "papers").mkdir()
+    for folder in (tmp_path, tmp_path / "papers", tmp_path / "abstracts"):
+        (folder / ".0123.atomic-write.tmp").write_text("{")
+    get(server, tmp_path)
+    assert files_in(tmp_path) == files_of(server)
+
+
 def test_verify_finds_a_changed_bit(server: ReleaseServer, tmp_path: Path) -> None:
     get(server, tmp_path)
     path = tmp_path / "papers/part_000.gz"

@@ -87,9 +87,9 @@ DIE = """
 import os, signal, sys
 sys.path.insert(0, {tests!r})
 from toy_release import ToyRelease
-from corpus_builder.stages import _plan, plan, read_config, run_stages
+from corpus_builder.stages import base, plan, read_config, run_stages
 left, when = {number}, {when!r}
-def once(self, name, work, once=_plan.Steps.once):
+def once(self, name, work, once=base.Steps.once):
     global left
     if (self._done / f"{{name}}.json").exists():
         return once(self, name, work)
@@ -100,7 +100,7 @@ def once(self, name, work, once=_plan.Steps.once):
     if left == 0:
         os.kill(os.getpid(), signal.SIGKILL)
     return once(self, name, lambda: value)
-_plan.Steps.once = once
+base.Steps.once = once
 config = read_config({config!r})
 run_stages(plan("toy", ToyRelease({release!r}), {output!r}, config, workers=1, memory=1 << 30))
 """
@@ -494,7 +494,7 @@ class Slow(str):
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
         return "SELECT sum(hash(range) % 7) FROM range(99999999999)"
 def slow(connection):
-    from corpus_builder._duckdb import execute
+    from corpus_builder.database import execute
     execute(connection, Slow().format())
 {module}.{name} = {value}
 """

@@ -18,6 +18,7 @@ import pytest
 from helpers import Memory
 
 import arena
+from arena.cli import main
 from arena.corpus import layout
 from arena.errors import CorpusError, DataError
 from corpus_builder.build import build
@@ -269,3 +270,12 @@ def test_an_engine_of_another_corpus_is_refused(tmp_path: Path) -> None:
 def test_a_corpus_is_named_by_its_directory(directory: object) -> None:
     with pytest.raises(DataError, match=r"corpus=.*: give a built corpus, or its directory\."):
         arena.Corpus.open(directory)  # type: ignore[arg-type]
+
+
+def test_the_command_line_skips_the_check(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = corpus / layout.SECTIONS
+    line = ["search", "--corpus", str(corpus), "--query", "graph", "--before", "2012"]
+    with flipped(path, path.stat().st_size // 2):
+        assert main(line) == 2
+        assert f"{str(path)!r} is damaged" in capsys.readouterr().err
+        assert main([*line, "--no-check"]) == 0

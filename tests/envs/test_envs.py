@@ -221,7 +221,7 @@ def test_a_survey_may_be_chosen(world):
         ({"retriever_options": "k1"}, "retriever_options='k1'"),
         ({"retriever_options": {5: 1}}, "retriever_options={5: 1}"),
         ({"retriever": "bm52"}, "Did you mean 'bm25'"),
-        ({"retriever_options": {"statistics": "x"}}, "no statistics named 'x'"),
+        ({"retriever_options": {"statistics": "x"}}, "statistics='x'"),
     ],
 )
 def test_bad_arguments(world, name, options, message):

@@ -289,6 +289,8 @@ LOOP: dict[str, object] = {"a": None}
 LOOP["b"] = [LOOP]
 CHILDREN: list[object] = []
 CHILDREN.append({"label": "y", "children": CHILDREN})
+ENDLESS: list[object] = []
+ENDLESS.append(ENDLESS)
 SHARED: object = []
 for _ in range(100):
     SHARED = [SHARED, SHARED]
@@ -332,8 +334,9 @@ def nested(depth: int) -> dict[str, object]:
         (NOTHING, "no node"),
         ({"label": " ", "children": []}, "no node"),
         ({"label": "", "papers": ["p"]}, "no node"),
-        (LOOP, "contains itself, under 'b'"),
-        ({"label": "x", "children": CHILDREN}, "contains itself, under 'y'"),
+        (LOOP, "65 levels below the root"),
+        ([{"a": ENDLESS}], "contains itself, or nests deeper than 64 levels"),
+        ({"label": "x", "children": CHILDREN}, "65 levels below the root"),
         (nested(65), "65 levels below the root"),
         ({f"n{n}": None for n in range(10_001)}, "more than 10,000 nodes"),
         ({"a": SHARED}, "more than 100,000 entries"),

@@ -290,6 +290,7 @@ def test_markdown(text, expected):
         ("[1] and [a][b]", "[1] and [a][b]"),
         ("** no ** and *", "** no ** and *"),
         ("`open", "`open"),
+        ("``` open `c*d` `[a](b)`", "``` open c*d [a](b)"),
         ("a\0b", "a\ufffdb"),
         ("![x", "![x"),
     ],

@@ -16,7 +16,7 @@ from llm_server import LLMServer
 
 import arena
 from arena.agents import Agent
-from arena.errors import CorpusError, DataError, UnknownNameError
+from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
 from arena.llm import Session
 from arena.results.comparison import LABELS, as_json, as_markdown, as_text, usage_of, verdict
 
@@ -334,6 +334,25 @@ def test_a_run_must_be_finished_and_as_it_was_left(forged, tmp_path, title_run):
         (damaged / "manifest.json").write_text(json.dumps(manifest))
         with pytest.raises(DataError, match="holds no scores of this run"):
             arena.compare([damaged])
+
+
+def test_a_manifest_with_wrong_types_names_the_file_or_does_no_harm(title_run, tmp_path):
+    run = shutil.copytree(title_run, tmp_path / "run")
+    path = run / "manifest.json"
+    manifest = json.loads(path.read_text())
+    inside = [(part, key) for part in ("definition", "environment") for key in manifest[part]]
+    refused = 0
+    for *above, key in [*((key,) for key in manifest), *inside]:
+        for value in (None, 7.5, [7]):
+            damaged = json.loads(json.dumps(manifest))
+            (damaged[above[0]] if above else damaged)[key] = value
+            path.write_text(json.dumps(damaged))
+            try:
+                as_text(arena.compare([run], metrics=["recall@10"]))
+            except ArenaError as error:
+                refused += 1
+                assert str(run) in str(error) or "recall@10" in str(error), (above, key, value)
+    assert refused > 20
 
 
 def test_options_are_checked(forged):

@@ -172,7 +172,7 @@ def test_options_of_parts(titled: Path) -> None:
         ({"weights": {"bm25": 1}}, "give a list of 2 numbers"),
         ({"depth": 0}, "depth=0: give an integer >= 1"),
         ({"depth": 1.5}, "depth=1.5"),
-        ({"fusion": "rfr"}, "no fusion named 'rfr'. Did you mean 'rrf'"),
+        ({"fusion": "rfr"}, "fusion='rfr'. Did you mean 'rrf'"),
         ({"fusion": "score", "k": 60}, "k=60: only fusion='rrf' has a k"),
         ({"bm25": {"k1": object()}}, "must be what JSON can hold"),
     ],

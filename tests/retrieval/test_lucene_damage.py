@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import class_file
 import numpy as np
 import pytest
 from lucene_helpers import build
@@ -15,7 +16,7 @@ import arena
 from arena._internal.arrays import save_array
 from arena.errors import CorpusError
 from arena.retrieval import Scope
-from arena.retrieval.lucene import LuceneRetriever
+from arena.retrieval.lucene import LuceneRetriever, _similarity
 
 pytestmark = pytest.mark.slow  # Java
 
@@ -86,7 +87,7 @@ def test_arrays_of_another_index(copy):
     ):
         before = (copy / f"{name}.npy").read_bytes()
         save_array(copy / f"{name}.npy", array)
-        with pytest.raises(CorpusError, match="do not belong together"):
+        with pytest.raises(CorpusError, match="is damaged"):
             search(copy)
         (copy / f"{name}.npy").write_bytes(before)
 
@@ -104,7 +105,7 @@ def test_a_file_cut_while_it_is_open(copy):
     code = """
 import sys; from pathlib import Path
 from arena.retrieval import Scope
-from arena.retrieval.lucene import LuceneRetriever
+from arena.retrieval.lucene import LuceneRetriever, _similarity
 engine = LuceneRetriever.open(Path(sys.argv[1]))
 engine.search("word1", 1, Scope(400))
 for path in Path(sys.argv[1], "segment").iterdir():
@@ -160,3 +161,7 @@ def test_files_are_given_back_with_the_engine(copy):
     assert held() > 0
     del engine
     assert held() == 0
+
+
+def test_the_compiled_class_is_that_of_its_source():
+    assert _similarity.class_file() == class_file.class_file()

@@ -6,17 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
-from arena.mindmap._layout import (
-    BADGE_SIZE,
-    BRANCH,
-    INNER,
-    LINE,
-    ROOT,
-    Box,
-    Layout,
-    lay_out,
-    leaves,
-)
+from arena.mindmap._layout import BRANCH, INNER, LINE, ROOT, Box, lay_out
 from arena.mindmap.formats import FORMATS, Format
 from arena.mindmap.tree import MindMap
 from arena.text.display import FAMILY, shown, width
@@ -40,11 +30,9 @@ yellow, a line of which does not show on white.
 
 MARGIN = 24.0
 _BETWEEN = 56.0  # maps that stand side by side
-_TWO_SIDED_FROM = 80  # leaves of one of them
-_CAPTION = 15.0
-_LEGEND = 11.0
-_BADGE_MEANING = "papers filed under the heading itself"
-_MARK_MEANING = "=1, =2, ... and equal colours: headings of both maps that mean the same"
+_CAPTION, _LEGEND = 15.0, 11.0
+_COUNTS = "(n): papers filed under the heading itself"
+_MARKS = "=1, =2, ... and equal colours: headings of both maps that mean the same"
 _LINKS = (3.0, 2.2, 1.6, 1.3)  # widths by the level they start from
 
 
@@ -66,14 +54,14 @@ def draw(
         marks: For each map: label -> number of its match in the other maps. With it, matches have
             equal colours and the rest is grey; without it, each branch has a colour.
     """
-    two_sided = None if len(maps) == 1 else max(map(leaves, maps)) >= _TWO_SIDED_FROM
     numbers = marks or [{} for _ in maps]
-    layouts = [lay_out(tree, two_sided, of) for tree, of in zip(maps, numbers, strict=True)]
+    layouts = [lay_out(tree, of) for tree, of in zip(maps, numbers, strict=True)]
+    boxes = [box for layout in layouts for box in layout]
     top = MARGIN + (_CAPTION * 2.2 if captions else 0.0)
-    bottom = top + max(layout.height for layout in layouts)
+    bottom = top + max(box.y + box.height for box in boxes)
     body, left, total = [], MARGIN, 0.0
     for number, layout in enumerate(layouts):
-        room = layout.width
+        room = max(box.x + box.width for box in layout)
         if captions:
             caption = shown(captions[number])
             room = max(room, width(caption, _CAPTION, True))
@@ -82,19 +70,19 @@ def draw(
             line = f"M{_n(left - _BETWEEN / 2)} {_n(MARGIN)}V{_n(bottom)}"
             body.append(f'<path d="{line}" stroke="{GREY}" stroke-opacity="0.35"/>')
         body.append(f'<g transform="translate({_n(left)} {_n(top)})">')
-        body.extend(_map(layout, marks is not None))
+        for box in layout:  # the links first, so that they end under the boxes
+            body.extend(_links(box, marks is not None))
+        for box in layout:
+            body.extend(_box(box, _colour(box, marks is not None)))
         body.append("</g>")
-        total = left + room + MARGIN
+        total = max(total, left + room + MARGIN)
         left += room + _BETWEEN
-    if any(box.badge for layout in layouts for box in layout.boxes):
-        bottom += 30
-        body.extend(_badge(MARGIN, bottom - 12, 15, "n", GREY))
-        body.append(_text(_BADGE_MEANING, MARGIN + 21, bottom - 8, _LEGEND, "start", GREY))
-        total = max(total, 2 * MARGIN + 21 + width(_BADGE_MEANING, _LEGEND))
-    if any(box.mark for layout in layouts for box in layout.boxes):
-        bottom += 24
-        body.append(_text(_MARK_MEANING, MARGIN, bottom - 8, _LEGEND, "start", GREY))
-        total = max(total, 2 * MARGIN + width(_MARK_MEANING, _LEGEND))
+    legends = ((_COUNTS, any(b.node.papers for b in boxes)), (_MARKS, any(b.mark for b in boxes)))
+    for legend, is_needed in legends:
+        if is_needed:
+            bottom += 24
+            body.append(_text(legend, MARGIN, bottom - 2, _LEGEND, "start", GREY))
+            total = max(total, 2 * MARGIN + width(legend, _LEGEND))
     return "\n".join([*_head(maps, captions, total, bottom + MARGIN), *body, "</svg>"]) + "\n"
 
 
@@ -121,15 +109,6 @@ def _head(
     yield f'<rect width="{_n(total)}" height="{_n(height)}" fill="{PAPER}"/>'
 
 
-def _map(layout: Layout, by_match: bool) -> Iterator[str]:
-    """Yield the links first, so that they end under the boxes."""
-    for box in layout.boxes:
-        if box.children:
-            yield from _links(box, by_match)
-    for box in layout.boxes:
-        yield from _box(box, _colour(box, by_match))
-
-
 def _colour(box: Box, by_match: bool) -> str:
     number = box.mark if by_match else box.branch
     if number:
@@ -139,15 +118,12 @@ def _colour(box: Box, by_match: bool) -> str:
 
 def _links(box: Box, by_match: bool) -> Iterator[str]:
     thick = _LINKS[min(box.level, len(_LINKS) - 1)]
-    thick = max(min(thick, round(60 / len(box.children), 1)), 0.6)  # a fan of many, not a bundle
+    thick = max(min(thick, round(60 / max(1, len(box.children)), 1)), 0.6)  # no bundle, but a fan
     curves: dict[str, list[str]] = {}
+    start, middle = box.x + box.width, _n(box.y + box.height / 2)
     for child in box.children:
-        start_x = box.x if child.left else box.x + box.width
-        end_x = child.x + child.width if child.left else child.x
-        start_y, end_y = box.y + box.height / 2, child.y + child.height / 2
-        bend = (end_x - start_x) / 2
-        curve = f"C{_n(start_x + bend)} {_n(start_y)} {_n(end_x - bend)} {_n(end_y)} "
-        path = f"M{_n(start_x)} {_n(start_y)}{curve}{_n(end_x)} {_n(end_y)}"
+        bend, end = _n((start + child.x) / 2), _n(child.y + child.height / 2)
+        path = f"M{_n(start)} {middle}C{bend} {middle} {bend} {end} {_n(child.x)} {end}"
         curves.setdefault(_colour(child, by_match), []).append(path)
     for colour, paths in curves.items():
         yield f'<path d="{"".join(paths)}" fill="none" stroke="{colour}" stroke-width="{thick}"/>'
@@ -158,40 +134,24 @@ def _box(box: Box, colour: str) -> Iterator[str]:
     papers = f"{count:,} paper{'s' if count != 1 else ''}" if count else ""
     title = " - ".join(part for part in (shown(box.node.label), papers) if part)
     yield f"<g><title>{_x(title)}</title>" if title else "<g>"
-    ink = INK
+    ink, radius, look = INK, 0.0, ""
     if style is ROOT:
-        ink = PAPER
-        yield _rectangle(box, min(box.height / 2, 22), f'fill="{INK}"')
+        ink, radius, look = PAPER, min(box.height / 2, 22), f'fill="{INK}"'
     elif style is BRANCH:
-        ink = BRANCHES.get(colour, PAPER)
-        yield _rectangle(box, 9, f'fill="{colour}"')
+        ink, radius, look = BRANCHES.get(colour, PAPER), 9, f'fill="{colour}"'
     elif style is INNER:
-        yield _rectangle(box, 6, f'fill="{colour}" fill-opacity="0.16" stroke="{colour}"')
-    # The badge stands on the outer side, the label where the link arrives.
-    inner, end = box.x + style.across, box.x + box.width - style.across
-    left = end - box.text_width if box.left else inner
+        radius, look = 6, f'fill="{colour}" fill-opacity="0.16" stroke="{colour}"'
+    if look:
+        size = f'width="{_n(box.width)}" height="{_n(box.height)}"'
+        yield f'<rect x="{_n(box.x)}" y="{_n(box.y)}" {size} rx="{_n(radius)}" {look}/>'
+    anchor, x = ("middle", box.x + box.width / 2) if look else ("start", box.x + style.across)
+    middle = box.y + box.height / 2
     if not box.lines:
-        x, y = _n(left + box.text_width / 2), _n(box.y + box.height / 2)
-        yield f'<circle cx="{x}" cy="{y}" r="3" fill="{ink}"/>'
-    anchor, x_text = "middle", left + box.text_width / 2
-    if box.level > 1 and not box.children:
-        anchor, x_text = ("end", left + box.text_width) if box.left else ("start", left)
-    height = style.size * LINE
-    first = box.y + (box.height - height * len(box.lines)) / 2 + height / 2 + style.size * 0.36
+        yield f'<circle cx="{_n(box.x + box.width / 2)}" cy="{_n(middle)}" r="3" fill="{ink}"/>'
     for number, line in enumerate(box.lines):
-        yield _text(line, x_text, first + number * height, style.size, anchor, ink, style.bold)
-    if box.badge:
-        x_badge = inner if box.left else end - box.badge_width
-        yield from _badge(x_badge, box.y + box.height / 2, box.badge_width, box.badge, colour)
+        y = middle + (number - (len(box.lines) - 1) / 2) * style.size * LINE + style.size * 0.36
+        yield _text(line, x, y, style.size, anchor, ink, style.bold)
     yield "</g>"
-
-
-def _badge(x: float, middle: float, across: float, number: str, colour: str) -> Iterator[str]:
-    yield (
-        f'<rect x="{_n(x)}" y="{_n(middle - 7.5)}" width="{_n(across)}" height="15" rx="7.5" '
-        f'fill="{PAPER}" stroke="{colour}"/>'
-    )
-    yield _text(number, x + across / 2, middle + 3.6, BADGE_SIZE, "middle", INK)
 
 
 def _text(
@@ -203,13 +163,6 @@ def _text(
     return (
         f'<text x="{_n(x)}" y="{_n(y)}" font-size="{size:g}"{heavy} fill="{colour}" '
         f'text-anchor="{anchor}" {fitted}>{_x(text)}</text>'
-    )
-
-
-def _rectangle(box: Box, radius: float, look: str) -> str:
-    return (
-        f'<rect x="{_n(box.x)}" y="{_n(box.y)}" width="{_n(box.width)}" '
-        f'height="{_n(box.height)}" rx="{_n(radius)}" {look}/>'
     )
 
 

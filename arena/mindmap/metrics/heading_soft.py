@@ -17,6 +17,7 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
+from arena._internal.cores import one_thread
 from arena.encoders import Encoder
 from arena.errors import DataError, did_you_mean
 from arena.errors import clip as quoted
@@ -187,6 +188,7 @@ def cardinalities(
     return ours, theirs, max(0.0, shared) if clip else shared  # its three parts are rounded
 
 
+@one_thread()
 def _sums(
     vectors: NDArray[np.float64], members: NDArray[np.float64], clip: bool
 ) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from arena._internal.cores import one_thread
 from arena.encoders import Encoder
 from arena.mindmap._labels import check_maps, unit_vectors
 from arena.mindmap.metrics import MIND_MAP_METRICS
@@ -119,6 +120,7 @@ def alike(predicted: MindMap, gold: MindMap, encoder: str | Encoder | None) -> N
     )
     if encoder is not None and ours and theirs:
         vectors = unit_vectors([*rows[ours], *columns[theirs]], encoder)
-        cosines = vectors[: len(ours)] @ vectors[len(ours) :].T
+        with one_thread():
+            cosines = vectors[: len(ours)] @ vectors[len(ours) :].T
         same[np.ix_(ours, theirs)] |= np.rint(cosines * 1e6) > _THRESHOLD
     return same

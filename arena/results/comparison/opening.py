@@ -38,6 +38,10 @@ def open_run(directory: str | Path) -> tuple[OpenedRun, dict[str, Any]]:
         what = "is a file" if place.exists() else "does not exist"
         raise CorpusError(f"{str(directory)!r} {what}. Name the --output of a run.")
     run = OpenedRun(place)
+    if not isinstance(names := run.manifest["definition"].get("metrics", []), list):
+        raise CorpusError(
+            f"{str(place / MANIFEST)!r} is damaged: definition.metrics={clip(names)}. Run it again."
+        )
     files = finished_files(place, run.manifest)
     for name in (_METRICS, TRAJECTORIES):
         if name not in files:

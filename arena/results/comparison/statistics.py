@@ -7,7 +7,6 @@ every published p and interval beyond 16 surveys would change; Student's t is Sc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,14 +118,9 @@ def _signs(n: int) -> Iterator[Floats]:
     if 2**n <= PERMUTATIONS:
         for start in range(0, 2**n, _CHUNK):
             numbers = np.arange(start, min(start + _CHUNK, 2**n))
-            yield _as_signs((numbers[:, None] >> np.arange(n)) & 1)
+            yield (1.0 - 2.0 * ((numbers[:, None] >> np.arange(n)) & 1)).astype(np.float64)
         return
     random = np.random.default_rng([_SEED, n])
     for start in range(0, PERMUTATIONS, _CHUNK):
         size = (min(_CHUNK, PERMUTATIONS - start), n)
-        yield _as_signs(random.integers(0, 2, size=size, dtype=np.int8))
-
-
-def _as_signs(bits: NDArray[Any]) -> Floats:
-    signs: Floats = 1.0 - 2.0 * bits.astype(np.float64)
-    return signs
+        yield (1.0 - 2.0 * random.integers(0, 2, size=size, dtype=np.int8)).astype(np.float64)

@@ -180,21 +180,19 @@ class Experiment(Settings):
 
     @model_validator(mode="after")
     def _check_labels(self) -> Experiment:
-        """Refuse labels that are equal as names of directories."""
-        agents = {place[-1] for place, _ in self.placed_rows()}
-        for kind, labels in (("agents", agents), ("retrievers", set(self.retrievers))):
+        """Refuse labels that are no names of directories, or the same one."""
+        agents = dict.fromkeys(place[-1] for place, _ in self.placed_rows())
+        for kind, labels in (("agents", agents), ("retrievers", self.retrievers)):
             taken: dict[str, str] = {}
-            for label in sorted(labels):
-                if len(label) > _LONGEST[kind] or not label.isprintable() or not slug(label):
-                    raise refusal(
-                        f"the label {clip(label)} of {kind} must have 1 to {_LONGEST[kind]} "
-                        "printable characters, and a letter or digit among them."
-                    )
-                if (other := taken.setdefault(slug(label), label)) != label:
-                    raise refusal(
-                        f"the labels {clip(other)} and {clip(label)} of {kind} name the same "
-                        f"directory, {clip(slug(label))}. Change one of them."
-                    )
+            for label in labels:
+                other = taken.setdefault(slug(label), label)
+                if other != label:
+                    why = f"and {clip(other)} name the same directory, {clip(slug(label))}"
+                elif len(label) > _LONGEST[kind] or not label.isprintable() or not slug(label):
+                    why = f"must have 1 to {_LONGEST[kind]} characters, and a letter or digit"
+                else:
+                    continue
+                raise refusal(f"the label {clip(label)} of {kind} {why}. Change it.")
         return self
 
     @property

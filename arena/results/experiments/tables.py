@@ -216,25 +216,21 @@ def _blocks(
 
 
 def _published(paper: PublishedFigure) -> dict[str, Any]:
+    def printed(column: Sequence[Any]) -> list[str | None]:
+        """Give numbers the zeros at their ends back, which YAML drops."""
+        decimals = [len(str(v).partition(".")[2]) for v in column if isinstance(v, float)]
+        form = f".{max(decimals, default=0)}f"
+        texts = [format(v, form) if isinstance(v, float) else str(v) for v in column]
+        return [None if v is None else text for v, text in zip(column, texts, strict=True)]
+
     columns = list(zip(*paper.rows, strict=True))
-    shown = []
-    for column in columns:  # give numbers the zeros at their ends back, which YAML drops
-        decimals = max(
-            (len(str(v).partition(".")[2]) for v in column if isinstance(v, float)), default=0
-        )
-        shown.append(
-            [
-                f"{v:.{decimals}f}" if isinstance(v, float) else v if v is None else str(v)
-                for v in column
-            ]
-        )
     numeric = [all(isinstance(v, int | float | None) for v in column) for column in columns]
+    title = "The paper, on its own corpus, not to be compared with the above"
     return {
         "name": "paper",
-        "title": "The paper, on its own corpus, not to be compared with the above "
-        f"({paper.source})",
+        "title": f"{title} ({paper.source})",
         "header": paper.header,
-        "rows": list(zip(*shown, strict=True)),
+        "rows": list(zip(*map(printed, columns), strict=True)),
         "align": "".join("lr"[number] for number in numeric),
     }
 
@@ -255,8 +251,8 @@ def _notes(
     }
     scored = {name: scores[run] for name, run in runs.items() if run in scores}
     notes = []
-    for score in list(scored.values())[:1]:
-        counts = score["counts"]
+    if scored:
+        counts = next(iter(scored.values()))["counts"]
         left = f" ({counts['not_scored']} without labels)" if counts["not_scored"] else ""
         notes.append(
             f"Task {table.task}, mean over {counts['scored']} of {counts['surveys']} surveys{left}."

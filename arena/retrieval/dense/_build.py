@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.arrays import ArrayWriter, load_array
-from arena._internal.files import TEMPORARY_SUFFIX, sha256_json, write_json
+from arena._internal.arrays import HEADER, ArrayWriter, save_array
+from arena._internal.files import sha256_json, write_json
+from arena._internal.workdir import clear_temporary
 from arena.encoders import Encoder, make_encoder
 from arena.errors import DataError, clip
 from arena.retrieval.base import IndexInput, Spread
@@ -26,8 +27,6 @@ from arena.retrieval.dense._vectors import (
     DOCUMENTS,
     MAX_DIMENSION,
     VECTORS,
-    VectorWriter,
-    has_rows,
     normalised,
 )
 
@@ -37,29 +36,14 @@ BATCH_ROWS = 256
 _STATE = "building.json"
 
 
-class _Digest:
-    """Hash of the texts so far, to recognise them after a restart."""
-
-    def __init__(self) -> None:
-        self._hash = hashlib.sha256()
-
-    def add(self, document: int, text: str) -> None:
-        data = text.encode("utf-8", "surrogatepass")
-        self._hash.update(f"{document} {len(data)} ".encode())
-        self._hash.update(data)
-
-    def __str__(self) -> str:
-        return self._hash.hexdigest()
-
-
 def write_vectors(
     source: IndexInput,
     directory: Path,
     fields: tuple[str, ...],
     progress: Callable[..., Any],
-    encoder: Encoder,
+    made: Making,
     identity: dict[str, Any],
-    elsewhere: tuple[Spread, Making] | None = None,
+    spread: Spread | None = None,
 ) -> int:
     """Write a vector for each searchable paper; return how many are zero, being blank.
 
@@ -68,84 +52,78 @@ def write_vectors(
         directory: Directory of the index, empty or as a killed build left it.
         fields: Fields to encode.
         progress: As in `Retriever.build`.
-        encoder: Encoder of the papers.
+        made: How a process makes the encoder of the papers.
         identity: All that the vectors depend on besides the papers; vectors of another identity
             that the directory holds are made again.
-        elsewhere: Runs the encoding in other processes, to the same bytes.
+        spread: Runs the encoding in other processes, to the same bytes.
     """
-    for leftover in directory.glob(f".*{TEMPORARY_SUFFIX}"):
-        leftover.unlink()
-    rows, dimension = int(source.searchable_before[-1]), encoder.dimension
+    clear_temporary([directory])
+    _encoder.cache_clear()
+    rows, dimension = int(source.searchable_before[-1]), made.dimension
     if isinstance(dimension, bool) or not 1 <= dimension <= MAX_DIMENSION:
         raise DataError(f"the encoder has {clip(dimension)} dimensions, not 1 to {MAX_DIMENSION}.")
     key = sha256_json({**identity, "fields": fields, "rows": rows, "dimension": dimension})
     texts, done, blank, digest = _resume(source, directory, fields, key, dimension)
-    vectors = directory / VECTORS
-    with VectorWriter(vectors, (rows, dimension), done) as writer:
+    path = directory / VECTORS
+    with ArrayWriter(path, np.float16, columns=dimension, done=done) as writer:
         shown = progress(texts, initial=done) if done else progress(texts)
         batches = _batches(shown, done, blank, digest)
-        if elsewhere is None:
-            encoded = _encoded(batches, encoder, dimension)
-        else:
-            spread, made = elsewhere
-            encoded = encoded_elsewhere(batches, made, spread)
-        for batch, new in encoded:
+        for batch, new in _encoded(batches, made, spread or map):
             writer.append(new)
+            writer.sync()
             done, blank = batch.row + len(new), batch.blank
             state = {"key": key, "rows": done, "blank": blank, "texts": batch.seen}
             write_json(directory / _STATE, state)
-    if done != rows:
-        raise DataError(f"the corpus announced {rows} papers and gave {done}.")
-    searchable = np.flatnonzero(np.diff(source.searchable_before))
-    with ArrayWriter(directory / DOCUMENTS, np.uint32) as documents:
-        documents.append(searchable)
-    load_array(vectors)
+        if done != rows:
+            raise DataError(f"the corpus announced {rows} papers and gave {done}.")
+    save_array(directory / DOCUMENTS, np.flatnonzero(np.diff(source.searchable_before)), np.uint32)
     return blank
 
 
 def finish(directory: Path) -> None:
-    """Remove what only an unfinished build needs."""
+    """Let go of what only an unfinished build needs."""
+    _encoder.cache_clear()
     (directory / _STATE).unlink(missing_ok=True)
-
-
-def _encoded(
-    batches: Iterator[Batch], encoder: Encoder, dimension: int
-) -> Iterator[tuple[Batch, NDArray[np.float16]]]:
-    for batch in batches:
-        yield batch, encode(encoder, batch.texts, batch.first, dimension)
 
 
 def _resume(
     source: IndexInput, directory: Path, fields: tuple[str, ...], key: str, dimension: int
-) -> tuple[Iterator[tuple[int, str]], int, int, _Digest]:
+) -> tuple[Iterator[tuple[int, str]], int, int, Any]:
     """Return the texts still to do, and the rows, blanks and digest of those done."""
     texts = source.texts(fields)
     try:
         state = json.loads((directory / _STATE).read_bytes())
         done, blank, known = int(state["rows"]), int(state["blank"]), str(state["texts"])
-        usable = state["key"] == key and has_rows(directory / VECTORS, done, dimension)
+        size = (directory / VECTORS).stat().st_size
+        usable = state["key"] == key and size >= HEADER + done * dimension * 2
     except (OSError, ValueError, LookupError, TypeError):
         usable = False
     if usable:
-        digest = _Digest()
+        digest = hashlib.sha256()
         for document, text in islice(texts, done):
-            digest.add(document, text)
-        if str(digest) == known:
+            add_text(digest, document, text)
+        if digest.hexdigest() == known:
             return texts, done, blank, digest
         texts = source.texts(fields)
-    return texts, 0, 0, _Digest()
+    return texts, 0, 0, hashlib.sha256()
+
+
+def add_text(digest: Any, document: int, text: str) -> None:
+    """Add a text to the digest by which texts are recognised after a restart."""
+    data = text.encode("utf-8", "surrogatepass")
+    digest.update(f"{document} {len(data)} ".encode() + data)
 
 
 def _batches(
-    texts: Iterable[tuple[int, str]], row: int, blank: int, digest: _Digest
+    texts: Iterable[tuple[int, str]], row: int, blank: int, digest: Any
 ) -> Iterator[Batch]:
     """Yield the texts from a row on in batches, with what is known of all up to there."""
     iterator = iter(texts)
     while some := list(islice(iterator, BATCH_ROWS)):
         for document, text in some:
-            digest.add(document, text)
+            add_text(digest, document, text)
             blank += not text.strip()
-        yield Batch(row, some[0][0], [text for _, text in some], blank, str(digest))
+        yield Batch(row, some[0][0], [text for _, text in some], blank, digest.hexdigest())
         row += len(some)
 
 
@@ -246,17 +224,12 @@ def encode(encoder: Encoder, texts: list[str], first: int, dimension: int) -> ND
         raise DataError(f"{error} It is of one of {len(texts)} papers from {first} on.") from None
 
 
-def encoded_elsewhere(
-    batches: Iterable[Batch], made: Making, spread: Spread
+def _encoded(
+    batches: Iterable[Batch], made: Making, spread: Callable[..., Iterable[Any]]
 ) -> Iterator[tuple[Batch, NDArray[np.float16]]]:
     """Yield each batch without its texts, and its vectors, in order.
 
     Vectors that come before their turn wait in memory; a killed build encodes those again.
-
-    Args:
-        batches: Batches in order.
-        made: How a process makes the encoder.
-        spread: Runs the tasks.
     """
     order: deque[Batch] = deque()
     ready: dict[int, NDArray[np.float16]] = {}

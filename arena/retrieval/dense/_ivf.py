@@ -9,14 +9,14 @@ scores are exact.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from arena._internal.cores import one_thread
 from arena._internal.lazy import absent
 from arena.errors import CorpusError, DataError, clip
 from arena.retrieval.dense._flat import FlatSearch, RowRanking, RowRequest, best
@@ -52,7 +52,7 @@ def build(
         faiss.METRIC_INNER_PRODUCT,
     )
     index.cp.spherical = True
-    with _one_thread(faiss):  # so that the number of threads cannot show in the file
+    with one_thread(always=True):  # so that the number of threads cannot show in the file
         index.train(vectors[:training].astype(np.float32))
         lows = range(0, len(vectors), _BLOCK_ROWS)
         for low in progress(lows, total=len(lows), desc="inverted lists", unit="block"):
@@ -74,17 +74,6 @@ def load_faiss() -> Any:
         raise DataError(
             f"{absent('a search by inverted lists', 'faiss')}, or search with search='flat'."
         ) from None
-
-
-@contextmanager
-def _one_thread(faiss: Any) -> Iterator[None]:
-    """Let faiss use one thread for what the calling thread asks of it."""
-    before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(1)
-    try:
-        yield
-    finally:
-        faiss.omp_set_num_threads(before)
 
 
 class IVFSearch:
@@ -135,7 +124,7 @@ class IVFSearch:
         selector = faiss.IDSelectorRange(0, request.end, True)
         parameters = faiss.SearchParametersIVF(sel=selector, nprobe=self._probes)
         query = request.query.astype(np.float32)[None]
-        with _one_thread(faiss):  # a pool of threads would not survive a fork
+        with one_thread(always=True):  # a pool of threads would not survive a fork
             _, ids = self._index.search(query, self._candidates(request), params=parameters)
         ids = ids[(ids >= 0) & (ids < request.end)]
         rows = np.setdiff1d(ids, request.excluded, assume_unique=True)

@@ -8,55 +8,22 @@ CPUs, so vectors come as their bits, uint16.
 
 from __future__ import annotations
 
-import platform
-from importlib import import_module
 from typing import Any
 
-import numba
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 _STRIDE = 64
-_ir: Any = import_module("llvmlite.ir")
-_config: Any = numba.config
-
-
-@intrinsic
-def widen_by_instruction(typing_context: Any, bits: Any) -> Any:
-    """In compiled code: return the float32 of a float16 given as its bits."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.fpext(builder.bitcast(arguments[0], _ir.HalfType()), _ir.FloatType())
-
-    return types.float32(types.uint16), generate
 
 
 @njit(cache=True, nogil=True)
-def widen_by_arithmetic(bits) -> Any:  # type: ignore[no-untyped-def]
-    """Return the same of a finite float16, on any processor."""
+def widen(bits) -> Any:  # type: ignore[no-untyped-def]
+    """Return the float32 of a finite float16 given as its bits."""
     magnitude = np.uint32(bits) & np.uint32(0x7FFF)
-    if magnitude < 0x400:  # subnormal
-        value = np.float32(magnitude) * np.float32(2.0**-24)
-    else:
-        value = np.uint32((magnitude << 13) + (112 << 23)).view(np.float32)
-    return -value if bits & 0x8000 else value
-
-
-def _has_instruction() -> bool:
-    """Return whether the processor that numba compiles for converts float16 itself.
-
-    Where it does not, LLVM calls a function that no library of the process provides.
-    """
-    if _config.CPU_NAME or _config.CPU_FEATURES is not None:
-        return False
-    if platform.machine() in ("aarch64", "arm64"):
-        return True
-    features: Any = import_module("llvmlite.binding").get_host_cpu_features()
-    return bool(features.get("f16c"))
-
-
-widen: Any = widen_by_instruction if _has_instruction() else widen_by_arithmetic
+    small = np.float32(np.int32(magnitude)) * np.float32(2.0**-24)
+    large = np.uint32((magnitude << np.uint32(13)) + np.uint32(112 << 23)).view(np.float32)
+    value = small if magnitude < np.uint32(0x400) else large  # below it is subnormal
+    return -value if bits & np.uint16(0x8000) else value
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-import threading
-from collections import OrderedDict
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +70,7 @@ class QueryVectors:
         model: str | None,
         keep: int,
     ) -> None:
-        self._directory, self._description, self._keep = directory, description, keep
+        self._directory, self._description = directory, description
         name, options = description["encoder"], dict(description["options"])
         known = option_names(ENCODERS.get(name))
         if model is not None:
@@ -86,8 +84,7 @@ class QueryVectors:
             options["device"] = device
         self._encoder: Encoder = make_encoder(name, options)
         self._checked = False
-        self._kept: OrderedDict[bytes, NDArray[np.float16] | None] = OrderedDict()
-        self._lock = threading.Lock()
+        self._vector = lru_cache(maxsize=keep)(self._encode)
 
     @property
     def kind(self) -> type[Encoder]:
@@ -115,18 +112,8 @@ class QueryVectors:
         """
         if not query.strip():
             return None
-        query = _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", query)  # no tokenizer takes one
-        key = hashlib.sha256(query.encode()).digest()  # of one size, however long the query
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-        vector = self._encode(query)
-        with self._lock:
-            self._kept[key] = vector
-            while len(self._kept) > self._keep:
-                self._kept.popitem(last=False)
-        return vector
+        # No tokenizer takes a lone surrogate.
+        return self._vector(_LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", query))
 
     def _encode(self, query: str) -> NDArray[np.float16] | None:
         self._check()

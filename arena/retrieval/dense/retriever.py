@@ -16,8 +16,9 @@ import numpy as np
 
 from arena._internal.files import write_json
 from arena._internal.lazy import once
+from arena._internal.options import require_choice, require_integer
 from arena.encoders import make_encoder
-from arena.errors import CorpusError, DataError, clip, did_you_mean
+from arena.errors import CorpusError, DataError, clip
 from arena.retrieval.base import (
     RETRIEVERS,
     IndexInput,
@@ -38,7 +39,6 @@ IVF_FROM = 1_000_000
 """Rows from which inverted lists are built and used by themselves."""
 
 _SEARCH = ("auto", "flat", "ivf")
-_OPTIONS = ("search", "probes", "device", "cache", "model")
 
 
 @RETRIEVERS.register("dense")
@@ -75,11 +75,9 @@ class Dense(Retriever):
             DataError: if an option is out of its range, or a package of the encoder is absent.
             CorpusError: if the index is damaged, or another one takes its place meanwhile.
         """
-        if search not in _SEARCH:
-            raise DataError(f"search={clip(search)}.{did_you_mean(search, _SEARCH)}")
-        for name, value, least in (("probes", probes, 1), ("cache", cache, 0)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise DataError(f"{name}={clip(value)}: give an integer >= {least}.")
+        require_choice("search", search, _SEARCH)
+        require_integer("probes", probes, 1)
+        require_integer("cache", cache, 0)
         if not isinstance(device, str) or device.partition(":")[0] not in ("auto", "cpu", "cuda"):
             raise DataError(f"device={clip(device)}: give auto, cpu, cuda or cuda:1.")
         if model is not None and not isinstance(model, str):
@@ -144,9 +142,8 @@ class Dense(Retriever):
         """
         if not isinstance(ivf, bool) and ivf != "auto":
             raise DataError(f"ivf={clip(ivf)}: give true, false or auto.")
-        for name, value, least in (("lists", lists, 1), ("training", training, lists)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise DataError(f"{name}={clip(value)}: give an integer >= {least}.")
+        require_integer("lists", lists, 1)
+        require_integer("training", training, lists)
         made = make_encoder(encoder, options)
         kept = {name: value for name, value in options.items() if name != "device"}
         identity = {"encoder": encoder, "options": kept, "config": made.config}
@@ -155,8 +152,8 @@ class Dense(Retriever):
         parameters = {"lists": lists, "training": training} if with_lists else None
         if parameters:
             _ivf.load_faiss()
-        elsewhere = None if spread is None else (spread, making(encoder, options, made))
-        blank = write_vectors(source, directory, fields, progress, made, identity, elsewhere)
+        how = making(encoder, options, made)
+        blank = write_vectors(source, directory, fields, progress, how, identity, spread)
         described = {
             **identity, "dimension": made.dimension, "fields": list(fields), "ivf": parameters,
         }  # fmt: skip
@@ -173,14 +170,6 @@ class Dense(Retriever):
             "dimension": made.dimension,
             "ivf": parameters and {**parameters, "probes": _ivf.PROBES, "recall@100": recall},
         }
-
-    @classmethod
-    def open(cls, directory: Path, **options: Any) -> Dense:
-        """Open an index that `build` wrote; for the options see `__init__`."""
-        for name in options:
-            if name not in _OPTIONS:
-                raise DataError(f"dense has no option {clip(name)}.{did_you_mean(name, _OPTIONS)}")
-        return cls(directory, **options)
 
     def search(self, query: str, k: int, scope: Scope) -> Ranking:
         """Return the `k` documents of `scope` whose vectors are nearest to the query's.

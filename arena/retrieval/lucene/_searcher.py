@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.errors import CorpusError
-from arena.retrieval.base import OpenedIndex
 from arena.retrieval.lucene import _jvm, _similarity
 
 FIELD = "text"
@@ -46,47 +45,6 @@ class Statistics(NamedTuple):
     length: int
 
 
-class LuceneSearcher:
-    """One index, opened with the first search; any number of threads may search."""
-
-    def __init__(
-        self, directory: Path, documents: int, k1: float, b: float, index: OpenedIndex
-    ) -> None:
-        """Open nothing yet; `index` recognises the index when the first search opens it."""
-        self._directory, self._documents, self._k1, self._b = directory, documents, k1, b
-        self._index = index
-        self._opened: _Opened | None = None
-
-    def search(
-        self,
-        terms: Sequence[tuple[str, int]],
-        k: int,
-        end: int,
-        excluded: tuple[int, ...],
-        statistics: Statistics,
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return the `k` best of Lucene's documents below `end` and their scores, best first.
-
-        Args:
-            terms: Distinct terms and their frequencies in the query.
-            k: Number of documents, at least 1, at most those of the scope.
-            end: Documents numbered below this exist,
-            excluded: except these, ascending.
-            statistics: Statistics of these documents, or of the whole index.
-        """
-        java = _jvm.start()
-        doing = f"{str(self._directory)!r} cannot be searched"
-        with _jvm.java_errors(doing, REBUILD, CorpusError):
-            if self._opened is None:
-                with _jvm.lock:
-                    if self._opened is None:
-                        self._index.check()
-                        opened = _Opened(java, self._directory, self._documents, self._k1, self._b)
-                        self._index.check()
-                        self._opened = opened
-            return self._opened.search(terms, k, end, excluded, statistics)
-
-
 class _JavaScope:
     """What all searches of one scope share.
 
@@ -111,12 +69,14 @@ class _JavaScope:
         self.terms: dict[str, Any] = {}
 
 
-class _Opened:
-    """The Java objects of an open index. Methods that need `_jvm.lock` take it themselves."""
+class LuceneSearcher:
+    """The Java objects of an open index; any number of threads may search.
 
-    def __init__(
-        self, java: _jvm.Java, directory: Path, documents: int, k1: float, b: float
-    ) -> None:
+    Methods that need `_jvm.lock` take it themselves.
+    """
+
+    def __init__(self, directory: Path, documents: int, k1: float, b: float) -> None:
+        java = _jvm.start()
         lucene = java.lucene
         self._Searcher = lucene("search.IndexSearcher")
         self._Similarity = java(_similarity.NAME)
@@ -157,6 +117,15 @@ class _Opened:
         excluded: tuple[int, ...],
         statistics: Statistics,
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return the `k` best of Lucene's documents below `end` and their scores, best first.
+
+        Args:
+            terms: Distinct terms and their frequencies in the query.
+            k: Number of documents, at least 1, at most those of the scope.
+            end: Documents numbered below this exist,
+            excluded: except these, ascending.
+            statistics: Statistics of these documents, or of the whole index.
+        """
         scope = self._scope(end, excluded, statistics)
         queries = [
             (query, times)

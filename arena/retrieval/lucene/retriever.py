@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from arena._internal.arrays import load_array
 from arena._internal.cores import cores
+from arena._internal.lazy import once
 from arena.errors import CorpusError
 from arena.retrieval._bm25 import BM25
 from arena.retrieval.base import RETRIEVERS, IndexInput, OpenedIndex, Ranking, Request, Scope
-from arena.retrieval.lucene._jvm import requirements
+from arena.retrieval.lucene import _jvm
 from arena.retrieval.lucene._searcher import REBUILD, SEGMENT, LuceneSearcher, Statistics
 from arena.text import analyze
 
@@ -50,27 +50,23 @@ class LuceneRetriever(BM25):
             ArenaError: if a package or Java is absent.
         """
         super().__init__(statistics, k1, b)
-        requirements()
+        _jvm.requirements()
         # Java opens its files with the first search; the arrays of another index would give wrong
         # scores.
-        opened = OpenedIndex(directory, "documents_before.npy")
-        self._documents_before, self._length_before, self._documents = (
-            _load(directory / f"{name}.npy")
-            for name in ("documents_before", "length_before", "documents")
-        )
-        size = len(self._documents_before)
-        if (
-            size == 0
-            or len(self._length_before) != size
-            or len(self._documents) != self._documents_before[-1]
-        ):
+        self._opened = OpenedIndex(directory, "documents_before.npy")
+        try:
+            before = load_array(directory / "documents_before.npy", np.int64)
+            lengths = load_array(directory / "length_before.npy", np.int64, size=len(before))
+            self._documents = load_array(directory / "documents.npy", np.uint32)
+        except FileNotFoundError as error:
+            raise _damaged(directory, f"{Path(error.filename).name} is missing") from None
+        if not len(before) or len(self._documents) != before[-1]:
             raise _damaged(directory, "its arrays do not belong together")
         if not any((directory / SEGMENT).glob("segments_*")):
             raise _damaged(directory, f"{SEGMENT}/segments_* is missing")
-        opened.check()
-        self._searcher = LuceneSearcher(
-            directory / SEGMENT, len(self._documents), self._k1, self._b, opened
-        )
+        self._opened.check()
+        self._documents_before, self._length_before = before, lengths
+        self._segment = directory / SEGMENT
 
     @classmethod
     def build(
@@ -104,11 +100,13 @@ class LuceneRetriever(BM25):
         terms = Counter(analyze(query)) if k > 0 else None
         if not terms:
             return Ranking(np.empty(0, np.int64), np.empty(0))
-        numbers, scores = self._searcher.search(
-            # In the order of their bytes: sums do not depend on the order of the words.
-            sorted(terms.items(), key=lambda item: item[0].encode("utf-8", "surrogatepass")),
-            k, end, excluded, self._counts(limit, scope.excluded),
-        )  # fmt: skip
+        # In the order of their bytes: sums do not depend on the order of the words.
+        ordered = sorted(terms.items(), key=lambda item: item[0].encode("utf-8", "surrogatepass"))
+        statistics = self._counts(limit, scope.excluded)
+        _jvm.start()
+        doing = f"{str(self._segment)!r} cannot be searched"
+        with _jvm.java_errors(doing, REBUILD, CorpusError):
+            numbers, scores = self._searcher.search(ordered, k, end, excluded, statistics)
         return Ranking(self._documents[numbers].astype(np.int64), scores.astype(np.float64))
 
     def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
@@ -122,6 +120,14 @@ class LuceneRetriever(BM25):
         with ThreadPoolExecutor(workers) as pool:
             return list(pool.map(lambda request: self.search(*request), requests))
 
+    @once
+    def _searcher(self) -> LuceneSearcher:
+        with _jvm.lock:
+            self._opened.check()
+            searcher = LuceneSearcher(self._segment, len(self._documents), self._k1, self._b)
+            self._opened.check()
+            return searcher
+
     def _counts(self, limit: int, excluded: tuple[int, ...]) -> Statistics:
         """Return what is counted: the documents before `limit`, or those of the corpus."""
         lengths = self._length_before
@@ -133,13 +139,6 @@ class LuceneRetriever(BM25):
             self._documents_before.item(limit) - len(hidden),
             lengths.item(limit) - sum(lengths.item(d + 1) - lengths.item(d) for d in hidden),
         )
-
-
-def _load(path: Path) -> NDArray[Any]:
-    try:
-        return load_array(path)
-    except FileNotFoundError:
-        raise _damaged(path.parent, f"{path.name} is missing") from None
 
 
 def _damaged(directory: Path, what: str) -> CorpusError:

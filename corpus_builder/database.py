@@ -41,8 +41,8 @@ def readable_errors(what: str, advice: str, damaged: str = "") -> Iterator[None]
     except (duckdb.Error, RuntimeError, pa.ArrowException, json.JSONDecodeError) as error:
         if isinstance(error, duckdb.Error | RuntimeError) and "interrupted" in str(error).lower():
             raise KeyboardInterrupt from None
-        if isinstance(error, RuntimeError):
-            raise
+        if isinstance(error, RuntimeError | duckdb.CatalogException | duckdb.BinderException):
+            raise  # a bug
         why = str(error).splitlines()[0].rstrip(".")
         if not isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException):
             raise DataError(f"{what}: {why}. {damaged}".strip()) from error

@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from arena._internal.files import write_json
+import pyarrow as pa
+
+from arena._internal.cores import cores
+from arena._internal.files import TEMPORARY_SUFFIX, write_json
 from arena.errors import DataError, clip
 from corpus_builder.executors import EXECUTORS, Executor, make_executor
+from corpus_builder.parquet import RowWriter
 from corpus_builder.release import RecordLimits, Release
-from corpus_builder.stages._config import Config
+from corpus_builder.stages.config import Config
 
 LEAST_MEMORY = 1_000_000_000
 _OWN = 300 << 20  # bytes that Python, Arrow and NumPy take before any data
@@ -120,7 +125,7 @@ def plan(
         raise DataError(f"memory={clip(memory)} bytes: a build needs at least 1 GB.")
     asked = workers
     if workers is None:
-        workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+        workers = cores()
     if workers < 1:
         raise DataError(f"workers={clip(workers)}: give at least 1.")
     resources = Resources(memory, workers)
@@ -133,34 +138,6 @@ def plan(
     limits = RecordLimits(config.dates.first_year, last, config.characters)
     path = Path(os.path.realpath(output))
     return Plan(source, release, path, config, resources, executor, limits, overwrite, str(output))
-
-
-class Stage(Protocol):
-    """One stage.
-
-    Attributes:
-        name: Name of the stage and of its directory.
-        keeps: Files and directories that stay when the stage runs again with other inputs; `run`
-            removes those of them that are outdated.
-    """
-
-    name: str
-    keeps: tuple[str, ...]
-
-    def inputs(self, plan: Plan) -> Any:
-        """Return, as JSON values, what the result depends on besides the earlier stages.
-
-        A stage that was done with other inputs runs again, and so do all later stages.
-        """
-        ...
-
-    def run(self, plan: Plan, steps: Steps) -> dict[str, Any]:
-        """Write the stage's output; continue where a killed run stopped.
-
-        Returns:
-            The report: counts, by name, that depend on the input alone.
-        """
-        ...
 
 
 class Steps:
@@ -195,3 +172,41 @@ class Steps:
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir(parents=True)
         return path
+
+    @contextmanager
+    def outputs(self, table: str, schema: pa.Schema, notes: str) -> Iterator[tuple[Any, Any]]:
+        """Open a table and a file of JSON lines, which appear when both are complete.
+
+        Args:
+            table: Name of the Parquet file.
+            schema: Schema of its columns.
+            notes: Name of the file of JSON lines.
+
+        Yields:
+            A function that adds a row to the table, and one that adds an object to the lines.
+        """
+        new = [self.directory / f".{name}{TEMPORARY_SUFFIX}" for name in (table, notes)]
+        with RowWriter(new[0], schema) as rows, new[1].open("w", encoding="ascii") as lines:
+            yield rows.add, lambda entry: lines.write(json.dumps(entry) + "\n")
+        for path, name in zip(new, (table, notes), strict=True):
+            path.rename(self.directory / name)
+
+
+class Stage(NamedTuple):
+    """One stage.
+
+    Attributes:
+        name: Name of the stage and of its directory.
+        inputs: Function that returns, as JSON values, what the result depends on besides the
+            earlier stages. A stage that was done with other inputs runs again, and so do all later
+            stages.
+        run: Function that writes the stage's output, and continues where a killed run stopped. It
+            returns the report: counts, by name, that depend on the input alone.
+        keeps: Files and directories that stay when the stage runs again with other inputs; `run`
+            removes those of them that are outdated.
+    """
+
+    name: str
+    inputs: Callable[[Plan], Any]
+    run: Callable[[Plan, Steps], dict[str, Any]]
+    keeps: tuple[str, ...] = ()
