@@ -32,7 +32,7 @@ class RowWriter:
         self._writer = pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False)
         self._rows: list[tuple[Any, ...]] = []
         self._size = 0
-        self._tail: pa.Table | None = None
+        self._tail: list[pa.RecordBatch] = []
         self.count = 0
 
     def add(self, row: tuple[Any, ...]) -> None:
@@ -45,19 +45,12 @@ class RowWriter:
 
     def add_batch(self, batch: pa.RecordBatch) -> None:
         """Add rows as columns without texts, in groups as `add` makes them."""
-        start, self.count = 0, self.count + batch.num_rows
-        if self._tail is not None:
-            start = _ROWS - self._tail.num_rows
-            self._tail = pa.Table.from_batches([*self._tail.to_batches(), batch.slice(0, start)])
-            if self._tail.num_rows < _ROWS:
-                return
-            self._write(self._tail)
-            self._tail = None
-        while batch.num_rows - start >= _ROWS:
-            self._write(pa.Table.from_batches([batch.slice(start, _ROWS)]))
-            start += _ROWS
-        if start < batch.num_rows:
-            self._tail = pa.Table.from_batches([batch.slice(start)])
+        self.count += batch.num_rows
+        waiting = pa.Table.from_batches([*self._tail, batch])
+        full = waiting.num_rows - waiting.num_rows % _ROWS
+        for start in range(0, full, _ROWS):
+            self._write(waiting.slice(start, _ROWS))
+        self._tail = waiting.slice(full).to_batches()
 
     def _write(self, table: pa.Table) -> None:
         self._writer.write_table(pa.Table.from_arrays(table.columns, schema=self._schema))
@@ -81,8 +74,8 @@ class RowWriter:
             return
         if self._rows:
             self._flush()
-        if self._tail is not None:
-            self._write(self._tail)
+        if self._tail:
+            self._write(pa.Table.from_batches(self._tail))
         self._writer.close()
 
 

@@ -81,8 +81,9 @@ def output_directory(
     """
     if output.exists() and not output.is_dir():
         raise CorpusError(f"{str(output)!r} is a file. Name a new directory.")
-    output.mkdir(parents=True, exist_ok=True)
-    with only_writer(output / LOCK, output):
+    with _named(output), suppress(FileExistsError):
+        output.mkdir(parents=True)
+    with _named(output), only_writer(output / LOCK, output):
         before = read_manifest_of(output, kind)
         if before is None and other_files(output, (LOCK,)):
             # Never write among, or delete, what is not ours, be it a corpus.
@@ -99,6 +100,21 @@ def output_directory(
             (output / kind.manifest).unlink()  # last the one that says whose files these are
             before = None
         yield before
+
+
+@contextmanager
+def _named(output: Path) -> Iterator[None]:
+    """Name `output`, which the user gave, in an error of the system on a file in it."""
+    try:
+        yield
+    except OSError as error:
+        file = error.filename
+        inside = isinstance(file, str | Path) and (
+            Path(file).is_relative_to(output) or output.is_relative_to(file)
+        )
+        if error.errno is None or (file is not None and not inside):
+            raise
+        raise OSError(error.errno, error.strerror, str(output)) from error
 
 
 def read_manifest_of(directory: Path, kind: OutputKind) -> dict[str, Any] | None:

@@ -8,10 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import gymnasium
+
 from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.workdir import OutputKind, output_directory, read_manifest_of
-from arena.errors import CorpusError, DataError, clip
-from arena.runs.environment import recorded_types
+from arena.corpus import Corpus
+from arena.errors import ArenaError, CorpusError, DataError, clip
+from arena.runs.environment import make_environment, recorded_types
 from arena.runs.trajectories import TRAJECTORIES, is_cut_off, read_episodes
 from arena.tasks import DEFAULT_BUDGET, TASKS
 
@@ -136,7 +139,7 @@ class OpenedRun:
 
     def _check(self, part: str, values: dict[str, Any], types: dict[str, type]) -> None:
         for name, kind in types.items():
-            if not isinstance(values.get(name), kind):
+            if not isinstance(values.get(name), kind) or values[name] is True:
                 problem = f"={clip(values[name])}" if name in values else " is missing"
                 raise CorpusError(
                     f"{str(self.directory / MANIFEST)!r} is damaged: {part}{name}{problem}. Run "
@@ -198,6 +201,22 @@ class OpenedRun:
             if expected is not None and expected != sha256_file(self.path):
                 remarks.append(f"{TRAJECTORIES} is not as the run left it.")
         return remarks
+
+    def environment(self, corpus: Corpus, surveys: list[str]) -> gymnasium.Env[Any, Any]:
+        """Return the environment of the run, to play `surveys`.
+
+        Raises:
+            CorpusError: The manifest describes none, or the starting papers were changed.
+        """
+        arguments = self.arguments()
+        try:
+            return make_environment(self.task, corpus, surveys, arguments)
+        except CorpusError:
+            raise
+        except ArenaError as error:
+            raise CorpusError(
+                f"{str(self.directory / MANIFEST)!r} describes no environment: {error}"
+            ) from None
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of the run's environment, except corpus and surveys.

@@ -105,7 +105,7 @@ def replay(run: str | Path, corpus: Corpus | str | Path) -> Replay:
     tasks = TaskSet(corpus.directory)
     recorded.refuse_other({"corpus": corpus.sha256, "tasks": tasks.sha256})
     arguments, surveys = recorded.arguments(), recorded.manifest["surveys"]
-    env = environment.make_environment(recorded.task, corpus, surveys, arguments)
+    env = recorded.environment(corpus, surveys)
     with closing(env):
         hashes = environment.hashes(env, corpus, tasks, arguments)
         code = hashes.pop("environment")
@@ -147,8 +147,7 @@ def replay_steps(run: str | Path, survey: str, corpus: Corpus | str | Path) -> I
     corpus = Corpus.of(corpus)
     recorded.refuse_other({"corpus": corpus.sha256, "tasks": TaskSet(corpus.directory).sha256})
     actions = iter([step["action"] for step in records[survey]["steps"]])
-    arguments = recorded.arguments()
-    with closing(environment.make_environment(recorded.task, corpus, [survey], arguments)) as env:
+    with closing(recorded.environment(corpus, [survey])) as env:
         yield from play(env, lambda _: next(actions), survey, records[survey]["seed"])
 
 

@@ -216,7 +216,8 @@ def parse_line(line: bytes) -> dict[str, Any] | None:
 
 def _has(record: Any, types: Mapping[str, Any]) -> bool:
     return isinstance(record, dict) and all(
-        isinstance(record.get(key), kind) for key, kind in types.items()
+        isinstance(record.get(key), kind) and (kind is bool or record[key] is not True)
+        for key, kind in types.items()
     )
 
 

@@ -22,7 +22,7 @@ from arena.tasks import TASKS, environment_ids, stages_of
 from arena.testing.actions import schemas_of
 from arena.testing.audited import AuditedEpisode, Kind, Shared, check_attributes
 from arena.testing.bm25 import Bm25
-from arena.testing.contract import find_spec, task_of
+from arena.testing.contract import Subject, names_of, task_of
 from arena.testing.episodes import info_of, unbatched
 from arena.testing.exposure import Exposure
 from arena.testing.files import Facts
@@ -70,14 +70,14 @@ def audit(
     for name, value, least in (("actions", actions, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _MOST:
             raise DataError(f"{name}={clip(value)}: give an integer from {least} to {_MOST}.")
-    for name, names in (("retrievers", retrievers), ("environments", environments)):
-        if isinstance(names, str) or not (names or names is None):
-            raise DataError(f"{name}={clip(names)}: give a list of names.")
+    engines = tuple(names_of("retrievers", retrievers))
+    ids = environment_ids() if environments is None else names_of("environments", environments)
+    if not engines or not ids:
+        raise DataError(f"retrievers={engines}, environments={ids}: name at least one of each.")
     opened = Corpus.open(corpus)
-    engines = tuple(dict.fromkeys(retrievers))
     for name in engines:
         opened.retriever(name)
-    audited = kinds(environments or environment_ids(), str(opened.directory))
+    audited = kinds(ids, str(opened.directory))
     facts, log = Facts(opened.directory), Report()
     for check, file, what in facts.broken_rules():
         log.add(check, file, "", what)
@@ -127,9 +127,8 @@ def kinds(env_ids: Sequence[str], corpus: str) -> list[Kind]:
     """
     alone, tight, vectors = [], [], []
     for env_id in env_ids:
-        spec = find_spec(env_id)
-        with gymnasium.make(spec, corpus=corpus, surveys=1) as env:
-            name = task_of(env)
+        subject = Subject(env_id, corpus, {"surveys": 1})
+        spec, name = subject.spec, task_of(subject.make())
         stages = tuple((stage, task.answer) for stage, task in stages_of(name))
         default = TASKS.get(name).references
         own = [Kind(spec.id, stages, starts_with_references=default == "oracle")]

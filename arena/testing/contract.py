@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import random
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -52,10 +52,9 @@ def check_environment(
         DataError: If an argument is out of range, or the environment does not take `options`.
         CorpusError: If the corpus or an index of it is unusable.
     """
-    if isinstance(checks, str) or not isinstance(options or {}, Mapping):
-        given = f"checks={clip(checks)}, options={clip(options)}"
-        raise DataError(f"{given}: give a list of names and a dict of arguments.")
-    names = CHECKS.names() if checks is None else list(dict.fromkeys(checks))
+    if not isinstance(options, Mapping | None):
+        raise DataError(f"options={clip(options)}: give a dict of arguments.")
+    names = CHECKS.names() if checks is None else names_of("checks", checks)
     functions = {name: CHECKS.get(name) for name in names}
     subject = Subject(env_id, corpus, options or {}, episodes, seed)
     results = []
@@ -71,6 +70,13 @@ def check_environment(
         line = line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."
         results.append(Result(env_id, name, passed, line))
     return results
+
+
+def names_of(argument: str, names: Any) -> list[str]:
+    """Return distinct names of a list; raise DataError if it is something else."""
+    if isinstance(names, str | bytes) or not isinstance(names, Collection):
+        raise DataError(f"{argument}={clip(names)}: give a list of names.")
+    return list(dict.fromkeys(names))
 
 
 def find_spec(env_id: str) -> EnvSpec:

@@ -69,11 +69,13 @@ def _index_inputs(plan: Plan) -> Any:
 def _run_index(plan: Plan, steps: Steps) -> dict[str, Any]:
     """Write the corpus and its indexes, and move it to the output."""
     new = steps.directory / _NEW
-    if (steps.directory / _PUT).exists() and not _is_there(plan, steps, new):
-        # What a killed run had made was put into the output, and is no longer there.
-        steps.forget()
-        shutil.rmtree(new, ignore_errors=True)
-    (steps.directory / _PUT).unlink(missing_ok=True)
+    if (steps.directory / _PUT).exists():
+        done = json.loads((steps.directory / _PUT).read_bytes())
+        if not (_is_in_place(plan.output, done) or _is_in_place(new, done)):
+            # What a killed run had made was put into the output, and is no longer there.
+            steps.forget()
+            shutil.rmtree(new, ignore_errors=True)
+        (steps.directory / _PUT).unlink()
     new.mkdir(exist_ok=True)
     manifest = steps.once("content", lambda: _content(plan, steps, new))
     engines = plan.config.index.engines
@@ -109,11 +111,6 @@ def is_ours(plan: Plan) -> bool:
         return _identity(layout.read_manifest(plan.output)) in _ours(plan.stage("index"))
     except ArenaError:
         return False
-
-
-def _is_there(plan: Plan, steps: Steps, new: Path) -> bool:
-    manifest = json.loads((steps.directory / _PUT).read_bytes())
-    return _is_in_place(plan.output, manifest) or _is_in_place(new, manifest)
 
 
 def is_intact(plan: Plan, report: dict[str, Any]) -> bool:

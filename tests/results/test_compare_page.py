@@ -387,11 +387,15 @@ def test_mind_maps_are_shown_beside_their_floors(world, tmp_path):
     )
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     values = {"predicted": 0.5, "other_topics": 0.25, "random": 0.125}
-    metrics["floors"] = {k: {"filing": v, "heading_soft_f1": v / 2} for k, v in values.items()}
+    metrics["floors"] = {
+        k: {"heading_soft_f1": v / 2, "paper_filing": v} for k, v in values.items()
+    }
     (tmp_path / "run" / "metrics.json").write_text(json.dumps(metrics))
-    found = arena.compare([forge(tmp_path / "run", tmp_path / "other")])
+    found = arena.compare(
+        [forge(tmp_path / "run", tmp_path / "other")], metrics=["heading_soft_f1"]
+    )
     lines = [line.split() for line in as_text(found).splitlines()]
-    start = lines.index(["organization", "filing", "heading_soft_f1"])
+    start = lines.index(["organization", "paper_filing", "heading_soft_f1"])
     assert start < 5  # before every other table
     assert [line[-2:] for line in lines[start + 2 : start + 5]] == [
         ["0.5000", "0.2500"], ["0.2500", "0.1250"], ["0.1250", "0.0625"],
@@ -399,4 +403,4 @@ def test_mind_maps_are_shown_beside_their_floors(world, tmp_path):
     assert lines[start + 3][:4] == ["random,", "bm25", "(other", "topics)"]
     assert "says little" in as_text(found)
     page = check_safe(as_html(found))
-    assert "filing" in page.text and "other topics" in page.text
+    assert "paper_filing" in page.text and "other topics" in page.text

@@ -538,7 +538,7 @@ def test_a_manifest_with_an_argument_that_none_takes(world, organized, tmp_path,
     manifest = json.loads(path.read_text())
     manifest["environment"][name] = 3
     path.write_text(json.dumps(manifest))
-    with pytest.raises(DataError, match=f"takes no argument '{name}'"):
+    with pytest.raises(CorpusError, match=f"manifest.json' .* takes no argument '{name}'"):
         replay(tmp_path / "run", world)
 
 

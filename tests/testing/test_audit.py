@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 
 import pytest
@@ -22,7 +23,7 @@ from arena._internal.code import code_sha256
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.tasks import environment_ids
-from arena.testing import LEAKS, audit
+from arena.testing import LEAKS, audit, check_environment
 from arena.testing.auditor import kinds
 
 # Without a leak.
@@ -228,8 +229,36 @@ def test_bad_input_is_one_line(words, message, mini, capsys):
     assert err.count("\n") == 1
 
 
-def test_what_is_no_argument_is_refused(mini):
-    bad = ("actions", True), ("seed", 1.5), ("seed", -1), ("retrievers", "bm25"), ("retrievers", [])
-    for name, value in bad:
-        with pytest.raises(DataError):
-            audit(mini, **{"actions": 10, name: value})  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ({"actions": True}, "actions=True: give an integer from 1"),
+        ({"seed": 1.5}, "seed=1.5: give an integer from 0"),
+        ({"seed": -1}, "seed=-1: give an integer from 0"),
+        ({"retrievers": "bm25"}, "retrievers='bm25': give a list of names"),
+        ({"retrievers": 5}, "retrievers=5: give a list of names"),
+        ({"retrievers": []}, "name at least one of each"),
+        ({"environments": []}, "name at least one of each"),
+        ({"environments": ["CartPole-v1"]}, "CartPole-v1 cannot be made with corpus="),
+        ({"corpus": None}, "corpus=None"),
+    ],
+    ids=repr,
+)
+def test_what_is_no_argument_is_refused(argument, message, mini):
+    with pytest.raises(DataError, match=re.escape(message)):
+        audit(**{"corpus": mini, "actions": 10} | argument)
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ({"checks": 5}, "checks=5: give a list of names"),
+        ({"checks": "replay"}, "checks='replay': give a list of names"),
+        ({"options": 5}, "options=5: give a dict"),
+        ({"corpus": None}, "corpus=None: give the directory"),
+    ],
+    ids=repr,
+)
+def test_what_is_no_argument_of_a_check_is_refused(argument, message, mini):
+    with pytest.raises(DataError, match=re.escape(message)):
+        check_environment(**{"env_id": "arena/Discovery-v0", "corpus": mini} | argument)

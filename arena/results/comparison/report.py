@@ -125,18 +125,17 @@ def floors(comparison: Comparison) -> list[Table]:
 
     The list is empty where the runs have no mind-maps, or are of a release without floors.
     """
-    rows, names = [], ()
+    chosen = [metric.metric for metric in comparison.metrics]
+    kinds = {"predicted": "", "other_topics": "other topics", "random": "random map"}
+    rows: list[list[Any]] = []
+    names: list[str] = []
     for run in comparison.runs:
-        found = run.metrics.get("floors") or {}
-        for kind, label in (
-            ("predicted", ""),
-            ("other_topics", "other topics"),
-            ("random", "random map"),
-        ):
-            if kind in found:
-                names = tuple(found[kind])
+        played = run.manifest["definition"].get("metrics", ())
+        for kind, label in kinds.items():
+            if values := (run.metrics.get("floors") or {}).get(kind):
+                names = [*(name for name in values if name not in played), *chosen]
                 name = f"{run.name} ({LABELS[label]})" if label else run.name
-                rows.append([name, *found[kind].values()])
+                rows.append([name, *map(values.get, names)])
     title = f"Mean scores of the task {comparison.task} beside floors"
     return [Table(title, "floors", [comparison.task, *names], rows)] if rows else []
 

@@ -73,10 +73,10 @@ def replay_job() -> None:
 
 @CHECKS.register("replay")
 def replay_in_reverse(subject: Subject) -> str:
-    """Actions written as JSON and replayed in another order of episodes give the same."""
+    """Actions as JSON text, replayed in another order of episodes, give the same."""
     env = subject.make()
     for trace in reversed(subject.traces):  # so that no episode may lean on the one before it
-        again = replay(env, trace, lambda action: json.loads(json.dumps(action)))
+        again = replay(env, trace, json.dumps)
         _require_same(trace, again, "played again after other episodes")
     return f"{subject.counted()}, in reverse order"
 

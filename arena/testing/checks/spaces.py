@@ -12,9 +12,8 @@ from typing import Any
 from arena.errors import clip
 from arena.testing.actions import malformed
 from arena.testing.contract import Subject
-from arena.testing.episodes import difference, plain, replay
+from arena.testing.episodes import plain
 from arena.testing.report import CHECKS, require
-from arena.testing.walk import parsed
 
 _SAMPLES = 200
 _LONG = 20_000
@@ -92,7 +91,7 @@ def _check_speed(name: str, space: Any, value: Any) -> None:
 
 @CHECKS.register("schema")
 def schema(subject: Subject) -> str:
-    """Tools have valid schemas; calls in a model's format are the same actions, to the same end."""
+    """Tools have valid schemas; a sample satisfies them, and what does is a valid call."""
     from arena.tools import tool_schemas
 
     env, parameters = subject.make(), {}
@@ -122,13 +121,7 @@ def schema(subject: Subject) -> str:
         require(not error, f"a sample of {tool} does not satisfy its schema: {error}")
         calls[tool] = action["arguments"]
     _check_agreement(env.action_space, calls, parameters)
-    env = subject.make()
-    for trace in subject.traces:
-        where = difference(trace, replay(env, trace, _as_call))
-        require(not where, f"actions written as a model's calls have another outcome: {where}")
-        for observation, *_ in [trace.start, *trace.steps]:
-            _check_message(observation)
-    return f"{len(parameters)} tools, {subject.counted()} as a model's calls"
+    return f"{len(parameters)} tools, {_SAMPLES} samples"
 
 
 def schema_error(schema: Any, place: str = "parameters") -> str | None:
@@ -186,29 +179,3 @@ def _check_agreement(actions: Any, calls: dict[str, Any], parameters: dict[str, 
                     contained = actions.contains({"tool": name, "arguments": arguments})
                     text = f"the schema of {name} allows {key}={value!r}, the action space does not"
                     require(contained, text)
-
-
-def _as_call(action: dict[str, Any]) -> str:
-    """Write an action as a model's tool call, read it again, and write it as JSON text."""
-    from arena.agents import actions_from
-
-    function = {"name": action["tool"], "arguments": json.dumps(action["arguments"])}
-    call = {"id": "call 1", "type": "function", "function": function}
-    [(call_id, again)] = actions_from({"role": "assistant", "tool_calls": [call]})
-    same = (call_id, again) == ("call 1", action)
-    require(same, f"the action {clip(action)} comes back as {clip(again)}")
-    return json.dumps(again)
-
-
-def _check_message(observation: dict[str, Any]) -> None:
-    """Require that the message of an observation holds its result and its budget."""
-    from arena.agents import tool_message
-
-    message = tool_message("call 1", observation)
-    head = message["role"], message["tool_call_id"]
-    require(head == ("tool", "call 1"), f"a tool message is {clip(message)}")
-    content = parsed(message["content"])
-    require(isinstance(content, dict), f"a tool message's content is no JSON: {clip(message)}")
-    held = content.get("result"), content.get("budget")
-    expected = parsed(observation["result"]), observation["budget"]
-    require(held == expected, "a tool message does not hold the result and the budget")
