@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from arena.errors import DataError, UnknownNameError, clip, did_you_mean
+from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
 
 T = TypeVar("T")
 
@@ -261,6 +261,26 @@ def load_file(file: str | Path) -> ModuleType:
 def loaded_files() -> list[str]:
     """Return the paths of the files that `load_file` loaded, for another process to load."""
     return [str(path) for path in _loaded]
+
+
+def recorded_name(name: str, where: Path) -> str:
+    """Return a name that a file records, which must not be one of another file.
+
+    To open a corpus or a run from elsewhere must never execute a file that it names.
+
+    Args:
+        name: Name of a plug-in.
+        where: File that records it, for the message.
+
+    Raises:
+        CorpusError: The name is ``FILE.py:NAME``.
+    """
+    if ".py:" in name:
+        raise CorpusError(
+            f"{str(where)!r} names the plug-in {clip(name)}, and no file that is opened loads "
+            "another one. If you trust that file, list it in ARENA_PLUGINS and record NAME alone."
+        )
+    return name
 
 
 def make(

@@ -138,7 +138,7 @@ def _kinds(corpus: arena.Corpus, settings: StepSettings, stack: ExitStack) -> It
 
         return StepKind(name, batch, timed)
 
-    surveys = list(TaskSet(corpus.directory).surveys.values())
+    surveys = list(TaskSet(corpus).surveys.values())
 
     def alone(size: int) -> StepKind:
         def timed(batches: list[list[str]], seed: int) -> float:

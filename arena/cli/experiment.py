@@ -58,7 +58,7 @@ def experiment(
     options: dict[str, Any] = {
         "tables": tables,
         "agents": agents,
-        "surveys": parse_surveys(surveys, TaskSet(opened.directory).surveys),
+        "surveys": parse_surveys(surveys, TaskSet(opened).surveys),
         "retrievers": retriever or {},
         "changes": (set or {})
         | {f"llm.{name}": value for name, value in (llm_option or {}).items()},

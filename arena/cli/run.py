@@ -116,7 +116,7 @@ def run(
             ),
             agent_options=agent_option or {},
             budget={name: value for name, value in budget.items() if value is not None},
-            surveys=parse_surveys(surveys, TaskSet(opened.directory).surveys),
+            surveys=parse_surveys(surveys, TaskSet(opened).surveys),
             metrics=metric or (),
             seed=seed,
             jobs=jobs,

@@ -11,6 +11,7 @@ from typing import Any
 from arena._internal.files import sha256_file
 from arena.corpus import layout
 from arena.errors import CorpusError
+from arena.registry import recorded_name
 
 
 def index_names(corpus: Path) -> list[str]:
@@ -50,6 +51,7 @@ def read_index(
     manifest = layout.read_manifest(
         directory, f"{name} index", check_files=check_files, rebuild=rebuild
     )
+    recorded_name(str(manifest["engine"]), directory / layout.MANIFEST)
     if sha256 is not None and manifest["corpus"] != sha256:
         raise CorpusError(
             f"the index in {str(directory)!r} was built for corpus {str(manifest['corpus'])[:12]}, "

@@ -88,7 +88,7 @@ class EpisodeFactory:
         self.task_name, self._task = task, TASKS.get(task)
         self.corpus = Corpus.of(corpus)  # type: ignore[arg-type]  # None is refused there
         rewards = make_rewards(self._task.reward if reward is None else reward, reward_options)
-        self.tasks = TaskSet(self.corpus.directory)
+        self.tasks = TaskSet(self.corpus)
         self._check_encoder(encoder)
         self._scoring = Scoring(task, self._task, self.tasks, rewards, encoder)
         self._starting_papers = self._starting(references, found)

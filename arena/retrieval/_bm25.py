@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, ClassVar
 
 from arena._internal.options import number_in, require_choice
@@ -38,7 +39,13 @@ class BM25(Retriever):
         return {"statistics": self._statistics, "k1": self._k1, "b": self._b}
 
     @classmethod
-    def refuse_build_options(cls, options: dict[str, Any]) -> None:
-        """Raise DataError if there are options: the index has none."""
+    def build(cls, *arguments: Any, **options: Any) -> dict[str, Any]:
+        """Write the index of the searchable papers, as `Retriever.build`; there are no options."""
         for name in options:
             raise DataError(f"the index {cls.name} has no option {clip(name)} to build with.")
+        return cls.write(*arguments)
+
+    @classmethod
+    @abstractmethod
+    def write(cls, *arguments: Any) -> dict[str, Any]:
+        """Write the index files, as `Retriever.build`."""

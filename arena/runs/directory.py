@@ -14,6 +14,7 @@ from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.workdir import OutputKind, output_directory, read_manifest_of
 from arena.corpus import Corpus
 from arena.errors import ArenaError, CorpusError, DataError, clip
+from arena.registry import recorded_name
 from arena.runs.environment import make_environment, recorded_types
 from arena.runs.trajectories import TRAJECTORIES, is_cut_off, read_episodes
 from arena.tasks import DEFAULT_BUDGET, TASKS
@@ -113,6 +114,9 @@ class OpenedRun:
         self.directory = Path(directory)
         self.manifest = self._read_manifest()
         self._check("", self.manifest, _TYPES)
+        parts = [self.manifest["task"], *self.manifest["environment"].values()]
+        for part in (*parts, self.manifest.get("metrics")):
+            recorded_name(str(part), self.directory / MANIFEST)
         self.task = str(self.manifest["task"])
         TASKS.get(self.task)
         self._check("environment.", self.manifest["environment"], recorded_types(self.task))

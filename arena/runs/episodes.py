@@ -96,7 +96,7 @@ class Player:
     ) -> None:
         self._made_from = (corpus, task, agent, agent_options, arguments, surveys, seed)
         self.surveys, self.seed = surveys, seed
-        self.agents = AgentFactory(agent, agent_options, task, TaskSet(corpus.directory))
+        self.agents = AgentFactory(agent, agent_options, task, TaskSet(corpus))
         self.env = make_environment(task, corpus, surveys, arguments)
 
     def __reduce__(self) -> Any:

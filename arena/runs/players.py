@@ -41,18 +41,7 @@ class Oracle(Agent):
             return {"tool": "finish", "arguments": {}}
         if isinstance(answer, list):
             return {"tool": "submit", "arguments": {"paper_ids": answer}}
-        return {"tool": "organize", "arguments": {"mind_map": _labels_alone(answer)}}
-
-
-def _labels_alone(mind_map: MindMap) -> dict[str, object]:
-    """Return the map without its papers: some may not be visible, and none is scored."""
-    plain = mind_map.to_json()
-    nodes = [plain]
-    while nodes:
-        node = nodes.pop()
-        node["papers"] = []
-        nodes.extend(node["children"])
-    return plain
+        return {"tool": "organize", "arguments": {"mind_map": answer.to_json()}}
 
 
 class AgentFactory:

@@ -102,7 +102,7 @@ def replay(run: str | Path, corpus: Corpus | str | Path) -> Replay:
     """
     recorded = OpenedRun(run)
     corpus = Corpus.of(corpus)
-    tasks = TaskSet(corpus.directory)
+    tasks = TaskSet(corpus)
     recorded.refuse_other({"corpus": corpus.sha256, "tasks": tasks.sha256})
     arguments, surveys = recorded.arguments(), recorded.manifest["surveys"]
     env = recorded.environment(corpus, surveys)
@@ -145,7 +145,7 @@ def replay_steps(run: str | Path, survey: str, corpus: Corpus | str | Path) -> I
             f"{str(run)!r} has no episode of survey {clip(survey)}.{did_you_mean(survey, records)}"
         )
     corpus = Corpus.of(corpus)
-    recorded.refuse_other({"corpus": corpus.sha256, "tasks": TaskSet(corpus.directory).sha256})
+    recorded.refuse_other({"corpus": corpus.sha256, "tasks": TaskSet(corpus).sha256})
     actions = iter([step["action"] for step in records[survey]["steps"]])
     with closing(recorded.environment(corpus, [survey])) as env:
         yield from play(env, lambda _: next(actions), survey, records[survey]["seed"])

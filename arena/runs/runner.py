@@ -101,7 +101,7 @@ def run(
     corpus = Corpus.of(corpus)
     task = TASKS.resolve(task)
     TASKS.get(task)  # an unknown name is reported before anything is opened
-    tasks = TaskSet(corpus.directory)
+    tasks = TaskSet(corpus)
     chosen = play_order(tasks, _choose(task, tasks, surveys))
     agent_options = agent_options or {}
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:

@@ -308,7 +308,7 @@ def rescore(
     names = None if metrics is None else checked_metrics(metrics)
     scored_stages(recorded.task, names or ())  # an unknown name is reported first
     corpus = Corpus.of(corpus)
-    tasks = TaskSet(corpus.directory)
+    tasks = TaskSet(corpus)
     recorded.refuse_other({"corpus": corpus.sha256, "tasks": tasks.sha256})
     if isinstance(files := recorded.manifest.get("files"), dict):
         refuse_changed(recorded.directory, files, [TRAJECTORIES])
@@ -381,7 +381,7 @@ def score(
     scored_stages(task, names or ())  # an unknown name is reported first
     if not isinstance(run_file, str | Path):
         raise DataError(f"run_file={clip(run_file)}: give a TREC run, or the directory of a run.")
-    tasks = TaskSet(corpus.directory)
+    tasks = TaskSet(corpus)
     path = Path(run_file)
     run, played = _read(path, corpus)
     for survey_id in run:

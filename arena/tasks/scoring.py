@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from arena import metrics
@@ -79,14 +80,27 @@ def can_score(name: str, tasks: TaskSet, survey_id: str) -> bool:
 
 
 def ideal_answers(name: str, tasks: TaskSet, survey_id: str) -> dict[str, list[str] | MindMap]:
-    """Return the best possible answer to every stage that has labels."""
+    """Return the best possible answer to every stage that has labels.
+
+    A mind-map files the papers in reach only: no agent can submit others.
+    """
     ideal: dict[str, list[str] | MindMap] = {}
+    ranking = ideal_ranking(tasks.gold(survey_id))
     for stage, task in stages_of(name):
         if task.answer == "ranking":
-            ideal[stage] = ideal_ranking(tasks.gold(survey_id))
+            ideal[stage] = ranking
         elif (mind_map := tasks.mind_map(survey_id)) is not None:
-            ideal[stage] = mind_map
+            ideal[stage] = _limited(mind_map, frozenset(ranking))
     return ideal
+
+
+def _limited(tree: MindMap, papers: Collection[str]) -> MindMap:
+    """Return a mind-map with those of its papers that are in `papers`."""
+    return replace(
+        tree,
+        children=tuple(_limited(child, papers) for child in tree.children),
+        papers=tuple(paper for paper in tree.papers if paper in papers),
+    )
 
 
 def ideal_ranking(gold: Gold) -> list[str]:

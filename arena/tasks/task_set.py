@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena._internal.files import sha256_file
 from arena.corpus import layout
 from arena.errors import (
     CorpusError,
@@ -21,17 +21,25 @@ from arena.errors import (
 from arena.tasks.base import Gold, Survey
 
 if TYPE_CHECKING:
+    from arena.corpus import Corpus
     from arena.mindmap import MindMap
 
 _GAINS = {True: 2, False: 1}
 
 
 class TaskSet:
-    """The surveys of the corpus in `directory`, in order of their ids."""
+    """The surveys of a corpus, in order of their ids.
 
-    def __init__(self, directory: str | Path) -> None:
-        self._directory = Path(directory)
-        manifest = layout.read_manifest(self._directory)
+    Args:
+        corpus: A built corpus, or its directory. The surveys of an open corpus are those that it
+            was opened with: where another corpus takes its place, reading them raises CorpusError.
+    """
+
+    def __init__(self, corpus: Corpus | str | Path) -> None:
+        if isinstance(corpus, str | Path):
+            self._directory, manifest = Path(corpus), layout.read_manifest(Path(corpus))
+        else:
+            self._directory, manifest = corpus.directory, corpus.manifest
         self._files = manifest["files"]
         self.sha256 = str(manifest["tasks_sha256"])
         self._trees: dict[str, MindMap | None] = {}
@@ -112,14 +120,18 @@ class TaskSet:
         return {row["survey"]: row for row in self._read(layout.MIND_MAPS)}
 
     def _read(self, name: str) -> list[dict[str, Any]]:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         path = self._directory / name
-        if sha256_file(path) != self._files[name]["sha256"]:  # a score must be what it says
+        content = path.read_bytes()  # once, so that what is compared is what is read
+        # A score must be what it says.
+        if hashlib.sha256(content).hexdigest() != self._files[name]["sha256"]:
             raise CorpusError(
-                f"{str(path)!r} is not as it was built. See `arena-corpus verify`; build it again."
+                f"{str(path)!r} is not as it was built, or the corpus was built again since it was "
+                "opened. Open the corpus again; if `arena-corpus verify` finds damage, build it."
             )
-        return pq.read_table(path).to_pylist()  # type: ignore[no-any-return]
+        return pq.read_table(pa.BufferReader(content)).to_pylist()  # type: ignore[no-any-return]
 
 
 def choose_surveys(

@@ -10,6 +10,7 @@ import pytest
 import arena
 from arena.agents import Known
 from arena.mindmap import read_mind_map
+from arena.runs import rescore
 from arena.tasks import TaskSet
 from baselines.random import random_tree
 
@@ -136,8 +137,10 @@ def test_another_seed_gives_another_map(world, tmp_path):
 
 def test_the_gold_map_is_the_ceiling(world, tmp_path):
     summary = arena.run(world, "organization", "oracle", tmp_path / "run")
-    for name, value in summary["mean"].items():
+    for name, value in (summary["mean"] | summary["floors"]["predicted"]).items():
         assert value == (0.0 if "distance" in name else 1.0), name
+    again = rescore(tmp_path / "run", world, ["paper_filing_agreement"])
+    assert again["mean"] == again["ceiling"] == {"paper_filing_agreement": 1.0}
     assert {"heading_soft_recall", "tree_edit_distance", "tree_semantic_distance"} <= set(
         summary["mean"]
     )

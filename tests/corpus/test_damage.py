@@ -21,6 +21,7 @@ import arena
 from arena.cli import main
 from arena.corpus import layout
 from arena.errors import CorpusError, DataError
+from arena.tasks import TaskSet
 from corpus_builder.build import build
 from corpus_builder.index import build_index
 from corpus_builder.sources.world import WorldSource
@@ -227,10 +228,11 @@ def test_many_unchecked_files_neither_crash_nor_show_the_future(
     assert answered > 100 and refused > 100
 
 
-def rebuilt(directory: Path) -> arena.Corpus:
-    """Open a corpus, read nothing, and put another one in its place."""
-    small = {"id": "s", "title": "The survey", "date": "2024", "references": ["p0"]}
+def rebuilt(directory: Path, *engines: str) -> arena.Corpus:
+    """Open a corpus and engines, read nothing, and put another corpus in its place."""
     for year in (2020, 2031):
+        date = str(year + 4)
+        small = {"id": "s", "title": "The survey", "date": date, "references": ["p0"]}
         papers = [
             {"id": f"p{n}", "title": f"Paper of {year}", "abstract": f"{year}", "date": str(year)}
             for n in range(9)
@@ -238,6 +240,8 @@ def rebuilt(directory: Path) -> arena.Corpus:
         build(Memory(papers, [small]), directory, overwrite=True)
         if year == 2020:
             corpus = arena.Corpus.open(directory)
+            for engine in engines:
+                corpus.retriever(engine)
     return corpus
 
 
@@ -258,6 +262,19 @@ def test_a_pickle_does_not_open_another_corpus(tmp_path: Path) -> None:
         pickle.loads(pickle.dumps(corpus))
     again = arena.Corpus.open(tmp_path / "corpus")
     assert pickle.loads(pickle.dumps(again)).sha256 == again.sha256 != corpus.sha256
+
+
+def test_the_surveys_of_another_corpus_are_not_played(tmp_path: Path) -> None:
+    corpus = rebuilt(tmp_path / "corpus", "bm25")
+    for use in (
+        lambda: TaskSet(corpus).surveys,
+        lambda: TaskSet(corpus).gold("s"),
+        lambda: arena.envs.SurveyEnv(corpus).reset(),
+        lambda: arena.run(corpus, "discovery", "title", tmp_path / "run"),
+    ):
+        with pytest.raises(CorpusError, match="built again since it was"):
+            use()
+    assert TaskSet(tmp_path / "corpus").survey("s").date == "2035-12-31"
 
 
 def test_an_engine_of_another_corpus_is_refused(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -13,7 +14,7 @@ import arena
 import arena.cli
 from arena import metrics
 from arena.agents import AGENTS
-from arena.errors import DataError
+from arena.errors import CorpusError, DataError
 from arena.rewards import make_rewards
 from arena.tasks import TASKS
 
@@ -90,6 +91,26 @@ def test_everything_of_a_file(world, tmp_path, file, capsys, monkeypatch):
     unknown = subprocess.run(replay, capture_output=True, text=True)
     assert unknown.returncode == 2
     assert "no task named 'quick'" in unknown.stderr
+
+
+def test_what_is_opened_loads_no_file(world, tmp_path):
+    """A corpus or a run from elsewhere cannot have a file executed by naming it."""
+    evil, corpus, run = tmp_path / "evil.py", tmp_path / "corpus", tmp_path / "run"
+    evil.write_text(f"open({str(tmp_path / 'executed')!r}, 'w')\nclass Evil: ...\n")
+    shutil.copytree(world, corpus)
+    arena.run(world, "discovery", "title", run, surveys=1)
+    manifest = corpus / "index" / "bm25" / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"engine": f"{evil}:Evil"}))
+    with pytest.raises(CorpusError, match="names the plug-in"):
+        arena.Corpus.open(corpus, check=False).at("2020-01-01").search("graphs")
+    recorded = json.loads((run / "manifest.json").read_text())
+    name = f"{evil}:Evil"
+    for part in ({"retriever": name}, {"reward": f"gain+{name}"}, {"retrievers": [name]}):
+        changed = recorded | {"environment": recorded["environment"] | part}
+        (run / "manifest.json").write_text(json.dumps(changed))
+        with pytest.raises(CorpusError, match="names the plug-in"):
+            arena.replay(run, world)
+    assert not (tmp_path / "executed").exists()
 
 
 def test_files_that_do_not_work(tmp_path, file):

@@ -170,7 +170,7 @@ class _Papers:
         self._corpus = None if corpus is None else Corpus.of(corpus)
         if self._corpus is None:
             return
-        self._tasks = TaskSet(self._corpus.directory)
+        self._tasks = TaskSet(self._corpus)
         then = comparison.runs[0].manifest["sha256"]
         if (then.get("corpus"), then.get("tasks")) != (self._corpus.sha256, self._tasks.sha256):
             raise CorpusError(

@@ -164,7 +164,7 @@ def _configured(
 
 
 def _hashes(corpus: Corpus) -> dict[str, str]:
-    return {"corpus": corpus.sha256, "tasks": TaskSet(corpus.directory).sha256}
+    return {"corpus": corpus.sha256, "tasks": TaskSet(corpus).sha256}
 
 
 def _manifest(experiment: Experiment, cells: Mapping[str, Cell], corpus: Corpus) -> dict[str, Any]:

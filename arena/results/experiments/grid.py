@@ -78,7 +78,7 @@ def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> 
             registry.get(getattr(experiment, key))
         except ArenaError as error:
             raise experiment.locate((key,), error) from None
-    maker = _Maker(experiment, TaskSet(corpus.directory), prepare, {})
+    maker = _Maker(experiment, TaskSet(corpus), prepare, {})
     cells: dict[str, Cell] = {}
     for place, row in experiment.placed_rows():
         table = experiment.tables[place[1]]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from arena.encoders import ENCODERS, Encoder, make_encoder
 from arena.errors import CorpusError, DataError, clip
-from arena.registry import option_names
+from arena.registry import option_names, recorded_name
 from arena.retrieval.dense._vectors import normalised
 
 ENCODER = "encoder.json"
@@ -72,7 +72,7 @@ class QueryVectors:
     ) -> None:
         self._directory, self._description = directory, description
         name, options = description["encoder"], dict(description["options"])
-        known = option_names(ENCODERS.get(name))
+        known = option_names(ENCODERS.get(recorded_name(name, directory)))
         if model is not None:
             if "model" not in known:
                 raise DataError(f"model={clip(model)}: the encoder {name} takes no model.")
