@@ -95,14 +95,13 @@ def organize(corpus: arena.Corpus, output: Path) -> None:
         columns[agent] = summary["floors"]["predicted"]
         if agent == "clustering":
             columns["other topics"] = summary["floors"]["other_topics"]
-    del columns["oracle"]["paper_filing_agreement"]  # it submits headings without papers
     scored = summary["counts"]["scored"]
     print(f"\norganization: mean over {scored} surveys, their references given; of a distance less "
           f"is better ({time.monotonic() - started:.1f} s);\nother topics is a floor: the maps of "
           "clustering scored against those of other surveys")  # fmt: skip
     names = ("paper_filing_agreement", *summary["mean"])
-    rows = [(name, *(column.get(name) for column in columns.values())) for name in names]
-    print(tabulate(rows, headers=("organization", *columns), floatfmt=".3f", missingval="-"))
+    rows = [(name, *(column[name] for column in columns.values())) for name in names]
+    print(tabulate(rows, headers=("organization", *columns), floatfmt=".3f"))
 
 
 def open_or_build(directory: Path) -> arena.Corpus:
