@@ -387,7 +387,7 @@ def test_it_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "benchmarks", "simulate", "--papers", "40000",
                "--surveys", "20", "--shards", "4", "--output", str(tmp_path / "r")]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    while not list(tmp_path.glob(".r.simulating/new/*/*.gz")) and process.poll() is None:
+    while not list(tmp_path.glob(".r.simulating/new-*/*/*.gz")) and process.poll() is None:
         time.sleep(0.005)
     process.kill()
     assert process.wait() == -signal.SIGKILL
