@@ -1,4 +1,4 @@
-"""Ranking metrics such as recall, nDCG and average precision: the built-in ones are in `ranking`.
+"""Ranking metrics such as recall, nDCG and average precision, one a module.
 
 A name is a metric with an optional cutoff: ``recall@10``, ``ndcg@30``, ``mrr``. Without a cutoff
 the whole ranking counts. To add a metric, add a module to this package:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, ClassVar
 
-from arena._internal.options import number_in, require_choice
+from arena._internal.options import choice, number
 from arena.errors import DataError, clip
 from arena.retrieval.base import Retriever
 
@@ -29,9 +29,9 @@ class BM25(Retriever):
     """The engine's own, for messages."""
 
     def __init__(self, statistics: str, k1: float, b: float) -> None:
-        require_choice("statistics", statistics, STATISTICS)
+        choice("statistics", statistics, STATISTICS)
         self._statistics = statistics
-        self._k1, self._b = number_in("k1", k1, 1e6), number_in("b", b, 1.0)
+        self._k1, self._b = number("k1", k1, 0, 1e6), number("b", b, 0, 1)
 
     @property
     def config(self) -> dict[str, Any]:

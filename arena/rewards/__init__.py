@@ -1,4 +1,4 @@
-"""Rewards by name, and sums of them: ``"gain"``, ``"gain+cost"``.
+"""Rewards by name, one file each, and sums of them: ``"gain"``, ``"gain+cost"``.
 
 To add one, add a module to this package:
 

@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 
 from arena import metrics
 from arena.errors import DataError, UnknownNameError
-from arena.metrics.ranking import average_precision, f1, mrr, ndcg, precision, recall, success
+from arena.metrics.average_precision import average_precision
+from arena.metrics.f1 import f1
+from arena.metrics.mrr import mrr
+from arena.metrics.ndcg import ndcg
+from arena.metrics.precision import precision
+from arena.metrics.recall import recall
+from arena.metrics.success import success
 
 FUNCTIONS = [recall, precision, ndcg, mrr, average_precision, f1, success]
 NAMES = [

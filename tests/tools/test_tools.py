@@ -271,7 +271,7 @@ def test_finish_without_a_selection_hands_in_nothing(mini):
 
 
 def test_no_more_than_a_ranking_may_be_selected(env, monkeypatch):
-    monkeypatch.setattr("arena.tools.answers.MAX_SUBMITTED", 3)
+    monkeypatch.setattr("arena.tools.select.MAX_SUBMITTED", 3)
     assert act(env, "select", paper_ids=["p:last", "p:day", "p:day"]) == {"selected": 2}
     assert act(env, "select", paper_ids=["p:old", "p:year"])["error"] == (
         "that would make 4 selected papers. Select at most 3."

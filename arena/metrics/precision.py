@@ -1,0 +1,36 @@
+"""Precision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from arena.metrics.base import METRICS, checked
+
+
+@METRICS.register("precision")
+def precision(ranking: Sequence[str], gains: Mapping[str, int], k: int | None = None) -> float:
+    """Share of the first `k` places that hold gold.
+
+    precision@k = |top k ∩ gold| / k, in [0, 1]. A ranking shorter than `k` is divided by `k` all
+    the same: a place left empty is a miss. Without a cutoff the denominator is the length of the
+    ranking, and an empty ranking scores 0.
+
+    Source: ResearchArena (arXiv:2406.10291), section 5, Information Discovery, with k 10 and 100;
+    equals ranx's ``precision``.
+
+    Args:
+        ranking: Distinct ids, best first.
+        gains: Gold id to integer gain; a gain of at least 1 is relevant.
+        k: Cutoff of at least 1; None for the whole ranking.
+
+    Raises:
+        DataError: No gold, a repeated id, or a bad cutoff.
+
+    Two hits in three retrieved: 2 / 4 at cutoff 4.
+
+    >>> precision(["a", "x", "b"], {"a": 2, "b": 1, "c": 1}, k=4)
+    0.5
+    """
+    top, gold = checked(ranking, gains, k)
+    places = len(top) if k is None else k
+    return sum(document in gold for document in top) / places if places else 0.0

@@ -1,0 +1,25 @@
+"""Information Organization (ResearchArena, section 5): a mind-map of the topic."""
+
+from arena.tasks.base import TASKS, Task
+
+TASKS.register("organization")(
+    Task(
+        description=(
+            "Draw the mind-map of a survey "
+            "(ResearchArena, section 5, Information Organization)."
+        ),
+        instruction=(
+            "Draw a mind-map of this topic: a tree of headings as a survey would have them, with "
+            "the papers filed under the headings. Only papers from before the cutoff exist. Hand "
+            "it in with organize."
+        ),
+        metrics=(
+            "heading_soft_recall", "heading_soft_precision", "heading_soft_f1",
+            "tree_edit_distance", "tree_semantic_distance", "normalised_tree_semantic_distance",
+        ),
+        headline="heading_soft_f1",
+        answer="mind_map",
+        reward="final",
+        references="oracle",
+    )
+)  # fmt: skip

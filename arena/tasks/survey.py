@@ -1,0 +1,23 @@
+"""A survey in one episode: discovery, then selection, then organization, end to end."""
+
+from arena.tasks.base import TASKS, Task
+
+TASKS.register("survey")(
+    Task(
+        description=(
+            "A survey in one episode "
+            "(ResearchArena, section 5): discover, select, organize."
+        ),
+        instruction="Prepare a survey of this topic in three stages.",
+        metrics=(
+            "recall@10", "recall@100", "precision@10", "precision@100",
+            "ndcg@10", "ndcg@30", "ndcg@100", "mrr",
+            "heading_soft_recall", "heading_soft_precision", "heading_soft_f1",
+            "tree_edit_distance", "tree_semantic_distance", "normalised_tree_semantic_distance",
+            "survey_score",
+        ),
+        headline="survey_score",
+        stages=("discovery", "selection", "organization"),
+        reward="gain+final",
+    )
+)  # fmt: skip

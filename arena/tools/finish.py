@@ -1,0 +1,25 @@
+"""The tool ``finish``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from arena.tools.base import TOOLS, Tool
+
+if TYPE_CHECKING:
+    from arena.tools.episode import Episode
+
+
+def finish(episode: Episode) -> dict[str, Any]:
+    """End the episode. Where a ranking is due, the selected papers are submitted in their order.
+
+    Args:
+        episode: the running episode.
+    """
+    before = len(episode.answers)
+    episode.finish()
+    handed_in = len(episode.selected) if len(episode.answers) > before else 0
+    return {"submitted": handed_in}
+
+
+TOOLS.register("finish")(Tool.of(finish))

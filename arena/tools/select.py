@@ -1,0 +1,30 @@
+"""The tool ``select``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from arena.papers import MAX_SUBMITTED
+from arena.tools.base import TOOLS, Tool, ToolError
+
+if TYPE_CHECKING:
+    from arena.tools.episode import Episode
+
+
+def select(episode: Episode, paper_ids: list[str]) -> dict[str, Any]:
+    """Keep papers for later: `finish` submits them. Nothing ends.
+
+    Args:
+        episode: the running episode.
+        paper_ids: ids that searches returned; they are added to those selected before.
+    """
+    chosen = episode.selected | dict.fromkeys(episode.papers(paper_ids))
+    if len(chosen) > MAX_SUBMITTED:
+        raise ToolError(
+            f"that would make {len(chosen)} selected papers. Select at most {MAX_SUBMITTED}."
+        )
+    episode.selected = chosen
+    return {"selected": len(chosen)}
+
+
+TOOLS.register("select")(Tool.of(select))

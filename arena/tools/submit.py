@@ -1,0 +1,24 @@
+"""The tool ``submit``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from arena.tools.base import TOOLS, Tool
+
+if TYPE_CHECKING:
+    from arena.tools.episode import Episode
+
+
+def submit(episode: Episode, paper_ids: list[str]) -> dict[str, Any]:
+    """Submit the papers, best first. This ends the stage. A repeated id counts once.
+
+    Args:
+        episode: the running episode.
+        paper_ids: ids that searches returned.
+    """
+    ranking = episode.papers(paper_ids)
+    return {"submitted": len(ranking)} | episode.submit("ranking", ranking)
+
+
+TOOLS.register("submit")(Tool.of(submit))
