@@ -127,6 +127,10 @@ def read_manifest(
             for key in _REQUIRED.get(what, _REQUIRED["index"]):
                 manifest[key]
             sizes = {name: int(entry["bytes"]) for name, entry in manifest["files"].items()}
+            for entry in (*manifest["files"].values(), *manifest.get("card", {}).values()):
+                entry["sha256"]
+            if what == _CORPUS:
+                manifest["indexes"].keys()
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise CorpusError(
             f"{str(path)!r} is no manifest of a {what}: {clip(str(error))}. {rebuild}"

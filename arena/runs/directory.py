@@ -42,12 +42,14 @@ def run_directory(output: Path, manifest: dict[str, Any], overwrite: bool) -> It
     """Hold `output` for the run that `manifest` describes: a new one, or one to continue.
 
     Raises:
-        CorpusError: `output` holds anything else, or another run and `overwrite` is false.
+        CorpusError: `output` holds anything else, or episodes of another run and `overwrite` is
+            false.
         ArenaError: Another process writes it.
     """
     with output_directory(output, RUN, overwrite=overwrite) as before:
-        if before is None:
-            write_json(output / MANIFEST, manifest)
+        path = output / TRAJECTORIES
+        if before is None or not path.is_file() or not path.stat().st_size:
+            write_json(output / MANIFEST, manifest)  # without an episode there is nothing to keep
         else:
             _check_same(output, before, manifest)
             _check_finished(output, before)

@@ -76,6 +76,23 @@ def test_a_failure_of_the_agent_is_the_agents(world, tmp_path, capsys, method, r
         assert len((output / "trajectories.jsonl").read_bytes().splitlines()) == 2
 
 
+def test_a_mended_agent_begins_where_no_episode_was_played(world, tmp_path, capsys):
+    file, output = tmp_path / "mine.py", tmp_path / "run"
+    command = [
+        "run", "--corpus", str(world), "--task", "discovery", "--agent", f"{file}:Mine",
+        "--output", str(output), "--surveys", "1",
+    ]  # fmt: skip
+    body = "import arena\nclass Mine(arena.Researcher):\n    def discover(self, desk):\n        "
+    file.write_text(body + "yield from desk.nothing()\n")
+    assert arena.cli.main(command) == 2
+    file.write_text(body + "yield from desk.search(desk.topic)\n")
+    capsys.readouterr()
+    assert arena.cli.main(command) == 0, capsys.readouterr().err
+    file.write_text(body + "yield from desk.search('another')\n")
+    assert arena.cli.main(command) == 2  # there is an episode now
+    assert "holds another run" in capsys.readouterr().err
+
+
 class Interrupted(Agent):
     def act(self, observation: Any) -> Any:
         raise KeyboardInterrupt
