@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 class ArenaError(Exception):
-    """A mistake in the input, told in one line. The command line prints it and exits with 2."""
+    """A mistake in the input, in one line. The command line prints it and exits with 2."""
 
 
 class UnknownNameError(ArenaError, KeyError):

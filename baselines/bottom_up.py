@@ -7,10 +7,10 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from arena._internal.options import choice, whole
 from arena.agents import AGENTS, Desk, Known, Steps
 from arena.llm import Fields, LLMAgent, ParseError
 from arena.mindmap.tree import MAX_HEADINGS, MindMap
-from baselines.parts.options import choice, whole
 from baselines.parts.trees import Topic, Tree, json_of, read_tree
 
 OTHER = "Other"

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from arena._internal.cores import one_thread
+from arena._internal.options import choice, flag, number, whole
 from arena.agents import AGENTS, Desk, Known, Researcher, Steps
 from arena.encoders import ENCODERS, Encoder
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS, MAX_LABEL, MindMap
 from baselines.parts.encoding import encode, shared_encoder, whole_characters
-from baselines.parts.options import choice, flag, real, whole
 from baselines.parts.phrases import Group, Labels
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Clustering(Researcher):
 def _check(merge: str, max_children: int, threshold: float) -> None:
     choice("merge", merge, MERGES)
     whole("max_children", max_children, 2)
-    real("threshold", threshold, 0)
+    number("threshold", threshold, 0)
 
 
 def _clean(paper: Known) -> Known:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from arena._internal.options import choice, whole
 from arena.agents import AGENTS, Desk, Hit, Steps
 from arena.llm import Fields, LLMAgent
 from baselines.parts.asking import queries
-from baselines.parts.options import choice, whole
 
 FUSIONS = ("rrf", "score")
 RRF_K = 60

@@ -6,9 +6,9 @@ import json
 import re
 from typing import Any
 
+from arena._internal.options import whole
 from arena.agents import AGENTS, Action, Desk, Observation, actions_from, tool_message
 from arena.llm import Fields, LLMAgent
-from baselines.parts.options import whole
 
 LEFT_OUT = "(left out, the conversation is long)"
 CUT = " ... (cut, the rest is too long)"

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from arena._internal.cores import one_thread
+from arena._internal.options import flag, number, whole
 from arena.agents import AGENTS, Desk, Known, Researcher, Steps
 from arena.encoders import ENCODERS
 from baselines.clustering import cluster
-from baselines.parts.options import flag, real, whole
 from baselines.parts.votes import (
     Scores,
     Votes,
@@ -92,14 +92,14 @@ class Scout(Researcher):
         self._seeds = whole("seeds", seeds, 0, 100)
         self._rounds = whole("rounds", rounds, 1, 100)
         self._engines, self._abstracts = flag("engines", engines), flag("abstracts", abstracts)
-        self._topic_weight = real("topic_weight", topic_weight, 0, 1000)
-        self._trust = real("trust", trust, 0, 10)
-        self._titles = real("titles", titles, 0, 10)
+        self._topic_weight = number("topic_weight", topic_weight, 0, 1000)
+        self._trust = number("trust", trust, 0, 10)
+        self._titles = number("titles", titles, 0, 10)
         self._encoder = encoder
         self._links = whole("links", links, 0, 100)
         self._subtopics = whole("subtopics", subtopics, 0, 100)
-        self._subtopic_weight = real("subtopic_weight", subtopic_weight, 0, 1000)
-        self._diversity = real("diversity", diversity, 0, 10)
+        self._subtopic_weight = number("subtopic_weight", subtopic_weight, 0, 1000)
+        self._diversity = number("diversity", diversity, 0, 10)
         self._mapped = whole("mapped", mapped, 1, 1000)
         self._votes = Votes()
         self._judged: dict[str, float] = {}
@@ -132,13 +132,13 @@ class Scout(Researcher):
         """Search for the topic, then for the texts of papers, and rank all papers found."""
         yield from self._search(desk, desk.topic, self._topic_weight)
         self._rank(desk)
-        for number in range(self._rounds):
-            if number == 1:
+        for turn in range(self._rounds):
+            if turn == 1:
                 for text in (yield from self.subtopics(desk)):
                     # A phrase alone leads away from the topic.
                     yield from self._search(desk, f"{desk.topic} {text}", self._subtopic_weight)
                 self._rank(desk)
-            due = self._seeds * (number + 1) // self._rounds - len(self._used)
+            due = self._seeds * (turn + 1) // self._rounds - len(self._used)
             yield from self._expand(desk, due)
             self._rank(desk)
         if self._linked or not desk.read_count:  # nothing read: links are unknown
@@ -197,8 +197,8 @@ class Scout(Researcher):
 
     def _follow(self, desk: Desk) -> Steps[None]:
         """List the references and the citations of the best papers; stop if there are none."""
-        for number, paper_id in enumerate(desk.ranking[: self._links]):
-            if number == _UNLINKED and not self._linked:
+        for place, paper_id in enumerate(desk.ranking[: self._links]):
+            if place == _UNLINKED and not self._linked:
                 return
             for links in (desk.references, desk.citations):
                 hits = yield from links(paper_id)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from arena._internal.options import number, whole
 from arena.agents import AGENTS, Desk, Steps
 from arena.llm import Fields, LLMAgent
 from baselines.parts.asking import judgements, listed, queries
-from baselines.parts.options import real, whole
 from baselines.scout import Scout
 
 _SHOWN = 30  # titles from which the model proposes sub-topics
@@ -53,7 +53,7 @@ class ScoutLLM(Scout, LLMAgent):
         super().__init__(seed, **options)
         self._proposals = whole("proposals", proposals, 0, 100)
         self._most_judged = whole("judged", judged, 0, 1000)
-        self._irrelevant = real("irrelevant", irrelevant, 0, 1)
+        self._irrelevant = number("irrelevant", irrelevant, 0, 1)
         self._batch = whole("batch", batch, 1, 1000)
 
     def subtopics(self, desk: Desk) -> Steps[Sequence[str]]:

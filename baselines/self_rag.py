@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from arena._internal.options import flag, whole
 from arena.agents import AGENTS, Desk, Steps
 from arena.llm import Fields, LLMAgent
 from baselines.parts.asking import first_query, judgements, listed, next_query
-from baselines.parts.options import flag, whole
 
 
 @AGENTS.register("self-rag")

@@ -11,6 +11,7 @@ from functools import partial
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple, TypeVar
 
+from arena._internal.options import whole
 from arena.agents import AGENTS, Desk, Known, Steps
 from arena.llm import (
     Failed,
@@ -26,7 +27,6 @@ from arena.mindmap.tree import MAX_HEADINGS
 from arena.text import analyze
 from baselines.parts.asking import line, listed
 from baselines.parts.asking import queries as queries_in
-from baselines.parts.options import whole
 
 T = TypeVar("T")
 

@@ -151,7 +151,7 @@ def _aside(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) -> T:
     With one thread DuckDB looks for signals itself. With several, the one that called it only
     waits, and hears none until the query is done; so another one calls it.
     """
-    if _threads(connection) == 1:
+    if connection.execute("SELECT current_setting('threads')").fetchall() == [(1,)]:
         return work()
     results: list[T] = []
     errors: list[BaseException] = []
@@ -177,11 +177,6 @@ def _aside(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) -> T:
     if errors:
         raise errors[0]
     return results[0]
-
-
-def _threads(connection: duckdb.DuckDBPyConnection) -> int:
-    row = connection.execute("SELECT current_setting('threads')").fetchall()[0]
-    return int(row[0])
 
 
 def _leave(done: threading.Event) -> None:

@@ -75,7 +75,7 @@ Try next, after `source .venv/bin/activate`:
   arena mindmap show {output / "runs/organization-clustering/mind_maps.jsonl"} --record 1
   arena replay {output / "runs/discovery-title-bm25"} --corpus {output / "world"}
   arena audit --corpus {output / "world"}
-  arena experiment configs/researcharena.yaml --corpus {output / "world"} --surveys 8 \\
+  arena experiment researcharena --corpus {output / "world"} --surveys 8 \\
       --agents title,random,scout,clustering,oracle --output {output / "tables"}
 """)
 
@@ -92,11 +92,15 @@ def organize(corpus: arena.Corpus, output: Path) -> None:
     for agent in ORGANIZERS:
         directory = output / "runs" / f"organization-{agent}"
         summary = arena.run(corpus, "organization", agent, directory, overwrite=True)
-        columns[agent] = summary["mean"]
+        columns[agent] = summary["floors"]["predicted"]
+        if agent == "clustering":
+            columns["other topics"] = summary["floors"]["other_topics"]
     scored = summary["counts"]["scored"]
     print(f"\norganization: mean over {scored} surveys, their references given; of a distance less "
-          f"is better ({time.monotonic() - started:.1f} s)")  # fmt: skip
-    rows = [(name, *(column[name] for column in columns.values())) for name in summary["mean"]]
+          f"is better ({time.monotonic() - started:.1f} s);\nother topics is a floor: the maps of "
+          "clustering scored against those of other surveys")  # fmt: skip
+    names = ("paper_filing_agreement", *summary["mean"])
+    rows = [(name, *(column[name] for column in columns.values())) for name in names]
     print(tabulate(rows, headers=("organization", *columns), floatfmt=".3f"))
 
 

@@ -2,8 +2,7 @@
 
 python examples/train_reformulation.py --output runs/reformulation
 
-docs/training.md says what is learned and what came out. Needs torch, scipy and matplotlib:
-pip install -e '.[dev]'.
+docs/training.md describes what is learned and the results. Needs pip install torch matplotlib.
 """
 
 from __future__ import annotations
@@ -80,7 +79,9 @@ def execute(arguments: argparse.Namespace) -> None:
     """Build the worlds, train, test, write and print."""
     started = time.monotonic()
     if missing := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
-        raise DataError(f"training needs {', '.join(missing)}. Run `pip install -e '.[dev]'`.")
+        raise DataError(
+            f"training needs {', '.join(missing)}. Run `pip install {' '.join(missing)}`."
+        )
     plan = QUICK if arguments.quick else FULL
     if arguments.episodes is not None:
         plan = plan._replace(episodes=arguments.episodes)

@@ -48,10 +48,11 @@ THINKING = {
 # and the attributes that do so are named below.
 ARITHMETIC = {"numpy", "numpy.typing", "scipy.cluster.hierarchy", "arena._internal.cores"}
 # Of `arena` what knows texts and vectors: an encoder opens its own model by its name, and
-# `arena.mindmap.tree` is the type of a mind-map alone (`arena.mindmap` reads files).
+# `arena.mindmap.tree` is the type of a mind-map alone (`arena.mindmap` reads files);
+# `arena._internal.options` checks numbers and names.
 KNOWS_NO_LABEL = {
-    "arena.agents", "arena.encoders", "arena.errors", "arena.llm", "arena.mindmap.tree",
-    "arena.text",
+    "arena._internal.options", "arena.agents", "arena.encoders", "arena.errors", "arena.llm",
+    "arena.mindmap.tree", "arena.text",
 }  # fmt: skip
 DOORS = {"__import__", "__builtins__", "eval", "exec", "compile", "open", "getattr", "globals"}
 # Through a module that another one imports, as in `json.codecs.builtins`, every module is reached.

@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from arena.errors import DataError
@@ -28,7 +29,8 @@ def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
 
     Raises:
         DataError: The directory is missing, `path` is a directory or a device, or the text holds
-            lone surrogates. OSError (disk full, no permission) passes through.
+            lone surrogates.
+        OSError: The disk is full, or the directory is read-only; its file name is `path`.
     """
     target = Path(os.path.realpath(path))
     try:
@@ -52,8 +54,13 @@ def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
         if old is not None:
             temporary.chmod(stat.S_IMODE(old.st_mode))
         temporary.replace(target)
+    except OSError as error:  # name what the caller named, not the temporary file
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # it was never made, for one in a read-only directory
+            temporary.unlink()
     _sync_directory(target.parent)
 
 

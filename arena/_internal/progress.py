@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,4 +14,7 @@ def progress(iterable: Iterable[Any] | None = None, **options: Any) -> Any:
     """
     from tqdm import tqdm
 
+    if not hasattr(tqdm, "_lock"):
+        # tqdm's own lock leaves a semaphore behind, with a warning, in a process that is ended.
+        tqdm.set_lock(threading.RLock())
     return tqdm(iterable, delay=2, disable=None, dynamic_ncols=True, leave=False, **options)

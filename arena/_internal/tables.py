@@ -98,8 +98,9 @@ def latex(
         decimals: Decimals of a float.
         bold: (row, column) of cells in bold; see `best`.
     """
+    # The sign of a number is a minus and not a hyphen.
     cells = [
-        [_with_minus(escape_latex(cell)).rstrip() for cell in row]
+        [re.sub(r"(?<![^ ])-(?=[0-9])", "$-$", escape_latex(cell)).rstrip() for cell in row]
         for row in _shown(rows, decimals, MISSING)
     ]
     for row, column in bold:
@@ -152,11 +153,6 @@ def escape_latex(value: str) -> str:
     """
     escaped = "".join(_LATEX.get(letter, letter) for letter in value)
     return re.sub("-(?=-)", "-{}", escaped)  # two would become one dash
-
-
-def _with_minus(cell: str) -> str:
-    """Set the sign of a number as a minus and not as a hyphen."""
-    return re.sub(r"(?<![^ ])-(?=[0-9])", "$-$", cell)
 
 
 def escape_markdown(value: str) -> str:

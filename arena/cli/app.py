@@ -113,7 +113,7 @@ def add_command(
         computed: Functions that compute parameters that are no options from the parsed arguments.
     """
     computed = computed or {}
-    text, helps, shown = _read_docstring(function)
+    text, helps, shown = read_docstring(function)
     text = summary or text
     parser = commands.add_parser(name, help=text, description=text, **_texts(example or shown))
     if more is not None:
@@ -124,10 +124,12 @@ def add_command(
         if parameter.name not in computed
     ]
     for parameter in parameters:
-        _add_argument(parser, parameter, *helps.get(parameter.name, ("", "")))
+        add_argument(parser, parameter, *helps.get(parameter.name, ("", "")))
 
     def execute(arguments: argparse.Namespace) -> None:
-        values = {each.name: _value(each, getattr(arguments, each.name)) for each in parameters}
+        values = {
+            each.name: parameter_value(each, getattr(arguments, each.name)) for each in parameters
+        }
         function(**values, **{name: compute(arguments) for name, compute in computed.items()})
 
     parser.set_defaults(execute=execute)
@@ -141,12 +143,12 @@ def _texts(example: str | None = None) -> dict[str, Any]:
     }
 
 
-def _read_docstring(function: Command) -> tuple[str, dict[str, tuple[str, str]], str]:
+def read_docstring(function: Command) -> tuple[str, dict[str, tuple[str, str]], str]:
     """Return summary, metavar and text of each argument, and the example."""
     text = inspect.getdoc(function) or ""
     sections = dict(re.findall(r"^(Args|Example):\n((?:    .*\n?|\n)+)", text, re.MULTILINE))
     helps = {
-        name: (metavar, " ".join(words.split()).rstrip("."))
+        name: (metavar, " ".join(words.replace("``", "").split()).rstrip("."))
         for name, metavar, words in re.findall(
             r"^ {4}(\w+)(?: \((.+?)\))?: (.*(?:\n {6,}.*)*)", sections.get("Args", ""), re.MULTILINE
         )
@@ -155,7 +157,7 @@ def _read_docstring(function: Command) -> tuple[str, dict[str, tuple[str, str]],
     return text.split("\n", 1)[0], helps, example
 
 
-def _add_argument(
+def add_argument(
     parser: argparse.ArgumentParser, parameter: inspect.Parameter, metavar: str, text: str
 ) -> None:
     """Add the option, or the word, that a parameter stands for."""
@@ -171,7 +173,10 @@ def _add_argument(
         option = option.replace("--", "--no-") if default else option
         parser.add_argument(option, dest=parameter.name, action=action, help=text)
         return
-    settings: dict[str, Any] = {"metavar": metavar or None, "help": text}
+    settings: dict[str, Any] = {
+        "metavar": metavar or ("NAMES" if kind is tuple else None),
+        "help": text,
+    }
     if get_origin(kind) is Literal:
         settings["choices"] = get_args(kind)
     elif kind in (int, float):
@@ -199,7 +204,8 @@ def _kind(parameter: inspect.Parameter) -> Any:
     return kind if origin in (None, Literal) else origin
 
 
-def _value(parameter: inspect.Parameter, value: Any) -> Any:
+def parameter_value(parameter: inspect.Parameter, value: Any) -> Any:
+    """Return what a parameter gets for the parsed value of its option."""
     kind = _kind(parameter)
     if kind is dict:
         return parse_options(f"--{parameter.name.replace('_', '-')}", value)

@@ -34,7 +34,11 @@ def list_names(kind: Kind | None = None, *, corpus: str | None = None, json: boo
     if kind is not None:
         names = {kind: names[kind]}
     if kind == "retrievers" and corpus:
-        names["indexes"] = _indexes_of(Path(corpus))
+        from arena.corpus import indexes, layout
+
+        place = Path(corpus)
+        layout.read_manifest(place, check_files=False)
+        names["indexes"] = indexes.describe_indexes(place, indexes.index_names(place))
     if json:
         print_json(names[kind] if kind is not None and len(names) == 1 else names)
         return
@@ -71,13 +75,6 @@ def _registered() -> dict[str, dict[str, str]]:
         "tasks": {name: ", ".join(task.metrics) for name, task in tasks.items()},
         "tools": {name: TOOLS.get(name).description for name in TOOLS.names()},
     }
-
-
-def _indexes_of(corpus: Path) -> dict[str, str]:
-    from arena.corpus import indexes, layout
-
-    layout.read_manifest(corpus, check_files=False)
-    return indexes.describe_indexes(corpus, indexes.index_names(corpus))
 
 
 def _list_surveys(corpus: str | None, as_json: bool) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from arena._internal.files import sha256_file
 from arena._internal.lazy import load, once, require, resolve_device, versions
-from arena._internal.options import require_choice, require_integer
+from arena._internal.options import choice, whole
 from arena.encoders.base import ENCODERS
 from arena.errors import DataError, clip
 
@@ -63,16 +63,16 @@ class FlagEncoder:
         require("the encoder flag", "FlagEmbedding", "torch", "transformers")
         if not isinstance(model, str) or not model:
             raise DataError(f"model={clip(model)}: name a folder or a model of the hub.")
-        require_choice("pooling", pooling, ("cls", "mean"))
-        require_choice("precision", precision, ("auto", "float16", "float32"))
+        choice("pooling", pooling, ("cls", "mean"))
+        choice("precision", precision, ("auto", "float16", "float32"))
         if query_instruction is None:
             bge = model.rpartition("/")[2].startswith("bge-") and "-en" in model
             query_instruction = BGE_INSTRUCTION if bge else ""
         if not isinstance(query_instruction, str):
             raise DataError(f"query_instruction={clip(query_instruction)} is no string.")
-        require_integer("max_length", max_length, 8)
+        whole("max_length", max_length, 8)
         if batch_size is not None:
-            require_integer("batch_size", batch_size, 1)
+            whole("batch_size", batch_size, 1)
         if not isinstance(device, str):
             raise DataError(f"device={clip(device)}: give auto, cpu, cuda or mps.")
         self._model, self._pooling, self._instruction = model, pooling, query_instruction

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Dict, Discrete
 
+from arena._internal.options import whole
 from arena.corpus import Corpus
 from arena.corpus.view import CorpusView
 from arena.envs._episode import ScoredEpisode, Scoring
@@ -82,9 +83,7 @@ class EpisodeFactory:
         limits: dict[str, int],
     ) -> None:
         for name, value in limits.items():
-            least, most = _LIMITS[name]
-            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-                raise DataError(f"{name}={clip(value)}: give an integer from {least} to {most}.")
+            whole(name, value, *_LIMITS[name])
         self.task_name, self._task = task, TASKS.get(task)
         self.corpus = Corpus.of(corpus)  # type: ignore[arg-type]  # None is refused there
         rewards = make_rewards(self._task.reward if reward is None else reward, reward_options)

@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from arena._internal.options import whole
 from arena.envs._episode import ScoredEpisode, StepResult
 from arena.envs._factory import checked_seed
 from arena.envs.core import SurveyEnv
@@ -49,8 +50,7 @@ class SurveyVectorEnv(VectorEnv[dict[str, Any], Any, NDArray[Any]], EzPickle):
         **arguments: Any,
     ) -> None:
         EzPickle.__init__(self, num_envs, autoreset_mode, **arguments)
-        if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
-            raise DataError(f"num_envs={clip(num_envs)}: give an integer >= 1.")
+        whole("num_envs", num_envs, 1)
         try:
             self._mode = AutoresetMode(autoreset_mode)
         except ValueError:

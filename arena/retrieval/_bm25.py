@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, ClassVar
 
-from arena._internal.options import number_in, require_choice
+from arena._internal.options import choice, number
 from arena.errors import DataError, clip
 from arena.retrieval.base import Retriever
 
@@ -28,9 +29,9 @@ class BM25(Retriever):
     """The engine's own, for messages."""
 
     def __init__(self, statistics: str, k1: float, b: float) -> None:
-        require_choice("statistics", statistics, STATISTICS)
+        choice("statistics", statistics, STATISTICS)
         self._statistics = statistics
-        self._k1, self._b = number_in("k1", k1, 1e6), number_in("b", b, 1.0)
+        self._k1, self._b = number("k1", k1, 0, 1e6), number("b", b, 0, 1)
 
     @property
     def config(self) -> dict[str, Any]:
@@ -38,7 +39,13 @@ class BM25(Retriever):
         return {"statistics": self._statistics, "k1": self._k1, "b": self._b}
 
     @classmethod
-    def refuse_build_options(cls, options: dict[str, Any]) -> None:
-        """Raise DataError if there are options: the index has none."""
+    def build(cls, *arguments: Any, **options: Any) -> dict[str, Any]:
+        """Write the index of the searchable papers, as `Retriever.build`; there are no options."""
         for name in options:
             raise DataError(f"the index {cls.name} has no option {clip(name)} to build with.")
+        return cls.write(*arguments)
+
+    @classmethod
+    @abstractmethod
+    def write(cls, *arguments: Any) -> dict[str, Any]:
+        """Write the index files, as `Retriever.build`."""

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.options import number_in, require_choice, require_integer
+from arena._internal.options import choice, number, whole
 from arena.errors import DataError, clip, did_you_mean
 from arena.retrieval.base import RETRIEVERS, Ranking, Request, Retriever, Scope
 from arena.retrieval.names import Combiner
@@ -57,10 +57,10 @@ class Hybrid(Combiner):
         Raises:
             DataError: if an option is out of its range or has no effect.
         """
-        require_choice("fusion", fusion, FUSIONS)
+        choice("fusion", fusion, FUSIONS)
         if fusion == "score" and k is not None:
             raise DataError(f"k={clip(k)}: only fusion='rrf' has a k.")
-        require_integer("depth", depth, 1)
+        whole("depth", depth, 1)
         for name in parts:
             if name in _OPTIONS:
                 raise DataError(
@@ -70,7 +70,7 @@ class Hybrid(Combiner):
         self.parts = tuple(parts.values())
         self._names = tuple(parts)
         self._fusion, self._depth = fusion, depth
-        self._k = number_in("k", 60 if k is None else k, 1e6)
+        self._k = number("k", 60 if k is None else k, 0, 1e6)
         self._weights = _weights(weights, self._names)
 
     @classmethod
@@ -151,7 +151,7 @@ def _weights(weights: object, parts: Sequence[str]) -> tuple[float, ...]:
             f"{', '.join(parts)}."
         )
     numbers = tuple(
-        number_in(f"the weight of {part}", weight, 1e6)
+        number(f"the weight of {part}", weight, 0, 1e6)
         for part, weight in zip(parts, weights, strict=True)
     )
     if not all(numbers):

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from arena._internal.options import number as number
 from arena.errors import DataError, clip, did_you_mean
 from arena.registry import Registry, make
 
@@ -82,21 +83,3 @@ def make_rewards(name: str, options: Mapping[str, Any] | None = None) -> list[Re
         if not isinstance(value, Mapping):
             raise DataError(f"the options of {key}, {clip(value)}, are no mapping.")
     return [make(REWARDS, part, options.get(part, {})) for part in kinds]
-
-
-def number(name: str, value: object, least: float, most: float) -> float:
-    """Return an option that is a finite number in a range.
-
-    Args:
-        name: Name of the option.
-        value: Value that the caller gave.
-        least: Least allowed value.
-        most: Greatest allowed value.
-
-    Raises:
-        DataError: `value` is no number, or is out of the range.
-    """
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not least <= value <= most:  # type: ignore[operator]
-        raise DataError(f"{name}={clip(value)}: give a number from {least:g} to {most:g}.")
-    return float(value)  # type: ignore[arg-type]

@@ -87,6 +87,14 @@ class AgentFactory:
     def _check_options(self) -> None:
         known = [name for name in self._parameters if name != "seed"]
         check_options(f"agent {self.name!r}", self._options, known)
+        for name, parameter in inspect.signature(self.kind).parameters.items():
+            variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+            given = variadic or name in self._options or name == "seed"
+            if parameter.default is parameter.empty and not given:
+                raise DataError(
+                    f"agent {self.name!r} needs the option {name!r}. Give it with "
+                    f"--agent-option {name}=VALUE, in Python with agent_options."
+                )
 
     @cached_property
     def prompts(self) -> dict[str, str]:
@@ -145,7 +153,7 @@ def failures(
     except BaseException as error:  # SystemExit and GeneratorExit are failures like any other
         if isinstance(error, KeyboardInterrupt | pass_on):
             raise
-        what = str(error)
+        what = f"{str(error).rstrip('.')}."
         if not isinstance(error, ArenaError):
             frame = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{Path(frame.filename).name} line {frame.lineno}"

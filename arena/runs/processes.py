@@ -64,7 +64,7 @@ def play_episodes(
                     process, done = busy[connection]
                     results[done] = _received(process, connection, player, done)
                     del busy[connection]
-                    if isolate or isinstance(results[done], Exception):
+                    if isolate or isinstance(results[done], BaseException):
                         _end(process, connection, idle=True)
                     else:
                         idle.append((process, connection))
@@ -119,7 +119,7 @@ def _serve(files: list[str], pickled: bytes, connection: Connection) -> None:
             connection.send(player.play(connection.recv()))
     except (EOFError, ConnectionError):
         return
-    except ArenaError as error:
+    except (ArenaError, KeyboardInterrupt) as error:  # Ctrl-C is blocked: it is the agent's own
         connection.send(error)
     except Exception as error:
         text = "".join(traceback.format_exception_only(error)).strip()

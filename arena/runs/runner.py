@@ -10,10 +10,11 @@ from typing import Any
 from arena import __version__
 from arena._internal.code import code_sha256
 from arena._internal.files import sha256_file, sha256_json, write_json
+from arena._internal.options import whole
 from arena._internal.progress import progress
 from arena.agents import Agent
 from arena.corpus import Corpus
-from arena.errors import DataError, NoLabelsError, clip
+from arena.errors import DataError, NoLabelsError
 from arena.runs import environment
 from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION, run_directory
 from arena.runs.episodes import Player
@@ -104,10 +105,8 @@ def run(
     tasks = TaskSet(corpus)
     chosen = play_order(tasks, _choose(task, tasks, surveys))
     agent_options = agent_options or {}
-    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
-        raise DataError(f"jobs={clip(jobs)}: give an integer >= 1.")
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise DataError(f"seed={clip(seed)}: give an integer >= 0.")
+    whole("jobs", jobs, 1)
+    whole("seed", seed, 0)
     arguments = environment.arguments_of(
         task,
         retriever=retriever,

@@ -13,10 +13,11 @@ from typing import Any
 import gymnasium
 
 from arena._internal.code import code_sha256
+from arena._internal.options import whole
 from arena._internal.progress import progress
 from arena.corpus import Corpus
 from arena.corpus.indexes import read_index
-from arena.errors import DataError, clip
+from arena.errors import DataError
 from arena.runs.episodes import PlayedStep, play
 from arena.tasks import TASKS, environment_ids, stages_of
 from arena.testing.actions import schemas_of
@@ -69,9 +70,8 @@ def audit(
         DataError: If another argument is out of range.
     """
     begun = time.perf_counter()
-    for name, value, least in (("actions", actions, 1), ("seed", seed, 0)):
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _MOST:
-            raise DataError(f"{name}={clip(value)}: give an integer from {least} to {_MOST}.")
+    whole("actions", actions, 1, _MOST)
+    whole("seed", seed, 0, _MOST)
     engines = tuple(names_of("retrievers", retrievers))
     ids = environment_ids() if environments is None else names_of("environments", environments)
     if not engines or not ids:

@@ -13,6 +13,7 @@ from typing import Any
 import gymnasium
 from gymnasium.envs.registration import EnvSpec
 
+from arena._internal.options import whole
 from arena._internal.progress import progress
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
 from arena.testing.actions import RandomPlayer, schemas_of
@@ -142,10 +143,8 @@ class Subject:
         episodes: int = 5,
         seed: int = 0,
     ) -> None:
-        for name, value, least in (("episodes", episodes, 1), ("seed", seed, 0)):
-            number = isinstance(value, int) and not isinstance(value, bool)
-            if not number or not least <= value < 2**31:
-                raise DataError(f"{name}={clip(value)}: give an integer >= {least}.")
+        whole("episodes", episodes, 1, 2**31 - 1)
+        whole("seed", seed, 0, 2**31 - 1)
         if not isinstance(corpus, str | Path):
             raise DataError(f"corpus={clip(corpus)}: give the directory of a built corpus.")
         if "corpus" in options:

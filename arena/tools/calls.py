@@ -188,8 +188,10 @@ def _parse(action: Any, tools: Mapping[str, Tool]) -> Call | str:
         checked[wanted] = converted = _converted(value, kind)
         if converted is None:
             return f"{wanted}={clip(value)} is not {_EXPECTED[kind]}. Call {tool.usage()}."
-        if kind == "integer" and not _is_within(converted, *bounds):
-            return f"{wanted}={clip(value)} is out of range. Give {wanted} {_range(*bounds)}."
+        least, most = bounds
+        if (least is not None and converted < least) or (most is not None and converted > most):
+            span = f"{least} or more" if most is None else f"from {least} to {most}"
+            return f"{wanted}={clip(value)} is out of range. Give {wanted} {span}."
         if choices and converted not in choices:
             return f"no {wanted} {clip(value)}.{did_you_mean(converted, choices)}"
     if rest:
@@ -209,11 +211,3 @@ def _converted(value: Any, kind: str) -> Any:
     else:  # models write an object as text now and then; its tool reads both
         fits = isinstance(value, str if kind == "string" else dict | str)
     return value if fits else None
-
-
-def _is_within(value: int, least: int | None, most: int | None) -> bool:
-    return (least is None or value >= least) and (most is None or value <= most)
-
-
-def _range(least: int | None, most: int | None) -> str:
-    return f"{least} or more" if most is None else f"from {least} to {most}"

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from arena.cli.app import add_command, add_group, command_line, run_command
 from corpus_builder.cli import download
 from corpus_builder.cli.build import add_build
-from corpus_builder.cli.index import index
-from corpus_builder.cli.info import card, info, verify
+from corpus_builder.cli.info import card, index, info, verify
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -32,22 +32,18 @@ def add_build(commands: Any) -> None:
             example=f"arena-corpus build {name} {source.example} --output DIR",
             more=partial(_add_arguments, source),
             computed={
-                "source_name": partial(_constant, name),
+                "source_name": lambda _, name=name: name,  # type: ignore[misc]
                 "source": partial(_make_source, name, source),
             },
         )
 
 
-def _constant(value: str, arguments: Any) -> str:
-    return value
-
-
 def _add_arguments(source: Any, parser: Any) -> None:
     source.add_arguments(parser)
     if getattr(source, "downloadable", False):
-        text = "fetch what is missing in the folder --input, from where its authors publish it"
+        text = "Fetch what is missing in the folder --input, from where its authors publish it"
         parser.add_argument("--download", action="store_true", help=text)
-        text = "another server with the same files (default: the environment variable ARENA_MIRROR)"
+        text = "Another server with the same files (default: the environment variable ARENA_MIRROR)"
         parser.add_argument("--mirror", metavar="URL", help=text)
 
 

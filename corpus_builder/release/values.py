@@ -91,7 +91,7 @@ def identifier(value: object) -> str | None:
     if type(value) is str:
         if value.isascii() and value.isalnum() and len(value) <= _MAX_ID:
             return value
-        usable = value and len(value) <= _MAX_ID and value.isprintable() and not _has_space(value)
+        usable = len(value) <= _MAX_ID and value.isprintable() and value.split() == [value]
         return value if usable else None
     if type(value) is int and 0 <= value < _INT64:
         return str(value)
@@ -180,10 +180,6 @@ def first_text(values: Iterable[object]) -> str | None:
         if isinstance(value, str) and (text := " ".join(clean(value).split())):
             return text
     return None
-
-
-def _has_space(text: str) -> bool:
-    return text.split() != [text]
 
 
 def resolve(date: object, year: object, sink: Sink, limits: RecordLimits) -> ResolvedDate | None:

@@ -39,7 +39,7 @@ class BloomEval(PublishedSource):
 
     name: ClassVar[str] = "bloom-eval"
     example: ClassVar[str] = "--input bloom_eval --papers papers.jsonl.gz"
-    input_help: ClassVar[str] = f"folder with {_FILES}"
+    input_help: ClassVar[str] = f"Folder with {_FILES}"
 
     def __init__(
         self,

@@ -50,7 +50,9 @@ class JsonLinesFile:
         """
         lines, any_record = Lines(self._path), False
         try:
-            with _bar(self._path) as bar:
+            size = self._path.stat().st_size
+            options: Any = {"unit_scale": True, "unit_divisor": 1024}
+            with progress(total=size, desc=self._path.name, unit="B", **options) as bar:
                 for number, text in lines:
                     if text is None:
                         raise DataError(
@@ -94,12 +96,6 @@ def parse_line(text: bytes, name: str, line: int) -> Any:
             f"{name} line {line} is no JSON ({clip(str(error))}): "
             f"{clip(text[:80].strip().decode('utf-8', 'replace'), 60)}. {EXPECTED}"
         ) from None
-
-
-def _bar(path: Path) -> Any:
-    return progress(
-        total=path.stat().st_size, desc=path.name, unit="B", unit_scale=True, unit_divisor=1024
-    )
 
 
 @SOURCES.register("jsonl")

@@ -35,7 +35,7 @@ class ReportBench(PublishedSource):
 
     name: ClassVar[str] = "reportbench"
     example: ClassVar[str] = "--input reportbench --papers papers.jsonl.gz"
-    input_help: ClassVar[str] = "folder with ReportBench_*.jsonl and the folder ReportBench_*_GT"
+    input_help: ClassVar[str] = "Folder with ReportBench_*.jsonl and the folder ReportBench_*_GT"
 
     def read(self, path: Path) -> Iterator[PublishedSurvey]:
         """Yield the surveys of ``ReportBench_*.jsonl``, each with its file of references."""

@@ -48,7 +48,7 @@ class ResearchArena(ConstructorOptions):
 
     example: ClassVar[str] = "--input researcharena"
     downloadable: ClassVar[bool] = True
-    full_text_help: ClassVar[str] = "leave out the texts in corpus_*"
+    full_text_help: ClassVar[str] = "Leave out the texts in corpus_*"
 
     def __init__(
         self, input: str | Path | None = None, hub: str | None = None, full_text: bool = True

@@ -32,7 +32,7 @@ class TaxoAlign(PublishedSource):
 
     name: ClassVar[str] = "taxoalign"
     example: ClassVar[str] = "--input taxonomies.jsonl --papers papers.jsonl.gz"
-    input_help: ClassVar[str] = "taxonomies as JSON lines: id, title, arxiv_id, tree"
+    input_help: ClassVar[str] = "Taxonomies as JSON lines: id, title, arxiv_id, tree"
 
     def read(self, path: Path) -> Iterator[PublishedSurvey]:
         """Yield the surveys."""

@@ -29,7 +29,7 @@ class WorldSource:
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
         """Add ``--config`` and one option a knob."""
         parser.add_argument(
-            "--config", metavar="FILE", help="knobs as YAML, `name: value` a line; options win"
+            "--config", metavar="FILE", help="Knobs as YAML, `name: value` a line; options win"
         )
         descriptions = argument_descriptions(WorldConfig)
         for field in dataclasses.fields(WorldConfig):

@@ -237,7 +237,7 @@ def test_bad_options_are_told_in_one_line(tmp_path, capsys, monkeypatch):
         assert error.count("\n") == 1
     monkeypatch.setattr(train_reformulation, "NEEDED", ("no_such_package",))
     assert train_reformulation.main(out) == 2
-    assert "needs no_such_package. Run `pip install -e '.[dev]'`" in capsys.readouterr().err
+    assert "needs no_such_package. Run `pip install no_such_package`" in capsys.readouterr().err
 
 
 def start(output, *options, processors=None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -107,3 +108,14 @@ def test_sha256_json() -> None:
     assert sha256_json({"a": [1, 2]}) != sha256_json({"a": [2, 1]})
     with pytest.raises(DataError, match="JSON"):
         sha256_json([float("inf")])
+
+
+def test_an_error_of_the_system_names_the_path_that_was_given(tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device: 'page\.html'"):
+        atomic_write("page.html", "text")
+    assert not list(tmp_path.iterdir())

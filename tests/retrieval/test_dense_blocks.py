@@ -65,7 +65,7 @@ class Shuffled:
                 raise KeyboardInterrupt
             self._left = None if self._left is None else self._left - 1
             task = flying.pop(self._random.randrange(len(flying)))
-            self.rows.append(task.batch.row)
+            self.rows.append(task[0].row)
             yield function(task)
 
 

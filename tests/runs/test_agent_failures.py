@@ -134,6 +134,28 @@ def test_a_forgotten_yield_from_explains_itself(world, tmp_path, agent):
         arena.run(world, "discovery", agent, tmp_path / "run", surveys=1)
 
 
+class Needs(Agent):
+    def __init__(self, n):
+        raise AgentError(f"n={n} is too few")
+
+
+def test_an_option_without_default_is_named(world, tmp_path):
+    with pytest.raises(DataError, match=r"'Needs' needs the option 'n'. .*--agent-option n=VALUE"):
+        arena.run(world, "discovery", Needs, tmp_path / "run", surveys=1)
+    with pytest.raises(AgentError, match="n=3 is too few"):
+        arena.run(world, "discovery", Needs, tmp_path / "run", agent_options={"n": 3})
+
+
+class Stops(Agent):
+    def act(self, observation):
+        raise DataError("the server is busy")
+
+
+def test_a_message_of_the_agent_ends_in_a_full_stop(world, tmp_path):
+    with pytest.raises(AgentError, match=r"the server is busy\. The episodes before"):
+        arena.run(world, "discovery", Stops, tmp_path / "run", surveys=1)
+
+
 class Meddles(Agent):
     """Changes everything it receives, and remembers what it saw."""
 
@@ -280,3 +302,20 @@ def test_an_agent_that_no_other_process_can_make(world, tmp_path):
         arena.run(world, "discovery", Local, tmp_path / "run", jobs=2)
     with pytest.raises(DataError, match="jobs=0: give an integer >= 1"):
         arena.run(world, "discovery", "title", tmp_path / "run", jobs=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("error", "code"), [("SystemExit", 2), ("KeyboardInterrupt", 130)])
+def test_a_failure_in_another_process_is_one_line(world, tmp_path, error, code):
+    file = tmp_path / "fails.py"
+    file.write_text(
+        f"import arena\n\nclass Fails(arena.Agent):\n    def act(self, _):\n        raise {error}\n"
+    )
+    command = ["run", "--corpus", world, "--task", "discovery", "--agent", f"{file}:Fails"]
+    process = subprocess.run(
+        [sys.executable, "-m", "arena", *command, "--jobs", "2", "--output", tmp_path / "run"],
+        stderr=subprocess.PIPE,
+    )
+    assert process.returncode == code
+    # Nor does Python warn of semaphores of the processes that were ended.
+    assert len(process.stderr.splitlines()) == 1, process.stderr.decode()

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import arena
 from arena.tasks import TaskSet
 from arena.testing import Subject
+from arena.testing.checks.leaks import relabelled
 from arena.testing.checks.spaces import schema_error, violation
 from arena.testing.episodes import difference, first_difference, plain, record, replay
-from arena.testing.labels import relabelled
 from arena.testing.walk import walk
 
 

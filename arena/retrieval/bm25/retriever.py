@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import threading
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
 from pathlib import Path
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from arena._internal.arrays import StringTable, damaged, load_array
 from arena._internal.cores import cores
 from arena.retrieval._bm25 import BM25
-from arena.retrieval.base import RETRIEVERS, IndexInput, Ranking, Request, Scope
+from arena.retrieval.base import RETRIEVERS, Ranking, Request, Scope
 from arena.text import analyze
 
 _TERMS = 200_000  # terms whose numbers are kept
@@ -101,19 +101,11 @@ class BM25Retriever(BM25):
         self._known_scopes: dict[Scope, _ScopeStatistics] = {}
 
     @classmethod
-    def build(
-        cls,
-        source: IndexInput,
-        directory: Path,
-        fields: tuple[str, ...],
-        progress: Callable[..., Any],
-        **options: Any,
-    ) -> dict[str, Any]:
-        """Write the posting lists of the searchable papers of `source`; there are no options."""
+    def write(cls, *arguments: Any) -> dict[str, Any]:
+        """Write the posting lists."""
         from arena.retrieval.bm25 import _build
 
-        cls.refuse_build_options(options)
-        return _build.build(source, directory, fields, progress)
+        return _build.build(*arguments)
 
     def search(self, query: str, k: int, scope: Scope) -> Ranking:
         """Return the `k` best documents of `scope` that hold a term of `query`.

@@ -166,14 +166,7 @@ def making(name: str, options: dict[str, object], encoder: Encoder) -> Making:
     return Making(name, json.dumps(options), encoder.dimension, sha256_json(encoder.config))
 
 
-class VectorBlock(NamedTuple):
-    """A batch to be encoded in any process, with the encoder."""
-
-    batch: Batch
-    making: Making
-
-
-def encode_block(block: VectorBlock) -> tuple[int, NDArray[np.float16]]:
+def encode_block(block: tuple[Batch, Making]) -> tuple[int, NDArray[np.float16]]:
     """Return the row and the vectors of a batch.
 
     Raises:
@@ -234,10 +227,10 @@ def _encoded(
     order: deque[Batch] = deque()
     ready: dict[int, NDArray[np.float16]] = {}
 
-    def tasks() -> Iterator[VectorBlock]:
+    def tasks() -> Iterator[tuple[Batch, Making]]:
         for batch in batches:
             order.append(batch._replace(texts=[]))
-            yield VectorBlock(batch, made)
+            yield batch, made
 
     for row, vectors in spread(encode_block, tasks()):
         ready[row] = vectors

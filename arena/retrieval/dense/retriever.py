@@ -16,7 +16,7 @@ import numpy as np
 
 from arena._internal.files import write_json
 from arena._internal.lazy import once
-from arena._internal.options import require_choice, require_integer
+from arena._internal.options import choice, whole
 from arena.encoders import make_encoder
 from arena.errors import CorpusError, DataError, clip
 from arena.retrieval.base import (
@@ -75,9 +75,9 @@ class Dense(Retriever):
             DataError: if an option is out of its range, or a package of the encoder is absent.
             CorpusError: if the index is damaged, or another one takes its place meanwhile.
         """
-        require_choice("search", search, _SEARCH)
-        require_integer("probes", probes, 1)
-        require_integer("cache", cache, 0)
+        choice("search", search, _SEARCH)
+        whole("probes", probes, 1)
+        whole("cache", cache, 0)
         if not isinstance(device, str) or device.partition(":")[0] not in ("auto", "cpu", "cuda"):
             raise DataError(f"device={clip(device)}: give auto, cpu, cuda or cuda:1.")
         if model is not None and not isinstance(model, str):
@@ -142,8 +142,8 @@ class Dense(Retriever):
         """
         if not isinstance(ivf, bool) and ivf != "auto":
             raise DataError(f"ivf={clip(ivf)}: give true, false or auto.")
-        require_integer("lists", lists, 1)
-        require_integer("training", training, lists)
+        whole("lists", lists, 1)
+        whole("training", training, lists)
         made = make_encoder(encoder, options)
         kept = {name: value for name, value in options.items() if name != "device"}
         identity = {"encoder": encoder, "options": kept, "config": made.config}

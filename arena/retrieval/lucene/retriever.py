@@ -9,7 +9,7 @@ term, is given to it for the scope (see `_searcher`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from arena._internal.cores import cores
 from arena._internal.lazy import once
 from arena.errors import CorpusError
 from arena.retrieval._bm25 import BM25
-from arena.retrieval.base import RETRIEVERS, IndexInput, OpenedIndex, Ranking, Request, Scope
+from arena.retrieval.base import RETRIEVERS, OpenedIndex, Ranking, Request, Scope
 from arena.retrieval.lucene import _jvm
 from arena.retrieval.lucene._searcher import REBUILD, SEGMENT, LuceneSearcher, Statistics
 from arena.text import analyze
@@ -69,19 +69,11 @@ class LuceneRetriever(BM25):
         self._segment = directory / SEGMENT
 
     @classmethod
-    def build(
-        cls,
-        source: IndexInput,
-        directory: Path,
-        fields: tuple[str, ...],
-        progress: Callable[..., Any],
-        **options: Any,
-    ) -> dict[str, Any]:
-        """Write a Lucene index of the searchable papers of `source`; there are no options."""
+    def write(cls, *arguments: Any) -> dict[str, Any]:
+        """Write a Lucene index."""
         from arena.retrieval.lucene import _build
 
-        cls.refuse_build_options(options)
-        return _build.build(source, directory, fields, progress)
+        return _build.build(*arguments)
 
     def search(self, query: str, k: int, scope: Scope) -> Ranking:
         """Return the `k` best documents of `scope` that hold a term of `query`.
