@@ -20,12 +20,14 @@ import json
 import os
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import NoneType, UnionType
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin
 
 from arena.errors import ArenaError, DataError, did_you_mean
+from arena.registry import loaded_files
 
 Command = Callable[..., None]
 
@@ -224,7 +226,8 @@ def resumable() -> Iterator[None]:
 def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
     """Parse, execute, and turn every failure into one line and an exit status.
 
-    Status 0 is success; 1 a failed check, a leak, a difference or a bug; 2 bad input; 130 Ctrl-C.
+    Status 0 is success; 1 a failed check, a leak, a difference or a bug; 2 bad input, also a
+    failure of a plug-in named as ``FILE.py:NAME``; 130 Ctrl-C.
     """
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")  # a locale that lacks a letter
@@ -243,7 +246,12 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
         print(f"{parser.prog}: interrupted.{' '.join(['', *map(str, stop.args)])}", file=sys.stderr)
         return 130
     except Exception as error:
-        return _fail(parser, error, 1)
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if frame.filename in loaded_files()]
+        if not own or os.environ.get("ARENA_DEBUG"):
+            return _fail(parser, error, 1)
+        where = f"{own[-1].filename!r} line {own[-1].lineno}"
+        return _fail(parser, ArenaError(f"{where}: {type(error).__name__}: {error}"), 2)
 
 
 def _fail(parser: argparse.ArgumentParser, error: Exception, status: int) -> int:

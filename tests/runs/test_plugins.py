@@ -159,3 +159,14 @@ def test_metrics_beside_those_of_the_task(world, tmp_path):
     with pytest.raises(DataError, match="'heading_soft_f1' scores a mind-map"):
         arena.run(world, "discovery", "random", tmp_path / "x", metrics=["heading_soft_f1"])
     assert not (tmp_path / "x").exists()
+
+
+def test_a_failure_of_a_plug_in_names_its_file(world, tmp_path, capsys):
+    file = tmp_path / "divides.py"
+    file.write_text("def divides(ranking, gains, k=None):\n    return 1 / 0\n")
+    command = ["run", "--corpus", str(world), "--task", "discovery", "--agent", "title"]
+    options = ["--surveys", "1", "--metric", f"{file}:divides", "--output", str(tmp_path / "run")]
+    assert arena.cli.main([*command, *options]) == 2
+    assert capsys.readouterr().err == (
+        f"arena: error: {str(file)!r} line 2: ZeroDivisionError: division by zero\n"
+    )
