@@ -20,6 +20,7 @@ def audit(
     actions: int = 10_000,
     seed: int = 0,
     retriever: list[str] | None = None,
+    tool: list[str] | None = None,
     output: str | None = None,
     json: bool = False,
 ) -> None:
@@ -33,6 +34,7 @@ def audit(
         seed: Seed of the actions.
         retriever (NAME): Engine to search with; the first one is the environments' own (default:
             bm25).
+        tool (NAME): Further tool that the environments offer, such as FILE.py:NAME.
         output (FILE): Write the report as JSON, too.
         json: Print JSON instead of text.
 
@@ -45,7 +47,7 @@ def audit(
     path = None if output is None else Path(output)
     if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
         raise DataError(f"--output {str(path)!r}: name a file in a directory that exists.")
-    report = audit_corpus(corpus, actions, seed, retriever or ["bm25"])
+    report = audit_corpus(corpus, actions, seed, retriever or ["bm25"], tools=tool or ())
     if path is not None:
         write_json(path, report.to_json())
     if json:
@@ -84,6 +86,12 @@ def _print(report: Report) -> None:
     if total > _SHOWN:
         print(f"... and {total - _SHOWN} more; --output FILE keeps the first 1,000.")
     found = ", ".join(f"{name} {number}" for name, number in made["findings_by_check"].items())
-    print(f"{total} findings: {found}." if total else "Nothing leaked: no findings.")
-    if unproven and not total:
-        print(f"Of {', '.join(unproven)} only what any tool must keep was checked: no oracle.")
+    if total:
+        print(f"{total} findings: {found}.")
+    elif unproven:
+        print(
+            f"No findings, but {', '.join(unproven)} may leak: without an oracle only what any "
+            "tool must keep was checked."
+        )
+    else:
+        print("Nothing leaked: no findings.")

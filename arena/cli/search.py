@@ -45,9 +45,13 @@ def search(
     if not query.strip():
         raise DataError("--query is empty: give words to search for.")
     opened = Corpus.open(corpus, check=not no_check)
+    existing = opened.at(before)
     for paper_id in exclude or ():
-        if opened.document_number(paper_id) is None:
-            raise DataError(f"--exclude {clip(paper_id)}: the corpus has no paper with this id.")
+        if paper_id not in existing:
+            raise DataError(
+                f"--exclude {clip(paper_id)}: there is no such paper before {existing.cutoff}. "
+                "Leave the option out, or give the id of a paper that a search finds."
+            )
     engine = opened.retriever(retriever, **(retriever_option or {}))
     view = opened.at(before, exclude=exclude or [], retriever=engine)
     hits = view.search(query, k)

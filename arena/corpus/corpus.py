@@ -148,7 +148,10 @@ class Corpus:
 
     def __reduce__(self) -> tuple[Any, ...]:
         again = partial(type(self), check=self._check, sha256=self.sha256)
-        return again, (str(self.directory),)
+        return again, (str(self.directory),), self.engines.hashes
+
+    def __setstate__(self, hashes: dict[str, str]) -> None:
+        self.engines.hashes = dict(hashes)
 
     def __repr__(self) -> str:
         return f"Corpus({str(self.directory)!r})"

@@ -30,6 +30,8 @@ class Engines:
         self._opening = threading.RLock()
         self.opened: dict[str, Retriever] = {}
         """The engines by canonical name and options."""
+        self.hashes: dict[str, str] = {}
+        """The hashes of the indexes that were opened; a pickle opens no others in their place."""
 
     def open(self, name: str, options: dict[str, Any]) -> Retriever:
         """Open an engine; see `Corpus.retriever`."""
@@ -109,11 +111,13 @@ class Engines:
             if "`arena-corpus index" in str(error):
                 raise
             raise CorpusError(f"{error} For this index alone: `{rebuild}`.") from None
-        if self._index(name.name) != manifest:
+        sha256 = self._hash(name)
+        if self._index(name.name) != manifest or self.hashes.get(name.name, sha256) != sha256:
             raise CorpusError(
                 f"the index in {str(directory)!r} was rebuilt since it was opened; "
                 "open the corpus again."
             )
+        self.hashes[name.name] = sha256
         return opened
 
     def _index(self, name: str) -> dict[str, Any]:

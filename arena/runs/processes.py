@@ -19,6 +19,7 @@ from arena.runs.episodes import Player
 
 # Not "fork": a forked process has the memory of this one, a spawned one starts afresh.
 _SPAWN = multiprocessing.get_context("spawn")
+_GRACE = 2.0  # seconds
 _Worker = tuple[BaseProcess, Connection]
 
 
@@ -64,7 +65,7 @@ def play_episodes(
                     results[done] = _received(process, connection, player, done)
                     del busy[connection]
                     if isolate or isinstance(results[done], BaseException):
-                        _end(process, connection)
+                        _end(process, connection, idle=True)
                     else:
                         idle.append((process, connection))
             result = results.pop(place)
@@ -72,8 +73,10 @@ def play_episodes(
                 raise result
             yield result
     finally:
-        for process, connection in [*idle, *((process, c) for c, (process, _) in busy.items())]:
+        for connection, (process, _) in busy.items():
             _end(process, connection)
+        for process, connection in idle:
+            _end(process, connection, idle=True)
 
 
 def _start(arguments: tuple[Any, ...]) -> _Worker:
@@ -85,8 +88,10 @@ def _start(arguments: tuple[Any, ...]) -> _Worker:
     return process, connection
 
 
-def _end(process: BaseProcess, connection: Connection) -> None:
+def _end(process: BaseProcess, connection: Connection, idle: bool = False) -> None:
     connection.close()
+    if idle:  # it ends by itself and gives back what it holds, unless the agent's code hinders it
+        process.join(_GRACE)
     process.terminate()
     process.join()
 

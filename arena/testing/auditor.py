@@ -30,7 +30,7 @@ from arena.testing.files import Facts
 from arena.testing.oracles import END, ORACLES
 from arena.testing.report import Report
 from arena.testing.views import Views
-from arena.tools import tool_schemas
+from arena.tools import TOOLS, tool_schemas
 
 _MOST = 10**8
 _EVERY = 150  # actions between two looks at the attributes
@@ -45,6 +45,7 @@ def audit(
     seed: int = 0,
     retrievers: Sequence[str] = ("bm25",),
     environments: Sequence[str] | None = None,
+    tools: Sequence[str] = (),
 ) -> Report:
     """Attack every tool of every environment over a corpus, and compare each answer with the files.
 
@@ -58,13 +59,14 @@ def audit(
         retrievers: Engines to search with; the first is the environments' own.
         environments: Gymnasium ids, ``module:id`` for those of other distributions; by default
             the environments of all registered tasks.
+        tools: Further tools that the environments offer, such as ``FILE.py:NAME``.
 
     Returns:
         All findings and how much was checked. The audit does not stop at a finding.
 
     Raises:
         CorpusError: If the corpus cannot be opened.
-        UnknownNameError: If an engine or environment does not exist.
+        UnknownNameError: If an engine, environment or tool does not exist.
         DataError: If another argument is out of range.
     """
     begun = time.perf_counter()
@@ -74,6 +76,9 @@ def audit(
     ids = environment_ids() if environments is None else names_of("environments", environments)
     if not engines or not ids:
         raise DataError(f"retrievers={engines}, environments={ids}: name at least one of each.")
+    further = [TOOLS.resolve(name) for name in names_of("tools", tools)]
+    for name in further:
+        TOOLS.get(name)
     opened = Corpus.open(corpus)
     for name in engines:
         opened.retriever(name)
@@ -93,7 +98,7 @@ def audit(
         for number, kind in enumerate(audited):
             share = actions * (number + 1) // len(audited) - actions * number // len(audited)
             rng = random.Random(f"{seed} {kind.name}")
-            driver = _Driver(kind, str(opened.directory), shared, rng)
+            driver = _Driver(kind, str(opened.directory), shared, rng, further)
             unproven |= driver.tools.keys() - ORACLES.keys()
             driver.play(share)
         attacked = Views(opened, shared, random.Random(f"{seed} views"))
@@ -153,12 +158,15 @@ class _Driver:
         corpus: Directory of the corpus.
         shared: What all episodes share.
         rng: Source of randomness.
+        tools: Names of further tools.
 
     Attributes:
         tools: Schemas of the tools of the environment.
     """
 
-    def __init__(self, kind: Kind, corpus: str, shared: Shared, rng: random.Random) -> None:
+    def __init__(
+        self, kind: Kind, corpus: str, shared: Shared, rng: random.Random, tools: Sequence[str]
+    ) -> None:
         self._kind, self._shared, self._rng = kind, shared, rng
         self._acted, self._looked = 0, -_EVERY
         by_id = shared.facts.by_id
@@ -171,6 +179,7 @@ class _Driver:
             "surveys": list(shared.facts.surveys),
             "render_mode": "ansi",
             "max_k": 100,
+            **({"tools": tools} if tools else {}),
             **kind.arguments,
         }
         vector = {"num_envs": kind.vector} if kind.vector else {}

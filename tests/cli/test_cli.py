@@ -60,13 +60,24 @@ def test_search_options(world, capsys):
         (["--k", "0"], "--k 0: give an integer >= 1"),
         (["--k", "ten"], "'ten': give an integer"),
         (["--query", " "], "--query is empty"),
-        (["--exclude", "nowhere"], "--exclude 'nowhere': the corpus has no paper with this id"),
+        (["--exclude", "nowhere"], "--exclude 'nowhere': there is no such paper before 2015"),
     ],
 )
 def test_searches_that_cannot_be_meant(world, options, message):
     done = run("search", "--corpus", world, "--query", "membrane", "--before", "2015", *options)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
+
+
+def test_a_later_paper_is_excluded_as_one_that_no_corpus_has(world, capsys):
+    later = arena.Corpus.open(world).at("9999").search("membrane", 500)
+    paper_id = next(hit.id for hit in later if hit.date >= "2015-12-31")
+    command = ["search", "--corpus", str(world), "--query", "membrane", "--before", "2015"]
+    said = []
+    for name in (paper_id, "x" * len(paper_id)):
+        assert main([*command, "--exclude", name]) == 2
+        said.append(capsys.readouterr().err.replace(name, "ID"))
+    assert said[0] == said[1]
 
 
 def test_a_paper(world, capsys, monkeypatch):

@@ -264,6 +264,17 @@ def test_a_pickle_does_not_open_another_corpus(tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(again)).sha256 == again.sha256 != corpus.sha256
 
 
+def test_a_pickle_does_not_open_another_index(tmp_path: Path) -> None:
+    rebuilt(tmp_path / "corpus")
+    corpus = arena.Corpus.open(tmp_path / "corpus")
+    corpus.retriever("bm25")
+    pickled = pickle.dumps(corpus)
+    assert pickle.loads(pickled).at("2035").search("paper")
+    build_index(tmp_path / "corpus", "bm25", fields=["title"], overwrite=True)
+    with pytest.raises(CorpusError, match="was rebuilt since it was opened"):
+        pickle.loads(pickled).at("2035").search("paper")
+
+
 def test_the_surveys_of_another_corpus_are_not_played(tmp_path: Path) -> None:
     corpus = rebuilt(tmp_path / "corpus", "bm25")
     for use in (

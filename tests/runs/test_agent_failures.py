@@ -228,6 +228,15 @@ def test_a_process_for_each_episode(world, tmp_path):
     assert [record["notes"]["seen"] for record in records(tmp_path / "each")] == [1, 1, 1, 1]
 
 
+@pytest.mark.slow
+def test_processes_end_without_a_warning(world, tmp_path):
+    words = f"--task discovery --agent title --surveys 2 --isolate --output {tmp_path / 'run'}"
+    command = [sys.executable, "-m", "arena", "run", "--corpus", str(world), *words.split()]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "resource_tracker" not in done.stderr
+
+
 def records(run: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (run / "trajectories.jsonl").read_text().splitlines()]
 

@@ -200,6 +200,32 @@ def test_engines_are_named_one_by_one(mini, tmp_path, capsys):
     assert json.loads(out)["settings"]["retrievers"] == ["bm25"]
 
 
+def test_a_tool_of_a_file_is_attacked(mini, tmp_path, capsys):
+    file = tmp_path / "peek.py"
+    file.write_text(f"""
+import arena
+from arena.tools import Tool
+WHOLE = arena.Corpus.open({str(mini)!r}).at("9999-12-31")
+def exists(episode, paper_id: str):
+    \"\"\"Say whether there is such a paper.
+
+    Args:
+        episode: The running episode.
+        paper_id: An id.
+    \"\"\"
+    return {{"known": paper_id in WHOLE}}
+peek = Tool.of(exists)
+""")
+    given = ("--corpus", str(mini), "--actions", "400", "--tool", f"{file}:peek")
+    status, out, _ = command(capsys, *given)
+    assert status == 1
+    assert "indistinguishable" in out and "tools without an oracle" in out
+    file.write_text(file.read_text().replace("paper_id in WHOLE", "len(episode.view) / len(WHOLE)"))
+    status, out, _ = command(capsys, *given)  # a share of all papers is beyond what is recognised
+    assert status == 0
+    assert out.splitlines()[-1].startswith("No findings, but exists may leak")
+
+
 def test_the_command_fails_with_a_line_for_each_finding(mini, capsys, monkeypatch):
     len_counts_all(monkeypatch)
     status, out, err = command(capsys, "--corpus", str(mini), "--actions", "100")
@@ -219,6 +245,7 @@ def test_the_command_fails_with_a_line_for_each_finding(mini, capsys, monkeypatc
         (("--seed", "-1"), "seed=-1: give an integer from 0"),
         (("--retriever", "bm52"), "Did you mean 'bm25'?"),
         (("--retriever", "dense"), "has no index 'dense'"),
+        (("--tool", "serch"), "no tool named 'serch'. Did you mean 'search'"),
         (("--retriever", "bm25", "dense"), "too many words: 'dense'"),
     ],
 )
