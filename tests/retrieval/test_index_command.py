@@ -434,6 +434,7 @@ def test_a_manifest_that_cannot_be_written_undoes_all(
     with pytest.raises(OSError, match="No space left on device"):
         build_index(copy, "toy", options={"shift": 1}, overwrite=overwrite)
     monkeypatch.undo()
+    monkeypatch.setattr(RETRIEVERS, "_items", dict(RETRIEVERS._items))
     toy_engine.register()
     assert {n: d for n, d in contents(copy).items() if ".building" not in n} == before
     log = tmp_path / "log"
