@@ -11,7 +11,7 @@ from numbers import Integral
 from typing import Protocol
 
 from arena.errors import DataError, clip
-from arena.registry import Registry
+from arena.registry import Registry, option_names
 
 _CUTOFF = re.compile(r"[1-9][0-9]{0,8}")  # no leading zero: one metric has one name
 
@@ -105,12 +105,15 @@ def resolve(name: str) -> str:
     """Return the plain name of a metric that is named ``FILE.py:NAME`` or ``FILE.py:NAME@k``.
 
     Raises:
-        DataError: As `Registry.resolve`.
+        DataError: As `Registry.resolve`, or the metric takes no cutoff.
     """
     if not isinstance(name, str):
         return name  # refused as an unknown name
     base, at, cutoff = name.partition("@")
-    return METRICS.resolve(base) + at + cutoff
+    plain = METRICS.resolve(base)
+    if plain != base and "k" not in option_names(METRICS.get(plain)):
+        raise DataError(f"metric {name!r} takes no cutoff. Write `def {plain}(ranking, gains, k)`.")
+    return plain + at + cutoff
 
 
 def get(name: str) -> Callable[[Sequence[str], Mapping[str, int]], float]:

@@ -13,7 +13,7 @@ import gymnasium
 from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.workdir import OutputKind, output_directory, read_manifest_of
 from arena.corpus import Corpus
-from arena.errors import ArenaError, CorpusError, DataError, clip
+from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError, clip
 from arena.registry import recorded_name
 from arena.runs.environment import make_environment, recorded_types
 from arena.runs.trajectories import TRAJECTORIES, is_cut_off, read_episodes
@@ -120,7 +120,10 @@ class OpenedRun:
         for part in (*parts, self.manifest.get("metrics")):
             recorded_name(str(part), self.directory / MANIFEST)
         self.task = str(self.manifest["task"])
-        TASKS.get(self.task)
+        try:
+            TASKS.get(self.task)
+        except UnknownNameError as error:
+            raise UnknownNameError(f"{str(self.directory / MANIFEST)!r}: {error}") from None
         self._check("environment.", self.manifest["environment"], recorded_types(self.task))
         self._check("budget.", self.manifest["budget"], dict.fromkeys(DEFAULT_BUDGET, int))
         self.path = self.directory / TRAJECTORIES

@@ -90,7 +90,7 @@ def test_everything_of_a_file(world, tmp_path, file, capsys, monkeypatch):
     assert done.stdout == "All equal: 2 episodes, 4 steps.\n"
     unknown = subprocess.run(replay, capture_output=True, text=True)
     assert unknown.returncode == 2
-    assert "no task named 'quick'" in unknown.stderr
+    assert f"{str(output / 'manifest.json')!r}: no task named 'quick'" in unknown.stderr
 
 
 def test_what_is_opened_loads_no_file(world, tmp_path):
@@ -114,12 +114,14 @@ def test_what_is_opened_loads_no_file(world, tmp_path):
 
 
 def test_files_that_do_not_work(tmp_path, file):
-    broken = tmp_path / "broken.py"
+    broken, plain = tmp_path / "broken.py", tmp_path / "plain.py"
     broken.write_text("raise SystemExit(0)")
+    plain.write_text("def mean(ranking, gains): return 1.0")
     for name, message in (
         (f"{file}:found2@5", "no metric 'found2' in .*plugins.py'. Did you mean 'found'"),
         (f"{tmp_path}/absent.py:found", "there is no file '.*absent.py'"),
         (f"{broken}:found", "broken.py' does not import: SystemExit: 0"),
+        (f"{plain}:mean@5", r"takes no cutoff. Write `def mean\(ranking, gains, k\)`"),
         (f"{file}", "name the object in it, too: .*plugins.py:NAME"),
     ):
         with pytest.raises(DataError, match=message):
