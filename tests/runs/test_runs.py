@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import subprocess
 import sys
+import time
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -45,6 +47,20 @@ def test_the_files(world, title_run):
         assert record["steps"][0]["reward"] == record["metrics"]["recall@100"]
         assert record["steps"][0]["reward_terms"] == {"gain": record["steps"][0]["reward"]}
         assert summary["per_survey"][record["survey"]]["return"] == record["steps"][0]["reward"]
+
+
+class Slow(Agent):
+    def act(self, observation):
+        time.sleep(1.1)
+        return {"tool": "submit", "arguments": {"paper_ids": []}}
+
+
+def test_a_terminal_shows_rate_and_time_left(world, tmp_path, monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stderr", screen)
+    arena.run(world, "discovery", Slow, tmp_path, surveys=3)
+    assert re.search(r"discovery Slow: .*2/3 \[00:02<00:01, +1\.\d+s/survey", screen.getvalue())
 
 
 def test_the_means_by_hand(title_run):
