@@ -103,6 +103,7 @@ def make_plan(
     Raises:
         UnknownNameError, DataError: If an argument is unusable. The engine checks its options.
     """
+    engine = RETRIEVERS.resolve(engine) if isinstance(engine, str) else engine
     kind = check_engine(engine)
     if isinstance(fields, str):
         raise DataError(f"fields={clip(fields)}: give a list of names.")
@@ -112,7 +113,7 @@ def make_plan(
         if option in _TAKEN:
             hint = " Use --fields." if option == "fields" else ""
             raise DataError(f"{engine} has no option {clip(option)} to build with.{hint}")
-    name = check_name(engine if name is None else name, engine)
+    name = check_name(engine.lower() if name is None else name, engine)
     plan = IndexPlan(engine, name, tuple(fields), options, corpus)
     try:
         sha256_json(options)
@@ -149,7 +150,7 @@ def write_index(
     kind, options = RETRIEVERS.get(plan.engine), dict(plan.options)
     if executor is not None and kind.spreads and (executor.remote or executor.workers > 1):
         options["spread"] = executor.run
-    description = kind.build(papers, directory, plan.fields, bar, **options)
+    description = kind.build(papers, directory, plan.fields, bar, **options) or {}
     try:
         for path in directory.rglob("*.npy"):
             load_array(path)

@@ -143,12 +143,15 @@ class Engines:
                 f"{clip(manifest['analyzer'])}, this release has {ANALYZER!r}. Build it again "
                 f"with `{indexes.rebuild_command(self._directory, name)}`."
             )
-        if manifest["engine"] not in RETRIEVERS.names():
+        try:
+            RETRIEVERS.get(manifest["engine"])
+        except UnknownNameError:
             raise CorpusError(
                 f"the index {name!r} of {where!r} was made by the engine "
                 f"{clip(manifest['engine'])}, which is not installed."
-                f"{did_you_mean(manifest['engine'], RETRIEVERS.names())}"
-            )
+                f"{did_you_mean(manifest['engine'], RETRIEVERS.names())} The file of an engine of "
+                "your own is named in ARENA_PLUGINS."
+            ) from None
         return manifest
 
     def _unknown(self, name: object) -> UnknownNameError:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from arena.errors import DataError, clip
-from arena.retrieval.base import Retriever
+from arena.retrieval.base import RETRIEVERS, Retriever
 
 _MAX_DEPTH = 5
 _TOKEN = re.compile(r"[(),]|[^(),]+")
@@ -32,15 +32,19 @@ class Name(NamedTuple):
 def parse_name(text: str) -> Name:
     """Parse ``NAME`` or ``COMBINER(part,part,...)``; parts may be combinations.
 
-    White space around names does not count. The names need not exist.
+    White space around names does not count. The names need not exist. ``FILE.py:NAME`` stands for
+    the index that an engine of a file has by default, the name of the engine in lower case.
 
     Raises:
-        DataError: if a parenthesis or a part is missing or one too many, if a combination has fewer
-            than two parts or the same twice, or if it is nested deeper than five.
+        DataError: if there is no such file or engine; if a parenthesis or a part is missing or one
+            too many, if a combination has fewer than two parts or the same twice, or if it is
+            nested deeper than five.
 
     >>> str(parse_name("hybrid( bm25, hybrid(titles,dense) )"))
     'hybrid(bm25,hybrid(titles,dense))'
     """
+    if ".py:" in text:
+        return Name(RETRIEVERS.resolve(text).lower())
     if not any(mark in text for mark in "(),"):
         return Name(text.strip())
     tokens = [token for match in _TOKEN.findall(text) if (token := match.strip())]
