@@ -153,12 +153,12 @@ def failures(
     except BaseException as error:  # SystemExit and GeneratorExit are failures like any other
         if isinstance(error, KeyboardInterrupt | pass_on):
             raise
-        what = f"{str(error).rstrip('.')}."
+        what = str(error).rstrip(".")
         if not isinstance(error, ArenaError):
             frame = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{Path(frame.filename).name} line {frame.lineno}"
-            what = f"{type(error).__name__}: {clip(what, 200)} ({place})."
-        raise AgentError(f"agent {name!r} failed {where}: {what} {then}".strip()) from error
+            what = f"{type(error).__name__}: {clip(str(error), 200)} ({place})"
+        raise AgentError(f"agent {name!r} failed {where}: {what}. {then}".strip()) from error
 
 
 def _parameters(kind: type[Agent]) -> tuple[list[str], bool]:
