@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import tempfile
 from pathlib import Path
 
@@ -92,7 +91,7 @@ def test_any_number_of_blocks_keeps_few_files_open(tmp_path, monkeypatch):
     monkeypatch.setattr(_build, "_BLOCK_TOKENS", 2)
     monkeypatch.setattr(_build, "_MERGED", 8)  # so 150 blocks are merged in three rounds
     papers = [f"graph w{n}" for n in range(150)]
-    highest = max(int(name) for name in os.listdir("/proc/self/fd"))
+    highest = max(int(path.name) for path in Path("/proc/self/fd").iterdir())
     resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 60, hard))
     try:
         engine = build(papers, tmp_path)
