@@ -206,7 +206,7 @@ def test_the_extensions_work_as_entry_points(files, tmp_path, world):
     """Modules of another distribution, installed as far as the metadata goes."""
     declared = tomllib.loads(files["pyproject.toml"])["project"]
     (tmp_path / "my_plugins").mkdir()
-    for path in ("arena/metrics/success.py", "baselines/words.py", "arena/retrieval/overlap.py",
+    for path in ("arena/metrics/hits.py", "baselines/words.py", "arena/retrieval/overlap.py",
                  "corpus_builder/sources/csv_files.py", "arena/tools/cocited.py",
                  "arena/rewards/density.py", "arena/tasks/shortlist.py"):  # fmt: skip
         (tmp_path / "my_plugins" / Path(path).name).write_text(files[path], encoding="utf-8")
@@ -229,7 +229,7 @@ def test_the_extensions_work_as_entry_points(files, tmp_path, world):
         )
     )
     listed = run(tmp_path, "-m", "arena.cli", "list")
-    for kind, plugin in (("agents", "words"), ("metrics", "success"), ("retrievers", "overlap"),
+    for kind, plugin in (("agents", "words"), ("metrics", "hits"), ("retrievers", "overlap"),
                          ("tasks", "shortlist"), ("tools", "cocited"),
                          ("environments", "arena/Shortlist-v0")):  # fmt: skip
         assert re.search(rf"{kind} +{plugin} ", listed), listed

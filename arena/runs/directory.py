@@ -14,7 +14,7 @@ from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.workdir import OutputKind, output_directory, read_manifest_of
 from arena.corpus import Corpus
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError, clip
-from arena.registry import recorded_name
+from arena.registry import Registry, recorded_name
 from arena.runs.environment import make_environment, recorded_types
 from arena.runs.trajectories import TRAJECTORIES, is_cut_off, read_episodes
 from arena.tasks import DEFAULT_BUDGET, TASKS
@@ -120,15 +120,19 @@ class OpenedRun:
         for part in (*parts, self.manifest.get("metrics")):
             recorded_name(str(part), self.directory / MANIFEST)
         self.task = str(self.manifest["task"])
-        try:
-            TASKS.get(self.task)
-        except UnknownNameError as error:
-            raise UnknownNameError(f"{str(self.directory / MANIFEST)!r}: {error}") from None
+        self.check_name(TASKS, self.task)
         self._check("environment.", self.manifest["environment"], recorded_types(self.task))
         self._check("budget.", self.manifest["budget"], dict.fromkeys(DEFAULT_BUDGET, int))
         self.path = self.directory / TRAJECTORIES
         if not self.path.is_file() or not self.path.stat().st_size:
             raise CorpusError(f"{str(self.path)!r} holds no episode. Play one with `arena run`.")
+
+    def check_name(self, registry: Registry[Any], name: str) -> None:
+        """Raise UnknownNameError, which names the manifest, if `registry` has no such name."""
+        try:
+            registry.get(name)
+        except UnknownNameError as error:
+            raise UnknownNameError(f"{str(self.directory / MANIFEST)!r}: {error}") from None
 
     def _read_manifest(self) -> dict[str, Any]:
         path = self.directory / MANIFEST

@@ -303,6 +303,7 @@ def rescore(
     recorded = OpenedRun(run)
     if encoder is None:
         encoder = str(recorded.manifest["environment"].get("encoder", ENCODER))
+        recorded.check_name(ENCODERS, encoder)
     ENCODERS.get(encoder)
     EXTRACTORS.get(extractor)
     names = None if metrics is None else checked_metrics(metrics)
