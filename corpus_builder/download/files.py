@@ -456,11 +456,11 @@ class Transfers:
             return fetched
 
         failures: list[FailedError] = []
-        complete_files, in_a_row, told = len(jobs) - len(todo), 0, False
+        complete_files, in_a_row, estimated = len(jobs) - len(todo), 0, False
         with closing(bar), closing(self.in_threads(complete, todo)) as results:
             for result in results:
-                if not told and (seconds := time.monotonic() - since) >= _MEASURED:
-                    told, rate = True, counts["bytes"] / seconds
+                if not estimated and (seconds := time.monotonic() - since) >= _MEASURED:
+                    estimated, rate = True, counts["bytes"] / seconds
                     left = bar.format_interval(max(0, total - bar.n) / rate)
                     self.on_message(f"{format_bytes(rate)}/s: about {left} left")
                 if result is None:

@@ -83,7 +83,7 @@ def test_everything_of_a_file(world, tmp_path, file, capsys, monkeypatch):
     assert manifest["metrics"]["names"] == ["found@5", "map"]
     first = json.loads((output / "trajectories.jsonl").read_text().splitlines()[0])
     assert [step["reward"] for step in first["steps"]] == [1.0, 1.0]
-    # Another process knows the names if it is told of the file.
+    # Another process knows the names if ARENA_PLUGINS lists the file.
     replay = [sys.executable, "-m", "arena", "replay", str(output), "--corpus", str(world)]
     environment = {**os.environ, "ARENA_PLUGINS": str(file)}
     done = subprocess.run(replay, env=environment, capture_output=True, text=True)
