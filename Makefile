@@ -43,12 +43,12 @@ demo: install
 	@$(BIN)/python examples/demo.py --output $(DEMO)
 
 # Files of tests run side by side, JOBS at once. What is slow by nature (kills, full disks, Java,
-# Ray, a local model, the demo) is in `make test-slow`, one after another.
+# Ray, a local model, the demo) is in `make test-slow`.
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -m "not slow" -n $(JOBS) --dist loadfile
 
 test-slow: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -m slow
+	$(BIN)/python -m pytest -q -m slow -n $(JOBS) --dist loadfile
 
 lint: $(VENV)/.dev
 	$(BIN)/python -m ruff check .
