@@ -39,9 +39,9 @@ def score_predictions(
     """Score trees that any system made against TaxoBench's expert trees.
 
     A prediction is a JSON object on a line: ``id`` and the tree under ``hierarchy_tree`` or
-    ``tree``, or beside ``id`` itself. Nodes have ``name``, ``subtopics`` and ``papers``, the papers'
-    titles. A survey without a readable prediction scores 0 and counts in the means; as in the
-    released scorer, `official` leaves it out.
+    ``tree``, or beside ``id`` itself. Nodes have ``name``, ``subtopics`` and ``papers``, which are
+    titles. A survey without a readable prediction scores 0 and counts in the means; with
+    `official` it is left out, as the released scorer does.
 
     Args:
         data (FILE): TaxoBench's data.jsonl.
@@ -72,16 +72,16 @@ def score_predictions(
         elif (name := str(record["id"])) not in gold:
             problems.append(f"line {number}: no survey has the id {clip(name)}.")
         elif name in trees:
-            problems.append(f"line {number}: a second prediction for {clip(name)}; the first counts.")
+            problems.append(
+                f"line {number}: a second prediction for {clip(name)}; the first counts."
+            )
         else:
             trees[name] = record.get("hierarchy_tree", record.get("tree", record))
     score = _released_row if official else _row
     surveys = {name: score(trees.get(name), gold[name], encoder) for name in gold}
     names = RELEASED if official else METRICS
     rows = [row for row in surveys.values() if not (official and row.get("reason"))]
-    means = {
-        name: statistics.fmean(row[name] for row in rows) if rows else None for name in names
-    }
+    means = {name: statistics.fmean(row[name] for row in rows) if rows else None for name in names}
     settings: dict[str, Any] = {
         "data": _hash(data), "predictions": _hash(predictions), "official": official
     }  # fmt: skip

@@ -5,9 +5,10 @@ It differs from the metrics of this project: docs/taxobench.md names each differ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from arena.mindmap.metrics.sem_path import path_score
 from arena.suites.titles import released_alignment, released_similarity
 
 Path = list[str]
@@ -102,23 +103,3 @@ def _paths(tree: Sequence[Node]) -> dict[str, list[Path]]:
             if title.strip():
                 paths.setdefault(title.strip(), []).append(path)
     return paths
-
-
-def path_score(
-    gold: Sequence[str], predicted: Sequence[str], similarity: Callable[[str, str], float]
-) -> float:
-    """Return 1 / (1 + cost) of two paths of labels from the root down.
-
-    Each label of the shorter path is put to one of the longer, in order, so that the sum of
-    1 - max(0, similarity) is least; each label left over costs 1. The label of the shorter path is
-    the first argument of `similarity`, of two equally long ones the expert's. In (0, 1].
-    """
-    short, long = (gold, predicted) if len(gold) <= len(predicted) else (predicted, gold)
-    slack = len(long) - len(short)
-    costs = [0.0] * (slack + 1)  # of the labels so far, with this many of the longer path skipped
-    for i, label in enumerate(short):
-        least = float("inf")
-        for skipped in range(slack + 1):
-            match = costs[skipped] + 1.0 - max(0.0, similarity(label, long[i + skipped]))
-            costs[skipped] = least = min(least, match)
-    return 1.0 / (1.0 + costs[-1] + slack) if short else 1.0 / (1.0 + slack)
