@@ -81,7 +81,9 @@ def _shared(
 
 def _costs(rows: list[str], columns: list[str], encoder: str | Encoder) -> NDArray[np.float64]:
     """Return 1 - max(0, cosine) for each pair of labels; blank ones are like their equals alone."""
-    costs = np.not_equal.outer(np.array(rows, object), np.array(columns, object)).astype(float)
+    costs: NDArray[np.float64] = np.not_equal.outer(
+        np.array(rows, object), np.array(columns, object)
+    ).astype(float)
     ours, theirs = ([i for i, x in enumerate(labels) if x.strip()] for labels in (rows, columns))
     if ours and theirs:
         vectors = unit_vectors([rows[i] for i in ours] + [columns[i] for i in theirs], encoder)
