@@ -18,7 +18,7 @@ class Evaluation:
         surveys: The scores of each survey, by its id in the order of the data. A survey without a
             readable prediction has the worst score of every metric, and a ``reason``.
         missing: Ids of the surveys without a prediction.
-        problems: One sentence for each line that could not be used, and why.
+        problems: One sentence for each line that cannot be used, and why.
         settings: What made the numbers: encoder, hashes of the files, versions.
     """
 

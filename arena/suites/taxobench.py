@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from arena._internal.progress import progress
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, evaluate, identity, read_mind_map
 from arena.suites.base import SUITES, Evaluation, Suite
@@ -78,9 +79,14 @@ def score_predictions(
         else:
             trees[name] = record.get("hierarchy_tree", record.get("tree", record))
     score = _released_row if official else _row
-    surveys = {name: score(trees.get(name), gold[name], encoder) for name in gold}
+    surveys = {
+        name: score(trees.get(name), gold[name], encoder)
+        for name in progress(gold, desc="score", unit="survey")
+    }
     names = RELEASED if official else METRICS
     rows = [row for row in surveys.values() if not (official and row.get("reason"))]
+    if out := len(surveys) - len(rows):
+        problems.append(f"The released scorer leaves {out} surveys out of its means.")
     means = {name: statistics.fmean(row[name] for row in rows) if rows else None for name in names}
     settings: dict[str, Any] = {
         "data": _hash(data), "predictions": _hash(predictions), "official": official

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from arena import cli
 from arena.errors import DataError
 from arena.suites import SUITES
 from arena.suites.taxobench import METRICS, RELEASED
@@ -105,6 +106,25 @@ def test_papers_filed_twice_are_counted(score):
     row = score({"id": 0, "tree": tree})["surveys"]["0"]
     assert (row["filed_twice"], row["under_inner_nodes"], row["leaf_precision"]) == (4, 1, 1)
     assert score({"id": 0, "tree": tree}, official=True)["surveys"]["0"]["precision"] == 3 / 7
+
+
+def test_the_command_prints_a_row_for_each_survey(tmp_path, capsys):
+    data, made = tmp_path / "data.jsonl", tmp_path / "predictions.jsonl"
+    data.write_text("".join(json.dumps({"id": i, "gt": GOLD}) + "\n" for i in range(2)))
+    made.write_text(json.dumps({"id": 0, "tree": GOLD}) + "\n[]\n")
+    command = ["evaluate", "taxobench", "--data", str(data), "--predictions", str(made)]
+    assert cli.main(command) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[2:5]] == ["0", "1", "mean"]
+    assert "no prediction" in lines[3]
+    assert lines[5:] == [
+        "line 2: '[]' is no JSON object with an id.",
+        "1 of 2 surveys have no prediction.",
+    ]
+    assert cli.main([*command, "--json", "--official"]) == 0
+    assert list(json.loads(capsys.readouterr().out)["mean"]) == list(RELEASED)
+    assert cli.main([*command[:3], str(tmp_path / "nowhere"), *command[4:]]) == 2
+    assert "nowhere" in capsys.readouterr().err
 
 
 def test_data_of_another_kind_is_an_error(score):
