@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -32,11 +33,13 @@ def add_evaluate(commands: Any, argv: Sequence[str]) -> None:
                 group,
                 name,
                 _command(suite),
-                more=lambda parser: parser.add_argument(
-                    "--json", action="store_true", help="Print JSON instead of text"
-                ),
+                more=_add_json,
                 computed={"json": lambda arguments: arguments.json},
             )
+
+
+def _add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="Print JSON instead of text")
 
 
 def _command(suite: Suite) -> Any:
