@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import StatisticsError, linear_regression
+from statistics import linear_regression
 from typing import Any, NamedTuple
 
 from arena.dates import GUESS_MARK
@@ -19,6 +19,9 @@ _ROW = 22.0
 _NAMES = 200.0  # pixels of the column of names
 _SIDE = 370.0  # of the square of points
 _SMALLEST, _LARGEST = 0.6, 2.0  # scale of a mark
+
+
+_FEWEST = 3  # runs of a trend
 
 
 class Point(NamedTuple):
@@ -101,7 +104,9 @@ def spearman(points: Sequence[Point], x: str, y: str) -> dict[str, Any]:
     from scipy.stats import spearmanr
 
     pairs = _pairs([point for point in points if not point.further], x, y)
-    known = len(pairs) > 2 and all(len(set(values)) > 1 for values in zip(*pairs, strict=True))
+    known = len(pairs) >= _FEWEST and all(
+        len(set(values)) > 1 for values in zip(*pairs, strict=True)
+    )
     rho, p = map(float, spearmanr(pairs)) if known else (None, None)
     return {"rho": rho, "p": None if p is None or math.isnan(p) else p, "runs": len(pairs)}
 
@@ -173,7 +178,7 @@ def _scatter(points: Sequence[Point], figure: FigureSpec, title: str) -> str:
     plot.line("axis", plot.left, plot.top, plot.left, plot.bottom)
     plot.titles(x, y)
     if figure.trend:
-        _trend(plot, _pairs([point for point in shown if not point.further], x, y))
+        _draw_trend(plot, _pairs([point for point in shown if not point.further], x, y))
     sizes = [max(0.0, point.values[size] or 0.0) if size else 0.0 for point in shown]
     largest = max(sizes, default=0.0)
     scales = [
@@ -195,15 +200,17 @@ def _scatter(points: Sequence[Point], figure: FigureSpec, title: str) -> str:
         plot.text(legend + 16, at, point.name, room=_WIDTH - legend - (80 if size else 26))
         if value is not None:
             plot.text(_WIDTH - 12, at, f"{value:.3f}", "end", "tick")
-    return _file(plot, max(plot.bottom + 52, row + len(shown) * _ROW), title)
+    row += len(shown) * _ROW
+    if figure.trend and any(point.further for point in shown):
+        plot.text(legend - 10, row, "grey: not in the trend", kind="tick")
+    return _file(plot, max(plot.bottom + 52, row + 12), title)
 
 
-def _trend(plot: Plot, pairs: Sequence[tuple[float, float]]) -> None:
-    """Draw the least squares line as far as the runs reach, inside the plot."""
-    try:
-        slope, start = linear_regression(*zip(*pairs, strict=True))
-    except (StatisticsError, TypeError):  # fewer than two runs, or all with one x
+def _draw_trend(plot: Plot, pairs: Sequence[tuple[float, float]]) -> None:
+    """Draw the least squares line as far as the runs reach; none for fewer than three."""
+    if len(pairs) < _FEWEST or len({a for a, _ in pairs}) == 1:
         return
+    slope, start = linear_regression(*zip(*pairs, strict=True))
     ends = [min(a for a, _ in pairs), max(a for a, _ in pairs)]
     line = [(plot.x(a), min(max(plot.y(start + slope * a), plot.top), plot.bottom)) for a in ends]
     plot.path("trend", line, "least squares line")
