@@ -73,17 +73,18 @@ def make_figures(
     """Draw the figures whose tables are made.
 
     Returns:
-        Name -> ``title``, ``file`` and, of points with a trend, ``spearman`` with ``rho``, ``p``
-        and ``runs``; and name of a file -> its content.
+        Name -> ``title``, ``file``, ``dates_guessed`` if so and, of points with a trend,
+        ``spearman``; and name of a file -> its content.
     """
     figures: dict[str, dict[str, Any]] = {}
     files = {}
     for name, figure in experiment.figures.items():
         points = points_of(experiment, figure.table, reported[figure.table], scores)
         title, file = figure.title or f"Figure {name}", f"figure-{slug(name)}.svg"
-        if any(scores_of.get("dates_guessed") for scores_of in scores.values()):
-            title += f" {GUESS_MARK}"
-        figures[name] = {"title": title, "file": file}
+        figures[name] = {"title": figure.title, "file": file}
+        if any(run.get("dates_guessed") for run in scores.values()):
+            figures[name]["dates_guessed"] = True
+            title += GUESS_MARK
         if figure.kind == "bars":
             headings = figure.metrics or tuple(experiment.tables[figure.table].metrics)
             files[file] = _bars(points, headings, title)

@@ -329,7 +329,7 @@ def _markdown(content: Mapping[str, Any]) -> str:
             parts.append(tabular.markdown(block["header"], block["rows"], align=block["align"]))
         parts.append("\n".join(f"- {escape(note)}" for note in table["notes"]))
     for name, figure in content.get("figures", {}).items():
-        title = escape(f"Figure {name}. {figure['title']}")
+        title = escape(_heading(name, figure, "Figure"))
         parts.append(f"## {title}\n\n![{title}]({figure['file']})")
     hashes = "\n".join(f"- {key}: `{value}`" for key, value in content["sha256"].items())
     runs = f"- each run: `{TABLES}.json` and `{RUNS}/`"
@@ -353,9 +353,9 @@ def _latex(content: Mapping[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _heading(name: str, table: Mapping[str, Any]) -> str:
+def _heading(name: str, table: Mapping[str, Any], kind: str = "Table") -> str:
     title = table["title"].rstrip(".")
-    return f"Table {name}{_mark(table)}. {title}." if title else f"Table {name}{_mark(table)}."
+    return f"{kind} {name}{_mark(table)}. {title}." if title else f"{kind} {name}{_mark(table)}."
 
 
 def _mark(table: Mapping[str, Any]) -> str:
