@@ -17,7 +17,7 @@ from arena._internal.arrays import ArrayWriter
 from arena._internal.files import sha256_json
 from arena._internal.progress import progress
 from arena.corpus import layout
-from arena.dates import format_day
+from arena.dates import GUESSED, format_day
 from corpus_builder._papers import StartsWriter, write_papers
 from corpus_builder.database import count, execute, literal, rows, tables
 from corpus_builder.parquet import RowWriter
@@ -76,6 +76,9 @@ def write_content(
         **link_counts,
         **task_counts,
     }
+    guessed = f"SELECT count(*) FROM staged_papers WHERE precision = '{GUESSED}'"
+    if number := count(connection, guessed):
+        counts["papers_date_guessed"] = number
     days = connection.execute("SELECT min(day), max(day) FROM documents WHERE searchable")
     first, last = days.fetchone() or (None, None)
     return {

@@ -210,7 +210,9 @@ def test_a_guessed_date_is_marked_wherever_a_survey_is_scored(tmp_path, papers, 
                          "rows": {"Random": "random"}}},
     }  # fmt: skip
     found = arena.run_experiment(config, corpus, output)
-    assert any(told.startswith(note) for told in found["tables"]["T"]["notes"])
+    notes = found["tables"]["T"]["notes"]
+    assert any(told.startswith(note) for told in notes)
+    assert notes[-1] == "2 papers have a guessed date, which tells that surveys list them."
     assert "## Table T†. Maps." in (output / "tables.md").read_text()
     assert r"\caption{Maps†.}" in (output / "tables.tex").read_text()
     assert not audit(corpus, actions=100).findings

@@ -73,6 +73,9 @@ def make_tables(
         for label, engine in experiment.retrievers.items()
         if label in used
     }
+    guessed = corpus.manifest["counts"].get("papers_date_guessed")
+    dates = [f"{guessed} papers have a guessed date, which tells that surveys list them."]
+    dates = dates if guessed else []
     figures, pictures = make_figures(experiment, reported, scores)
     content: dict[str, Any] = {
         "version": VERSION,
@@ -84,7 +87,7 @@ def make_tables(
                 "title": table.title,
                 "task": table.task,
                 "blocks": _blocks(experiment, table, reported[name], scores),
-                "notes": _notes(experiment, table, reported[name], cells, scores, engines),
+                "notes": _notes(experiment, table, reported[name], cells, scores, engines) + dates,
                 **({"dates_guessed": True} if _guessed(table, scores, cells) else {}),
             }
             for name, table in experiment.tables.items()
