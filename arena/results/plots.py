@@ -33,6 +33,7 @@ text {{ font: {SIZE}px {FAMILY}; fill: #1b2430; }}
 .bar, .dot {{ fill: currentColor; }} .dot {{ fill-opacity: .5; stroke: currentColor; }}
 .mark {{ fill: currentColor; stroke: #ffffff; stroke-width: 1.2; }}
 .mark.open {{ fill: #ffffff; stroke: currentColor; stroke-width: 2; }}
+.count {{ font-weight: bold; text-anchor: middle; fill: currentColor; }}
 .trend {{ fill: none; stroke: #5b6675; stroke-width: 1.5; stroke-dasharray: 6 4; }}
 .curve {{ fill: none; stroke: currentColor; stroke-width: 2; }} .wide {{ stroke-width: 3.5; }}
 @media (prefers-color-scheme: dark) {{

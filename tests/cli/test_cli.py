@@ -224,7 +224,7 @@ def test_list(world, capsys):
     assert main(["list", "surveys", "--corpus", str(world), "--json"]) == 0
     surveys = json.loads(capsys.readouterr().out)
     assert len(surveys) == 8
-    assert {tuple(s) for s in surveys} == {("id", "title", "date")}
+    assert {tuple(s) for s in surveys} == {("id", "title", "date", "date_guessed")}
     assert main(["list", "surveys"]) == 2
     assert "needs --corpus" in capsys.readouterr().err
 
