@@ -17,7 +17,7 @@ from arena._internal.arrays import ArrayWriter
 from arena._internal.files import sha256_json
 from arena._internal.progress import progress
 from arena.corpus import layout
-from arena.dates import format_day
+from arena.dates import GUESSED, format_day
 from corpus_builder._papers import write_papers, write_starts
 from corpus_builder.database import count, literal, rows, tables
 from corpus_builder.parquet import RowWriter
@@ -52,6 +52,9 @@ def write_content(
     ((first, last, *numbers),) = rows(connection, _COUNTS.format(papers=papers_file))
     counts = dict(zip(_COUNTED, numbers, strict=True))
     counts |= {"sections": sections, "references": linked, "dangling_references": dangling}
+    guessed = f"SELECT count(*) FROM staged_papers WHERE precision = '{GUESSED}'"
+    if number := count(connection, guessed):
+        counts["papers_date_guessed"] = number
     return {
         "format_version": layout.FORMAT_VERSION,
         "content_sha256": sha256_json({"format_version": layout.FORMAT_VERSION, **hashes}),

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from arena.results.plots import SIZE, Plot, dash, ticks
-from arena.text.display import FAMILY, width
+from arena.results.plots import SIZE, STYLE, Plot, dash, ticks
+from arena.text.display import width
 from corpus_builder.card.facts import ALL, OTHER, UNKNOWN
 from corpus_builder.card.words import percent
 
@@ -24,28 +24,6 @@ _NAME = 44  # pixels that the name of a year needs
 _ONE, _LEAST, _MOST = 3.5, 2.0, 12.0  # radius of a dot: of one mind-map, and its limits
 _CELL = 3  # pixels; dots nearer than this are one
 _STEPS = (25, 50, 75, 100)
-
-# The colours of the page of `arena compare`: Okabe and Ito (2008), some lighter on dark ground.
-# `color` and not a variable: what draws SVG besides browsers knows no variables.
-_STYLE = f"""
-text {{ font: {SIZE}px {FAMILY}; fill: #1b2430; }}
-.tick {{ fill: #5b6675; }}
-.paper {{ fill: #ffffff; }}
-.grid {{ stroke: #d9dde3; }} .axis {{ stroke: #5b6675; }}
-.c0 {{ color: #0072b2; }} .c1 {{ color: #d55e00; }} .c2 {{ color: #009e73; }}
-.c3 {{ color: #cc79a7; }} .c4 {{ color: #56b4e9; }} .c5 {{ color: #e69f00; }}
-.ink {{ color: #1b2430; }} .rest {{ color: #8a94a3; }}
-.bar, .dot {{ fill: currentColor; }} .dot {{ fill-opacity: .5; stroke: currentColor; }}
-.mark {{ fill: currentColor; stroke: #ffffff; stroke-width: 1.2; }}
-.curve {{ fill: none; stroke: currentColor; stroke-width: 2; }} .wide {{ stroke-width: 3.5; }}
-@media (prefers-color-scheme: dark) {{
-text {{ fill: #e6e9ee; }} .tick {{ fill: #a2acb9; }} .paper {{ fill: #14181e; }}
-.grid {{ stroke: #38414d; }} .axis {{ stroke: #a2acb9; }}
-.c0 {{ color: #2f7fc1; }} .c1 {{ color: #ee7b2a; }} .c4 {{ color: #a5dcfa; }}
-.ink {{ color: #e6e9ee; }} .rest {{ color: #7d8896; }}
-.mark {{ stroke: #14181e; }}
-}}
-"""
 
 
 class Bar(NamedTuple):
@@ -84,7 +62,7 @@ def disciplines(file: str, of: Mapping[str, Any], what: str) -> dict[str, Any]:
     plot.line("axis", plot.left, 8, plot.left, bottom - 2)
     label = f"Disciplines of the {what}: " + ", ".join(f"{name} {share}" for name, _, share in rows)
     return figure | {
-        "svg": plot.file(WIDTH, bottom + 10, label, _STYLE),
+        "svg": plot.file(WIDTH, bottom + 10, label, STYLE),
         "label": label,
         "rows": rows,
         "several": sum(bar.papers for bar in bars) > of["papers"],
@@ -140,7 +118,7 @@ def dates(years: Mapping[int, int]) -> dict[str, Any]:
         elif (last - place) % every == 0:
             plot.text(x + step / 2, plot.bottom + 18, bar.name, "middle", "tick")
     plot.line("axis", plot.left, plot.bottom, plot.right, plot.bottom)
-    svg = plot.file(WIDTH, plot.bottom + high, label, _STYLE)
+    svg = plot.file(WIDTH, plot.bottom + high, label, STYLE)
     rows = [(bar.name, bar.papers) for bar in bars if bar.papers]
     return {"file": "dates.svg", "svg": svg, "label": label, "rows": rows}
 
@@ -196,7 +174,7 @@ def coverage(shares: Mapping[str, Any]) -> dict[str, Any]:
     heads = [f"at least {step} %" if step < 100 else "all" for step in _STEPS]
     return {
         "file": "coverage.svg",
-        "svg": plot.file(WIDTH, top + (len(curves) + 1) // 2 * 22 - 8, label, _STYLE),
+        "svg": plot.file(WIDTH, top + (len(curves) + 1) // 2 * 22 - 8, label, STYLE),
         "label": label,
         "surveys": everyone[0],
         "half": everyone[50],
@@ -256,7 +234,7 @@ def complexity(maps: Mapping[tuple[int, int], int]) -> dict[str, Any]:
     rows = [
         (f"{depth:,}", len(of), of[0], median_low(of), of[-1]) for depth, of in by_depth.items()
     ]
-    svg = plot.file(WIDTH, plot.bottom + 50, label, _STYLE)
+    svg = plot.file(WIDTH, plot.bottom + 50, label, STYLE)
     return figure | {"svg": svg, "label": label, "rows": rows}
 
 
