@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from arena.results.plots import SIZE, STYLE, Plot, dash, ticks
 from arena.text.display import width
-from corpus_builder.card.facts import ALL, OTHER, UNKNOWN, CardFacts, Disciplines
+from corpus_builder.card.facts import ALL, OTHER, UNKNOWN
 from corpus_builder.card.words import percent
 
 WIDTH = 720
@@ -34,7 +34,7 @@ class Bar(NamedTuple):
     is_rest: bool = False
 
 
-def disciplines(file: str, of: Disciplines, what: str) -> dict[str, Any]:
+def disciplines(file: str, of: Mapping[str, Any], what: str) -> dict[str, Any]:
     """Return the distribution of papers over disciplines (paper, figures 4a and 4b).
 
     Args:
@@ -43,12 +43,12 @@ def disciplines(file: str, of: Disciplines, what: str) -> dict[str, Any]:
         what: Plural noun for these papers.
     """
     figure = {"file": file, "svg": None, "what": what, "of": of}
-    if not of.known:
+    if not of["known"]:
         return figure
-    bars = [Bar(*named) for named in of.top]
-    rest = ((OTHER, of.other), (UNKNOWN, of.papers - of.known))
+    bars = [Bar(*named) for named in of["top"]]
+    rest = ((OTHER, of["other"]), (UNKNOWN, of["papers"] - of["known"]))
     bars += [Bar(name, papers, True) for name, papers in rest if papers]
-    rows = [(bar.name, bar.papers, percent(bar.papers, of.papers)) for bar in bars]
+    rows = [(bar.name, bar.papers, percent(bar.papers, of["papers"])) for bar in bars]
     most, row = max(bar.papers for bar in bars), 30.0
     bottom = 12 + len(bars) * row
     right = WIDTH - 24 - width(f"{most:,} (100.00 %)", SIZE)
@@ -65,7 +65,7 @@ def disciplines(file: str, of: Disciplines, what: str) -> dict[str, Any]:
         "svg": plot.file(WIDTH, bottom + 10, label, STYLE),
         "label": label,
         "rows": rows,
-        "several": sum(bar.papers for bar in bars) > of.papers,
+        "several": sum(bar.papers for bar in bars) > of["papers"],
     }
 
 
@@ -123,19 +123,22 @@ def dates(years: Mapping[int, int]) -> dict[str, Any]:
     return {"file": "dates.svg", "svg": svg, "label": label, "rows": rows}
 
 
-def coverage(facts: CardFacts) -> dict[str, Any]:
+def coverage(shares: Mapping[str, Any]) -> dict[str, Any]:
     """Return the reference coverage of surveys (paper, figure 4c).
 
     At x % a curve shows the share of surveys with at least x % of their references.
+
+    Args:
+        shares: Group of surveys -> two rows of 101 numbers, as `measure` counts them.
     """
-    if not facts.coverage:
+    if not shares:
         return {"file": "coverage.svg", "svg": None}
     rows = []
-    for name, (available, gold) in facts.coverage.items():
+    for name, (available, gold) in shares.items():
         parts = [*(available[step] for step in _STEPS), gold[50]]
-        shares = [f"{part:,} ({percent(part, available[0])})" for part in parts]
-        rows.append([name, int(available[0]), *shares])
-    everyone, reached = facts.coverage[ALL].tolist()
+        cells = [f"{part:,} ({percent(part, available[0])})" for part in parts]
+        rows.append([name, int(available[0]), *cells])
+    everyone, reached = shares[ALL].tolist()
     label = (
         "Share of surveys with at least a given share of their references in the corpus; "
         f"{percent(everyone[50], everyone[0])} of all surveys have at least half"
@@ -149,9 +152,9 @@ def coverage(facts: CardFacts) -> dict[str, Any]:
         "at least this share of the survey's references is in the corpus", "share of surveys"
     )
     top, column = plot.bottom + 64, (WIDTH - plot.left) / 2
-    curves = [name for name in facts.coverage if name not in (OTHER, UNKNOWN)]
+    curves = [name for name in shares if name not in (OTHER, UNKNOWN)]
     for number, name in enumerate(curves):
-        available = facts.coverage[name][0]
+        available = shares[name][0]
         place = number - 1  # all surveys have no mark, and black
         title = f"{name}: {available[0]:,}"
         kind = "curve wide" if place < 0 else f"curve {dash(place)}"
