@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from arena.retrieval.base import IndexInput, Retriever, Scope
 from arena.text import ANALYZER
 
 STATISTICS = ("cutoff", "corpus")
+_SCOPES = 1024  # scopes whose statistics are kept
 
 
 class Counted(NamedTuple):
@@ -37,6 +39,11 @@ class Counted(NamedTuple):
     hidden: tuple[int, ...]
     documents: int
     length: int
+
+    @property
+    def average(self) -> float:
+        """Average length of the documents that count; 0 for none."""
+        return self.length / self.documents if self.documents else 0.0
 
 
 class LexicalEngine(Retriever):
@@ -62,6 +69,7 @@ class LexicalEngine(Retriever):
         self._statistics = choice("statistics", statistics, STATISTICS)
         self._k1, self._b = number("k1", k1, 0, 1e6), number("b", b, 0, 1)
         self._directory = directory
+        self._counted = lru_cache(_SCOPES)(self._count)
         before = load_array(directory / "documents_before.npy", np.int64)
         self._documents_before = before
         self._length_before = load_array(
@@ -120,7 +128,7 @@ class LexicalEngine(Retriever):
             progress: As that of `Retriever.build`.
         """
 
-    def _counted(self, scope: Scope) -> Counted:
+    def _count(self, scope: Scope) -> Counted:
         """Return the statistics of a scope."""
         total = len(self._documents_before) - 1
         end = min(scope.end, total)

@@ -14,7 +14,7 @@ from arena._internal.options import whole
 from arena._internal.progress import progress
 from arena.agents import Agent
 from arena.corpus import Corpus
-from arena.errors import DataError, NoLabelsError
+from arena.errors import DataError, NoLabelsError, clip
 from arena.runs import environment
 from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION, run_directory
 from arena.runs.episodes import Player
@@ -99,6 +99,8 @@ def run(
         AgentError: The agent fails; the episodes before it are kept.
         ArenaError: Another process writes `output`.
     """
+    if not isinstance(output, str | Path):
+        raise DataError(f"output={clip(output)}: give a directory.")
     corpus = Corpus.of(corpus)
     task = TASKS.resolve(task)
     TASKS.get(task)  # an unknown name is reported before anything is opened

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from arena._internal.files import sha256_file
+from arena._internal.forms import misfit
 from arena.errors import CorpusError, DataError, clip
 from arena.tasks import stages_of
 
@@ -129,48 +129,6 @@ def answers_of(record: dict[str, Any]) -> dict[str, Any]:
         raise DataError(f"survey {record['survey']!r}: {error}") from None
 
 
-def finished_files(directory: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
-    """Return the name and the SHA-256 of every file that a run left when it finished.
-
-    Raises:
-        CorpusError: The run is not finished.
-    """
-    files = manifest.get("files")
-    if isinstance(files, dict):
-        return files
-    path = directory / TRAJECTORIES
-    played = sum(1 for _ in read_episodes(path)) if path.is_file() else 0
-    raise CorpusError(
-        f"{str(directory)!r} is not finished: {played} of {len(manifest['surveys'])} episodes are "
-        "played. The `arena run` that began it resumes there."
-    )
-
-
-def refuse_changed(directory: Path, files: Mapping[str, Any], names: Iterable[str]) -> None:
-    """Refuse files of a finished run that are not as the run left them.
-
-    Args:
-        directory: Directory of the run.
-        files: Name -> SHA-256, as in the manifest of the run.
-        names: Names of the files to check.
-
-    Raises:
-        CorpusError: A file is missing, or its SHA-256 is another one.
-    """
-    for name in names:
-        path = directory / name
-        if not path.is_file():
-            raise CorpusError(
-                f"{str(path)!r} is missing. Restore it, or run it again with --overwrite."
-            )
-        expected, found = files.get(name), sha256_file(path)
-        if found != expected:
-            raise CorpusError(
-                f"{str(path)!r} is not as the run left it: its SHA-256 is {found}, the manifest "
-                f"has {clip(expected)}. Restore it, or run it again with --overwrite."
-            )
-
-
 def is_cut_off(path: Path) -> bool:
     """Return whether the last line of a file is incomplete."""
     with path.open("rb") as file:
@@ -189,12 +147,12 @@ def plain(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-_TYPES: dict[str, type] = {
+_EPISODE = {
     "arena": str, "task": str, "survey": str, "seed": int, "observation_sha256": str,
     "steps": list, "truncated": bool, "spent": dict, "answers": dict, "metrics": dict,
     "notes": dict, "sha256": dict,
 }  # fmt: skip
-_STEP: dict[str, Any] = {"observation_sha256": str, "reward": int | float, "reward_terms": dict}
+_STEP = {"action": object, "observation_sha256": str, "reward": int | float, "reward_terms": dict}
 
 
 def parse_line(line: bytes) -> dict[str, Any] | None:
@@ -203,22 +161,18 @@ def parse_line(line: bytes) -> dict[str, Any] | None:
         record = json.loads(line) if line.endswith(b"\n") else None
     except (ValueError, RecursionError):
         return None
-    if not isinstance(record, dict) or record.get("version") != VERSION:
+    if (
+        record is None
+        or misfit(record, _EPISODE)
+        or record.get("version") != VERSION
+        or not record["steps"]
+    ):
         return None
-    if not _has(record, _TYPES) or not record["steps"]:
-        return None
-    if not all(_has(step, _STEP) and "action" in step for step in record["steps"]):
+    if any(misfit(step, _STEP) for step in record["steps"]):
         return None
     if not all(isinstance(value, int) for value in record["spent"].values()):
         return None
-    return record if all(_is_answer(answer) for answer in record["answers"].values()) else None
-
-
-def _has(record: Any, types: Mapping[str, Any]) -> bool:
-    return isinstance(record, dict) and all(
-        isinstance(record.get(key), kind) and (kind is bool or record[key] is not True)
-        for key, kind in types.items()
-    )
+    return record if all(map(_is_answer, record["answers"].values())) else None
 
 
 def _is_answer(answer: Any) -> bool:

@@ -18,9 +18,9 @@ import threading
 from array import array
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,22 +32,9 @@ from arena.retrieval.base import RETRIEVERS, Ranking, Request, Scope
 from arena.text import analyze
 
 _TERMS = 200_000  # terms whose numbers are kept
-_SCOPES = 1024  # scopes whose statistics are kept,
-_EXCLUDED = 64  # with at most so many exclusions each
 _TABLE_BYTES = 64_000_000  # size of a table of values,
 _TABLE_ROWS = 4096  # with at most so many rows, where there are few pairs
 _THREADS_FROM = 250_000  # documents of a scope; below, threads cost more than they save
-
-
-class _ScopeStatistics(NamedTuple):
-    """What the kernels take of a scope; the names are those of `Counted`."""
-
-    end: int
-    excluded: NDArray[np.int64]
-    horizon: int
-    hidden: NDArray[np.int64]
-    documents: int
-    average: float
 
 
 @RETRIEVERS.register("bm25")
@@ -70,7 +57,6 @@ class BM25Retriever(LexicalEngine):
         self._values = Values(directory, self._k1, self._b, empty=not len(self._docs))
         self._free_sums: list[NDArray[np.float64]] = []  # zeros, between searches
         self._known_terms: dict[str, int] = {}
-        self._known_scopes: dict[Scope, _ScopeStatistics] = {}
 
     @classmethod
     def write(cls, *arguments: Any) -> dict[str, Any]:
@@ -104,7 +90,7 @@ class BM25Retriever(LexicalEngine):
             raise damaged(self._directory, str(error)) from None
 
     def _rank(self, requests: Sequence[Request]) -> list[Ranking]:
-        scopes = [self._statistics_of(scope) for _, _, scope in requests]
+        scopes = [self._counted(scope) for _, _, scope in requests]
         known, queries = self._numbers([query for query, _, _ in requests])
         numbers, bounds = array("q"), [0]
         for terms in queries:
@@ -164,22 +150,6 @@ class BM25Retriever(LexicalEngine):
             known.update(zip(new, numbers.tolist(), strict=True))
         return known, analyzed
 
-    def _statistics_of(self, scope: Scope) -> _ScopeStatistics:
-        """Return the statistics of a scope."""
-        statistics = self._known_scopes.get(scope)
-        if statistics is None:
-            counted = self._counted(scope)
-            excluded, hidden = (np.array(d, np.int64) for d in (counted.excluded, counted.hidden))
-            statistics = _ScopeStatistics(
-                counted.end, excluded, counted.horizon, hidden, counted.documents,
-                counted.length / counted.documents if counted.documents else 0.0,
-            )  # fmt: skip
-            if len(excluded) <= _EXCLUDED:
-                if len(self._known_scopes) >= _SCOPES:
-                    self._known_scopes = {}
-                self._known_scopes[scope] = statistics
-        return statistics
-
 
 class Values:
     """tf / (tf + norm) of every pair of frequency and length, one row for each average length.
@@ -226,12 +196,13 @@ class Values:
         self._used = 0
 
 
-def _concatenated(arrays: list[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the arrays as one, and where each begins (n + 1)."""
-    if not any(map(len, arrays)):
-        return _NONE, np.zeros(len(arrays) + 1, np.int64)
-    bounds = np.array(list(accumulate(map(len, arrays), initial=0)))
-    return np.concatenate(arrays), bounds
+def _concatenated(parts: list[tuple[int, ...]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return all numbers as one array, and where those of each part begin (n + 1)."""
+    bounds = np.zeros(len(parts) + 1, np.int64)
+    if not any(parts):
+        return _NONE, bounds
+    np.cumsum([len(part) for part in parts], out=bounds[1:])
+    return np.array(list(chain.from_iterable(parts)), np.int64), bounds
 
 
 _NONE = np.empty(0, np.int64)

@@ -31,7 +31,7 @@ from arena.retrieval.base import (
 )
 from arena.retrieval.dense import _ivf
 from arena.retrieval.dense._build import finish, making, write_vectors
-from arena.retrieval.dense._flat import FlatSearch, FlatSearcher, RowRanking, RowRequest, fastest
+from arena.retrieval.dense._flat import FlatSearch, RowRanking, RowRequest, Search, fastest
 from arena.retrieval.dense._queries import ENCODER, QueryVectors, read_description
 from arena.retrieval.dense._vectors import VECTORS, load_vectors
 
@@ -189,7 +189,7 @@ class Dense(Retriever):
                 if rankings[i] is None:
                     flat.append((i, in_rows))
         if flat:
-            exact = self._searcher.search([in_rows for _, in_rows in flat])
+            exact = self._exact([in_rows for _, in_rows in flat])
             for (i, _), ranking in zip(flat, exact, strict=True):
                 rankings[i] = ranking
         return [self._in_documents(ranking) for ranking in rankings]
@@ -242,13 +242,11 @@ class Dense(Retriever):
         self._opened.check()
         return lists
 
-    @property
-    def _searcher(self) -> FlatSearcher:
-        """The GPU where there is one; a forked process cannot use its parent's."""
-        if os.getpid() != self._process:
-            return self._flat
-        return self._fastest
+    def _exact(self, requests: Sequence[RowRequest]) -> list[RowRanking]:
+        """Search the GPU where there is one; a forked process cannot use its parent's."""
+        search = self._fastest if os.getpid() == self._process else self._flat.search
+        return search(requests)
 
     @once
-    def _fastest(self) -> FlatSearcher:
+    def _fastest(self) -> Search:
         return fastest(self._vectors, self._flat, self._device)
