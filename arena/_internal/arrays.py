@@ -34,7 +34,7 @@ def load_array(path: Path, *dtypes: Any, size: int | None = None) -> NDArray[Any
         size: Number of its elements, if it is known.
 
     Raises:
-        CorpusError: if it is no such file, or is cut off.
+        CorpusError: if it is missing, no such file, or cut off.
     """
     try:
         if path.stat().st_size == HEADER:  # an array without elements cannot be mapped
@@ -43,6 +43,8 @@ def load_array(path: Path, *dtypes: Any, size: int | None = None) -> NDArray[Any
         else:
             # A plain array over the map: numpy and numba handle it faster than an np.memmap.
             array = np.lib.format.open_memmap(path, mode="r").view(np.ndarray)
+    except FileNotFoundError:
+        raise _missing(path) from None
     except OSError:
         raise
     except Exception as error:  # of numpy, or of Python's parser, which reads the header
@@ -52,6 +54,10 @@ def load_array(path: Path, *dtypes: Any, size: int | None = None) -> NDArray[Any
     if size is not None and len(array) != size:
         raise damaged(path, f"it holds {len(array)} elements, not {size}")
     return array
+
+
+def _missing(path: Path) -> CorpusError:
+    return damaged(path, "it is missing, or another release wrote the others")
 
 
 def damaged(path: Path | str, why: str) -> CorpusError:
@@ -136,6 +142,8 @@ class StringTable:
     def __init__(self, path: Path, size: int | None = None) -> None:
         self._path, rows = path, None if size is None else size + 1
         self._offsets = load_array(Path(f"{path}.offsets.npy"), np.int64, size=rows)
+        if not Path(f"{path}.bin").is_file():
+            raise _missing(Path(f"{path}.bin"))
         with Path(f"{path}.bin").open("rb") as file:
             empty = file.seek(0, 2) == 0  # an empty file cannot be mapped
             self._blob: mmap.mmap | bytes = (

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from arena._internal.arrays import StringTable, damaged, load_array
 from arena._internal.cores import cores
 from arena.retrieval._lexical import LexicalEngine
-from arena.retrieval.base import RETRIEVERS, Ranking, Request, Scope
+from arena.retrieval.base import RETRIEVERS, Ranking, Request
 from arena.text import analyze
 
 _TERMS = 200_000  # terms whose numbers are kept
@@ -65,22 +65,19 @@ class BM25Retriever(LexicalEngine):
 
         return _build.build(*arguments)
 
-    def search(self, query: str, k: int, scope: Scope) -> Ranking:
-        """Return the `k` best documents of `scope` that hold a term of `query`.
-
-        Cost: the postings of the query's terms before ``scope.end``, plus ``scope.end`` itself.
-        """
-        return self._search([Request(query, k, scope)])[0]
-
     def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
-        """Return what `search` returns for each request, in order; large searches in threads."""
+        """Return the `k` best documents of each scope that hold a term of the query.
+
+        Large searches run in threads. Cost of each: the postings of its terms before the end of
+        the scope, plus that end itself.
+        """
         threads = min(len(requests), cores())
         if threads < 2 or max(request.scope.end for request in requests) < _THREADS_FROM:
             room = self._values.room
             parts = (requests[low : low + room] for low in range(0, len(requests), room))
             return [ranking for part in parts for ranking in self._search(part)]
         with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(lambda request: self.search(*request), requests))
+            return list(pool.map(lambda request: self._search([request])[0], requests))
 
     def _search(self, requests: Sequence[Request]) -> list[Ranking]:
         """Return what `search` returns, for at most as many requests as there are values for."""

@@ -171,16 +171,13 @@ class Dense(Retriever):
             "ivf": parameters and {**parameters, "probes": _ivf.PROBES, "recall@100": recall},
         }
 
-    def search(self, query: str, k: int, scope: Scope) -> Ranking:
-        """Return the `k` documents of `scope` whose vectors are nearest to the query's.
+    def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
+        """Return the `k` documents of each scope whose vectors are nearest to the query's.
 
         Every document of the scope is a hit, however far. A blank query, or one in which the
-        encoder finds nothing, has none. Cost: reading the vectors before ``scope.end`` once.
+        encoder finds nothing, has none. Cost: reading the vectors before the end of the scope
+        once, or once for 128 requests.
         """
-        return self.search_batch([Request(query, k, scope)])[0]
-
-    def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
-        """Return what `search` returns for each, reading the vectors once for 128 of them."""
         rankings: list[RowRanking | None] = [None] * len(requests)
         flat: list[tuple[int, RowRequest]] = []
         for i, request in enumerate(requests):
