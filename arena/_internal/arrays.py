@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 import os
 from array import array
+from bisect import bisect_left
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -155,7 +156,10 @@ class StringTable:
 
     def bytes_at(self, index: int) -> bytes:
         """Return the UTF-8 bytes of string number `index`."""
-        return self._blob[self._offsets.item(index) : self._offsets.item(index + 1)]
+        low, high = self._offsets.item(index), self._offsets.item(index + 1)
+        if not 0 <= low <= high <= len(self._blob):
+            raise damaged(f"{self._path}.bin", "its strings are not in order")
+        return self._blob[low:high]
 
     def __getitem__(self, index: int) -> str:
         try:
@@ -163,9 +167,10 @@ class StringTable:
         except UnicodeDecodeError as error:
             raise damaged(f"{self._path}.bin", str(error)) from None
 
-    def arrays(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return all bytes and the offsets, as arrays over the map."""
-        return np.frombuffer(self._blob, np.uint8), self._offsets
+    def find(self, value: bytes) -> int:
+        """Return the number of a string in a table sorted by bytes, -1 if it is not there."""
+        place = bisect_left(range(len(self)), value, key=self.bytes_at)
+        return place if place < len(self) and self.bytes_at(place) == value else -1
 
 
 class StringTableWriter:

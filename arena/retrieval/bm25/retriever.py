@@ -47,9 +47,8 @@ class BM25Retriever(LexicalEngine):
         from arena.retrieval.bm25 import _kernel
 
         self._kernel = _kernel
-        table = StringTable(directory / "terms")
-        self._table = table.arrays()
-        self._starts = load_array(directory / "starts.npy", np.int64, size=len(table) + 1)
+        self._terms = StringTable(directory / "terms")
+        self._starts = load_array(directory / "starts.npy", np.int64, size=len(self._terms) + 1)
         self._docs = load_array(directory / "docs.npy", np.uint32)
         self._codes = load_array(
             directory / "codes.npy", np.uint16, np.uint32, size=len(self._docs)
@@ -133,18 +132,12 @@ class BM25Retriever(LexicalEngine):
         """Return the terms of each query, and the number of each, -1 for an unknown one."""
         analyzed = list(map(analyze, queries))
         known = self._known_terms
-        new = list({term for terms in analyzed for term in terms if term not in known})
-        if new:
-            if len(known) + len(new) > _TERMS:  # others may still read the old ones
-                known = self._known_terms = {}
-                new = list({term for terms in analyzed for term in terms})
-            wanted = [term.encode("utf-8", "surrogatepass") for term in new]
-            numbers = self._kernel.find_terms(
-                np.frombuffer(b"".join(wanted), np.uint8),
-                np.array([0, *accumulate(map(len, wanted))]),
-                *self._table,
-            )
-            known.update(zip(new, numbers.tolist(), strict=True))
+        new = {term for terms in analyzed for term in terms if term not in known}
+        if len(known) + len(new) > _TERMS:  # others may still read the old ones
+            known = self._known_terms = {}
+            new = {term for terms in analyzed for term in terms}
+        for term in new:
+            known[term] = self._terms.find(term.encode("utf-8", "surrogatepass"))
         return known, analyzed
 
 
