@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,12 @@ from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.errors import DataError, NoLabelsError, clip
 from arena.runs import environment
-from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION, run_directory, timing
+from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION, run_directory
 from arena.runs.episodes import Player
 from arena.runs.processes import play_episodes
 from arena.runs.results import write_results
 from arena.runs.scoring import Scorer, checked_metrics
-from arena.runs.trajectories import TRAJECTORIES, VERSION, Trajectories, plain
+from arena.runs.trajectories import TRAJECTORIES, VERSION, append, keep_complete, plain
 from arena.tasks import (
     DEFAULT_BUDGET,
     ENCODER,
@@ -164,15 +164,13 @@ def run(
         if starting_papers is not None:
             write_json(output / FOUND_FILE, starting_papers)
         same = {"version": VERSION, **{key: manifest[key] for key in ("arena", "task", "sha256")}}
-        trajectories = Trajectories(output / TRAJECTORIES, same)
-        trajectories.keep(chosen)
-        rest = range(len(trajectories.done), len(chosen))
+        path = output / TRAJECTORIES
+        rest = range(keep_complete(path, chosen, same), len(chosen))
         records = play_episodes(player, rest, jobs, isolate)
         bar = progress(records, total=len(rest), desc=f"{task} {factory.name}", unit="survey")
-        clock = timing(output, len(rest) < len(chosen)) if timed and rest else nullcontext()
-        with clock, trajectories, closing(records):
+        with path.open("ab", buffering=0) as file, closing(records):
             for record in bar:
-                trajectories.append(same | record)
+                append(file, same | record)
         summary, names = write_results(output, manifest, tasks)
         files = {name: sha256_file(output / name) for name in names}
         write_json(output / MANIFEST, manifest | {"files": files})

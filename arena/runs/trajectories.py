@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from io import RawIOBase
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from arena._internal.forms import misfit
@@ -17,73 +17,44 @@ VERSION = 2
 TRAJECTORIES = "trajectories.jsonl"
 
 
-class Trajectories:
-    """Append episodes to a file that survives being cut off anywhere.
+def keep_complete(path: Path, surveys: Sequence[str], same: Mapping[str, Any]) -> int:
+    """Return how many episodes are complete; cut off a last one that a kill left incomplete.
 
     Args:
-        path: Path of the file.
+        path: File of the episodes, which may be missing.
+        surveys: Ids in the order in which the run plays them, and their lines stand.
         same: Keys and values that every episode of this run has.
 
-    Attributes:
-        done: Ids of the surveys whose episodes are in the file.
+    Raises:
+        CorpusError: A line before the last is not an episode of this run. The episodes after it
+            may have cost a lot, so they are not removed.
     """
+    if not path.exists():
+        return 0
+    done = kept = 0
+    with path.open("r+b") as file:
+        for line in file:
+            record = parse_line(line)
+            expected = dict(same, survey=surveys[done]) if done < len(surveys) else None
+            if not expected or not record or any(record[key] != expected[key] for key in expected):
+                if file.read(1):
+                    raise CorpusError(
+                        f"{str(path)!r} line {done + 1} is not as the run wrote it. Repair it, "
+                        "name another directory, or pass --overwrite."
+                    )
+                break
+            kept, done = kept + len(line), done + 1
+        file.truncate(kept)
+    return done
 
-    def __init__(self, path: Path, same: Mapping[str, Any]) -> None:
-        self._path = path
-        self._same = dict(same)
-        self.done: set[str] = set()
 
-    def keep(self, surveys: list[str]) -> None:
-        """Keep the complete episodes, and cut off a last one that a kill left incomplete.
-
-        Args:
-            surveys: Ids in the order in which the run plays them, and their lines stand.
-
-        Raises:
-            CorpusError: A line before the last is not an episode of this run. The episodes after
-                it may have cost a lot, so they are not removed.
-        """
-        self.done = set()
-        if not self._path.exists():
-            return
-        kept = 0
-        with self._path.open("r+b") as file:
-            for number, line in enumerate(file):
-                if number >= len(surveys) or not self._is_of(parse_line(line), surveys[number]):
-                    if file.read(1):
-                        raise CorpusError(
-                            f"{str(self._path)!r} line {number + 1} is not as the run wrote it. "
-                            "Repair it, name another directory, or pass --overwrite."
-                        )
-                    break
-                kept += len(line)
-                self.done.add(surveys[number])
-            file.truncate(kept)
-
-    def _is_of(self, record: dict[str, Any] | None, survey_id: str) -> bool:
-        return (
-            record is not None
-            and record["survey"] == survey_id
-            and all(record[key] == value for key, value in self._same.items())
-        )
-
-    def __enter__(self) -> Trajectories:
-        self._file = self._path.open("ab", buffering=0)
-        return self
-
-    def append(self, record: dict[str, Any]) -> None:
-        """Write one episode in one piece and sync it to the disk."""
-        # Not sorted: the order of keys in an action is part of it.
-        line = json.dumps(record, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
-        while line:  # more than one piece only where the disk is full or a signal comes
-            line = line[self._file.write(line) :]
-        os.fsync(self._file.fileno())
-        self.done.add(record["survey"])
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: object, trace: TracebackType | None
-    ) -> None:
-        self._file.close()
+def append(file: RawIOBase, record: Mapping[str, Any]) -> None:
+    """Write one episode in one piece and sync it to the disk."""
+    # Not sorted: the order of keys in an action is part of it.
+    line = json.dumps(record, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
+    while line:  # more than one piece only where the disk is full or a signal comes
+        line = line[file.write(line) or 0 :]
+    os.fsync(file.fileno())
 
 
 def read_episodes(path: Path) -> Iterator[dict[str, Any]]:
