@@ -166,13 +166,10 @@ class Scorer:
 
         for stage, specification in stages_of(self._task):
             if specification.answer == "mind_map":
-                golds = {
-                    survey_id: self._tasks.mind_map(survey_id) for survey_id in sorted(answers)
-                }
                 pairs = [
                     (answers[survey_id].get(stage) or MindMap(""), gold)
-                    for survey_id, gold in golds.items()
-                    if gold is not None
+                    for survey_id in sorted(answers)
+                    if (gold := self._tasks.mind_map(survey_id)) is not None
                 ]
                 names = list(dict.fromkeys([SCORES[0], *specification.metrics]))
                 return {"floors": floors(pairs, names, self._encoder)} if pairs else {}
