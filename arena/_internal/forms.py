@@ -14,7 +14,7 @@ Form = Mapping[str, Any]
 def misfit(value: Any, form: Form, place: str = "") -> str | None:
     """Return what keeps a value from being of a form, or None. Other keys may have any value.
 
-    True and False are of type ``bool`` alone.
+    True and False are of the types ``bool`` and ``object`` alone.
 
     >>> misfit({"rows": "3"}, {"rows": int}), misfit({}, {"rows": int})
     ("rows='3'", 'rows is missing')
@@ -28,6 +28,6 @@ def misfit(value: Any, form: Form, place: str = "") -> str | None:
         if isinstance(wanted, Mapping):
             if (why := misfit(part, wanted, f"{place}{key}.")) is not None:
                 return why
-        elif not isinstance(part, wanted) or (isinstance(part, bool) and wanted is not bool):
+        elif not isinstance(part, wanted) or (type(part) is bool and wanted not in (bool, object)):
             return f"{place}{key}={clip(part)}"
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.errors import DataError, NoLabelsError, clip
 from arena.runs import environment
-from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION, run_directory
+from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION, run_directory, timing
 from arena.runs.episodes import Player
 from arena.runs.processes import play_episodes
 from arena.runs.results import write_results
@@ -168,7 +168,8 @@ def run(
         rest = range(keep_complete(path, chosen, same), len(chosen))
         records = play_episodes(player, rest, jobs, isolate)
         bar = progress(records, total=len(rest), desc=f"{task} {factory.name}", unit="survey")
-        with path.open("ab", buffering=0) as file, closing(records):
+        clock = timing(output, len(rest) < len(chosen)) if timed and rest else nullcontext()
+        with clock, path.open("ab", buffering=0) as file, closing(records):
             for record in bar:
                 append(file, same | record)
         summary, names = write_results(output, manifest, tasks)
