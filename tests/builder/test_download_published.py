@@ -188,7 +188,7 @@ def test_the_command(server: Server, tmp_path: Path, capsys: Any) -> None:
     papers = tmp_path / "papers.jsonl"
     papers.write_text("".join(json.dumps(paper) + "\n" for paper in PAPERS))
     words = ["build", "taxobench", "--download", "--papers", str(papers),
-             "--output", str(tmp_path / "out")]  # fmt: skip
+             "--guess-dates", "--output", str(tmp_path / "out")]  # fmt: skip
     good = [*words, "--input", str(tmp_path / "in"), "--mirror", server.url]
     status, out, err = run(capsys, *good)
     assert (status, err) == (0, "")
