@@ -155,6 +155,7 @@ class Player:
             "spent": spent(budget, step.observation),
             "answers": step.info["answers"],
             "metrics": step.info["metrics"],
+            **({"digests": step.info["digests"]} if "digests" in step.info else {}),
             "notes": notes,
         }
 

@@ -14,7 +14,7 @@ from arena.testing.actions import Attacker, Probe, Schemas, SentCall, without_id
 from arena.testing.bm25 import Bm25
 from arena.testing.episodes import flat
 from arena.testing.exposure import Exposure
-from arena.testing.files import Facts
+from arena.testing.files import Facts, StoredPaper
 from arena.testing.oracles import (
     ANY,
     ORACLES,
@@ -107,7 +107,10 @@ class AuditedEpisode:
         self._unproven = frozenset(tools.keys() - ORACLES.keys())
         self._attacker = Attacker(self._reach, self.survey, tools, self._unproven, rng)
         self._papers = Papers(self._reach, shared.scorers, shared.retrievers[0], self._log)
-        self._oracle = ToolOracle(self._papers, kind.stages)
+        given = self._begins_with() if kind.starts_with_references else []
+        show = kind.arguments.get("show")
+        self._oracle = ToolOracle(self._papers, kind.stages, [p.id for p in given], show)
+        self._further = ("digests",) if show else ()
         # Ids and headings that are too long to stand in a text by chance.
         ids = [row["reference"] for row in self.survey.references]
         self._labels = [paper_id for paper_id in ids if len(paper_id) > 4]
@@ -167,7 +170,7 @@ class AuditedEpisode:
         self._expose(result, report)
         self._check_texts(result, predicted, report)
         submitted = self._oracle.submitted if self._oracle.certain else None
-        check_info(step.info, self.survey, self.over, step.reward, submitted, report)
+        check_info(step.info, self.survey, self.over, step.reward, submitted, report, self._further)
         # What must not depend on whether a paper with a hidden id exists later: each key of the
         # result for itself, so that one that differs every time, such as a counter, excuses none.
         spent = {name: before[name] - left for name, left in self._budget.items() if name in before}
@@ -191,12 +194,16 @@ class AuditedEpisode:
         compare(result, dict.fromkeys(names, ANY), report, "the first result")
         self._expose(result, report)
         if self._kind.starts_with_references:
-            papers = [self._reach.paper(row["reference"]) for row in self.survey.references]
-            in_reach = sorted({paper.number: paper for paper in papers if paper}.items())[:1_000]
             self._papers.shown(result.get("references"), report)
-            if result.get("references") != listing([paper for _, paper in in_reach]):
+            if result.get("references") != listing(self._begins_with()):
                 what = "the references are not those in reach in the order of their dates"
                 report("list", what)
+
+    def _begins_with(self) -> list[StoredPaper]:
+        """Return the survey's references in reach, in the order of their dates."""
+        papers = [self._reach.paper(row["reference"]) for row in self.survey.references]
+        in_reach = sorted({paper.number: paper for paper in papers if paper}.items())[:1_000]
+        return [paper for _, paper in in_reach]
 
     def _observed(self, observation: Mapping[str, Any], report: Reporter) -> dict[str, Any]:
         """Check an observation; return the result in it."""

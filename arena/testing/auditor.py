@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import gymnasium
@@ -82,8 +83,9 @@ def audit(
     opened = Corpus.open(corpus)
     for name in engines:
         opened.retriever(name)
-    audited = kinds(ids, str(opened.directory))
     facts, log = Facts(opened.directory), Report()
+    inputs = {name: facts.digests(name).complete for name in facts.inputs}
+    audited = kinds(ids, str(opened.directory), inputs)
     for check, file, what in facts.broken_rules():
         log.add(check, file, "", what)
     log.counts["dates derived again"] = len(facts.papers) + len(facts.surveys)
@@ -123,12 +125,15 @@ def audit(
     return log
 
 
-def kinds(env_ids: Sequence[str], corpus: str) -> list[Kind]:
+def kinds(
+    env_ids: Sequence[str], corpus: str, inputs: Mapping[str, bool] = MappingProxyType({})
+) -> list[Kind]:
     """Return the environments to audit: every id alone, with small budgets, and as vectors.
 
     Args:
         env_ids: Gymnasium ids.
         corpus: Directory of a corpus.
+        inputs: Name of an input that the corpus has digests of -> whether they are of all papers.
     """
     alone, tight, vectors = [], [], []
     for env_id in env_ids:
@@ -140,6 +145,8 @@ def kinds(env_ids: Sequence[str], corpus: str) -> list[Kind]:
         if default:
             other = "found" if default == "oracle" else "oracle"
             own.append(Kind(spec.id, stages, {"references": other}, other == "oracle"))
+        usable = [name for name, complete in inputs.items() if complete or default == "oracle"]
+        own += [own[0]._replace(arguments={"show": name}) for name in usable]
         alone += own
         tight.append(own[0]._replace(arguments=_TIGHT))
         if spec.vector_entry_point is not None:
@@ -286,7 +293,8 @@ class _Driver:
 
     def _check_keys(self, infos: Mapping[str, Any], episode: AuditedEpisode) -> None:
         """Check the keys of the infos, also those that a mask hides."""
-        allowed = {*END, *_FINAL} if self._kind.same_step else END
+        allowed = {*END, *(_FINAL if self._kind.same_step else ())}
+        allowed |= {"digests"} if "show" in self._kind.arguments else set()
         if more := {name.removeprefix("_") for name in infos} - allowed:
             episode.reporter("step()")("info", f"infos has the keys {sorted(more)}")
 

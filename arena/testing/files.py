@@ -71,6 +71,14 @@ class StoredSurvey(NamedTuple):
         return list(headings_of(self.mind_map))
 
 
+class StoredDigests(NamedTuple):
+    """The digests of an input: document number -> text; whether they are of all papers."""
+
+    heading: str
+    complete: bool
+    texts: dict[int, str]
+
+
 class Facts:
     """The papers, sections, links and tasks of a corpus directory, each read at its first use.
 
@@ -164,14 +172,34 @@ class Facts:
         """Document number -> the documents that cite it, ascending."""
         return _grouped((cited, document) for document, cited in sorted(self.links))
 
+    @cached_property
+    def inputs(self) -> list[str]:
+        """Names of the inputs that the corpus has digests of."""
+        manifest = json.loads((self._directory / "manifest.json").read_bytes())
+        return sorted(manifest.get("digests", {}))
+
+    @lru_cache(8)  # noqa: B019 - facts live as long as the audit
+    def digests(self, name: str) -> StoredDigests:
+        """Return the digests of an input, one of `inputs`."""
+        folder = self._directory / "digest" / name
+        manifest = json.loads((folder / "manifest.json").read_bytes())
+        text, ends = (folder / "texts.bin").read_bytes(), np.load(folder / "texts.offsets.npy")
+        texts = {
+            int(number): text[ends[place] : ends[place + 1]].decode()
+            for place, number in enumerate(np.load(folder / "documents.npy"))
+        }
+        return StoredDigests(manifest["heading"], manifest["papers"] == "all", texts)
+
     def reach(self, survey_id: str) -> Reach:
         """Return what exists in an episode of a survey."""
         survey = self.surveys[survey_id]
         return Reach(self, survey.date, survey.day, frozenset((survey_id,)))
 
     def texts(self, number: int) -> Iterator[str]:
-        """Yield every text of a document: title, abstract, headings and sections."""
+        """Yield every text of a document: title, abstract, digests, headings and sections."""
         yield from (self.papers[number].title, self.papers[number].abstract)
+        for name in self.inputs:
+            yield self.digests(name).texts.get(number, "")
         for section in self.sections.get(number, ()):
             yield from section
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from arena.testing.actions import SentCall
@@ -139,6 +140,8 @@ class ToolOracle:
     Args:
         papers: Checks papers that are shown.
         stages: (name, ``ranking`` or ``mind_map``) of the stages in order.
+        given: Ids of the papers that the episode began with.
+        show: Input that the environment shows.
 
     Attributes:
         submitted: Stage -> the answer that was submitted.
@@ -146,8 +149,15 @@ class ToolOracle:
             submitted or ended something.
     """
 
-    def __init__(self, papers: Papers, stages: Sequence[tuple[str, str]]) -> None:
+    def __init__(
+        self,
+        papers: Papers,
+        stages: Sequence[tuple[str, str]],
+        given: Collection[str] = (),
+        show: str | None = None,
+    ) -> None:
         self._papers, self._reach, self._stages = papers, papers.reach, stages
+        self._given, self._show = set(given), show
         self._at = 0
         self._selected: dict[str, None] = {}
         self.submitted: dict[str, Any] = {}
@@ -222,7 +232,8 @@ class ToolOracle:
         paper = self._reach.paper(arguments["paper_id"])
         if paper is None:
             return Refusal(arguments["paper_id"])
-        parts = [("Abstract", paper.abstract), *self._reach.facts.sections.get(paper.number, ())]
+        facts = self._reach.facts
+        parts = [self._abstract(paper), *facts.sections.get(paper.number, ())]
         section, page = arguments.get("section", 0), arguments.get("page", 1)
         if section >= len(parts):
             return Refusal(last=len(parts) - 1)
@@ -242,6 +253,18 @@ class ToolOracle:
             "pages": pages,
             "section": section,
         }
+
+    def _abstract(self, paper: StoredPaper) -> tuple[str, str]:
+        """Return heading and text of section 0; digests of some papers are for those given."""
+        digests = self._reach.facts.digests(self._show) if self._show else None
+        if digests is None or not (digests.complete or paper.id in self._given):
+            return "Abstract", paper.abstract
+        text = digests.texts.get(paper.number)
+        return (
+            (digests.heading, f"{paper.abstract}\n\n{text}".strip())
+            if text
+            else ("Abstract", paper.abstract)
+        )
 
     def links(self, call: SentCall, result: dict[str, Any], report: Reporter) -> Prediction:
         """Predict one page of the references or citations of a paper."""
@@ -280,7 +303,8 @@ class ToolOracle:
         repairs = dict.fromkeys({"repairs"} & result.keys(), ANY)
         exact = _is_canonical(call) and not repairs
         size = len(list(headings_of(mind_map))) - 1 if exact else ANY
-        return {"organized": size} | repairs | self._submit(mind_map, result)
+        filed = self._filed(mind_map, set(ids)) if exact and "error" not in result else ANY
+        return {"organized": size, "filed": filed} | repairs | self._submit(mind_map, result)
 
     def finish(self, call: SentCall, result: dict[str, Any], report: Reporter) -> Prediction:
         """Predict that what was selected is submitted where a ranking is due."""
@@ -288,6 +312,22 @@ class ToolOracle:
         if ranking:
             self.submitted[self.stage] = list(self._selected)
         return {"submitted": ranking * len(self._selected) if self.certain else ANY}
+
+    def _filed(self, mind_map: Mapping[str, Any], ids: set[str]) -> dict[str, int]:
+        """Return the counts of papers that `organize` reports for a map in the usual form."""
+        nodes = [mind_map]
+        for node in nodes:
+            below = node.get("children") or ()  # the loop goes on through what it adds
+            nodes += [child for child in below if isinstance(child, dict)]
+        times = Counter(paper for node in nodes for paper in set(node.get("papers") or ()))
+        inner = {p for node in nodes if node.get("children") for p in node.get("papers") or ()}
+        several = {paper for paper in ids if times[paper] > 1}
+        return {
+            "in_one_leaf": len(ids - several - inner),
+            "in_several": len(several),
+            "at_inner": len(inner - several),
+            "left_out": len(self._given - ids),
+        }
 
     def _refusal(self, ids: list[str], count: int, kind: str | None) -> Refusal | None:
         """Return the refusal of ids: one is hidden, they are too many, or the stage is another."""
@@ -346,6 +386,7 @@ def check_info(
     reward: float,
     submitted: Mapping[str, Any] | None,
     report: Reporter,
+    further: Collection[str] = (),
 ) -> None:
     """Check the info of a step: reward terms and, at the end, what was submitted and figures.
 
@@ -356,8 +397,9 @@ def check_info(
         reward: Reward of the step.
         submitted: Stage -> the answer that was submitted; None if it is not known.
         report: Takes findings.
+        further: Keys that the info of the last step has besides `END`.
     """
-    expected = END if over else _STEP
+    expected = {*END, *further} if over else _STEP
     if set(info) != expected:
         report("info", f"it has the keys {sorted(info)}, and should have {sorted(expected)}")
     terms = info.get("reward_terms")
