@@ -14,12 +14,12 @@ import numpy as np
 
 from arena._internal.arrays import StringTableWriter, save_array
 from arena._internal.files import sha256_json, write_json
-from arena._internal.options import whole
+from arena._internal.options import flag, whole
 from arena._internal.progress import progress
 from arena._internal.workdir import whole_directory
 from arena.corpus import Corpus, Section, layout
 from arena.errors import ArenaError, CorpusError, DataError, clip
-from arena.inputs import INPUTS, Input
+from arena.inputs import INPUTS, Input, Question
 from arena.llm import Client, Failed, Fields, Template, ask_many
 from arena.registry import check_options
 from arena.tasks import TaskSet, choose_surveys
@@ -53,6 +53,7 @@ def make_digests(
         directory: Directory of a built corpus.
         input_name: Name of an input with questions; see `arena.inputs`.
         llm: ``model``; ``prompts``, a folder with templates that replace those of the same names;
+            ``schemas``, whether to send JSON schemas of the answers, which not every server takes;
             and options of `arena.llm.Client`.
         surveys: Digest the references in reach of these surveys, by id or how many of the first;
             by default of all.
@@ -77,7 +78,8 @@ def make_digests(
     whole("characters", characters, 1)
     options = dict(llm)
     model, own = options.pop("model", None), options.pop("prompts", None)
-    check_options("client", options, client_options())
+    schemas = flag("schemas", options.pop("schemas", False))
+    check_options("client", options, [*client_options(), "model", "prompts", "schemas"])
     wanted = {question.template: FIELDS for question in kind.questions}
     templates = templates_of(wanted, kind.prompts, own)
     root = Path(os.path.realpath(directory))
@@ -86,6 +88,7 @@ def make_digests(
     digests = layout.digest_directory(root, name)
     config = shaping(model, client_options() | options) | {
         "characters": characters,
+        "schemas": schemas,
         "prompts": {template: prompt.text for template, prompt in templates.items()},
     }
 
@@ -100,7 +103,8 @@ def make_digests(
     client.check()
     place = partial(register_digests, root, corpus.sha256, name)
     with whole_directory(digests, check, manifest=layout.MANIFEST, place=place) as new:
-        counts = _write(new, corpus, ids, _ask(client, kind, templates, corpus, ids, characters))
+        answers = _ask(client, kind, templates, corpus, ids, characters, schemas)
+        counts = _write(new, corpus, ids, answers)
         manifest = {
             "format_version": layout.FORMAT_VERSION,
             "input": name,
@@ -136,6 +140,7 @@ def _ask(
     corpus: Corpus,
     ids: Sequence[str],
     characters: int,
+    schemas: bool,
 ) -> Iterator[list[str] | Failed]:
     """Yield the lines of each paper's digest, or the failure of one of its questions."""
     view = corpus.at(_ALWAYS)
@@ -153,12 +158,18 @@ def _ask(
                 client,
                 [templates[question.template].messages(**value) for value in values],
                 question.read,
+                **({"response_format": _format(question)} if schemas and question.schema else {}),
             )
             for question in kind.questions
         ]
         for parts in zip(*answers, strict=True):
             failed = next((part for part in parts if isinstance(part, Failed)), None)
             yield failed if failed is not None else [line for part in parts for line in part or ()]
+
+
+def _format(question: Question) -> dict[str, Any]:
+    schema = {"name": question.template, "schema": question.schema}
+    return {"type": "json_schema", "json_schema": schema}
 
 
 def text_of(abstract: str, sections: Iterable[Section], characters: int) -> str:

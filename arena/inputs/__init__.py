@@ -12,6 +12,6 @@ and put the prompt of each question, with the fields ``$title`` and ``$text``, i
 ``prompts/method.txt`` beside it.
 """
 
-from arena.inputs.base import INPUTS, TITLE_ABSTRACT, Input, Question, read_items
+from arena.inputs.base import INPUTS, TITLE_ABSTRACT, Input, Question, items_schema, read_items
 
-__all__ = ["INPUTS", "TITLE_ABSTRACT", "Input", "Question", "read_items"]
+__all__ = ["INPUTS", "TITLE_ABSTRACT", "Input", "Question", "items_schema", "read_items"]

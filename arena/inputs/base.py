@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from arena.corpus.digests import TITLE_ABSTRACT as TITLE_ABSTRACT
 from arena.llm import ParseError, as_json
@@ -22,10 +22,13 @@ class Question(NamedTuple):
         template: Name of the prompt; it has the fields ``$title`` and ``$text``.
         read: Function from the answer to the lines that it adds to the digest. Raises `ParseError`
             if it cannot read the answer; the model is then asked once more.
+        schema: JSON schema of the answer, for servers that can hold a model to one; None if the
+            answer is no JSON.
     """
 
     template: str
     read: Callable[[str], list[str]]
+    schema: Mapping[str, Any] | None = None
 
 
 class Input(NamedTuple):
@@ -47,6 +50,22 @@ class Input(NamedTuple):
 INPUTS: Registry[Input] = Registry(
     "input", packages=["arena.inputs"], entry_points="researcharena.inputs", base=Input
 )
+
+
+def items_schema(*types: str) -> dict[str, Any]:
+    """Return the JSON schema of an answer that `read_items` reads.
+
+    Args:
+        types: Types of the items; none for items without a type.
+    """
+    text = {"type": "string"}
+    keys: dict[str, Any] = {"type": {"enum": list(types)}} if types else {}
+    keys |= dict.fromkeys(("name", "author_claim_text", "description", "source_hint"), text)
+    item = {"type": "object", "properties": keys, "required": list(keys)}
+    items = {"type": "array", "items": item}
+    return {
+        "type": "object", "properties": {"contributions": items}, "required": ["contributions"]
+    }  # fmt: skip
 
 
 def read_items(text: str, most: Mapping[str, int], default: str = "") -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.inputs.base import INPUTS, Input, Question, read_items
+from arena.inputs.base import INPUTS, Input, Question, items_schema, read_items
 from arena.llm import ParseError, without_thoughts
 
 _LONGEST = 30  # words; the prompt asks for 5 to 15
@@ -36,6 +36,9 @@ INPUTS.register("contributions")(
     Input(
         "Title, abstract, core task and up to three contributions.",
         "Abstract, core task and contributions",
-        (Question("core_task", read_core_task), Question("contributions", read_contributions)),
+        (
+            Question("core_task", read_core_task),
+            Question("contributions", read_contributions, items_schema()),
+        ),
     )
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.inputs.base import INPUTS, Input, Question, read_items
+from arena.inputs.base import INPUTS, Input, Question, items_schema, read_items
 from arena.llm import ParseError
 
 _MOST = {"problem": 1, "motivation": 1, "method": 3, "conclusion": 2, "contribution": 3}
@@ -24,6 +24,6 @@ INPUTS.register("summary")(
     Input(
         "Title, abstract and a summary: problem, motivation, methods, conclusions, contributions.",
         "Abstract and summary",
-        (Question("summary", read_summary),),
+        (Question("summary", read_summary, items_schema(*_MOST)),),
     )
 )
