@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from arena.cli import mindmap
@@ -9,6 +10,7 @@ from arena.cli.app import add_command, add_group, command_line, run_command
 from arena.cli.audit import audit
 from arena.cli.check import check
 from arena.cli.compare import compare
+from arena.cli.evaluate import add_evaluate
 from arena.cli.experiment import experiment
 from arena.cli.list import list_names
 from arena.cli.run import replay, rescore, run, score, show
@@ -40,4 +42,5 @@ def main(argv: Sequence[str] | None = None) -> int:
     group = add_group(commands, "mindmap", mindmap.SUMMARY, "WHAT", mindmap.EXAMPLE)
     add_command(group, "show", mindmap.show)
     add_command(group, "score", mindmap.score)
+    add_evaluate(commands, sys.argv[1:] if argv is None else argv)
     return run_command(parser, argv)

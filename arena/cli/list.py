@@ -11,7 +11,7 @@ from arena.errors import ArenaError
 
 Kind = Literal[
     "agents", "encoders", "environments", "extractors", "inputs", "metrics", "mind-map-formats",
-    "mind-map-metrics", "retrievers", "rewards", "surveys", "tasks", "tools",
+    "mind-map-metrics", "retrievers", "rewards", "suites", "surveys", "tasks", "tools",
 ]  # fmt: skip
 
 
@@ -20,7 +20,7 @@ def list_names(kind: Kind | None = None, *, corpus: str | None = None, json: boo
 
     Args:
         kind (KIND): Agents, encoders, environments, extractors, inputs, metrics, mind-map-formats,
-            mind-map-metrics, retrievers, rewards, surveys, tasks or tools.
+            mind-map-metrics, retrievers, rewards, suites, surveys, tasks or tools.
         corpus (DIR): Corpus that arena-corpus built.
         json: Print JSON instead of text.
 
@@ -58,6 +58,7 @@ def _registered() -> dict[str, dict[str, str]]:
     from arena.retrieval import RETRIEVERS
     from arena.rewards import REWARDS
     from arena.runs.players import ORACLE, Oracle
+    from arena.suites import SUITES
     from arena.tasks import TASKS, environment_id
     from arena.tools import TOOLS
 
@@ -74,6 +75,7 @@ def _registered() -> dict[str, dict[str, str]]:
         "mind-map-metrics": MIND_MAP_METRICS.describe(),
         "retrievers": RETRIEVERS.describe(),
         "rewards": REWARDS.describe(),
+        "suites": {name: SUITES.get(name).title for name in SUITES.names()},
         "tasks": {name: ", ".join(task.metrics) for name, task in tasks.items()},
         "tools": {name: TOOLS.get(name).description for name in TOOLS.names()},
     }

@@ -30,17 +30,14 @@ from arena.mindmap.metrics.heading_soft import check_denominator
 from arena.mindmap.tree import MindMap
 
 SCORES = (
-    "paper_filing_agreement",
-    "heading_soft_f1",
-    "heading_soft_recall",
-    "heading_soft_precision",
-    "heading_entity_recall",
-    "tree_edit_distance",
-    "tree_semantic_distance",
-    "normalised_tree_semantic_distance",
-    "normalised_tree_edit_distance",
-)
-"""The metrics of this package; first the one that tells right from wrong most clearly."""
+    "paper_filing_agreement", "ari", "v_measure", "homogeneity", "completeness",
+    "leaf_recall", "leaf_precision", "sem_path",
+    "heading_soft_f1", "heading_soft_recall", "heading_soft_precision", "heading_entity_recall",
+    "node_soft_f1", "node_soft_recall", "node_soft_precision",
+    "tree_edit_distance", "tree_semantic_distance", "normalised_tree_semantic_distance",
+    "normalised_tree_edit_distance", "normalised_ted",
+)  # fmt: skip
+"""The metrics of this package; first those that tell right from wrong most clearly."""
 
 Pair = tuple[MindMap, MindMap]
 

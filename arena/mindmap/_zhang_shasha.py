@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from arena.errors import DataError
 from arena.mindmap.tree import MindMap
 
-_PAIRS = 1 << 22  # of nodes; two matrices hold 4 bytes for each
+_PAIRS = 1 << 22  # of nodes; two matrices hold 8 bytes for each
 _STEPS = 1 << 31  # of the innermost loop
 
 
@@ -36,7 +36,9 @@ class _Shape(NamedTuple):
     steps: int
 
 
-def edit_distance(predicted: MindMap, gold: MindMap, same: Callable[[], NDArray[np.bool_]]) -> int:
+def edit_distance(
+    predicted: MindMap, gold: MindMap, relabel: Callable[[], NDArray[np.float64 | np.bool_]]
+) -> float:
     """Return the edit distance below the roots, in which insertion and deletion cost 1.
 
     Both trees get the same neutral root in place of their own. So the distance to a root alone is
@@ -45,9 +47,9 @@ def edit_distance(predicted: MindMap, gold: MindMap, same: Callable[[], NDArray[
     Args:
         predicted: One map.
         gold: The other.
-        same: Called if it is needed; returns an array of the shape (distinct labels of
-            `predicted`, distinct labels of `gold`), as `MindMap.labels` orders them: whether it
-            costs nothing to put one for the other; else it costs 1.
+        relabel: Called if it is needed; returns an array of the shape (distinct labels of
+            `predicted`, distinct labels of `gold`), as `MindMap.labels` orders them: the cost to
+            put one for the other, in [0, 1].
 
     Raises:
         DataError: The trees have more than 4,194,304 pairs of nodes, or are so deep that the
@@ -55,7 +57,7 @@ def edit_distance(predicted: MindMap, gold: MindMap, same: Callable[[], NDArray[
     """
     sizes = predicted.size, gold.size
     if not all(sizes):
-        return sum(sizes)
+        return float(sum(sizes))
     what = f"more than {_PAIRS:,} pairs of nodes"
     if is_small := (sizes[0] + 1) * (sizes[1] + 1) <= _PAIRS:
         # From the left or from the right the distance is the same, and on some trees one way takes
@@ -68,9 +70,9 @@ def edit_distance(predicted: MindMap, gold: MindMap, same: Callable[[], NDArray[
             f"maps of {sizes[0]:,} and {sizes[1]:,} nodes are too large for an edit distance: "
             f"{what}. Leave this metric out, or cut the maps at a depth."
         )
-    free = np.pad(same(), ((1, 0), (1, 0)))
-    free[0, 0] = True  # only the other root is free for the root
-    return int(_tree_distance(*a[:3], *b[:3], free))
+    costs = np.pad(relabel().astype(float), ((1, 0), (1, 0)), constant_values=1.0)
+    costs[0, 0] = 0.0  # only the other root is free for the root
+    return float(_tree_distance(*a[:3], *b[:3], costs))
 
 
 def _shape(tree: MindMap, mirrored: bool) -> _Shape:
@@ -93,12 +95,12 @@ def _shape(tree: MindMap, mirrored: bool) -> _Shape:
 
 @njit(cache=True, nogil=True)
 def _tree_distance(  # type: ignore[no-untyped-def]
-    labels_a, first_a, keys_a, labels_b, first_b, keys_b, free
+    labels_a, first_a, keys_a, labels_b, first_b, keys_b, costs
 ) -> Any:
     """Return the distance of two trees, each as in `_Shape`; T(x) is the subtree of node x."""
-    trees = np.zeros((len(first_a), len(first_b)), np.int32)
+    trees = np.zeros((len(first_a), len(first_b)))
     # forests[x, y] is the distance of the nodes from first_a[i] to x - 1, and first_b[j] to y - 1.
-    forests = np.zeros((len(first_a) + 1, len(first_b) + 1), np.int32)
+    forests = np.zeros((len(first_a) + 1, len(first_b) + 1))
     for i in keys_a:
         for j in keys_b:
             top, left = first_a[i], first_b[j]
@@ -111,7 +113,7 @@ def _tree_distance(  # type: ignore[no-untyped-def]
                 for y in range(left, j + 1):
                     distance = min(forests[x, y + 1], forests[x + 1, y]) + 1
                     if first_a[x] == top and first_b[y] == left:  # both forests are trees
-                        relabel = 0 if free[labels_a[x], labels_b[y]] else 1
+                        relabel = costs[labels_a[x], labels_b[y]]
                         distance = min(distance, forests[x, y] + relabel)
                         trees[x, y] = distance
                     else:  # T(x) against T(y), and what stands before them

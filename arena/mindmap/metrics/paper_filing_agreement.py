@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from arena.mindmap.metrics import MIND_MAP_METRICS
+from arena.mindmap.metrics.paper_filing import first_places
 from arena.mindmap.tree import MindMap
 
 
@@ -35,7 +36,7 @@ def paper_filing_agreement(predicted: MindMap, gold: MindMap) -> float | None:
         >>> paper_filing_agreement(MindMap("", gold.children[::-1]), gold)
         1.0
     """
-    theirs, ours = _groups(gold), _groups(predicted)
+    theirs, ours = first_places(gold), first_places(predicted)
     sizes = Counter(theirs.values())
     if len(sizes) < 2 or max(sizes.values()) < 2:
         return None
@@ -45,12 +46,3 @@ def paper_filing_agreement(predicted: MindMap, gold: MindMap) -> float | None:
     groups = [ours.get(paper, -number) for number, paper in enumerate(papers, 1)]
     agreement = adjusted_mutual_info_score([theirs[paper] for paper in papers], groups)
     return round(float(agreement), 12)
-
-
-def _groups(tree: MindMap) -> dict[str, int]:
-    """Return paper -> number of the first node that files it."""
-    groups: dict[str, int] = {}
-    for number, node in enumerate(tree.nodes()):
-        for paper in node.papers:
-            groups.setdefault(paper, number)
-    return groups

@@ -103,7 +103,7 @@ def _distance(predicted: MindMap, gold: MindMap, encoder: str | Encoder | None) 
     check_maps(predicted, gold)
     from arena.mindmap._zhang_shasha import edit_distance
 
-    return float(edit_distance(predicted, gold, lambda: alike(predicted, gold, encoder)))
+    return edit_distance(predicted, gold, lambda: ~alike(predicted, gold, encoder))
 
 
 def alike(predicted: MindMap, gold: MindMap, encoder: str | Encoder | None) -> NDArray[np.bool_]:

@@ -1,0 +1,67 @@
+"""What a suite is: a published benchmark as names of parts that the gym already has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from arena.registry import Registry
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The scores of what another system made, survey by survey.
+
+    Attributes:
+        mean: Mean of each metric over the surveys that count; None without any.
+        surveys: The scores of each survey, by its id in the order of the data. A survey without a
+            readable prediction has the worst score of every metric, and a ``reason``.
+        missing: Ids of the surveys without a prediction.
+        problems: One sentence for each line that cannot be used, and why.
+        settings: What made the numbers: encoder, hashes of the files, versions.
+    """
+
+    mean: Mapping[str, float | None]
+    surveys: Mapping[str, Mapping[str, Any]]
+    missing: Sequence[str]
+    problems: Sequence[str] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain dicts and lists under the names of the attributes."""
+        return {
+            "mean": dict(self.mean),
+            "surveys": {name: dict(row) for name, row in self.surveys.items()},
+            "missing": list(self.missing),
+            "problems": list(self.problems),
+            "settings": dict(self.settings),
+        }
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A published benchmark.
+
+    Args:
+        title: One line for lists.
+        paper: Authors' title and where the formulas are.
+        source: Name of the source that builds its corpus.
+        environments: Arguments of `gymnasium.make` for each environment that the suite plays.
+        metrics: Names of the metrics in its tables.
+        experiment: Name of the experiment that lays out its tables.
+        evaluate: Scores outputs of another system; its signature is its command line.
+    """
+
+    title: str
+    paper: str
+    source: str
+    environments: Mapping[str, Mapping[str, Any]]
+    metrics: Sequence[str]
+    experiment: str
+    evaluate: Callable[..., Evaluation] | None = None
+
+
+SUITES: Registry[Suite] = Registry(
+    "suite", packages=["arena.suites"], entry_points="researcharena.suites"
+)

@@ -1,0 +1,165 @@
+"""Trees of other systems scored by TaxoBench's metrics, ours and the released scorer's."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from arena import cli
+from arena.errors import DataError
+from arena.suites import SUITES
+from arena.suites.taxobench import METRICS, RELEASED
+from arena.suites.taxobench_released import released_scores
+from arena.suites.titles import alignment, released_alignment, released_similarity
+
+GOLD = {
+    "name": "Agents",
+    "subtopics": [
+        {"name": "Tools", "papers": ["Toolformer: models teach themselves", "Gorilla"]},
+        {"name": "Planning", "papers": ["ReAct"]},
+    ],
+}
+
+
+@pytest.fixture
+def score(tmp_path):
+    def run(*predictions, golds=(GOLD,), **options):
+        data, made = tmp_path / "data.jsonl", tmp_path / "predictions.jsonl"
+        data.write_text("".join(json.dumps({"id": i, "gt": g}) + "\n" for i, g in enumerate(golds)))
+        made.write_text(
+            "".join(f"{p if isinstance(p, str) else json.dumps(p)}\n" for p in predictions)
+        )
+        evaluate = SUITES.get("taxobench").evaluate
+        result = evaluate(data=str(data), predictions=str(made), **options).to_json()
+        assert json.loads(json.dumps(result)) == result
+        return result
+
+    return run
+
+
+@pytest.mark.parametrize("key", ["hierarchy_tree", "tree", None])
+def test_the_expert_scores_best_in_every_layout(score, key):
+    record = {"id": "0", key: GOLD} if key else {"id": 0, **GOLD}
+    result = score(record)
+    assert result["mean"] == {name: float(name != "normalised_ted") for name in METRICS}
+    assert score(record, official=True)["mean"] == dict.fromkeys(RELEASED, 1.0)
+    assert not result["missing"] and not result["problems"]
+
+
+def test_titles_are_matched_although_they_differ_a_little(score):
+    tree = {
+        "name": "Agents",
+        "subtopics": [
+            {"name": "Tools", "papers": ["toolformer - Models teach themselves!", "GORILLA"]},
+            {"name": "Planning", "papers": ["ReAct", "Unheard of"]},
+        ],
+    }
+    row = score({"id": 0, "tree": tree})["surveys"]["0"]
+    assert (row["ari"], row["leaf_recall"], row["leaf_precision"]) == (1, 1, 0.75)
+    assert (row["unknown"], row["unfiled"], row["filed_twice"]) == (1, 0, 0)
+
+
+BROKEN = {
+    "a list as root": {"id": 0, "hierarchy_tree": [{"name": "x", "papers": ["Nobody's"]}]},
+    "unknown titles": {"id": 0, "hierarchy_tree": {"name": "x", "papers": ["Nobody's"]}},
+    "an empty tree": {"id": 0, "hierarchy_tree": {}},
+    "null": {"id": 0, "hierarchy_tree": None},
+    "a number": {"id": 0, "hierarchy_tree": 7},
+    "papers that are numbers": {"id": 0, "hierarchy_tree": {"name": "x", "papers": [1, None]}},
+    "children that are a text": {"id": 0, "hierarchy_tree": {"name": "x", "subtopics": "y"}},
+    "no JSON": '{"id": 0, "hierarchy_tree": {',
+    "deep": '{"id": 0, "hierarchy_tree": '
+    + 500 * '{"name": "x", "subtopics": ['
+    + 500 * "]}"
+    + "}",
+    "very deep": '{"id": 0, "hierarchy_tree": ' + 200_000 * "[" + 200_000 * "]" + "}",
+    "another survey": {"id": 9, "hierarchy_tree": GOLD},
+}
+
+
+@pytest.mark.parametrize("official", [False, True])
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_prediction_is_a_row_without_a_score(score, name, official):
+    result = score(BROKEN[name], official=official)
+    (row,) = result["surveys"].values()
+    assert row["ari"] == 0
+    assert row["normalised_ted"] > 0.5 if not official else row["recall"] == 0
+    assert all(0 <= row[metric] <= 1 for metric in result["mean"])
+
+
+def test_a_survey_without_a_prediction_counts_as_zero_but_not_in_the_released_scorer(score):
+    result = score({"id": 0, "tree": GOLD}, golds=(GOLD, GOLD))
+    assert result["missing"] == ["1"]
+    assert result["mean"]["ari"] == 0.5 and result["mean"]["normalised_ted"] == 0.5
+    official = score({"id": 0, "tree": GOLD}, golds=(GOLD, GOLD), official=True)
+    assert official["missing"] == ["1"] and official["mean"]["ari"] == 1
+
+
+def test_papers_filed_twice_are_counted(score):
+    papers = GOLD["subtopics"][0]["papers"] + GOLD["subtopics"][1]["papers"]
+    tree = {
+        **GOLD,
+        "papers": papers[:1],
+        "subtopics": [*GOLD["subtopics"], {"name": "All", "papers": papers}],
+    }
+    row = score({"id": 0, "tree": tree})["surveys"]["0"]
+    assert (row["filed_twice"], row["under_inner_nodes"], row["leaf_precision"]) == (4, 1, 1)
+    assert score({"id": 0, "tree": tree}, official=True)["surveys"]["0"]["precision"] == 3 / 7
+
+
+def test_the_command_prints_a_row_for_each_survey(tmp_path, capsys):
+    data, made = tmp_path / "data.jsonl", tmp_path / "predictions.jsonl"
+    data.write_text("".join(json.dumps({"id": i, "gt": GOLD}) + "\n" for i in range(2)))
+    made.write_text(json.dumps({"id": 0, "tree": GOLD}) + "\n[]\n")
+    command = ["evaluate", "taxobench", "--data", str(data), "--predictions", str(made)]
+    assert cli.main(command) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[2:5]] == ["0", "1", "mean"]
+    assert "no prediction" in lines[3]
+    assert lines[5:] == [
+        "line 2: '[]' is no JSON object with an id.",
+        "1 of 2 surveys have no prediction.",
+    ]
+    assert cli.main([*command, "--json", "--official"]) == 0
+    assert list(json.loads(capsys.readouterr().out)["mean"]) == list(RELEASED)
+    assert cli.main([*command[:3], str(tmp_path / "nowhere"), *command[4:]]) == 2
+    assert "nowhere" in capsys.readouterr().err
+
+
+def test_data_of_another_kind_is_an_error(score):
+    with pytest.raises(DataError, match="line 1 is no record of TaxoBench"):
+        score({"id": 0, "tree": GOLD}, golds=([],))
+
+
+def test_similarity_of_the_released_scorer():
+    assert released_similarity("A-B", "a b") == 1
+    assert released_similarity("Attention", "Attention is all you need") == 1
+    assert released_similarity("!", "a") == 0
+    assert released_similarity("abcd", "abxd") == 0.75
+
+
+def test_alignments():
+    long = "Language models are few-shot learners of tasks"
+    titles = [long.replace("few", "fev"), "attention", long]
+    assert alignment([long, "Attention is all you need"], titles) == [2, None]
+    assert released_alignment(["Attention is all you need", long], titles) == [1, 2]
+    # Greedy, in the order of the references: the first takes the only title.
+    assert released_alignment(["ReAct", "ReAct"], ["react"]) == [0, None]
+    assert alignment(["!", "?"], ["!", ""]) == [None, None]
+
+
+def test_released_scores_by_hand():
+    predicted = {
+        "name": "Agents",
+        "subtopics": [{"name": "Tool use", "papers": ["Gorilla", "ReAct"]}],
+    }
+    scores = released_scores(predicted, GOLD)
+    # Groups: gold 0 0 1, predicted missing, 0, 0.
+    assert scores["ari"] == pytest.approx(-0.5)
+    assert (scores["recall"], scores["precision"]) == (2 / 3, 1)
+    # "tools" and "tool use": the blocks "tool" and "s" of 13 letters, 10 / 13. "planning" and
+    # "tool use" share one letter at most; the better pair of paths counts.
+    gorilla = 1 / (1 + 1 - 10 / 13)
+    react = 1 / (1 + 1 - released_similarity("Planning", "Tool use"))
+    assert scores["sem_path"] == pytest.approx((gorilla + react) / 2)
