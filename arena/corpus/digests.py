@@ -21,14 +21,8 @@ TITLE_ABSTRACT = "title_abstract"
 class Digests:
     """The digests of one input, opened; `arena.inputs` says what an input is.
 
-    It has texts of all dates: only what reached a paper through a view may ask for its digest.
-
-    Args:
-        corpus: Directory of the corpus.
-        name: Name of the input.
-        content: Content hash of the corpus.
-        number: Function from the id of a paper to its document number.
-        check: Whether to compare the files with their hashes.
+    It has texts of all dates: only who reached a paper through a view may ask for its digest.
+    `Corpus.digests` makes it.
 
     Attributes:
         heading: Heading of an abstract with its digest.

@@ -1,17 +1,11 @@
 """Inputs by name: what an episode shows of a paper, from the abstract alone to a model's digest.
 
-A digest is made once a paper by ``arena-corpus digest`` and stored beside the corpus; an
-environment shows it with ``show=NAME``. To add an input, add a module to this package, or name an
-`Input` of your own file as ``FILE.py:NAME``:
+To add an input, add a module to this package, or name an `Input` of your own file as
+``FILE.py:NAME``; its prompt, ``prompts/NAME.txt``, has the fields ``$title`` and ``$text``:
 
-    INPUTS.register("method")(
-        Input("Title, abstract and method.", "Abstract and method", (Question("method", read),))
-    )
-
-and put the prompt of each question, with the fields ``$title`` and ``$text``, into
-``prompts/method.txt`` beside it.
+    INPUTS.register("method")(Input("Title, abstract, method.", "Abstract and method", read))
 """
 
-from arena.inputs.base import INPUTS, TITLE_ABSTRACT, Input, Question, items_schema, read_items
+from arena.inputs.base import INPUTS, Input, read_items
 
-__all__ = ["INPUTS", "TITLE_ABSTRACT", "Input", "Question", "items_schema", "read_items"]
+__all__ = ["INPUTS", "Input", "read_items"]

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from arena.inputs.base import INPUTS, Input, Question, items_schema, read_items
-from arena.llm import ParseError
+from arena.inputs.base import INPUTS, Input, read_items
+from arena.llm import ParseError, as_json
 
-_MOST = {"problem": 1, "motivation": 1, "method": 3, "conclusion": 2, "contribution": 3}
+TYPES = ("problem", "motivation", "method", "conclusion", "contribution")
 
 
 def read_summary(text: str) -> list[str]:
-    """Return the lines of a summary: problem, motivation, methods, conclusions, contributions.
-
-    Raises:
-        ParseError: There is no item of these types.
-    """
-    lines = read_items(text, _MOST)
+    """Return the lines of a summary; raise `ParseError` if there is none."""
+    lines = read_items(as_json(text), TYPES)
     if not lines:
-        raise ParseError(f"No item has a type of {', '.join(_MOST)} and a description.")
+        raise ParseError(f"No item has a type of {', '.join(TYPES)} and a description.")
     return lines
 
 
@@ -24,6 +20,6 @@ INPUTS.register("summary")(
     Input(
         "Title, abstract and a summary: problem, motivation, methods, conclusions, contributions.",
         "Abstract and summary",
-        (Question("summary", read_summary, items_schema(*_MOST)),),
+        read_summary,
     )
 )

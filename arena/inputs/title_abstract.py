@@ -1,5 +1,5 @@
-"""Title and abstract: what every paper has, without a model (TaxoBench, section 4)."""
+"""Title and abstract, without a model (TaxoBench, section 4)."""
 
-from arena.inputs.base import INPUTS, TITLE_ABSTRACT, Input
+from arena.inputs.base import INPUTS, Input
 
-INPUTS.register(TITLE_ABSTRACT)(Input("Title and abstract; needs no digest.", "Abstract"))
+INPUTS.register("title_abstract")(Input("Title and abstract; needs no digest.", "Abstract"))

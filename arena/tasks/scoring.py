@@ -139,31 +139,13 @@ def lower_is_better(metric: str) -> bool:
 
 
 def evaluate_metric(
-    name: str,
-    metric: str,
-    answers: _Answers,
-    tasks: TaskSet,
-    survey_id: str,
-    encoder: str = ENCODER,
+    name: str, metric: str, answers: _Answers, tasks: TaskSet, survey_id: str, encoder: str
 ) -> float | None:
     """Score the answers submitted for one survey by any one metric.
 
-    Of several stages whose answers it can score, that counts which reports the metric, or else the
-    first.
-
-    Args:
-        name: Name of the task.
-        metric: Name of a metric of rankings or of mind-maps.
-        answers: As for `evaluate_answers`, like the others.
-        tasks: Surveys with their labels.
-        survey_id: Id of the survey.
-        encoder: Encoder that compares headings.
-
-    Returns:
-        The score; None if the survey has no labels, or none that the metric counts.
-
-    Raises:
-        UnknownNameError, DataError: As `scored_stages`.
+    Of several stages whose answers it can score, that counts which reports it, or else the first.
+    None if the survey has no labels, or none that the metric counts. Arguments are those of
+    `evaluate_answers`, errors those of `scored_stages`.
     """
     fitting = [stage for stage, _ in scored_stages(name, [metric]).values()]
     reporting = (stage for stage in fitting if metric in TASKS.get(stage).metrics)

@@ -84,7 +84,7 @@ def audit(
     for name in engines:
         opened.retriever(name)
     facts, log = Facts(opened.directory), Report()
-    inputs = {name: facts.digests(name).complete for name in facts.inputs}
+    inputs = {name: facts.digests(name)[1] for name in facts.inputs}
     audited = kinds(ids, str(opened.directory), inputs)
     for check, file, what in facts.broken_rules():
         log.add(check, file, "", what)

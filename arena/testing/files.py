@@ -71,14 +71,6 @@ class StoredSurvey(NamedTuple):
         return list(headings_of(self.mind_map))
 
 
-class StoredDigests(NamedTuple):
-    """The digests of an input: document number -> text; whether they are of all papers."""
-
-    heading: str
-    complete: bool
-    texts: dict[int, str]
-
-
 class Facts:
     """The papers, sections, links and tasks of a corpus directory, each read at its first use.
 
@@ -179,8 +171,8 @@ class Facts:
         return sorted(manifest.get("digests", {}))
 
     @lru_cache(8)  # noqa: B019 - facts live as long as the audit
-    def digests(self, name: str) -> StoredDigests:
-        """Return the digests of an input, one of `inputs`."""
+    def digests(self, name: str) -> tuple[str, bool, dict[int, str]]:
+        """Return heading, whether all papers have one, and document number -> digest."""
         folder = self._directory / "digest" / name
         manifest = json.loads((folder / "manifest.json").read_bytes())
         text, ends = (folder / "texts.bin").read_bytes(), np.load(folder / "texts.offsets.npy")
@@ -188,7 +180,7 @@ class Facts:
             int(number): text[ends[place] : ends[place + 1]].decode()
             for place, number in enumerate(np.load(folder / "documents.npy"))
         }
-        return StoredDigests(manifest["heading"], manifest["papers"] == "all", texts)
+        return manifest["heading"], manifest["papers"] == "all", texts
 
     def reach(self, survey_id: str) -> Reach:
         """Return what exists in an episode of a survey."""
@@ -199,7 +191,7 @@ class Facts:
         """Yield every text of a document: title, abstract, digests, headings and sections."""
         yield from (self.papers[number].title, self.papers[number].abstract)
         for name in self.inputs:
-            yield self.digests(name).texts.get(number, "")
+            yield self.digests(name)[2].get(number, "")
         for section in self.sections.get(number, ()):
             yield from section
 

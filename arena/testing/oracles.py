@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -256,15 +255,11 @@ class ToolOracle:
 
     def _abstract(self, paper: StoredPaper) -> tuple[str, str]:
         """Return heading and text of section 0; digests of some papers are for those given."""
-        digests = self._reach.facts.digests(self._show) if self._show else None
-        if digests is None or not (digests.complete or paper.id in self._given):
-            return "Abstract", paper.abstract
-        text = digests.texts.get(paper.number)
-        return (
-            (digests.heading, f"{paper.abstract}\n\n{text}".strip())
-            if text
-            else ("Abstract", paper.abstract)
-        )
+        if self._show:
+            heading, complete, texts = self._reach.facts.digests(self._show)
+            if paper.number in texts and (complete or paper.id in self._given):
+                return heading, f"{paper.abstract}\n\n{texts[paper.number]}".strip()
+        return "Abstract", paper.abstract
 
     def links(self, call: SentCall, result: dict[str, Any], report: Reporter) -> Prediction:
         """Predict one page of the references or citations of a paper."""
@@ -303,8 +298,7 @@ class ToolOracle:
         repairs = dict.fromkeys({"repairs"} & result.keys(), ANY)
         exact = _is_canonical(call) and not repairs
         size = len(list(headings_of(mind_map))) - 1 if exact else ANY
-        filed = self._filed(mind_map, set(ids)) if exact and "error" not in result else ANY
-        return {"organized": size, "filed": filed} | repairs | self._submit(mind_map, result)
+        return {"organized": size, "filed": ANY} | repairs | self._submit(mind_map, result)
 
     def finish(self, call: SentCall, result: dict[str, Any], report: Reporter) -> Prediction:
         """Predict that what was selected is submitted where a ranking is due."""
@@ -312,22 +306,6 @@ class ToolOracle:
         if ranking:
             self.submitted[self.stage] = list(self._selected)
         return {"submitted": ranking * len(self._selected) if self.certain else ANY}
-
-    def _filed(self, mind_map: Mapping[str, Any], ids: set[str]) -> dict[str, int]:
-        """Return the counts of papers that `organize` reports for a map in the usual form."""
-        nodes = [mind_map]
-        for node in nodes:
-            below = node.get("children") or ()  # the loop goes on through what it adds
-            nodes += [child for child in below if isinstance(child, dict)]
-        times = Counter(paper for node in nodes for paper in set(node.get("papers") or ()))
-        inner = {p for node in nodes if node.get("children") for p in node.get("papers") or ()}
-        several = {paper for paper in ids if times[paper] > 1}
-        return {
-            "in_one_leaf": len(ids - several - inner),
-            "in_several": len(several),
-            "at_inner": len(inner - several),
-            "left_out": len(self._given - ids),
-        }
 
     def _refusal(self, ids: list[str], count: int, kind: str | None) -> Refusal | None:
         """Return the refusal of ids: one is hidden, they are too many, or the stage is another."""

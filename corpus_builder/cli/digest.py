@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from arena.cli.app import print_json, printable, resumable
@@ -20,10 +19,7 @@ def digest(
     overwrite: bool = False,
     json: bool = False,
 ) -> None:
-    """Make summaries or contributions of papers, which episodes show; the same command resumes.
-
-    By default of the papers that surveys cite: enough for organization with the survey's own
-    references, and too little for episodes that search.
+    """Let a model digest the papers that surveys cite; the same command resumes after a break.
 
     Args:
         directory (DIR): A built corpus.
@@ -31,7 +27,7 @@ def digest(
         llm_option: Option of the language model: model, prompts (a folder), base_url, store,
             max_tokens, and others.
         surveys (IDS|N): Only references of these surveys, ids with commas or the first N.
-        all: Digest every paper that can be found.
+        all: Digest every paper that can be found, for episodes that search.
         characters: Most characters of a paper in a request.
         overwrite: Replace the digests of that input once the new ones are made.
         json: Print JSON instead of text.
@@ -42,7 +38,6 @@ def digest(
     from arena.tasks import TaskSet
     from corpus_builder.digest import make_digests
 
-    started = time.monotonic()
     with resumable():
         manifest = make_digests(
             directory,
@@ -56,15 +51,8 @@ def digest(
     if json:
         print_json(manifest)
         return
-    counts = manifest["counts"]
-    print(printable(describe_digests(manifest["input"], manifest), 1000))
+    name, counts = manifest["input"], manifest["counts"]
+    text = f"{name} of {counts['digests']:,} of {counts['papers']:,} papers"
+    print(printable(f"{text} by {manifest['config']['model']}", 1000))
     if counts["failed"]:
-        print(f"{counts['failed']:,} papers failed and are shown by title and abstract; their ids "
-              f"and reasons are in digest/{manifest['input']}/failed.jsonl")  # fmt: skip
-    print(f"made in {time.monotonic() - started:.1f} s")
-
-
-def describe_digests(name: str, manifest: dict[str, Any]) -> str:
-    """Return digests in a few words, such as ``"summary of 20 of 20 papers by gpt-4o"``."""
-    counts, model = manifest["counts"], manifest["config"]["model"]
-    return f"{name} of {counts['digests']:,} of {counts['papers']:,} papers by {model}"
+        print(f"The others failed; digest/{name}/failed.jsonl says why. Their abstract is shown.")

@@ -13,7 +13,7 @@ import arena
 from arena.corpus import Corpus
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
 from arena.inputs import INPUTS, read_items
-from arena.inputs.contributions import read_contributions, read_core_task
+from arena.inputs.contributions import read_contributions
 from arena.inputs.summary import read_summary
 from arena.llm import LLMError, ParseError
 from arena.testing import audit, check_environment
@@ -45,16 +45,14 @@ def title_in(body):
 
 
 def answer(body):
-    """Summaries, core tasks and contributions that name the title; "The Day Before" has none."""
-    text, title = body["messages"][0]["content"], body["messages"][0]["content"]
-    title = title.partition("<title>")[2].partition("</title>")[0]
+    """A summary or a core task with a contribution that name the title; none of one paper."""
+    text = body["messages"][0]["content"]
+    title = text.partition("<title>")[2].partition("</title>")[0]
     if title == "The Day Before":
         return "I cannot."
-    if text.startswith("Which task"):
-        return f'"{title} as a task".'
     kind = {"type": "problem"} if text.startswith("Summarise") else {}
     item = kind | {"name": f"About {title}", "description": "It is hard."}
-    return json.dumps({"contributions": [item]})
+    return json.dumps({"core_task": f"{title} as a task", "contributions": [item]})
 
 
 def options(server, **more):
@@ -69,39 +67,29 @@ def digested(corpus, *names, **arguments):
 # Readers
 
 
-def test_items_are_read_in_the_order_of_their_types():
+def test_a_summary_has_items_of_known_types():
     text = """Sure: {"contributions": [
-        {"type": "Method", "name": "A.", "description": "One\\nline."},
-        {"type": "problem", "name": "", "description": "P."}, 5, {"type": "joke", "name": "x"},
-        {"type": "problem", "name": "Q"}, {"type": "method"}, {"type": "method", "name": "B"}]}"""
-    assert read_items(text, {"problem": 1, "method": 2}) == [
-        "Problem: P.", "Method: A. One line.", "Method: B",
-    ]  # fmt: skip
-    assert read_contributions('[{"name": "N", "description": "D."}]') == ["Contribution: N. D."]
-    assert read_contributions('{"contributions": []}') == []
-    for text in ("no", '{"contributions": 5}', '{"items": []}'):
+        {"type": "Method", "name": "A.", "description": "One\\nline."}, 5, {"type": "method"},
+        {"type": "joke", "name": "x"}, {"name": "", "description": "P", "source_hint": "x"},]}"""
+    assert read_summary(text) == ["Method: A. One line.", "Contribution: P."]
+    assert len(read_summary(json.dumps([{"name": str(n)} for n in range(99)]))) == 10
+    (long,) = read_summary(json.dumps([{"name": "n" * 9_999, "description": "d" * 9_999}]))
+    assert len(long) < 1_300
+    for text in ("no", '{"contributions": 5}', '{"items": []}', "[]", '[{"type": "joke"}]'):
+        with pytest.raises(ParseError):
+            read_summary(text)
+
+
+def test_a_paper_may_claim_no_contribution_but_has_a_core_task():
+    text = '{"core_task": "ranking\\n passages.", "contributions": []}'
+    assert read_contributions(text) == ["Core task: ranking passages."]
+    text = '{"core_task": "x", "contributions": [{"name": "N", "description": "D."}]}'
+    assert read_contributions(text) == ["Core task: x.", "Contribution: N. D."]
+    for text in ("[]", '{"contributions": []}', '{"core_task": ""}', "x" * 99,
+                 json.dumps({"core_task": "word " * 31, "contributions": []})):  # fmt: skip
         with pytest.raises(ParseError):
             read_contributions(text)
-    with pytest.raises(ParseError, match="No item has a type of problem"):
-        read_summary('{"contributions": [{"name": "N"}]}')
-
-
-@pytest.mark.parametrize(
-    ("text", "phrase"),
-    [
-        ("sorting numbers", "sorting numbers"),
-        ("\n  Core task:  'sorting  numbers'.\nBecause ...", "sorting numbers"),
-        ("<think>hm</think>**sorting**", "sorting"),
-    ],
-)
-def test_a_core_task_is_the_first_line(text, phrase):
-    assert read_core_task(text) == [f"Core task: {phrase}"]
-
-
-@pytest.mark.parametrize("text", ["", " \n", "'.'", "word " * 31])
-def test_no_core_task(text):
-    with pytest.raises(ParseError, match="Give one phrase"):
-        read_core_task(text)
+    assert read_items([{"name": "A"}], ["b"]) == ["B: A."]
 
 
 def test_the_text_of_a_paper_is_abstract_introduction_and_conclusion():
@@ -128,7 +116,7 @@ def test_digests_of_the_references(corpus):
     assert digests.text("p:old") == digests.text("nobody") == ""
     title = "Dense Retrieval with Encoders"
     assert digests.text("p:day") == (
-        f"Core task: {title} as a task\nContribution: About {title}. It is hard."
+        f"Core task: {title} as a task.\nContribution: About {title}. It is hard."
     )
     assert not digests.complete
     assert verify(corpus)["problems"] == {}
@@ -136,15 +124,12 @@ def test_digests_of_the_references(corpus):
 
 def test_the_model_reads_a_papers_own_text_and_nothing_else(corpus):
     with LLMServer(answer) as server:
-        make_digests(corpus, "summary", options(server, schemas=True), characters=1_000)
+        make_digests(corpus, "summary", options(server), characters=1_000)
     asked = {title_in(body): body for body in server.requests}
     text = last_text(asked["Dense Retrieval with Encoders"])
     assert "Abstract: We train encoders for passages.\n\n1 Introduction: Passages matter." in text
     assert "Two towers" not in text  # the method
     assert "2020" not in text
-    kinds = asked["Encoders in a Leap Year"]["response_format"]["json_schema"]["schema"]
-    items = kinds["properties"]["contributions"]["items"]
-    assert items["properties"]["type"]["enum"][0] == "problem"
     for title in asked:
         assert "Review" not in title
         assert "Survey" not in title
@@ -195,7 +180,6 @@ def test_what_cannot_be_made(corpus, tmp_path, capsys):
             ("title_abstract", {}, "the input 'title_abstract' has no digests"),
             ("summary", {"modle": "x"}, "no option 'modle'. Did you mean 'mod"),
             ("summary", {"model": None}, "which model"),
-            ("summary", {"schemas": 5}, "schemas=5: give true or false"),
         ):
             with pytest.raises((DataError, UnknownNameError)) as error:
                 make_digests(corpus, name, options(server) | llm)
@@ -218,7 +202,7 @@ def test_the_command(corpus, capsys):
         words = [f"--llm-option={name}={value}" for name, value in options(server).items()]
         assert main(["digest", str(corpus), "--input", "summary", "--surveys", "sv:1", *words]) == 0
     told = capsys.readouterr().out
-    assert "summary of 3 of 4 papers by scripted\n1 papers failed" in told
+    assert "summary of 3 of 4 papers by scripted\nThe others failed" in told
     assert main(["info", str(corpus)]) == 0
     assert "summary" in capsys.readouterr().out
     assert main(["digest", str(corpus), "--input", "summary", *words]) == 2
@@ -288,10 +272,9 @@ def test_a_fourth_input_is_one_file(corpus, tmp_path):
     (tmp_path / "prompts/field.txt").write_text("Field of $title? $text")
     (tmp_path / "field.py").write_text(
         "from pathlib import Path\n"
-        "from arena.inputs import Input, Question\n"
-        "ask = Question('field', lambda text: [f'Field: {text}'])\n"
+        "from arena.inputs import Input\n"
         "folder = Path(__file__).parent / 'prompts'\n"
-        "field = Input('The field.', 'Abstract and field', (ask,), folder)"
+        "field = Input('It.', 'Abstract and field', lambda text: [f'Field: {text}'], folder)"
     )
     with LLMServer(lambda body: "sorting") as server:
         make_digests(corpus, f"{tmp_path / 'field.py'}:field", options(server))
@@ -299,6 +282,7 @@ def test_a_fourth_input_is_one_file(corpus, tmp_path):
     assert act(env, "read", paper_id="p:leap")["text"] == "Field: sorting"
 
 
+@pytest.mark.slow
 def test_the_batteries_cover_the_argument(world, tmp_path):
     corpus = tmp_path / "corpus"
     shutil.copytree(world, corpus)
