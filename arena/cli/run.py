@@ -41,6 +41,7 @@ def run(
     max_k: int | None = None,
     jobs: int = 1,
     isolate: bool = False,
+    timed: bool = False,
     overwrite: bool = False,
     no_check: bool = False,
     json: bool = False,
@@ -82,6 +83,7 @@ def run(
         max_k: Hits of a search (default: 100).
         jobs: Episodes to play at once, each in a process; the files are the same.
         isolate: Play each episode in a new process, in which the agent knows of no other.
+        timed: Write the seconds that the run takes into timing.json, for the comparison page.
         overwrite: Replace a run in RUN.
         no_check: Skip the hashes of files that were not opened on this machine before.
         json: Print JSON instead of text.
@@ -124,6 +126,7 @@ def run(
             seed=seed,
             jobs=jobs,
             isolate=isolate,
+            timed=timed,
             overwrite=overwrite,
         )
     if json:

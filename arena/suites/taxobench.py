@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from arena._internal.code import code_sha256
 from arena._internal.progress import progress
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, evaluate, identity, read_mind_map
@@ -93,6 +94,7 @@ def score_predictions(
     }  # fmt: skip
     if not official:
         settings |= identity(encoder)
+    settings["code"] = code_sha256()
     return Evaluation(
         means, surveys, [name for name in gold if name not in trees], problems, settings
     )
@@ -181,9 +183,9 @@ SUITES.register("taxobench")(
         title="expert taxonomies of surveys: find the papers, file them as the author did",
         paper="Can Deep Research Agents Find and Organize?, sections 2 and 3",
         source="taxobench",
-        environments={
-            "arena/Organization-v0": {"references": "oracle"},  # Bottom-Up mode
-            "arena/Survey-v0": {},  # Deep Research mode
+        modes={
+            "bottom-up": ("arena/Organization-v0", {"references": "oracle"}),
+            "deep-research": ("arena/Organization-v0", {"references": "found"}),
         },
         metrics=METRICS,
         experiment="taxobench",

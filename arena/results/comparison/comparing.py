@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -128,7 +129,12 @@ def compare(
         gold,
         {run.name: _curve(run, scored) for run in compared if run.name not in without and scored},
         without,
-        {run.name: Effort.total(e.effort for e in run.episodes.values()) for run in compared},
+        {
+            run.name: dataclasses.replace(
+                Effort.total(e.effort for e in run.episodes.values()), seconds=run.seconds
+            )
+            for run in compared
+        },
         tuple(notes),
     )
 

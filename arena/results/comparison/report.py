@@ -27,6 +27,7 @@ _TESTS = {"fisher": "Fisher's randomization test", "student": "Student's paired 
 _TERMS = (
     "run", "survey", "in reach", "baseline", "ceiling", "mean", "interval", "difference", "p",
     "wins", "ties", "losses", "other topics", "random map", *_EFFORT, *_MODEL_EFFORT,
+    "seconds",
 )  # fmt: skip
 LABELS = {name: name.replace("_", " ") for name in _TERMS} | {"failed": "failed answers"}
 """What tables and the page call things; the glossary in CONTRIBUTING.md explains each of them."""
@@ -180,6 +181,8 @@ def searches(comparison: Comparison) -> Table:
 def effort(comparison: Comparison) -> Table:
     """Return what each run cost."""
     names = _EFFORT + (_MODEL_EFFORT if uses_models(comparison) else ())
+    if any(total.seconds is not None for total in comparison.efforts.values()):
+        names += ("seconds",)
     rows = []
     for run, total in comparison.efforts.items():
         values = [getattr(total, name) for name in names]
