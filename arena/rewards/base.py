@@ -105,7 +105,7 @@ def _registered(name: str) -> type[Reward] | None:
         if name.partition("@")[0] in metrics:
             return None
         hint = did_you_mean(name, [*REWARDS.names(), *metrics])
-        raise UnknownNameError(f"no reward or metric named {clip(name)}.{hint}") from None
+        raise UnknownNameError(f"no reward named {clip(name)}.{hint}") from None
 
 
 def _of_metric(name: str, options: Mapping[str, Any]) -> Reward:

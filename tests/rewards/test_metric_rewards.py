@@ -96,9 +96,9 @@ def test_a_survey_without_labels_pays_nothing(mini):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("ndgc@10", "no reward or metric named 'ndgc@10'. Did you mean 'ndcg'"),
-        ("gian", "no reward or metric named 'gian'. Did you mean 'gain'"),
-        ("gain+airy", "no reward or metric named 'airy'. Did you mean 'ari'"),
+        ("ndgc@10", "no reward named 'ndgc@10'. Did you mean 'ndcg'"),
+        ("gian", "no reward named 'gian'. Did you mean 'gain'"),
+        ("gain+airy", "no reward named 'airy'. Did you mean 'ari'"),
         ("mrr+mrr", "names one reward twice"),
         ("recall@0", "cutoff after '@' must be an integer"),
         ("ari", "ari scores a mind-map, and the task 'discovery' has none"),
