@@ -74,7 +74,7 @@ def make_rewards(name: str, options: Mapping[str, Any] | None = None) -> list[Re
     names = [part.strip() for part in name.split("+")]
     if len(set(names)) < len(names):
         raise DataError(f"reward={clip(name)} names one reward twice.")
-    kinds = {part: _registered(part) for part in names}
+    kinds = {part: _is_metric(part) for part in names}
     options = {} if options is None else options
     if not isinstance(options, Mapping):
         raise DataError(
@@ -85,30 +85,28 @@ def make_rewards(name: str, options: Mapping[str, Any] | None = None) -> list[Re
             raise DataError(f"reward_options names {clip(key)}.{did_you_mean(key, kinds)}")
         if not isinstance(value, Mapping):
             raise DataError(f"the options of {key}, {clip(value)}, are no mapping.")
-    return [
-        _of_metric(part, options.get(part, {}))
-        if kind is None
-        else make(REWARDS, part, options.get(part, {}))
-        for part, kind in kinds.items()
-    ]
+    return [_make(part, is_metric, options.get(part, {})) for part, is_metric in kinds.items()]
 
 
-def _registered(name: str) -> type[Reward] | None:
-    """Return the reward of this name; None if a metric has it."""
+def _is_metric(name: str) -> bool:
+    """Return whether a name is that of a metric, not of a reward."""
     try:
-        return REWARDS.get(name)
+        REWARDS.get(name)
+        return False
     except UnknownNameError:
         from arena.metrics import METRICS
         from arena.mindmap import MIND_MAP_METRICS
 
         metrics = [*METRICS.names(), *MIND_MAP_METRICS.names()]
         if name.partition("@")[0] in metrics:
-            return None
+            return True
         hint = did_you_mean(name, [*REWARDS.names(), *metrics])
         raise UnknownNameError(f"no reward named {clip(name)}.{hint}") from None
 
 
-def _of_metric(name: str, options: Mapping[str, Any]) -> Reward:
+def _make(name: str, is_metric: bool, options: Mapping[str, Any]) -> Reward:
+    if not is_metric:
+        return make(REWARDS, name, options)
     from arena.rewards.metric import MetricReward
 
     check_options(f"reward {name}", options, ())

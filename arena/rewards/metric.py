@@ -9,19 +9,11 @@ from arena.tasks.scoring import lower_is_better, metric_function
 class MetricReward(Reward):
     """A metric of the submitted answer with the step that ends the episode, else 0.
 
-    As `Final` with that metric in place of the task's headline. A distance is paid as its negative,
-    so that more is better. 0 for a survey whose labels have nothing that the metric counts.
+    A distance is paid as its negative, so that more is better. 0 for a survey whose labels have
+    nothing that the metric counts.
 
     Args:
         metric: Name of a metric of rankings, such as ``"recall@100"``, or of mind-maps.
-
-    Attributes:
-        metric: The same.
-        function: Function behind it.
-
-    Raises:
-        UnknownNameError: There is no such metric.
-        DataError: The cutoff is malformed.
     """
 
     def __init__(self, metric: str) -> None:
