@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,13 @@ from arena.errors import CorpusError, UnknownNameError, clip, did_you_mean
 
 TITLE_ABSTRACT = "title_abstract"
 """The input without a digest: title and abstract."""
+
+
+class ShownDigests(NamedTuple):
+    """What an episode shows of digests: a heading, and the digest of a paper or an empty text."""
+
+    heading: str
+    text: Callable[[str], str]
 
 
 class Digests:
@@ -63,6 +71,17 @@ class Digests:
         self._documents = load_array(directory / "documents.npy", np.uint32)
         self._texts = StringTable(directory / "texts", len(self._documents))
         self._number = number
+
+    def shown(self, given: Collection[str]) -> ShownDigests:
+        """Return the digests that an episode may show.
+
+        If only references of surveys have one, a digest would tell that some survey cites the
+        paper: then those of the papers in `given`, with which the episode begins, and no others.
+        """
+        if self.complete:
+            return ShownDigests(self.heading, self.text)
+        known = frozenset(given)
+        return ShownDigests(self.heading, lambda paper: self.text(paper) if paper in known else "")
 
     def text(self, paper_id: str) -> str:
         """Return the digest of a paper; empty if it has none."""

@@ -171,12 +171,13 @@ class EpisodeFactory:
             stages=tuple((name, task.answer) for name, task in self._stages),
             instructions=tuple(instructions),
             budget=dict(self._budget),
-            digests=self._digests,
         )
         references = None
         if self._starting_papers is not None:
             references = self._starting_papers.papers(self.tasks, state.view, survey_id)
             state.given = frozenset(references)
+        if self._digests is not None:
+            state.digests = self._digests.shown(state.given)
         return ScoredEpisode(survey, state, self.tools, self._scoring, references)
 
     def _starting(

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from arena.corpus.digests import ShownDigests
 from arena.errors import UnknownPaperError
 from arena.papers import MAX_QUERY, MAX_TITLE
 from arena.runs.episodes import PlayedStep
@@ -144,7 +145,6 @@ class AuditedEpisode:
         self._view = view = views[shared.retrievers[0]]
         # The same episode over the reference; what it answers is expected of the environment.
         self._state = Episode(view, views.__getitem__, kind.stages, kind.instructions, {})  # type: ignore[arg-type]
-        self._state.digests = facts.digests.get(kind.arguments.get("show", ""))  # type: ignore[assignment]
         self._certain = True  # until a tool that is not predicted may have changed the state
         self._attacker = Attacker(
             view, rng, self.survey, target.schemas, target.unproven, target.malformed
@@ -181,6 +181,10 @@ class AuditedEpisode:
             ids = [row.id for row in sorted(filter(None, rows))][:1_000]  # by their dates
             expected["references"] = self._state.listed(ids)  # type: ignore[assignment]
             self._state.given = frozenset(ids)
+        if stored := self._shared.facts.digests.get(self._target.kind.arguments.get("show", "")):
+            allowed = stored.texts if stored.complete else self._state.given
+            known = {paper: stored.texts.get(paper, "") for paper in allowed}
+            self._state.digests = ShownDigests(stored.heading, lambda paper: known.get(paper, ""))
             self._log.counts["papers returned"] += len(ids)
         compare(result, expected, report)
         self._expose(result, report)

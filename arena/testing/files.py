@@ -72,15 +72,11 @@ class StoredSurvey(NamedTuple):
 
 
 class StoredDigests(NamedTuple):
-    """The digests of an input, as `arena.corpus.digests.Digests` serves them."""
+    """The digests of an input: whether all papers were digested, and paper -> digest."""
 
     heading: str
     complete: bool
     texts: dict[str, str]
-
-    def text(self, paper_id: str) -> str:
-        """Return the digest of a paper; empty if it has none."""
-        return self.texts.get(paper_id, "")
 
 
 class Facts:
@@ -193,7 +189,7 @@ class Facts:
     def texts(self, number: int) -> Iterator[str]:
         """Yield every text of a document: title, abstract, digests, headings and sections."""
         yield from (self.papers[number].title, self.papers[number].abstract)
-        yield from (digests.text(self.papers[number].id) for digests in self.digests.values())
+        yield from (d.texts.get(self.papers[number].id, "") for d in self.digests.values())
         for section in self.sections.get(number, ()):
             yield from section
 

@@ -12,7 +12,7 @@ from arena.papers import MAX_SUBMITTED, MAX_TITLE, Paper, Section
 from arena.tools.base import TOOLS, BudgetError, ToolError
 
 if TYPE_CHECKING:
-    from arena.corpus.digests import Digests
+    from arena.corpus.digests import ShownDigests
     from arena.mindmap import MindMap
 
 SUBMIT_TOOLS = {"ranking": "submit", "mind_map": "organize"}
@@ -51,7 +51,7 @@ class Episode:
     answers: dict[str, list[str] | MindMap] = field(default_factory=dict)
     over: bool = False
     given: frozenset[str] = frozenset()
-    digests: Digests | None = None
+    digests: ShownDigests | None = None
     digested: dict[str, bool] = field(default_factory=dict)
     _at: int = 0
 
@@ -87,19 +87,11 @@ class Episode:
         return distinct
 
     def abstract(self, paper: Paper) -> Section:
-        """Return what this environment shows as the abstract of a paper, with a heading.
-
-        If only references of surveys have a digest, those of the papers that the episode began
-        with are shown and no others: a digest would tell that some survey cites the paper.
-
-        Args:
-            paper: A paper of the view.
-        """
+        """Return what this environment shows as the abstract of a paper of the view."""
         digests = self.digests
         if digests is None:
             return Section("Abstract", paper.abstract)
-        allowed = digests.complete or paper.id in self.given
-        digest = digests.text(paper.id) if allowed else ""
+        digest = digests.text(paper.id)
         self.digested[paper.id] = bool(digest)
         if not digest:
             return Section("Abstract", paper.abstract)
