@@ -181,11 +181,11 @@ class AuditedEpisode:
             ids = [row.id for row in sorted(filter(None, rows))][:1_000]  # by their dates
             expected["references"] = self._state.listed(ids)  # type: ignore[assignment]
             self._state.given = frozenset(ids)
+            self._log.counts["papers returned"] += len(ids)
         if stored := self._shared.facts.digests.get(self._target.kind.arguments.get("show", "")):
             allowed = stored.texts if stored.complete else self._state.given
             known = {paper: stored.texts.get(paper, "") for paper in allowed}
             self._state.digests = ShownDigests(stored.heading, lambda paper: known.get(paper, ""))
-            self._log.counts["papers returned"] += len(ids)
         compare(result, expected, report)
         self._expose(result, report)
 
