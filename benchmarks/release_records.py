@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -103,38 +103,37 @@ _BODY = [name for name in _KINDS_OF_SPANS if name not in _BIBLIOGRAPHY]
 _LONG = 4  # sentences; a section of more has two paragraphs
 
 
-class _Builder:
-    """A text that grows, and the spans in it."""
+class Span(NamedTuple):
+    """An annotated part of a text, made of texts and of spans."""
 
-    def __init__(self) -> None:
-        self._parts: list[str] = []
-        self._size = 0
-        self.spans: dict[str, list[dict[str, Any]]] = {}
+    name: str
+    parts: Parts
+    attributes: Record = {}  # noqa: RUF012
 
-    @property
-    def text(self) -> str:
-        return "".join(self._parts)
 
-    def add(self, text: str) -> int:
-        """Add text; return where it begins."""
-        start = self._size
-        self._parts.append(text)
-        self._size += len(text)
-        return start
+Parts = Sequence[str | Span]
 
-    def mark(self, name: str, start: int, **attributes: Any) -> None:
-        """Annotate what was added since `start`."""
-        span: dict[str, Any] = {"attributes": attributes} if attributes else {}
-        self.spans.setdefault(name, []).append({**span, "end": self._size, "start": start})
 
-    def add_marked(self, name: str, text: str, **attributes: Any) -> None:
-        """Add an annotated text."""
-        self.mark(name, self.add(text), **attributes)
+def _render(parts: Iterable[str | Span]) -> tuple[str, dict[str, list[Record]]]:
+    """Return the text of parts, and by name where each span lies in it."""
+    texts: list[str] = []
+    spans: dict[str, list[Record]] = {}
 
-    def annotations(self, names: Sequence[str]) -> Record:
-        """Return the spans of each name as JSON, or None."""
-        spans = {name: self.spans.get(name) for name in names}
-        return {name: orjson.dumps(of).decode() if of else None for name, of in spans.items()}
+    def add(part: str | Span, at: int) -> int:
+        if isinstance(part, str):
+            texts.append(part)
+            return at + len(part)
+        end = at
+        for inner in part.parts:
+            end = add(inner, end)
+        attributes = {"attributes": part.attributes} if part.attributes else {}
+        spans.setdefault(part.name, []).append({**attributes, "end": end, "start": at})
+        return end
+
+    size = 0
+    for part in parts:
+        size = add(part, size)
+    return "".join(texts), spans
 
 
 def text_record(paper: Record, unmatched: int, draw: int, version: str, release: str) -> Record:
@@ -144,49 +143,37 @@ def text_record(paper: Record, unmatched: int, draw: int, version: str, release:
     are ``[n]`` before the full stop of a sentence. So many entries of its bibliography are
     `unmatched`; `draw` is a random 32-bit number.
     """
-    body = _Builder()
-    body.add("\n")
-    body.add_marked("title", paper["title"])
-    body.add("\n\n")
+    body: list[str | Span] = ["\n", Span("title", [paper["title"]]), "\n\n"]
     for name in paper["authors"]:
-        start = body.add("")
         first, _, last = name.partition(" ")
-        body.add_marked("author_first_name", first)
-        body.add(" ")
-        body.add_marked("author_last_name", last)
-        body.mark("author", start)
-        body.add("\n\n")
-    body.add_marked("abstract", paper["abstract"])
-    _write_sections(body, paper, _mentions(paper["references"], unmatched, draw))
+        names: Parts = [Span("author_first_name", [first]), " ", Span("author_last_name", [last])]
+        body += [Span("author", names), "\n\n"]
+    body.append(Span("abstract", [paper["abstract"]]))
+    body += _sections(paper, _mentions(paper["references"], unmatched, draw))
+    bibliography = list(_bibliography(paper, unmatched))
     number = corpus_id(paper["id"])
     record = {"corpusid": number, "externalids": dict.fromkeys(_TEXT_IDS)}
-    updated = f"{release}T05:38:20Z"
-    bibliography = body if version == "v1" else _Builder()
     if version == "v1":
-        body.add("\n\n")
-    _write_bibliography(bibliography, paper, unmatched)
-    if version == "v1":
-        content = {
-            "source": {"pdfurls": None, "pdfsha": f"{number:040x}", "oainfo": None},
-            "text": body.text,
-            "annotations": {
-                name.replace("_", ""): spans
-                for name, spans in body.annotations(_KINDS_OF_SPANS).items()
-            },
+        text = _annotated([*body, "\n\n", *bibliography], _KINDS_OF_SPANS)
+        spans = {name.replace("_", ""): of for name, of in text["annotations"].items()}
+        source = {"pdfurls": None, "pdfsha": f"{number:040x}", "oainfo": None}
+        record["content"] = {"source": source, "text": text["text"], "annotations": spans}
+    else:
+        record |= {
+            "title": paper["title"],
+            "authors": [{"name": name} for name in paper["authors"]],
+            "openaccessinfo": {"externalids": {}, "license": None, "url": None, "status": None},
+            "body": _annotated(body, _BODY),
+            "bibliography": _annotated(bibliography, _BIBLIOGRAPHY),
         }
-        return {**record, "content": content, "updated": updated}
-    parts = {"body": (body, _BODY), "bibliography": (bibliography, _BIBLIOGRAPHY)}
-    return {
-        **record,
-        "title": paper["title"],
-        "authors": [{"name": name} for name in paper["authors"]],
-        "openaccessinfo": {"externalids": {}, "license": None, "url": None, "status": None},
-        **{
-            name: {"text": part.text, "annotations": part.annotations(kinds)}
-            for name, (part, kinds) in parts.items()
-        },
-        "updated": updated,
-    }
+    return {**record, "updated": f"{release}T05:38:20Z"}
+
+
+def _annotated(parts: Iterable[str | Span], names: Sequence[str]) -> Record:
+    """Return a text, and the spans of each name as JSON, or None."""
+    text, spans = _render(parts)
+    found = {name: orjson.dumps(spans[name]).decode() if name in spans else None for name in names}
+    return {"text": text, "annotations": found}
 
 
 def _mentions(references: list[Record], unmatched: int, draw: int) -> list[int]:
@@ -198,42 +185,36 @@ def _mentions(references: list[Record], unmatched: int, draw: int) -> list[int]:
     return entries + [-1 if k % 4 == 3 else len(references) + k for k in range(unmatched)]
 
 
-def _write_sections(body: _Builder, paper: Record, mentions: list[int]) -> None:
-    sections = [section["text"].split(". ") for section in paper["sections"]]
-    count, place = sum(map(len, sections)), 0
-    for number, (section, sentences) in enumerate(
-        zip(paper["sections"], sections, strict=True), start=1
-    ):
-        body.add("\n\n")
-        body.add_marked("section_header", section["heading"], n=str(number))
+def _sections(paper: Record, mentions: list[int]) -> Iterator[str | Span]:
+    texts = [section["text"].split(". ") for section in paper["sections"]]
+    count, place = sum(map(len, texts)), 0
+    for number, (section, sentences) in enumerate(zip(paper["sections"], texts, strict=True), 1):
+        yield "\n\n"
+        yield Span("section_header", [section["heading"]], {"n": str(number)})
         half = (len(sentences) + 1) // 2 if len(sentences) > _LONG else len(sentences)
-        for paragraph in (sentences[:half], sentences[half:]):
-            if not paragraph:
-                continue
-            start = body.add("\n") + len("\n")
-            for turn, sentence in enumerate(paragraph):
-                body.add(" " if turn else "")
-                body.add(sentence.removesuffix("."))
+        for paragraph in filter(None, (sentences[:half], sentences[half:])):
+            parts: list[str | Span] = []
+            for sentence in paragraph:
+                parts += [" " if parts else "", sentence.removesuffix(".")]
                 for entry in mentions[place::count]:
-                    body.add(" ")
-                    attributes = {"ref_id": f"b{entry}"} if entry >= 0 else {}
-                    body.add_marked(
-                        "bib_ref", f"[{entry + 1 if entry >= 0 else '?'}]", **attributes
-                    )
-                body.add(".")
+                    mark, known = f"[{entry + 1 if entry >= 0 else '?'}]", entry >= 0
+                    parts += [
+                        " ",
+                        Span("bib_ref", [mark], {"ref_id": f"b{entry}"} if known else {}),
+                    ]
+                parts.append(".")
                 place += 1
-            body.mark("paragraph", start)
+            yield "\n"
+            yield Span("paragraph", parts)
 
 
-def _write_bibliography(text: _Builder, paper: Record, unmatched: int) -> None:
+def _bibliography(paper: Record, unmatched: int) -> Iterator[str | Span]:
     matched = [{"matched_paper_id": corpus_id(each["id"])} for each in paper["references"]]
     for place, match in enumerate([*matched, *[{}] * unmatched]):
-        text.add("\n\n")
-        start = text.add("")
-        text.add_marked("bib_title", f"A Made-Up Reference, Number {place + 1} of {paper['id']}")
-        text.add(". ")
-        text.add_marked("bib_venue", paper["venue"])
-        text.mark("bib_entry", start, id=f"b{place}", **match)
+        title = f"A Made-Up Reference, Number {place + 1} of {paper['id']}"
+        entry: Parts = [Span("bib_title", [title]), ". ", Span("bib_venue", [paper["venue"]])]
+        yield "\n\n"
+        yield Span("bib_entry", entry, {"id": f"b{place}", **match})
 
 
 FIRST_EXTRA = 1 << 42

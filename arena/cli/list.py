@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Literal
 
 from arena.cli.app import print_json, print_table, printable
+from arena.dates import GUESS_MARK
 from arena.errors import ArenaError
 
 Kind = Literal[
     "agents", "encoders", "environments", "extractors", "metrics", "mind-map-formats",
-    "mind-map-metrics", "retrievers", "rewards", "suites", "surveys", "tasks", "tools",
+    "mind-map-metrics", "retrievers", "rewards", "rubrics", "suites", "surveys", "tasks", "tools",
 ]  # fmt: skip
 
 
@@ -20,7 +21,7 @@ def list_names(kind: Kind | None = None, *, corpus: str | None = None, json: boo
 
     Args:
         kind (KIND): Agents, encoders, environments, extractors, metrics, mind-map-formats,
-            mind-map-metrics, retrievers, rewards, suites, surveys, tasks or tools.
+            mind-map-metrics, retrievers, rewards, rubrics, suites, surveys, tasks or tools.
         corpus (DIR): Corpus that arena-corpus built.
         json: Print JSON instead of text.
 
@@ -51,6 +52,7 @@ def list_names(kind: Kind | None = None, *, corpus: str | None = None, json: boo
 def _registered() -> dict[str, dict[str, str]]:
     from arena.agents import AGENTS
     from arena.encoders import ENCODERS
+    from arena.judging import RUBRICS
     from arena.metrics import METRICS
     from arena.mindmap import FORMATS, MIND_MAP_METRICS
     from arena.mindmap.extractors import EXTRACTORS
@@ -73,6 +75,7 @@ def _registered() -> dict[str, dict[str, str]]:
         "mind-map-metrics": MIND_MAP_METRICS.describe(),
         "retrievers": RETRIEVERS.describe(),
         "rewards": REWARDS.describe(),
+        "rubrics": RUBRICS.describe(),
         "suites": {name: SUITES.get(name).title for name in SUITES.names()},
         "tasks": {name: ", ".join(task.metrics) for name, task in tasks.items()},
         "tools": {name: TOOLS.get(name).description for name in TOOLS.names()},
@@ -88,5 +91,7 @@ def _list_surveys(corpus: str | None, as_json: bool) -> None:
     if as_json:
         print_json([survey._asdict() for survey in surveys])
     else:
-        rows = [(s.id, s.date, printable(s.title, 90)) for s in surveys]
+        rows = [
+            (s.id, s.date + GUESS_MARK * s.date_guessed, printable(s.title, 90)) for s in surveys
+        ]
         print_table(rows, ("id", "date", "title"))

@@ -7,6 +7,7 @@ import time
 from typing import Any, Literal
 
 from arena.cli.app import print_json, print_table, printable, resumable
+from arena.dates import GUESS_MARK, guess_note
 from arena.errors import DataError, clip
 
 _PAPERS = 10
@@ -40,6 +41,7 @@ def run(
     max_k: int | None = None,
     jobs: int = 1,
     isolate: bool = False,
+    timed: bool = False,
     overwrite: bool = False,
     no_check: bool = False,
     json: bool = False,
@@ -79,6 +81,7 @@ def run(
         max_k: Hits of a search (default: 100).
         jobs: Episodes to play at once, each in a process; the files are the same.
         isolate: Play each episode in a new process, in which the agent knows of no other.
+        timed: Write the seconds that the run takes into timing.json, for the comparison page.
         overwrite: Replace a run in RUN.
         no_check: Skip the hashes of files that were not opened on this machine before.
         json: Print JSON instead of text.
@@ -121,6 +124,7 @@ def run(
             seed=seed,
             jobs=jobs,
             isolate=isolate,
+            timed=timed,
             overwrite=overwrite,
         )
     if json:
@@ -330,12 +334,14 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
                 f"{changed} of the surveys' own mind-maps have headings that were merged with a "
                 "sibling of the same label, or left out as blank."
             )
-    counts = summary["counts"]
+    counts, guessed = summary["counts"], summary.get("dates_guessed")
     print(
-        f"Mean over {counts['scored']} of {counts['surveys']} surveys "
+        f"Mean over {counts['scored']} of {counts['surveys']} surveys{GUESS_MARK * bool(guessed)} "
         f"({counts['not_scored']} without {_missing(summary['task'])}). "
         f"In reach: {counts['gold']} of {counts['references_total']} references."
     )
+    if guessed:
+        print(guess_note(guessed))
     for metric, number in counts.get("scored_by", {}).items():
         if number < counts["scored"]:
             print(

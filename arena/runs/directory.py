@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,13 +24,14 @@ from arena.tasks import DEFAULT_BUDGET, TASKS
 MANIFEST = "manifest.json"
 MANIFEST_VERSION = 2
 FOUND_FILE = "found.json"
+TIMING = "timing.json"
 RUN = OutputKind(
     "run",
     MANIFEST,
     {"agent": str, "sha256": dict},
     (
         "run.trec", "run.*.trec", "qrels.trec", "mind_maps.jsonl", "pictures/*.svg", "metrics.json",
-        FOUND_FILE, TRAJECTORIES,
+        FOUND_FILE, TRAJECTORIES, TIMING,
     ),
 )  # fmt: skip
 _TYPES: dict[str, type] = {
@@ -93,6 +96,46 @@ def _check_finished(output: Path, before: dict[str, Any]) -> None:
         raise CorpusError(
             f"{str(path)!r} is not as the run left it. Name another directory or pass --overwrite."
         )
+
+
+@contextmanager
+def timing(output: Path, begun: bool) -> Iterator[None]:
+    """Write the seconds that the block takes, added to those of earlier parts of the run.
+
+    Args:
+        output: Directory of the run.
+        begun: Whether the run has episodes from earlier; without a file of theirs the time of the
+            whole is unknown, and none is written.
+
+    Raises:
+        CorpusError: The file from earlier is damaged.
+    """
+    before = read_timing(output) if begun else 0.0
+    started = time.monotonic()
+    try:
+        yield
+    finally:
+        if before is not None:
+            seconds = round(before + time.monotonic() - started, 3)
+            write_json(output / TIMING, {"seconds": seconds})
+
+
+def read_timing(directory: Path) -> float | None:
+    """Return the seconds that a run took; None if it was not timed.
+
+    Raises:
+        CorpusError: The file is damaged.
+    """
+    path = directory / TIMING
+    if not path.is_file():
+        return None
+    try:
+        seconds = float(json.loads(path.read_bytes())["seconds"])
+    except (ValueError, LookupError, TypeError, OverflowError, RecursionError):
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise CorpusError(f"{str(path)!r} holds no number of seconds. Delete it.")
+    return seconds
 
 
 class OpenedRun:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.errors import DataError, NoLabelsError
 from arena.runs import environment
-from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION, run_directory
+from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION, run_directory, timing
 from arena.runs.episodes import Player
 from arena.runs.processes import play_episodes
 from arena.runs.results import write_results
@@ -53,6 +53,7 @@ def run(
     seed: int = 0,
     jobs: int = 1,
     isolate: bool = False,
+    timed: bool = False,
     overwrite: bool = False,
 ) -> dict[str, Any]:
     """Play one episode of `task` for each survey and write a scored run.
@@ -87,6 +88,8 @@ def run(
         jobs: Number of episodes that are played at once, each in a process; the files are the
             same.
         isolate: Play each episode in a new process, so that the agent's code keeps nothing.
+        timed: Write the seconds that the run takes into ``timing.json``, the only file of a run
+            with a clock in it.
         overwrite: Begin anew if `output` holds a run.
 
     Returns:
@@ -164,7 +167,8 @@ def run(
         rest = range(len(trajectories.done), len(chosen))
         records = play_episodes(player, rest, jobs, isolate)
         bar = progress(records, total=len(rest), desc=f"{task} {factory.name}", unit="survey")
-        with trajectories, closing(records):
+        clock = timing(output, len(rest) < len(chosen)) if timed and rest else nullcontext()
+        with clock, trajectories, closing(records):
             for record in bar:
                 trajectories.append(same | record)
         summary, names = write_results(output, manifest, tasks)

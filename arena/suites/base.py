@@ -47,7 +47,8 @@ class Suite:
         title: One line for lists.
         paper: Authors' title and where the formulas are.
         source: Name of the source that builds its corpus.
-        environments: Arguments of `gymnasium.make` for each environment that the suite plays.
+        modes: Name of a way to play it -> id of the environment, and further arguments of
+            `gymnasium.make`.
         metrics: Names of the metrics in its tables.
         experiment: Name of the experiment that lays out its tables.
         evaluate: Scores outputs of another system; its signature is its command line.
@@ -56,7 +57,7 @@ class Suite:
     title: str
     paper: str
     source: str
-    environments: Mapping[str, Mapping[str, Any]]
+    modes: Mapping[str, tuple[str, Mapping[str, Any]]]
     metrics: Sequence[str]
     experiment: str
     evaluate: Callable[..., Evaluation] | None = None

@@ -18,23 +18,22 @@ from arena._internal.progress import progress
 from arena.corpus import Corpus
 from arena.corpus.indexes import read_index
 from arena.errors import DataError
-from arena.runs.episodes import PlayedStep, play
+from arena.runs.episodes import PlayedStep
 from arena.tasks import TASKS, environment_ids, stages_of
-from arena.testing.actions import schemas_of
-from arena.testing.audited import AuditedEpisode, Kind, Shared, check_attributes
-from arena.testing.bm25 import Bm25
+from arena.testing.actions import probes, schemas_of
+from arena.testing.audited import END, AuditedEpisode, Kind, Shared, Target
 from arena.testing.contract import Subject, names_of, task_of
 from arena.testing.episodes import info_of, unbatched
-from arena.testing.exposure import Exposure
+from arena.testing.exposure import Exposure, check_attributes
 from arena.testing.files import Facts
-from arena.testing.oracles import END, ORACLES
+from arena.testing.reference import Bm25
 from arena.testing.report import Report
 from arena.testing.views import Views
 from arena.tools import TOOLS, tool_schemas
 
 _MOST = 10**8
 _EVERY = 150  # actions between two looks at the attributes
-_FINAL = ("final_obs", "final_info")
+_FINAL = {"final_obs", "final_info"}
 _TIGHT = {"max_steps": 25, "max_searches": 5, "max_reads": 5, "max_characters": 30_000}
 _MAX_CHARACTERS = 200_000_000  # a corpus with more text gets no second BM25
 
@@ -92,14 +91,14 @@ def audit(
     scorers = _scorers(opened, facts, engines)
     # From late to early, so that what one episode leaves behind is out of the next one's reach.
     surveys = cycle(sorted(facts.surveys, key=lambda s: (facts.surveys[s].day, s), reverse=True))
-    views, unproven = max(1, actions // 10), set()
+    views, unproven = max(1, actions // 10), set[str]()
     with progress(total=actions + views, desc="audit", unit="action") as bar:
         shared = Shared(facts, engines, scorers, log, Exposure(facts), surveys, bar.update)
         for number, kind in enumerate(audited):
             share = actions * (number + 1) // len(audited) - actions * number // len(audited)
             rng = random.Random(f"{seed} {kind.name}")
             driver = _Driver(kind, str(opened.directory), shared, rng, further)
-            unproven |= driver.tools.keys() - ORACLES.keys()
+            unproven |= driver.target.unproven
             driver.play(share)
         attacked = Views(opened, shared, random.Random(f"{seed} views"))
         for _ in range(views):
@@ -133,16 +132,20 @@ def kinds(env_ids: Sequence[str], corpus: str) -> list[Kind]:
     alone, tight, vectors = [], [], []
     for env_id in env_ids:
         subject = Subject(env_id, corpus, {"surveys": 1})
-        spec, name = subject.spec, task_of(subject.make())
-        stages = tuple((stage, task.answer) for stage, task in stages_of(name))
-        default = TASKS.get(name).references
-        own = [Kind(spec.id, stages, starts_with_references=default == "oracle")]
-        if default:
-            other = "found" if default == "oracle" else "oracle"
-            own.append(Kind(spec.id, stages, {"references": other}, other == "oracle"))
+        name = task_of(subject.make())
+        task, stages = TASKS.get(name), stages_of(name)
+        instructions = [stage.instruction for _, stage in stages]
+        if task.stages:
+            instructions[0] = f"{task.instruction} {instructions[0]}"
+        answers = tuple((stage, of.answer) for stage, of in stages)
+        given = task.references == "oracle"
+        own = [Kind(subject.spec.id, answers, tuple(instructions), {}, given)]
+        if task.references:
+            other = {"references": "found" if given else "oracle"}
+            own.append(own[0]._replace(arguments=other, starts_with_references=not given))
         alone += own
         tight.append(own[0]._replace(arguments=_TIGHT))
-        if spec.vector_entry_point is not None:
+        if subject.spec.vector_entry_point is not None:
             vectors += [kind._replace(vector=4) for kind in own]
             if len(stages) > 1:
                 again = {"autoreset_mode": "SameStep", "max_steps": 25}
@@ -161,7 +164,7 @@ class _Driver:
         tools: Names of further tools.
 
     Attributes:
-        tools: Schemas of the tools of the environment.
+        target: What is known of the environment.
     """
 
     def __init__(
@@ -169,9 +172,8 @@ class _Driver:
     ) -> None:
         self._kind, self._shared, self._rng = kind, shared, rng
         self._acted, self._looked = 0, -_EVERY
-        by_id = shared.facts.by_id
-        headings = (text for s in shared.facts.surveys.values() for text in s.headings)
-        self._headings = frozenset(h for h in headings if len(h) > 12 and h not in by_id)
+        texts = (text for survey in shared.facts.surveys.values() for text in survey.headings)
+        self._headings = {t for t in texts if len(t) > 12 and t not in shared.facts.by_id}
         arguments = {
             "corpus": corpus,
             "retriever": shared.retrievers[0],
@@ -186,87 +188,89 @@ class _Driver:
         make: Callable[..., Any] = gymnasium.make_vec if kind.vector else gymnasium.make
         self._env = make(kind.id, **vector, **arguments)
         self._given = copy.deepcopy(tool_schemas(self._env))
-        self.tools = copy.deepcopy(schemas_of(self._env))
+        schemas = copy.deepcopy(schemas_of(self._env))
+        space = self._env.single_action_space if kind.vector else self._env.action_space
+        malformed = [probe.action for probe in probes(schemas) if not probe.allowed]
+        self.target = Target(kind, dict(space.tools), schemas, malformed)
 
     def play(self, actions: int) -> None:
         """Act `actions` times, in one episode after the other."""
-        play_some = self._play_vector if self._kind.vector else self._play_scalar
-        while self._acted < actions and play_some(actions):
+        while self._acted < actions and self._play_on(actions):
             pass
         self._shared.advance(max(0, actions - self._acted))
         self._env.close()
 
-    def _play_scalar(self, actions: int) -> bool:
-        """Play one episode, at most until `actions` are done; return whether to go on."""
-        survey, seed = next(self._shared.surveys), self._rng.randrange(2**31)
-        episode = self._episode(survey)
-        looks = self._looked + _EVERY <= self._acted  # at the start and the end of this episode
-        steps = play(self._env, episode.act, survey, seed)
-        number = -1
-        while number < 0 or (self._acted < actions and not episode.over):
-            try:
-                step = next(steps)
-            except Exception as error:
-                episode.crash(error)
-                self._done(number >= 0)
-                return number >= 0
-            number += 1
-            self._done(number > 0)
-            episode.take(step)
-            if number and number % 10 == 0:
-                episode.check_render(self._env.render(), step.observation)
-            if looks and not number:
-                self._look(episode)
-        if looks:
-            self._look(episode)
-        return True
-
-    def _play_vector(self, actions: int) -> bool:
-        """Play in all environments of a vector, which reset themselves."""
-        env, places = self._env, range(self._kind.vector)
-        episodes: list[AuditedEpisode] = []
+    def _play_on(self, actions: int) -> bool:
+        """Play until `actions` are done or something raises; return whether to go on."""
+        begun, episodes = self._acted, list[AuditedEpisode]()
         try:
-            observations, infos = env.reset(seed=self._rng.randrange(2**31))
-            episodes = [self._started(observations, infos, place) for place in places]
             while self._acted < actions:
-                sent = [episode.act(None) for episode in episodes]
-                acting = [not episode.over for episode in episodes]
-                self._done(sum(acting))
-                observations, rewards, terminations, truncations, infos = env.step(sent)
-                self._check_keys(infos, episodes[0])
-                for i in places:
-                    if not acting[i]:  # the action was ignored, and a new episode began
-                        episodes[i] = self._started(observations, infos, i)
-                        continue
-                    over = bool(terminations[i]), bool(truncations[i])
-                    anew = any(over) and self._kind.same_step
-                    one = infos["final_obs"][i] if anew else unbatched(observations, i)
-                    info = info_of(infos["final_info"] if anew else infos, i)
-                    step = PlayedStep(sent[i], one, float(rewards[i]), *over, info)
-                    episodes[i].take(step)
-                    if anew:
-                        episodes[i] = self._started(observations, infos, i)
+                if not episodes or (episodes[0].over and not self._kind.vector):
+                    episodes = self._reset()
+                acting = sum(not episode.over for episode in episodes)
+                self._acted += acting
+                self._shared.advance(acting)
+                episodes = (self._step_vector if self._kind.vector else self._step)(episodes)
                 if self._acted - self._looked >= _EVERY:
                     self._look(episodes[0])
             self._look(episodes[0])
         except Exception as error:
             for episode in episodes or [self._episode(next(self._shared.surveys))]:
                 episode.crash(error)
-            return bool(episodes)
-        return True
+        return self._acted > begun
 
-    def _started(
+    def _reset(self) -> list[AuditedEpisode]:
+        """Begin an episode of the next survey, or one in every environment of a vector."""
+        seed = self._rng.randrange(2**31)
+        if not self._kind.vector:
+            survey = {"survey": next(self._shared.surveys)}
+            return [self._started(*self._env.reset(seed=seed, options=survey))]
+        observations, infos = self._env.reset(seed=seed)
+        return [self._started_in(observations, infos, i) for i in range(self._kind.vector)]
+
+    def _step(self, episodes: list[AuditedEpisode]) -> list[AuditedEpisode]:
+        (episode,) = episodes
+        action = episode.act()
+        observation, reward, terminated, truncated, info = self._env.step(action)
+        episode.take(PlayedStep(action, observation, float(reward), terminated, truncated, info))
+        if self._acted % 10 == 0:
+            episode.check_render(self._env.render(), observation)
+        return episodes
+
+    def _step_vector(self, episodes: list[AuditedEpisode]) -> list[AuditedEpisode]:
+        """Step in all environments of a vector, which reset themselves."""
+        sent = [episode.act() for episode in episodes]
+        observations, rewards, terminations, truncations, infos = self._env.step(sent)
+        self._check_keys(infos, episodes[0])
+        after = []
+        for i, episode in enumerate(episodes):
+            over = bool(terminations[i]), bool(truncations[i])
+            anew = any(over) and self._kind.same_step
+            if not episode.over:  # else the action was ignored, and a new episode began
+                one = infos["final_obs"][i] if anew else unbatched(observations, i)
+                info = info_of(infos["final_info"] if anew else infos, i)
+                episode.take(PlayedStep(sent[i], one, float(rewards[i]), *over, info))
+                if not anew:
+                    after.append(episode)
+                    continue
+            after.append(self._started_in(observations, infos, i))
+        return after
+
+    def _started_in(
         self, observations: Mapping[str, Any], infos: Mapping[str, Any], place: int
     ) -> AuditedEpisode:
         info = {name: v for name, v in info_of(infos, place).items() if name not in _FINAL}
+        return self._started(unbatched(observations, place), info)
+
+    def _started(self, observation: Mapping[str, Any], info: Mapping[str, Any]) -> AuditedEpisode:
         surveys = self._shared.facts.surveys
         episode = self._episode(info["survey"] if info.get("survey") in surveys else min(surveys))
-        episode.take(PlayedStep(None, unbatched(observations, place), 0.0, False, False, info))
+        episode.begin(observation, info)
         return episode
 
     def _episode(self, survey_id: str) -> AuditedEpisode:
         """Begin an episode with fresh schemas, which the agent then edits."""
-        episode = AuditedEpisode(self._kind, self.tools, survey_id, self._shared, self._rng)
+        episode = AuditedEpisode(self.target, survey_id, self._shared, self._rng)
         schemas = tool_schemas(self._env)
         if schemas != self._given:
             what = "the tool schemas show what an agent wrote into those of an earlier episode"
@@ -274,19 +278,15 @@ class _Driver:
         _edit(schemas)
         return episode
 
-    def _done(self, actions: int) -> None:
-        self._acted += actions
-        self._shared.advance(actions)
-
     def _look(self, episode: AuditedEpisode) -> None:
         self._looked = self._acted
-        report, facts = episode.reporter("public attributes"), self._shared.facts
-        count = check_attributes(self._env, facts, self._headings, report)
+        report = episode.reporter("public attributes")
+        count = check_attributes(self._env, self._shared.facts, self._headings, report)
         self._shared.log.counts["attributes looked at"] += count
 
     def _check_keys(self, infos: Mapping[str, Any], episode: AuditedEpisode) -> None:
         """Check the keys of the infos, also those that a mask hides."""
-        allowed = {*END, *_FINAL} if self._kind.same_step else END
+        allowed = END | _FINAL if self._kind.same_step else END
         if more := {name.removeprefix("_") for name in infos} - allowed:
             episode.reporter("step()")("info", f"infos has the keys {sorted(more)}")
 

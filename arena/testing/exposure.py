@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
-from arena.testing.bm25 import Bm25
-from arena.testing.files import NEVER, Facts, Reach, StoredSurvey, title_key
-from arena.testing.walk import leaves, strings
+from arena.testing.files import Facts, StoredSurvey, title_key
+from arena.testing.reference import Bm25, PlainView
+from arena.testing.report import CheckError, Reporter
+from arena.testing.walk import leaves, strings, walk
 
 _DAY = re.compile(r"(?<!\d)([12]\d{3})[-/.](0[1-9]|1[0-2])[-/.](0[1-9]|[12]\d|3[01])(?!\d)")
 _DATE = re.compile(
@@ -26,8 +27,9 @@ _LONGEST_KEY = 1_000  # characters of a text that is compared as a whole
 _SHORTEST_ID = 5  # characters of an id that is looked for inside texts
 _SHORTEST_HEADING = 13  # characters of a heading that cannot stand in a text by chance
 _FEW = 3  # headings that one result may have in common with the mind-map by chance
-_CALLS = 10  # answered calls from which on references alone are no chance
+_CALLS = 10  # answered calls from which on the same hint is no chance
 _PURE = 0.9  # share of these calls
+_REFERENCES = "references"
 
 Leaks = Iterator[tuple[str, str]]
 """(name of a leak, what is wrong)."""
@@ -43,33 +45,30 @@ class Exposure:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self._in_reach: dict[tuple[str, frozenset[str], str], bool] = {}
-        self._calls: dict[tuple[str, str], list[bool]] = defaultdict(list)
-        self._numbers: dict[tuple[str, str, str], list[int | None]] = defaultdict(list)
+        # (tool, key, what a value under it may show) -> for each call that value, or None.
+        self._hints: dict[tuple[str, str, str], list[int | None]] = defaultdict(list)
 
-    def find(self, result: Any, reach: Reach, sent: Iterable[str]) -> Leaks:
+    def find(self, result: Any, view: PlainView, sent: Iterable[str]) -> Leaks:
         """Yield all that `result` shows of hidden papers.
 
         Args:
             result: Value of JSON, or a text.
-            reach: The papers that exist.
+            view: The papers that exist.
             sent: Strings that the agent has sent in this episode, which a result may repeat.
         """
         sent = frozenset(sent)
-        for key, text in strings(result):
-            if text in sent:
-                continue
-            yield from self._ids(key, text, reach, sent)
-            if late := self._late(key, text, reach, sent):
-                yield "date", f"{late} in {key}={text!r:.200} is not before {reach.cutoff}"
-            yield from self._texts(key, text, reach, sent)
-        for key, number in leaves(result):
-            if not isinstance(number, int | float) or isinstance(number, bool):
-                continue
-            if _NAMES_A_DATE.search(key) and int(reach.cutoff[:4]) < number < 10_000:
-                yield "date", f"{key}={number} is not before {reach.cutoff}"
+        for key, leaf in leaves(result):
+            if isinstance(leaf, str) and leaf not in sent:
+                yield from self._ids(key, leaf, view, sent)
+                if date := self._late(key, leaf, view, sent):
+                    yield "date", f"{date} in {key}={leaf!r:.200} is not before {view.cutoff}"
+                yield from self._texts(key, leaf, view, sent)
+            late = isinstance(leaf, int | float) and int(view.cutoff[:4]) < leaf < 10_000
+            if late and _NAMES_A_DATE.search(key):
+                yield "date", f"{key}={leaf} is not before {view.cutoff}"
 
     def headings(
-        self, result: Any, survey: StoredSurvey, reach: Reach, sent: Iterable[str]
+        self, result: Any, survey: StoredSurvey, view: PlainView, sent: Iterable[str]
     ) -> Leaks:
         """Yield the headings of the survey's mind-map in a result that the agent has not sent.
 
@@ -83,12 +82,12 @@ class Exposure:
             words = words_of(text)
             line = f" {' '.join(words)} "
             inside = [heading for heading in named if f" {heading} " in line]
-            if not inside or text in sent or self._is_name(text, reach):
+            if not inside or text in sent or self._is_name(text, view):
                 continue
             inside = [heading for heading in inside if not _is_part(heading, sent)]
             for heading in inside:
                 long = len(named[heading]) >= _SHORTEST_HEADING and " " in heading
-                if long and not self._is_in_reach(heading, reach):
+                if long and not self._is_in_reach(heading, view):
                     yield "label", f"{named[heading]!r} in {key!r} is a heading of the mind-map"
                     return
             if 2 * sum(len(heading.split()) for heading in inside) >= len(words):
@@ -97,17 +96,20 @@ class Exposure:
             shown = sorted(named[heading] for heading in several)
             yield "label", f"{len(several)} headings of the mind-map, such as {shown[:3]}"
 
-    def count_references(self, tool: str, result: Any, survey: StoredSurvey, reach: Reach) -> None:
+    def count_references(
+        self, tool: str, result: Any, survey: StoredSurvey, view: PlainView
+    ) -> None:
         """Count whether each key of a result has references of the survey alone.
 
         Nothing is counted if half of all papers are its references.
         """
-        if 2 * len(survey.gains) < len(reach.numbers):
-            for key, ids in self.ids_in_reach(result, reach).items():
-                self._calls[tool, key].append(ids <= survey.gains.keys())
+        if 2 * len(survey.gains) < len(view):
+            for key, ids in self.ids_in_reach(result, view).items():
+                alone = 1 if ids <= survey.gains.keys() else None
+                self._hints[tool, key, _REFERENCES].append(alone)
 
     def count_numbers(
-        self, tool: str, sent: Iterable[str], result: Any, reach: Reach, scorer: Bm25 | None
+        self, tool: str, sent: Iterable[str], result: Any, view: PlainView, scorer: Bm25 | None
     ) -> None:
         """Count which numbers of a result are those of all papers, where those in reach differ.
 
@@ -115,90 +117,91 @@ class Exposure:
             tool: Name of the tool.
             sent: Texts in the arguments of the call: ids of papers, or queries.
             result: Result of the call.
-            reach: The papers that exist.
+            view: The papers that exist.
             scorer: Finds the papers that match a query.
         """
-        whole = Reach(self._facts, "9999-12-31", NEVER, reach.excluded)
-        pairs = {"papers": (len(reach.numbers), len(whole.numbers))}
+        views = view, PlainView(self._facts, "9999-12-31", view.excluded)
+        pairs = {"papers": [len(each) for each in views]}
         for text in sent:
-            if paper := reach.paper(text):
+            if row := view.row(text):
                 for name in ("references", "citations"):
-                    here, everywhere = (len(each.linked(name, paper)) for each in (reach, whole))
-                    pairs[f"{name} of a paper"] = here, everywhere
+                    pairs[f"{name} of a paper"] = [len(each.linked(name, row)) for each in views]
             elif scorer is not None:
-                here, everywhere = (int((scorer.scores(text, r) > 0).sum()) for r in (reach, whole))
-                pairs["papers that match"] = here, everywhere
+                counts = [int((scorer.scores(text, each) > 0).sum()) for each in views]
+                pairs["papers that match"] = counts
         for key, number in leaves(result):
             if isinstance(number, int) and not isinstance(number, bool):
                 for name, (here, everywhere) in pairs.items():
                     if here != everywhere:
                         same = everywhere if number == everywhere else None
-                        self._numbers[tool, key, name].append(same)
+                        self._hints[tool, key, name].append(same)
 
     def over_many_calls(self) -> Iterator[tuple[str, str, str]]:
-        """Yield (name of a leak, tool, what is wrong) for keys that tell almost every time.
+        """Yield (name of a leak, tool, what is wrong) for keys that show it almost every time.
 
         A result that holds only references proves nothing, because a good search finds them, too,
         and a number may be that of all papers by chance. Calls with random arguments prove it.
         """
-        for (tool, key), calls in self._calls.items():
-            if len(calls) >= _CALLS and sum(calls) >= _PURE * len(calls):
-                what = f"{sum(calls)} of {len(calls)} results show references alone in {key!r}"
+        for (tool, key, name), hints in self._hints.items():
+            known = [hint for hint in hints if hint is not None]
+            if len(hints) < _CALLS or len(known) < _PURE * len(hints):
+                continue
+            if name == _REFERENCES:
+                what = f"{len(known)} of {len(hints)} results show references alone in {key!r}"
                 yield "label", tool, what
-        for (tool, key, name), numbers in self._numbers.items():
-            same = [number for number in numbers if number is not None]
-            several = len(set(same)) >= _FEW or (name == "papers" and max(same, default=0) > 99)
-            if len(numbers) >= _CALLS and len(same) >= _PURE * len(numbers) and several:
-                what = f"{key!r} counts all {name}, the later ones too, in {len(same)} results"
+            elif len(set(known)) >= _FEW or (name == "papers" and max(known) > 99):
+                what = f"{key!r} counts all {name}, the later ones too, in {len(known)} results"
                 yield "count", tool, what
 
-    def ids_in_reach(self, result: Any, reach: Reach) -> dict[str, set[str]]:
+    def ids_in_reach(self, result: Any, view: PlainView) -> dict[str, set[str]]:
         """Return key -> ids of papers in reach below it, for all that a result shows or names."""
         ids: dict[str, set[str]] = defaultdict(set)
         for key, text in strings(result):
-            if known := {word for word in _words_like_ids(text) if reach.paper(word) is not None}:
+            if known := {word for word in _words_like_ids(text) if word in view}:
                 ids[key] |= known
         return ids
 
-    def _late(self, key: str, text: str, reach: Reach, sent: frozenset[str]) -> str | None:
+    def _ids(self, key: str, text: str, view: PlainView, sent: frozenset[str]) -> Leaks:
+        for paper_id in sorted(_words_like_ids(text) - sent):
+            known = paper_id in self._facts.by_id or paper_id in self._facts.surveys
+            if not known or paper_id in view:
+                continue
+            if self._is_name(text, view) or any(paper_id in each for each in sent):
+                continue  # a paper in reach may be called so, or the agent has written it
+            place = repr(key) if key else "a key"
+            yield "hidden paper", f"{paper_id!r} {view.why_not(paper_id)[1]}, and is in {place}"
+
+    def _late(self, key: str, text: str, view: PlainView, sent: frozenset[str]) -> str | None:
         """Return the first date in a text that is not before the cutoff and is no paper's words.
 
         Any text may hold a day; a year or month is one under a key that names a date.
         """
-        if reach.paper(text) is not None:
+        if text in view:
             return None
         short = _NAMES_A_DATE.search(key) and len(text) <= _LONGEST_DATE
         for match in (_DATE if short else _DAY).finditer(text):
             date = "-".join(part for part in match.groups() if part)
-            if date < reach.cutoff or any(match[0] in each for each in sent):
+            if date < view.cutoff or any(match[0] in each for each in sent):
                 continue
             before, after = words_of(text[: match.start()]), words_of(text[match.end() :])
-            if date == reach.cutoff and {*before[-1:], key.lower()} & {"before", "cutoff"}:
+            if date == view.cutoff and {*before[-1:], key.lower()} & {"before", "cutoff"}:
                 continue  # the observation has it
-            quoted = self._is_quoted(before, words_of(match[0]), after, reach)
-            if not quoted and not self._is_name(text, reach):
+            quoted = self._is_quoted(before, words_of(match[0]), after, view)
+            if not quoted and not self._is_name(text, view):
                 return date
         return None
 
-    def _is_quoted(self, before: list[str], day: list[str], after: list[str], reach: Reach) -> bool:
+    def _is_quoted(
+        self, before: list[str], day: list[str], after: list[str], view: PlainView
+    ) -> bool:
         """Return whether a text of a paper in reach has a day beside the same words."""
         lines = [before[-_CONTEXT:] + day] if len(before) >= _CONTEXT else []
         lines += [day + after[:_CONTEXT]] if len(after) >= _CONTEXT else []
         if not lines and (before or after):
             lines = [before + day + after]
-        return any(self._is_in_reach(" ".join(line), reach) for line in lines)
+        return any(self._is_in_reach(" ".join(line), view) for line in lines)
 
-    def _ids(self, key: str, text: str, reach: Reach, sent: frozenset[str]) -> Leaks:
-        for paper_id in sorted(_words_like_ids(text) - sent):
-            known = paper_id in self._facts.by_id or paper_id in self._facts.surveys
-            if not known or reach.paper(paper_id) is not None:
-                continue
-            if self._is_name(text, reach) or any(paper_id in each for each in sent):
-                continue  # a paper in reach may be called so, or the agent has written it
-            place = repr(key) if key else "a key"
-            yield "hidden paper", f"{paper_id!r} {reach.why_not(paper_id)}, and is in {place}"
-
-    def _texts(self, key: str, text: str, reach: Reach, sent: frozenset[str]) -> Leaks:
+    def _texts(self, key: str, text: str, view: PlainView, sent: frozenset[str]) -> Leaks:
         whole = title_key(text) if len(text) < _LONGEST_KEY else ""
         if name := self._facts.title_keys.get(whole):
             if not _is_part(text, sent):
@@ -206,34 +209,34 @@ class Exposure:
             return
         numbers = self._whole.get(whole, ()) if len(whole) >= _SHORTEST_KEY else ()
         shown, source = text[:80], -1
-        if numbers and not any(reach.mask[n] for n in numbers) and not _is_part(text, sent):
+        if numbers and not any(view.mask[n] for n in numbers) and not _is_part(text, sent):
             source = numbers[0]
         words = words_of(text)
         for size in range(_SHORTEST_TITLE, _GRAM + 1):
             for at in range(len(words) - size + 1 if source < 0 else 0):
                 gram = " ".join(words[at : at + size])
                 number = self._grams.get(gram)
-                if number is None or reach.mask[number] or _is_part(gram, sent):
+                if number is None or view.mask[number] or _is_part(gram, sent):
                     continue
-                if not self._is_in_reach(gram, reach):
+                if not self._is_in_reach(gram, view):
                     shown, source = gram, number
                     break
         if source >= 0:
             paper_id = self._facts.papers[source].id
-            why = reach.why_not(paper_id)
+            why = view.why_not(paper_id)[1]
             yield "hidden paper", f"{shown!r} in {key!r} is of {paper_id!r}, which {why}"
 
-    def _is_name(self, text: str, reach: Reach) -> bool:
+    def _is_name(self, text: str, view: PlainView) -> bool:
         """Return whether a paper in reach has a text as its title, heading, field or venue."""
         numbers = self._whole.get(title_key(text), ())
-        return any(reach.mask[number] for number in numbers) or title_key(text) in self._names
+        return any(view.mask[number] for number in numbers) or title_key(text) in self._names
 
-    def _is_in_reach(self, words: str, reach: Reach) -> bool:
+    def _is_in_reach(self, words: str, view: PlainView) -> bool:
         """Return whether a text of a paper in reach has these words one after the other."""
-        place = reach.cutoff, reach.excluded, words
+        place = view.cutoff, view.excluded, words
         if place not in self._in_reach:
             line = f" {words} "
-            self._in_reach[place] = any(line in self._lines[n] for n in reach.numbers.tolist())
+            self._in_reach[place] = any(line in self._lines[n] for n in view.numbers.tolist())
         return self._in_reach[place]
 
     @cached_property
@@ -290,3 +293,26 @@ def _is_part(text: str, sent: Iterable[str]) -> bool:
     """Return whether the words of `text` stand in one of the texts that were sent."""
     words = f" {' '.join(words_of(text))} "
     return any(words in f" {' '.join(words_of(each))} " for each in sent)
+
+
+def check_attributes(env: Any, facts: Facts, headings: Collection[str], report: Reporter) -> int:
+    """Check that public attributes lead to no id of a paper, no heading and no object of labels.
+
+    Args:
+        env: Environment that was reset.
+        facts: The files; the ids of surveys are no labels, since episodes are of them.
+        headings: Headings of mind-maps.
+        report: Takes findings.
+
+    Returns:
+        How many values were checked.
+    """
+    count, labels = 0, (facts.by_id.keys() - facts.surveys.keys()).union(headings)
+    try:
+        for path, value in walk(env, "env", corpora=True):
+            count += 1
+            if isinstance(value, str) and value in labels:
+                report("attribute", f"{path} is {value!r}")
+    except CheckError as error:
+        report("attribute", str(error))
+    return count

@@ -28,8 +28,8 @@ NEVER = 2**62
 class StoredPaper(NamedTuple):
     """A row of papers.parquet, with its day as an ordinal; `NEVER` if it has no date.
 
-    `survey` is whether it is flagged as a survey, or has the id or title of a task; `flagged` and
-    `searchable` are the columns as stored.
+    `flagged` and `searchable` are the columns as stored; `survey` is whether the paper is flagged
+    as a survey, or has the id or title of a task.
     """
 
     number: int
@@ -37,14 +37,14 @@ class StoredPaper(NamedTuple):
     title: str
     abstract: str
     date: str | None
-    day: int
     precision: str | None
-    survey: bool
     venue: str | None
     authors: tuple[str, ...]
     fields: tuple[str, ...]
+    day: int
     flagged: bool
     searchable: bool
+    survey: bool
 
 
 class StoredSurvey(NamedTuple):
@@ -53,8 +53,8 @@ class StoredSurvey(NamedTuple):
     id: str
     title: str
     date: str
-    day: int
     precision: str
+    day: int
     references: tuple[dict[str, Any], ...]
     references_total: int
     mind_map: Any
@@ -68,7 +68,7 @@ class StoredSurvey(NamedTuple):
     @property
     def headings(self) -> list[str]:
         """The headings of the mind-map in any of its forms, the root first."""
-        return list(headings_of(self.mind_map))
+        return list(_headings(self.mind_map))
 
 
 class Facts:
@@ -84,18 +84,16 @@ class Facts:
 
     def __init__(self, directory: str | Path) -> None:
         self._directory = Path(directory)
-        references: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        for row in self._rows("tasks/gold"):
-            references[row["survey"]].append(row)
+        references = _grouped((row["survey"], row) for row in self._rows("tasks/gold"))
         maps = {row["survey"]: row for row in self._rows("tasks/mind_maps")}
         self.surveys = {
             row["id"]: StoredSurvey(
                 row["id"],
                 row["title"],
                 row["date"].isoformat(),
-                row["date"].toordinal(),
                 row["date_precision"],
-                tuple(references[row["id"]]),
+                row["date"].toordinal(),
+                tuple(references.get(row["id"], ())),
                 maps[row["id"]]["n_references_total"],
                 json.loads(maps[row["id"]]["mind_map"] or "null"),
             )
@@ -113,17 +111,17 @@ class Facts:
                 row["id"],
                 row["title"],
                 row["abstract"],
-                None if row["date"] is None else row["date"].isoformat(),
-                NEVER if row["date"] is None else row["date"].toordinal(),
+                row["date"] and row["date"].isoformat(),
                 row["date_precision"],
-                row["is_survey"]
-                or row["id"] in self.surveys
-                or title_key(row["title"]) in self.title_keys,
                 row["venue"],
                 tuple(row["authors"]),
                 tuple(row["fields"]),
+                row["date"].toordinal() if row["date"] else NEVER,
                 row["is_survey"],
                 row["searchable"],
+                row["is_survey"]
+                or row["id"] in self.surveys
+                or title_key(row["title"]) in self.title_keys,
             )
             for number, row in enumerate(self._rows("papers"))
         ]
@@ -164,11 +162,6 @@ class Facts:
         """Document number -> the documents that cite it, ascending."""
         return _grouped((cited, document) for document, cited in sorted(self.links))
 
-    def reach(self, survey_id: str) -> Reach:
-        """Return what exists in an episode of a survey."""
-        survey = self.surveys[survey_id]
-        return Reach(self, survey.date, survey.day, frozenset((survey_id,)))
-
     def texts(self, number: int) -> Iterator[str]:
         """Yield every text of a document: title, abstract, headings and sections."""
         yield from (self.papers[number].title, self.papers[number].abstract)
@@ -177,29 +170,25 @@ class Facts:
 
     def broken_rules(self) -> Iterator[tuple[str, str, str]]:
         """Yield (name of a leak, file, what is wrong) where rows break a rule of the format."""
-        papers = self.papers
+        papers, before = self.papers, (-1, b"")
         rows: list[StoredPaper | StoredSurvey] = [*papers, *self.surveys.values()]
         for dated in rows:
             if dated.date != (expected := last_day(dated.date, dated.precision)):
                 file = "papers" if isinstance(dated, StoredPaper) else "tasks/surveys"
                 what = f"{dated.id!r} is dated {dated.date} by {dated.precision!r}, not {expected}"
                 yield "stored dates", f"{file}.parquet", what
-        order = [(paper.day, paper.id.encode("utf-8", "surrogatepass")) for paper in papers]
-        for number in range(1, len(order)):
-            if order[number - 1] >= order[number]:
-                what = f"row {number}, {papers[number].id!r}, comes after a later or equal one"
-                yield "stored order", "papers.parquet", what
         for paper in papers:
+            if before >= (before := (paper.day, paper.id.encode("utf-8", "surrogatepass"))):
+                what = f"row {paper.number}, {paper.id!r}, comes after a later or equal one"
+                yield "stored order", "papers.parquet", what
+            has_text = paper.abstract or paper.number in self.sections
             for wrong, what in (
                 (paper.survey and not paper.flagged, "is a survey task and not flagged"),
                 (
                     paper.searchable != (paper.day != NEVER and not paper.flagged),
                     f"has searchable={paper.searchable}",
                 ),
-                (
-                    paper.survey and (paper.abstract or paper.number in self.sections),
-                    "is a survey and has a text",
-                ),
+                (paper.survey and has_text, "is a survey and has a text"),
             ):
                 if wrong:
                     yield "stored surveys", "papers.parquet", f"{paper.id!r} {what}"
@@ -241,60 +230,6 @@ class Facts:
             ) from None
 
 
-class Reach:
-    """The papers that exist before a cutoff, by the rule as it is documented.
-
-    Args:
-        facts: The whole corpus.
-        cutoff: Day of the cutoff, ``YYYY-MM-DD``.
-        day: The same as an ordinal of the calendar.
-        excluded: Ids of papers that are left out.
-
-    Attributes:
-        mask: Which documents exist; bool, shape (n,).
-        numbers: Their document numbers, ascending.
-    """
-
-    def __init__(self, facts: Facts, cutoff: str, day: int, excluded: frozenset[str]) -> None:
-        self.facts, self.cutoff, self.day, self.excluded = facts, cutoff, day, excluded
-        self.mask: NDArray[np.bool_] = (facts.days < day) & ~facts.survey
-        for paper_id in excluded & facts.by_id.keys():
-            self.mask[facts.by_id[paper_id].number] = False
-        self.numbers = np.flatnonzero(self.mask)
-
-    def paper(self, paper_id: object) -> StoredPaper | None:
-        """Return the paper with this id if it is in reach, else None."""
-        paper = self.facts.by_id.get(paper_id) if isinstance(paper_id, str) else None
-        return paper if paper and self.mask[paper.number] else None
-
-    def linked(self, tool: str, paper: StoredPaper) -> list[StoredPaper]:
-        """Return the ``references`` or ``citations`` of a paper in reach, in document order."""
-        links = self.facts.cited if tool == "references" else self.facts.citing
-        return [self.facts.papers[n] for n in links.get(paper.number, ()) if self.mask[n]]
-
-    def kind(self, paper_id: str) -> str:
-        """Return why an id must be refused, in a word or two."""
-        paper = self.facts.by_id.get(paper_id)
-        if paper is None:
-            return "survey task" if paper_id in self.facts.surveys else "unknown"
-        if paper.survey or paper.date is None:
-            return "survey" if paper.survey else "undated"
-        if paper.day == self.day:
-            return "of the cutoff's day"
-        return "later" if paper.day > self.day else "excluded"
-
-    def why_not(self, paper_id: object) -> str:
-        """Return why the paper with this id is not in reach, in a sentence."""
-        paper = self.facts.by_id.get(paper_id) if isinstance(paper_id, str) else None
-        if paper is None:
-            return "is in no row of papers.parquet"
-        if paper.survey or paper.date is None:
-            return "is a survey" if paper.survey else "is undated"
-        if paper.id in self.excluded:
-            return "is excluded"
-        return f"is dated {paper.date}, not before {self.cutoff}"
-
-
 @lru_cache(200_000)
 def title_key(title: str) -> str:
     """Return the letters and digits of a title without case, accents and punctuation."""
@@ -310,24 +245,23 @@ def last_day(date: str | None, precision: str | None) -> str | None:
         return f"{date[:4]}-12-31"
     if precision == "month":
         return f"{date[:7]}-{calendar.monthrange(int(date[:4]), int(date[5:7]))[1]:02d}"
-    return date if precision == "day" else None
+    return date if precision in ("day", "guessed") else None
 
 
-def headings_of(tree: Any) -> Iterator[str]:
-    """Yield the headings of a mind-map in any of its forms, the root first."""
+def _headings(tree: Any) -> Iterator[str]:
     if isinstance(tree, str):
         yield tree
     elif isinstance(tree, list):
         for item in tree:
-            yield from headings_of(item)
+            yield from _headings(item)
     elif isinstance(tree, dict):
         for key, value in tree.items():
             if key != "papers":
-                yield from headings_of(value)
+                yield from _headings(value)
 
 
-def _grouped(pairs: Iterable[tuple[int, Any]]) -> dict[int, list[Any]]:
-    groups: dict[int, list[Any]] = defaultdict(list)
+def _grouped(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, list[Any]]:
+    groups: dict[Any, list[Any]] = defaultdict(list)
     for one, other in pairs:
         groups[one].append(other)
     return groups

@@ -8,19 +8,19 @@ import random
 from typing import Any
 
 from arena.corpus import Corpus
-from arena.corpus.view import CorpusView, search_batch
+from arena.corpus.view import search_batch
 from arena.errors import UnknownPaperError
-from arena.testing.actions import Attacker, twin_of, without_ids
-from arena.testing.audited import Shared
-from arena.testing.files import NEVER, Reach, StoredPaper
-from arena.testing.oracles import Papers, compare
+from arena.testing.attacks import Attacker
+from arena.testing.audited import Shared, check_hits, compare
+from arena.testing.files import NEVER
+from arena.testing.reference import PlainView
 from arena.testing.report import Reporter
 
 _BY_ID = ("paper", "sections", "references", "citations", "citation_count", "in")
 
 
 class Views:
-    """Asks views of a corpus for papers.
+    """Asks views of a corpus for papers, and compares the answers with those of the reference.
 
     Args:
         corpus: The corpus.
@@ -37,34 +37,56 @@ class Views:
     def ask(self) -> None:
         """Open a view at a random cutoff and call all its methods, one search with another view."""
         rng, engine = self._rng, self._rng.choice(self._shared.retrievers)
-        (reach, cutoff), (other, later) = self._reach(), self._reach()
-        where = f"Corpus.at({cutoff!r}, exclude={sorted(reach.excluded)!r}, retriever={engine!r})"
-        self._log.cutoffs.add(reach.cutoff)
-        attacker = Attacker(reach, None, {}, frozenset(), rng)
+        (plain, cutoff), (other, later) = self._reference(engine), self._reference(engine)
+        where = f"Corpus.at({cutoff!r}, exclude={sorted(plain.excluded)!r}, retriever={engine!r})"
+        self._log.cutoffs.add(plain.cutoff)
+        attacker = Attacker(plain, rng)
         try:
             view, second = (
                 self._corpus.at(written, exclude=list(each.excluded), retriever=engine)
-                for written, each in ((cutoff, reach), (later, other))
+                for written, each in ((cutoff, plain), (later, other))
             )
             answer = {"len": len(view), "cutoff": view.cutoff}
-            expected = {"len": len(reach.numbers), "cutoff": reach.cutoff}
+            expected = {"len": len(plain), "cutoff": plain.cutoff}
             compare(answer, expected, self._reporter(where, "len()"))
             query, k = attacker.text(), rng.choice((1, 10, 100))
             one = view.search(query, k)
             both = search_batch([(view, query, k), (second, query, k)])
             for name, each, hits in (
-                (f"search({query!r:.200}, {k})", reach, one),
-                (f"search_batch({query!r:.200}, {k}) with one at {later!r}", reach, both[0]),
+                (f"search({query!r:.200}, {k})", plain, one),
+                (f"search_batch({query!r:.200}, {k}) with one at {later!r}", plain, both[0]),
                 (f"search_batch({query!r:.200}, {k}) after one at {cutoff!r}", other, both[1]),
             ):
                 found, report = [hit._asdict() for hit in hits], self._reporter(where, name)
-                self._papers(each, engine).hits({"query": query, "k": k}, found, report)
+                check_hits((each, query, k, 0), found, self._shared, report)
             for _ in range(3):
-                self._by_id(view, reach, attacker.paper_id(), where)
+                name, paper_id = rng.choice(_BY_ID), attacker.paper_id()
+                report = self._reporter(where, f"{name}({paper_id!r})")
+                wanted, got = (_asked(each, name, paper_id) for each in (plain, view))
+                self._compare(name, plain.row(paper_id) is not None, wanted, got, report)
+                if paper_id not in plain:
+                    self._log.counts["ids refused"] += 1
+                    self._log.refused[plain.why_not(paper_id)[0]] += 1
         except Exception as error:
             self._log.add("crash", where, "", f"{type(error).__name__}: {error}")
 
-    def _reach(self) -> tuple[Reach, Any]:
+    def _compare(
+        self, name: str, exists: bool, wanted: dict[str, Any], got: dict[str, Any], report: Reporter
+    ) -> None:
+        """Compare what a method returned or raised with what the reference does."""
+        if wanted == got:
+            self._log.counts["papers returned"] += exists
+            self._log.counts["texts compared"] += exists and name in ("paper", "sections")
+        elif exists and ("error" in got or name == "in"):
+            report("missing paper", f"refused: {got}")
+        elif exists:
+            compare(got, wanted, report)
+        elif "error" in got:
+            report("indistinguishable", f"{got['error']!r}, and should be {wanted['error']!r}")
+        else:
+            report("hidden paper", f"it does not exist, and was answered: {got}")
+
+    def _reference(self, engine: str) -> tuple[PlainView, Any]:
         """Return what exists before a random day, and one way to write the day."""
         rng, papers = self._rng, self._facts.papers
         near = rng.choice((0, 0, 1, 1, -1, 400, rng.randint(-500, 500)))
@@ -79,61 +101,19 @@ class Views:
         before = papers[: int((self._facts.days < date.toordinal()).sum())] or papers
         ids = [rng.choice(pool).id for pool in (before, before, before, papers) if pool]
         named = [*ids, "nowhere", *self._facts.surveys][:6]
-        excluded = frozenset(rng.sample(named, min(len(named), rng.choice((0, 1, 2, 3)))))
-        return Reach(self._facts, date.isoformat(), date.toordinal(), excluded), written
+        excluded = rng.sample(named, min(len(named), rng.choice((0, 1, 2, 3))))
+        return PlainView(self._facts, date.isoformat(), excluded, engine), written
 
     def _reporter(self, where: str, action: str) -> Reporter:
         self._log.doors[action.partition("(")[0]] += 1
         return lambda check, what: self._log.add(check, where, action, what)
 
-    def _papers(self, reach: Reach, engine: str) -> Papers:
-        return Papers(reach, self._shared.scorers, engine, self._log)
 
-    def _by_id(self, view: CorpusView, reach: Reach, paper_id: str, where: str) -> None:
-        """Ask for an id and, if it is refused, for one that no paper has."""
-        name, paper = self._rng.choice(_BY_ID), reach.paper(paper_id)
-        report = self._reporter(where, f"{name}({paper_id!r})")
-        if name == "in":
-            if (paper_id in view) != (paper is not None):
-                check = "hidden paper" if paper is None else "missing paper"
-                report(check, f"{paper_id!r} in the view")
-            return
-        answer, refusal = _asked(view, name, paper_id)
-        if paper is None:
-            result = {name: answer} if refusal is None else {"error": refusal}
-            self._papers(reach, "").refused(paper_id, result, report)
-            twin = twin_of(paper_id, self._facts.by_id, self._rng)
-            if twin is not None and refusal is not None:
-                self._log.counts["twins compared"] += 1
-                other = _asked(view, name, twin)[1]
-                if without_ids(other, twin) != without_ids(refusal, paper_id):
-                    what = f"{refusal!r} for {paper_id!r}, but {other!r} for {twin!r}"
-                    report("indistinguishable", what)
-        elif refusal is not None:
-            report("missing paper", f"refused: {refusal}")
-        else:
-            self._log.counts["papers returned"] += 1
-            self._log.counts["texts compared"] += name in ("paper", "sections")
-            compare({name: answer}, {name: _expected(name, paper, reach)}, report)
-
-
-def _asked(view: CorpusView, name: str, paper_id: str) -> tuple[Any, str | None]:
+def _asked(view: Any, name: str, paper_id: str) -> dict[str, Any]:
     """Return the answer of a method of a view, or the error of a refusal."""
+    if name == "in":
+        return {name: paper_id in view}
     try:
-        return getattr(view, name)(paper_id), None
+        return {name: getattr(view, name)(paper_id)}
     except UnknownPaperError as error:
-        return None, str(error)
-
-
-def _expected(name: str, paper: StoredPaper, reach: Reach) -> Any:
-    """Return the expected answer of one method of a view."""
-    if name == "paper":
-        return (
-            paper.id, paper.title, paper.abstract, paper.date, paper.precision, paper.venue,
-            paper.authors, paper.fields,
-        )  # fmt: skip
-    if name == "sections":
-        return reach.facts.sections.get(paper.number, [])
-    if name == "citation_count":
-        return len(reach.linked("citations", paper))
-    return [end.id for end in reach.linked(name, paper)]
+        return {"error": str(error)}

@@ -69,13 +69,13 @@ def test_a_cutoff_equals_a_corpus_that_ends_there(papers, query, data):
 @given(
     papers=st.lists(st.none() | texts, max_size=30),
     block=st.integers(1, 40),
-    merged=st.sampled_from([2, 3, 64]),
+    gathered=st.sampled_from([1, 2, 3, 64]),
 )
-def test_the_size_of_a_block_leaves_no_trace(papers, block, merged):
+def test_the_size_of_a_block_leaves_no_trace(papers, block, gathered):
     with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
         build(papers, Path(directory) / "whole")
         patch.setattr(_build, "_BLOCK_TOKENS", block)
-        patch.setattr(_build, "_MERGED", merged)
+        patch.setattr(_build, "_GATHERED", gathered)
         build(papers, Path(directory) / "blocks")
         whole, blocks = (
             {path.name: path.read_bytes() for path in (Path(directory) / name).iterdir()}
@@ -89,7 +89,7 @@ def test_any_number_of_blocks_keeps_few_files_open(tmp_path, monkeypatch):
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     monkeypatch.setattr(_build, "_BLOCK_TOKENS", 2)
-    monkeypatch.setattr(_build, "_MERGED", 8)  # so 150 blocks are merged in three rounds
+    monkeypatch.setattr(_build, "_GATHERED", 8)
     papers = [f"graph w{n}" for n in range(150)]
     highest = max(int(path.name) for path in Path("/proc/self/fd").iterdir())
     resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 60, hard))

@@ -17,7 +17,7 @@ from lucene_helpers import Papers, build
 from arena.errors import DataError
 from arena.retrieval import RETRIEVERS, Request, Scope
 from arena.retrieval.bm25 import BM25Retriever
-from arena.retrieval.lucene import LuceneRetriever, _jvm
+from arena.retrieval.lucene import LuceneRetriever, _java
 from arena.text import analyze
 
 pytestmark = pytest.mark.slow  # Java
@@ -64,7 +64,7 @@ def test_equals_the_reference(papers, query, k, drawn, statistics, parameters, s
 
 
 def test_the_one_byte_lengths_are_lucenes():
-    small_float = _jvm.start().lucene("util.SmallFloat")
+    small_float = _java.start().lucene("util.SmallFloat")
     for length in [*range(300), 1000, 4095, 4096, 10**6, 2**31 - 1]:
         assert small_float.byte4ToInt(small_float.intToByte4(length)) == one_byte(length)
     assert all(one_byte(length) == length for length in range(40))
@@ -87,7 +87,7 @@ def test_a_cutoff_equals_an_index_that_ends_there(papers, query, drawn):
 
 def stock_lucene(directory: Path, terms: list[str], k: int) -> tuple[list[int], list[float]]:
     """Search as Lucene does by itself: its BM25, its statistics, all documents."""
-    java = _jvm.start()
+    java = _java.start()
     lucene = java.lucene
     path = java("java.nio.file.Paths").get(str(directory / "segment"))
     reader = lucene("index.DirectoryReader").open(lucene("store.MMapDirectory")(path))
@@ -167,7 +167,8 @@ def zipf(tmp_path_factory):
         for row, length in zip(words, rng.integers(5, 40, 20_000), strict=True)
     ]
     directory = tmp_path_factory.mktemp("zipf")
-    engine = build(papers, directory / "lucene", segment_tokens=50_000)
+    build(papers, directory / "lucene", segment_tokens=50_000)
+    engine = LuceneRetriever.open(directory / "lucene")
     BM25Retriever.build(Papers(papers), directory / "bm25", ("title",), iter)
     return engine, BM25Retriever.open(directory / "bm25")
 
@@ -226,13 +227,11 @@ def test_threads_share_an_index(zipf):
     # More scopes than are remembered, so that all kinds of calls of Java meet.
     jobs = [(f"w{n} w{3 * n}", 20, Scope(200 * n)) for n in range(1, 100)]
     alone = [engine.search(*job) for job in jobs]
-    before = _jvm.start()("java.lang.Thread").activeCount()
     with ThreadPoolExecutor(8) as pool:
         together = list(pool.map(lambda job: engine.search(*job), jobs * 40))
     for number, ranking in enumerate(together):
         assert ranking.documents.tolist() == alone[number % len(jobs)].documents.tolist()
         assert ranking.scores.tobytes() == alone[number % len(jobs)].scores.tobytes()
-    assert _jvm.start()("java.lang.Thread").activeCount() == before  # they have said goodbye
 
 
 BAD_QUERIES = {

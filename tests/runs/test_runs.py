@@ -18,6 +18,7 @@ import arena
 import arena.cli
 from arena.agents import AGENTS, Agent
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
+from arena.results.comparison import as_html
 from arena.tasks import TaskSet
 
 
@@ -105,6 +106,43 @@ def test_the_same_run_twice_gives_the_same_bytes(world, title_run, tmp_path):
     before = run_contents(title_run)
     arena.run(world, "discovery", "title", title_run)  # complete: nothing to do
     assert run_contents(title_run) == before
+
+
+def test_only_a_timed_run_has_a_file_with_a_clock(world, title_run, tmp_path):
+    output = tmp_path / "timed"
+    seconds = []
+    for _ in range(2):
+        arena.run(world, "discovery", "title", output, timed=True)
+        seconds.append(json.loads((output / "timing.json").read_text())["seconds"])
+    assert 0 < seconds[0] < 60
+    assert seconds[1] == seconds[0]  # there was nothing to play
+    assert not (title_run / "timing.json").exists()
+    page = as_html(arena.compare([output]))
+    assert f"{seconds[0]:.4f}" in page and "run that was timed" in page
+    assert "run that was timed" not in as_html(arena.compare([title_run]))
+    (output / "timing.json").write_text('{"seconds": "NaN"}')
+    with pytest.raises(CorpusError, match="holds no number of seconds"):
+        arena.compare([output])
+    (output / "timing.json").unlink()
+    assert run_contents(output) == run_contents(title_run)
+
+
+def test_a_timed_run_that_was_stopped_counts_both_parts(world, tmp_path):
+    class Stopped(Agent):
+        def act(self, observation):
+            if stop and self.seed != first.setdefault("seed", self.seed):
+                raise KeyboardInterrupt
+            return {"tool": "submit", "arguments": {"paper_ids": []}}
+
+    first: dict[str, int] = {}
+    stop = True
+    with pytest.raises(KeyboardInterrupt):
+        arena.run(world, "discovery", Stopped, tmp_path / "run", timed=True)
+    timing = tmp_path / "run" / "timing.json"
+    timing.write_text('{"seconds": 1000}')
+    stop = False
+    arena.run(world, "discovery", Stopped, tmp_path / "run", timed=True)
+    assert 1000 < json.loads(timing.read_text())["seconds"] < 1060
 
 
 def test_the_seed_and_the_place_of_an_episode_count(world, tmp_path):

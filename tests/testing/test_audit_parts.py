@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import functools
 import math
 import random
@@ -16,18 +15,13 @@ import pytest
 from helpers import SURVEY, Memory
 
 import arena.testing
-from arena.testing.actions import (
-    Attacker,
-    malformed,
-    mutated,
-    schemas_of,
-    twin_of,
-    without_ids,
-)
-from arena.testing.audited import check_attributes
-from arena.testing.bm25 import Bm25, wrong_scores
-from arena.testing.files import Facts, Reach, last_day, title_key
-from arena.testing.oracles import check_info
+from arena.errors import UnknownPaperError
+from arena.testing.actions import probes, schemas_of
+from arena.testing.attacks import Attacker, mutated, twin_of, without_ids
+from arena.testing.audited import check_info
+from arena.testing.exposure import check_attributes
+from arena.testing.files import Facts, last_day, title_key
+from arena.testing.reference import Bm25, PlainView, wrong_scores
 
 # The second reading itself.
 
@@ -55,32 +49,35 @@ def facts(mini) -> Facts:
     ],
 )
 def test_what_exists(facts, cutoff, excluded, ids):
-    reach = Reach(facts, cutoff, dt.date.fromisoformat(cutoff).toordinal(), frozenset(excluded))
-    assert [facts.papers[n].id for n in reach.numbers] == ids.split()
+    view = PlainView(facts, cutoff, excluded)
+    assert [facts.papers[n].id for n in view.numbers] == ids.split()
+    assert len(view) == len(ids.split())
     for paper in facts.papers:
-        assert (reach.paper(paper.id) is not None) == (paper.id in ids.split())
+        assert (paper.id in view) == (paper.id in ids.split())
 
 
 def test_links_within_reach(facts):
-    before = dt.date(2022, 6, 15)
-    reach = Reach(facts, str(before), before.toordinal(), frozenset())
-    day = facts.by_id["p:day"]
-    assert [paper.id for paper in reach.linked("references", day)] == ["p:old", "p:leap"]
-    assert [paper.id for paper in reach.linked("citations", day)] == ["12345"]
-    later = Reach(facts, "2023-01-01", dt.date(2023, 1, 1).toordinal(), frozenset({"p:day"}))
-    assert [p.id for p in later.linked("citations", facts.by_id["12345"])] == ["p:same"]
-    assert reach.linked("citations", facts.by_id["12345"]) == []
+    view = PlainView(facts, "2022-06-15")
+    assert view.references("p:day") == ["p:old", "p:leap"]
+    assert view.citations("p:day") == ["12345"]
+    assert view.citation_count("12345") == 0
+    assert PlainView(facts, "2023-01-01", ["p:day"]).citations("12345") == ["p:same"]
+    with pytest.raises(UnknownPaperError, match="no paper 'p:same' here"):
+        view.citations("p:same")
 
 
 def test_why_a_paper_is_not_there(facts):
-    reach = Reach(facts, "2022-06-15", dt.date(2022, 6, 15).toordinal(), frozenset({"p:old"}))
-    assert [reach.why_not(i) for i in ("x", "s:flag", "p:null", "p:old", "p:same", None)] == [
-        "is in no row of papers.parquet",
-        "is a survey",
-        "is undated",
-        "is excluded",
-        "is dated 2022-06-15, not before 2022-06-15",
-        "is in no row of papers.parquet",
+    view = PlainView(facts, "2022-06-15", ["p:old"])
+    ids = ("x", "sv:2", "s:flag", "p:null", "p:old", "p:same", "p:later", None)
+    assert [view.why_not(paper_id) for paper_id in ids] == [
+        ("unknown", "is in no row of papers.parquet"),
+        ("survey task", "is in no row of papers.parquet"),
+        ("survey", "is a survey"),
+        ("undated", "is undated"),
+        ("excluded", "is excluded"),
+        ("of the cutoff's day", "is dated 2022-06-15, not before 2022-06-15"),
+        ("later", "is dated 2023-01-31, not before 2022-06-15"),
+        ("unknown", "is in no row of papers.parquet"),
     ]
 
 
@@ -92,8 +89,8 @@ def test_scores_by_hand(tmp_path):
     papers = [{"id": f"p{n}", "title": t, "date": f"200{n}"} for n, t in enumerate(titles)]
     build(Memory(papers, [SURVEY]), tmp_path / "corpus")
     facts = Facts(tmp_path / "corpus")
-    reach = Reach(facts, "2002-01-01", dt.date(2002, 1, 1).toordinal(), frozenset())
-    scores = Bm25(facts, ("title",)).scores("Graphs of the tree graph", reach)
+    view = PlainView(facts, "2002-01-01")
+    scores = Bm25(facts, ("title",)).scores("Graphs of the tree graph", view)
     graph, tree = math.log(1 + 0.5 / 2.5), math.log(1 + 1.5 / 1.5)
     short, long = 0.9 * (0.6 + 0.4 * 1 / 2), 0.9 * (0.6 + 0.4 * 3 / 2)
     wanted = [2 * graph / (1 + short), 2 * graph * 2 / (2 + long) + tree / (1 + long), 0.0]
@@ -172,15 +169,16 @@ def test_hostile_ids_are_many_and_malformed_calls_are_malformed(world):
     rng = random.Random(2)
     assert len({mutated("w7-55bc4a51A7", rng) for _ in range(500)}) >= 17
     env = gymnasium.make("arena/Survey-v0", corpus=world)
-    actions = list(malformed(schemas_of(env)))
-    assert len(actions) > 200
-    assert not any(env.action_space.contains(action) for action in actions)
+    odd = list(probes(schemas_of(env)))
+    assert sum(not probe.allowed for probe in odd) > 200
+    assert sum(probe.allowed for probe in odd) > 50
+    for probe in odd:  # the schema and the action space agree
+        assert env.action_space.contains(probe.action) == probe.allowed, probe.what
 
 
 def test_all_kinds_of_hidden_ids_are_drawn(facts):
     rng = random.Random(3)
-    reach = Reach(facts, "2022-06-15", dt.date(2022, 6, 15).toordinal(), frozenset({"sv:1"}))
-    attacker = Attacker(reach, facts.surveys["sv:1"], {}, frozenset(), rng)
+    attacker = Attacker(PlainView(facts, "2022-06-15", ["sv:1"]), rng, facts.surveys["sv:1"])
     drawn = {attacker.hidden_id() for _ in range(2_000)}
     assert {"p:same", "p:later", "p:null", "s:flag", "p:twin", "sv:1", "nowhere:3"} <= drawn
     assert "P:SAME" in drawn
@@ -276,15 +274,8 @@ def test_nothing_of_the_view_takes_part_in_what_is_expected():
     import ast
 
     root = Path(arena.testing.__file__).parent
-    for name in (
-        "audited",
-        "bm25",
-        "exposure",
-        "files",
-        "oracles",
-    ):
+    for name in ("exposure", "files", "reference"):
         tree = ast.parse((root / f"{name}.py").read_text(encoding="utf-8"))
         imported = {str(n.module) for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
         own = {n for n in imported if n.startswith("arena") and not n.startswith("arena.testing")}
-        allowed = {"arena.errors", "arena.text", "arena.runs.episodes"}
-        assert own <= allowed, name
+        assert own <= {"arena.errors", "arena.papers", "arena.text"}, name

@@ -9,6 +9,7 @@ from helpers import Memory
 
 from arena.testing.exposure import Exposure
 from arena.testing.files import Facts
+from arena.testing.reference import PlainView
 from corpus_builder.build import build
 
 CUTOFF = "2020-08-24"
@@ -29,7 +30,7 @@ def facts(tmp_path_factory):
 
 
 def dates(facts, result, *sent: str) -> list[str]:
-    leaks = Exposure(facts).find(result, facts.reach("s"), sent)
+    leaks = Exposure(facts).find(result, PlainView(facts, CUTOFF, ["s"]), sent)
     return [what for check, what in leaks if check == "date"]
 
 

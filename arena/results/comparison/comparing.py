@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -127,7 +128,12 @@ def compare(
         gold,
         {run.name: _curve(run, scored) for run in compared if run.name not in without and scored},
         without,
-        {run.name: Effort.total(e.effort for e in run.episodes.values()) for run in compared},
+        {
+            run.name: dataclasses.replace(
+                Effort.total(e.effort for e in run.episodes.values()), seconds=run.seconds
+            )
+            for run in compared
+        },
         tuple(notes),
     )
 
@@ -247,4 +253,4 @@ def lower_is_better(metric: str) -> bool:
     >>> lower_is_better("tree_edit_distance"), lower_is_better("ndcg@10")
     (True, False)
     """
-    return metric.partition("@")[0].endswith("distance")
+    return metric.partition("@")[0].endswith(("distance", "_ted"))

@@ -48,6 +48,7 @@ class Effort:
         completion_tokens: Tokens that they wrote.
         dollars: Their cost at the prices of that time.
         failed: Answers that could not be parsed, after one repetition.
+        seconds: Time of a run that was timed; no episode has one.
     """
 
     episodes: int
@@ -63,6 +64,7 @@ class Effort:
     completion_tokens: int | None = None
     dollars: float | None = None
     failed: int | None = None
+    seconds: float | None = None
 
     @classmethod
     def total(cls, efforts: Iterable[Effort]) -> Effort:
@@ -103,12 +105,14 @@ class ComparedRun:
         manifest: Its manifest.
         metrics: Content of ``metrics.json``.
         episodes: Survey -> its episode.
+        seconds: Time that it took, if it was timed.
     """
 
     name: str
     manifest: Mapping[str, Any]
     metrics: Mapping[str, Any]
     episodes: Mapping[str, PlayedEpisode]
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -216,3 +220,8 @@ class Comparison:
     def names(self) -> tuple[str, ...]:
         """The names of the runs."""
         return tuple(run.name for run in self.runs)
+
+    @property
+    def guessed(self) -> list[str]:
+        """The surveys whose date is guessed."""
+        return list(self.runs[0].metrics.get("dates_guessed", ()))

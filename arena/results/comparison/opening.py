@@ -11,7 +11,7 @@ from typing import Any
 from arena import trec
 from arena.errors import CorpusError, DataError, clip
 from arena.results.comparison.model import ComparedRun, Effort, PlayedEpisode, Query
-from arena.runs.directory import MANIFEST, OpenedRun
+from arena.runs.directory import MANIFEST, OpenedRun, read_timing
 from arena.runs.results import PICTURES, file_name
 from arena.runs.trajectories import TRAJECTORIES, finished_files, refuse_changed
 from arena.tasks import tools_of
@@ -91,7 +91,7 @@ def read_run(
         raise CorpusError(f"{str(run.directory)!r} lacks episodes of its surveys. Run it again.")
     qrels = run.directory / _QRELS
     gold = trec.read_qrels(qrels) if _QRELS in files and qrels.stat().st_size else {}
-    return ComparedRun(name, manifest, metrics, episodes), gold
+    return ComparedRun(name, manifest, metrics, episodes, read_timing(run.directory)), gold
 
 
 def _episode(

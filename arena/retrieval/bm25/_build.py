@@ -1,246 +1,172 @@
-"""Write posting lists in bounded memory: blocks of documents, sorted, then merged.
+"""Write posting lists in bounded memory: a block of documents, then a range of terms at a time.
 
-The blocks come in document order, so the list of a term is the concatenation of its parts. A
-posting is a document and a code, which stands for a pair of term frequency and document length:
-all that a score needs to know of it.
+Only the terms themselves are held in memory. Blocks keep the tokens of their documents on disk;
+when all terms are known, each block is sorted by (term, document), and the lists are gathered from
+all blocks. A posting is a document and a code, which stands for a pair of term frequency and
+document length: all that a score needs to know of it.
 """
 
 from __future__ import annotations
 
-import heapq
 import itertools
-import shutil
 import tempfile
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.arrays import (
-    ArrayWriter,
-    StringTable,
-    StringTableWriter,
-    load_array,
-    save_array,
-)
-from arena.retrieval.base import IndexInput
-from arena.text import ANALYZER, TermMemo, tokenize
+from arena._internal.arrays import ArrayWriter, StringTableWriter, load_array, save_array
+from arena.text import TermMemo, tokenize
 
 _BLOCK_TOKENS = 8_000_000
-_CHUNK = 4_000_000  # postings handled at once where only counts are kept
-_MERGED = 64  # blocks merged at once
-
-
-class _Part(NamedTuple):
-    """The postings of one term in one block."""
-
-    term: bytes
-    block: int
-    docs: NDArray[np.uint32]
-    codes: NDArray[Any]
-
-
-class _Pairs(NamedTuple):
-    """The distinct pairs of a posting, the most frequent first.
-
-    Attributes:
-        keys: Term frequency << 32 | document length, uint64.
-        order: Places that sort `keys`.
-    """
-
-    keys: NDArray[np.uint64]
-    order: NDArray[np.int64]
-
-    def codes(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return the place of each key."""
-        return self.order[np.searchsorted(self.keys, keys, sorter=self.order)]
+_GATHERED = 8_000_000  # postings of a range of terms, unless one term has more
 
 
 def build(
-    source: IndexInput, directory: Path, fields: tuple[str, ...], progress: Callable[..., Any]
+    texts: Iterable[tuple[int, str]],
+    directory: Path,
+    lengths: NDArray[np.uint32],
+    progress: Callable[..., Any],
 ) -> dict[str, Any]:
-    """Write all files of the index; return the engine's entries of its manifest."""
-    directory.mkdir(parents=True, exist_ok=True)
-    searchable_before = source.searchable_before
-    lengths = np.zeros(len(searchable_before) - 1, np.uint32)
+    """Write the files of the lists; fill in `lengths`; return the counts for the manifest."""
     with tempfile.TemporaryDirectory(dir=directory, prefix="blocks-") as temporary:
-        texts = iter(progress(source.texts(fields)))
-        blocks = list(_blocks(texts, Path(temporary), lengths))
-        pairs = _pairs(blocks, lengths)
-        terms, postings = _merge(blocks, directory, pairs, lengths, progress)
-    save_array(directory / "pair_tfs.npy", (pairs.keys >> np.uint64(32)).astype(np.uint32))
-    save_array(directory / "pair_lengths.npy", pairs.keys.astype(np.uint32))
-    save_array(directory / "lengths.npy", lengths)
-    save_array(directory / "documents_before.npy", searchable_before)
-    save_array(
-        directory / "length_before.npy",
-        np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)]),
-    )
-    return {
-        "analyzer": ANALYZER,
-        "fields": list(fields),
-        "documents": int(searchable_before[-1]),
-        "terms": terms,
-        "postings": postings,
-        "tokens": int(lengths.sum(dtype=np.int64)),
-    }
-
-
-def _blocks(
-    texts: Iterator[tuple[int, str]], directory: Path, lengths: NDArray[np.uint32]
-) -> Iterator[Path]:
-    """Write the documents block by block; fill in their lengths."""
-    block = _Block()
-    for number in itertools.count():
-        path = directory / str(number)
+        blocks = _Blocks(Path(temporary))
         for document, text in texts:
-            lengths[document] = block.add(document, text)
-            if block.tokens >= _BLOCK_TOKENS:
-                break
-        else:
-            block.write(path)
-            yield path
-            return
-        block.write(path)
-        block = _Block()
-        yield path
+            lengths[document] = blocks.add(document, text)
+        ranks = _write_terms(directory, blocks.finish())
+        counts, pairs = blocks.sort(ranks, lengths)
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+        order = np.argsort(pairs)
+        code_type = np.min_scalar_type(max(len(pairs), 2**16) - 1)  # two bytes, or else four
+        docs = ArrayWriter(directory / "docs.npy", np.uint32)
+        codes = ArrayWriter(directory / "codes.npy", code_type)
+        with docs, codes:
+            for postings, frequencies in blocks.gather(starts, progress):
+                documents = (postings & 0xFFFFFFFF).astype(np.uint32)
+                wanted = _pairs(frequencies, lengths[documents])
+                docs.append(documents)
+                codes.append(order[np.searchsorted(pairs, wanted, sorter=order)])
+    save_array(directory / "starts.npy", starts)
+    save_array(directory / "pair_tfs.npy", pairs >> np.uint64(32), np.uint32)
+    save_array(directory / "pair_lengths.npy", pairs & np.uint64(0xFFFFFFFF), np.uint32)
+    save_array(directory / "lengths.npy", lengths)
+    return {"terms": len(counts), "postings": int(starts[-1])}
 
 
-class _Numbers(dict[str, int]):
-    """Token -> number of its term, -1 for a stop word, filled on demand."""
+def _pairs(tfs: NDArray[Any], lengths: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return pairs of term frequency and document length as integers."""
+    return tfs.astype(np.uint64) << np.uint64(32) | lengths.astype(np.uint64)
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.terms: dict[str, int] = {}
+
+def _write_terms(directory: Path, terms: Iterable[str]) -> NDArray[np.int64]:
+    """Write the terms in the order of their bytes; return the place of each."""
+    encoded = [term.encode("utf-8", "surrogatepass") for term in terms]
+    order = sorted(range(len(encoded)), key=encoded.__getitem__)
+    with StringTableWriter(directory / "terms") as writer:
+        for number in order:
+            writer.add(encoded[number])
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.arange(len(order))
+    return ranks
+
+
+class _Blocks:
+    """The tokens of all documents, then their postings, in files of bounded size.
+
+    A posting is ``term << 32 | document``, so that one integer sorts by both.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._count = 0
+        self._terms: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
         self._memo = TermMemo()
+        self._begin()
 
-    def __missing__(self, token: str) -> int:
-        term = self._memo[token]
-        number = self.terms.setdefault(term, len(self.terms)) if term else -1
-        self[token] = number
-        return number
-
-
-class _Block:
-    """The tokens of some documents, numbered as they come."""
-
-    def __init__(self) -> None:
-        self.tokens = 0
-        self._numbers = _Numbers()
-        self._documents: list[int] = []
-        self._terms: list[NDArray[np.uint32]] = []
+    def _begin(self) -> None:
+        self._tokens, self._documents, self._sizes = array("I"), array("I"), array("I")
+        self._numbers.clear()  # token -> number of its term, -1 for a stop word
 
     def add(self, document: int, text: str) -> int:
         """Add a document; return its length in terms."""
-        numbers = self._numbers
-        terms = [number for token in tokenize(text) if (number := numbers[token]) >= 0]
+        before = len(self._tokens)
+        for token in tokenize(text):
+            number = self._numbers.get(token)
+            if number is None:
+                term = self._memo[token]
+                number = self._terms.setdefault(term, len(self._terms)) if term else -1
+                self._numbers[token] = number
+            if number >= 0:
+                self._tokens.append(number)
+        size = len(self._tokens) - before
         self._documents.append(document)
-        self._terms.append(np.array(terms, np.uint32))
-        self.tokens += len(terms)
-        return len(terms)
+        self._sizes.append(size)
+        if len(self._tokens) >= _BLOCK_TOKENS:
+            self._write()
+        return size
 
-    def write(self, path: Path) -> None:
-        """Write the block sorted by (term, document)."""
-        path.mkdir()
-        vocabulary = [term.encode("utf-8", "surrogatepass") for term in self._numbers.terms]
-        order = sorted(range(len(vocabulary)), key=vocabulary.__getitem__)
-        rank = np.empty(len(vocabulary), np.int64)
-        rank[order] = np.arange(len(vocabulary))
-        counts = [len(terms) for terms in self._terms]
-        tokens = np.concatenate([np.empty(0, np.uint32), *self._terms])
-        # One integer sorts by (term, document) and finds repeats.
-        keys = rank[tokens] << 32
-        keys |= np.repeat(np.array(self._documents, np.int64), counts)
-        keys, tfs = np.unique(keys, return_counts=True)
-        save_array(path / "docs.npy", (keys & 0xFFFFFFFF).astype(np.uint32))
-        save_array(path / "tfs.npy", tfs.astype(np.uint32))
-        starts = np.searchsorted(keys >> 32, np.arange(len(vocabulary) + 1))
-        save_array(path / "starts.npy", starts.astype(np.int64))
-        with StringTableWriter(path / "terms") as writer:
-            for i in order:
-                writer.add(vocabulary[i])
+    def finish(self) -> Iterable[str]:
+        """Write the last block; return all terms in the order of their numbers."""
+        self._write()
+        return self._terms
 
+    def _write(self) -> None:
+        documents = np.repeat(np.array(self._documents, np.uint32), np.array(self._sizes, np.int64))
+        save_array(self._path("tokens", self._count), np.array(self._tokens, np.uint32))
+        save_array(self._path("documents", self._count), documents)
+        self._count += 1
+        self._begin()
 
-def _keys(path: Path, lengths: NDArray[np.uint32]) -> Iterator[NDArray[np.uint64]]:
-    """Yield the pairs of a block's postings as integers, a chunk at a time."""
-    docs, tfs = load_array(path / "docs.npy"), load_array(path / "tfs.npy")
-    for start in range(0, len(docs), _CHUNK):
-        chunk = slice(start, start + _CHUNK)
-        yield tfs[chunk].astype(np.uint64) << np.uint64(32) | lengths[docs[chunk]]
+    def _path(self, what: str, block: int) -> Path:
+        return self._directory / f"{what}-{block}.npy"
 
+    def sort(
+        self, ranks: NDArray[np.int64], lengths: NDArray[np.uint32]
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        """Sort the postings of each block by (term, document), repeats counted.
 
-def _pairs(blocks: list[Path], lengths: NDArray[np.uint32]) -> _Pairs:
-    """Count the pairs, so that frequent ones get small codes and their values share the cache."""
-    keys, counts = np.empty(0, np.uint64), np.empty(0, np.int64)
-    for chunk in itertools.chain.from_iterable(_keys(path, lengths) for path in blocks):
-        new_keys, new_counts = np.unique(chunk, return_counts=True)
-        keys, places = np.unique(np.concatenate([keys, new_keys]), return_inverse=True)
-        counts = np.bincount(places, np.concatenate([counts, new_counts])).astype(np.int64)
-    keys = keys[np.argsort(-counts, kind="stable")]
-    return _Pairs(keys, np.argsort(keys, kind="stable"))
+        Returns:
+            The number of postings of each term, and the distinct `_pairs`: the most frequent
+            first, so that they get small codes and their values share the processor's cache.
+        """
+        counts = np.zeros(len(ranks), np.int64)
+        pairs, frequency = np.empty(0, np.uint64), np.empty(0, np.int64)
+        for block in range(self._count):
+            postings = ranks[load_array(self._path("tokens", block))] << 32
+            postings |= load_array(self._path("documents", block))
+            postings, tfs = np.unique(postings, return_counts=True)
+            save_array(self._path("postings", block), postings)
+            save_array(self._path("tfs", block), tfs, np.uint32)
+            for what in ("tokens", "documents"):
+                self._path(what, block).unlink()
+            counts += np.bincount(postings >> 32, minlength=len(counts))
+            new, times = np.unique(_pairs(tfs, lengths[postings & 0xFFFFFFFF]), return_counts=True)
+            pairs, places = np.unique(np.concatenate([pairs, new]), return_inverse=True)
+            frequency = np.bincount(places, np.concatenate([frequency, times])).astype(np.int64)
+        return counts, pairs[np.argsort(-frequency, kind="stable")]
 
-
-def _parts(path: Path, block: int) -> Iterator[_Part]:
-    starts = load_array(path / "starts.npy")
-    docs, codes = load_array(path / "docs.npy"), load_array(path / "codes.npy")
-    terms = StringTable(path / "terms")
-    low = 0
-    for number in range(len(terms)):
-        high = starts.item(number + 1)
-        yield _Part(terms.bytes_at(number), block, docs[low:high], codes[low:high])
-        low = high
-
-
-def _merge(
-    blocks: list[Path],
-    directory: Path,
-    pairs: _Pairs,
-    lengths: NDArray[np.uint32],
-    progress: Callable[..., Any],
-) -> tuple[int, int]:
-    """Merge the blocks into the final arrays; return the counts of terms and postings."""
-    code_type = np.min_scalar_type(max(len(pairs.keys), 2**16) - 1)  # two bytes, or else four
-    for path in blocks:
-        with ArrayWriter(path / "codes.npy", code_type) as writer:
-            for keys in _keys(path, lengths):
-                writer.append(pairs.codes(keys))
-        (path / "tfs.npy").unlink()
-    while len(blocks) > _MERGED:  # in rounds, because each block keeps four files open
-        groups = [blocks[start : start + _MERGED] for start in range(0, len(blocks), _MERGED)]
-        blocks = []
-        for group in groups:
-            blocks.append(group[0].with_name(f"{group[0].name}-merged"))
-            _merge_once(group, blocks[-1], code_type, progress)
-            for path in group:
-                shutil.rmtree(path)
-    return _merge_once(blocks, directory, code_type, progress)
-
-
-def _merge_once(
-    blocks: list[Path], directory: Path, code_type: np.dtype[Any], progress: Callable[..., Any]
-) -> tuple[int, int]:
-    """Merge some blocks into one; return the counts of terms and postings."""
-    docs = ArrayWriter(directory / "docs.npy", np.uint32)
-    codes = ArrayWriter(directory / "codes.npy", code_type)
-    sizes = array("q", [0])
-    parts = heapq.merge(
-        *(_parts(path, number) for number, path in enumerate(blocks)),
-        key=lambda part: (part.term, part.block),
-    )
-    parts = progress(parts, total=None, desc="merge", unit="list") if len(blocks) > 1 else parts
-    last: bytes | None = None
-    with docs, codes, StringTableWriter(directory / "terms") as terms:
-        for part in parts:
-            if part.term != last:
-                last = part.term
-                sizes.append(0)
-                terms.add(last)
-            sizes[-1] += len(part.docs)
-            docs.append(part.docs)
-            codes.append(part.codes)
-    starts = np.cumsum(np.frombuffer(sizes, np.int64))
-    save_array(directory / "starts.npy", starts)
-    return len(starts) - 1, int(starts[-1])
+    def gather(
+        self, starts: NDArray[np.int64], progress: Callable[..., Any]
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint32]]]:
+        """Yield all postings in order and their term frequencies, some terms at a time."""
+        edges = [0]
+        while edges[-1] < len(starts) - 1:
+            end = int(np.searchsorted(starts, starts[edges[-1]] + _GATHERED, side="right")) - 1
+            edges.append(max(end, edges[-1] + 1))
+        ranges: Iterable[tuple[int, int]] = itertools.pairwise(edges)
+        if self._count > 1:
+            ranges = progress(ranges, total=len(edges) - 1, desc="merge", unit="part")
+        for first, last in ranges:
+            parts, tfs = [], []
+            for block in range(self._count):
+                postings = load_array(self._path("postings", block), np.int64)
+                low, high = np.searchsorted(postings, [first << 32, last << 32])
+                parts.append(np.array(postings[low:high]))
+                tfs.append(load_array(self._path("tfs", block))[low:high])
+            gathered = np.concatenate(parts)
+            order = np.argsort(gathered, kind="stable")  # nearly sorted, in runs
+            yield gathered[order], np.concatenate(tfs)[order]

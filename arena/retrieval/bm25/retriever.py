@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from arena._internal.arrays import StringTable, damaged, load_array
 from arena._internal.cores import cores
-from arena.retrieval._bm25 import BM25
+from arena.retrieval._lexical import LexicalEngine
 from arena.retrieval.base import RETRIEVERS, Ranking, Request, Scope
 from arena.text import analyze
 
@@ -40,16 +40,7 @@ _THREADS_FROM = 250_000  # documents of a scope; below, threads cost more than t
 
 
 class _ScopeStatistics(NamedTuple):
-    """A scope, and the statistics of the documents that count for it.
-
-    Attributes:
-        end: End of the scope.
-        excluded: Documents below `end` that do not exist, ascending.
-        horizon: Documents below this count for the statistics,
-        hidden: except these, ascending.
-        documents: Number of the documents that count.
-        average: Their average length.
-    """
+    """What the kernels take of a scope; the names are those of `Counted`."""
 
     end: int
     excluded: NDArray[np.int64]
@@ -60,41 +51,22 @@ class _ScopeStatistics(NamedTuple):
 
 
 @RETRIEVERS.register("bm25")
-class BM25Retriever(BM25):
+class BM25Retriever(LexicalEngine):
     """BM25 with the statistics of the cutoff, exact and deterministic."""
 
-    name = "bm25"
-
-    def __init__(
-        self, directory: Path, *, statistics: str = "cutoff", k1: float = 0.9, b: float = 0.4
-    ) -> None:
-        """Open the index in `directory`, memory-mapped.
-
-        Args:
-            directory: Directory that `build` wrote into.
-            statistics: ``"cutoff"`` or ``"corpus"``, see the module.
-            k1: Saturation of the term frequency, in [0, 1e6].
-            b: Weight of the document length, in [0, 1].
-
-        Raises:
-            DataError: if an option is out of its range.
-        """
+    def load(self, directory: Path) -> None:
+        """Open the posting lists."""
         # It compiles: only where a search is wanted.
         from arena.retrieval.bm25 import _kernel
 
-        super().__init__(statistics, k1, b)
         self._kernel = _kernel
         table = StringTable(directory / "terms")
-        self._directory, self._table = directory, table.arrays()
+        self._table = table.arrays()
         self._starts = load_array(directory / "starts.npy", np.int64, size=len(table) + 1)
         self._docs = load_array(directory / "docs.npy", np.uint32)
         self._codes = load_array(
             directory / "codes.npy", np.uint16, np.uint32, size=len(self._docs)
         )
-        self._lengths = load_array(directory / "lengths.npy", np.uint32)
-        size = len(self._lengths) + 1
-        self._documents_before = load_array(directory / "documents_before.npy", np.int64, size=size)
-        self._length_before = load_array(directory / "length_before.npy", np.int64, size=size)
         self._values = Values(directory, self._k1, self._b, empty=not len(self._docs))
         self._free_sums: list[NDArray[np.float64]] = []  # zeros, between searches
         self._known_terms: dict[str, int] = {}
@@ -196,15 +168,12 @@ class BM25Retriever(BM25):
         """Return the statistics of a scope."""
         statistics = self._known_scopes.get(scope)
         if statistics is None:
-            total = len(self._lengths)
-            end = min(scope.end, total)
-            excluded = np.array([d for d in scope.excluded if d < end], np.int64)
-            at_cutoff = self._statistics == "cutoff"
-            horizon, hidden = (end, excluded) if at_cutoff else (total, _NONE)
-            documents = self._documents_before.item(horizon) - len(hidden)
-            length = self._length_before.item(horizon) - int(self._lengths[hidden].sum())
-            average = length / documents if documents else 0.0
-            statistics = _ScopeStatistics(end, excluded, horizon, hidden, documents, average)
+            counted = self._counted(scope)
+            excluded, hidden = (np.array(d, np.int64) for d in (counted.excluded, counted.hidden))
+            statistics = _ScopeStatistics(
+                counted.end, excluded, counted.horizon, hidden, counted.documents,
+                counted.length / counted.documents if counted.documents else 0.0,
+            )  # fmt: skip
             if len(excluded) <= _EXCLUDED:
                 if len(self._known_scopes) >= _SCOPES:
                     self._known_scopes = {}

@@ -3,77 +3,77 @@
 Lucene keeps document i of its index where ours has the i-th searchable paper, so a cutoff is a
 range of its document numbers, and a search scores that range and no more. What Lucene takes from
 the whole index, the number of documents, their average length and the document frequency of a
-term, is given to it for the scope (see `_searcher`).
+term, is given to it for the scope (see `_worker`).
+
+Java runs in a process of its own, one for each opened engine and each process that searches.
 """
 
 from __future__ import annotations
 
+import os
+import threading
+import weakref
 from collections import Counter
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from arena._internal.arrays import load_array
-from arena._internal.cores import cores
-from arena._internal.lazy import once
+from arena._internal.arrays import load_array, save_array
 from arena.errors import CorpusError
-from arena.retrieval._bm25 import BM25
+from arena.retrieval._lexical import LexicalEngine
 from arena.retrieval.base import RETRIEVERS, OpenedIndex, Ranking, Request, Scope
-from arena.retrieval.lucene import _jvm
-from arena.retrieval.lucene._searcher import REBUILD, SEGMENT, LuceneSearcher, Statistics
+from arena.retrieval.lucene._java import requirements
+from arena.retrieval.lucene._process import JavaProcess
 from arena.text import analyze
+
+SEGMENT = "segment"
+"""Directory of Lucene's own files."""
 
 
 @RETRIEVERS.register("lucene")
-class LuceneRetriever(BM25):
+class LuceneRetriever(LexicalEngine):
     """Lucene's BM25 with the statistics of the cutoff, its index on disk."""
 
-    name = "lucene"
-
-    def __init__(
-        self, directory: Path, *, statistics: str = "cutoff", k1: float = 0.9, b: float = 0.4
-    ) -> None:
-        """Open the index in `directory`; Java starts with the first search.
-
-        Args:
-            directory: Directory that `build` wrote into.
-            statistics: ``"cutoff"`` or ``"corpus"``, as those of ``bm25``.
-            k1: Saturation of the term frequency, in [0, 1e6].
-            b: Weight of the document length, in [0, 1].
-
-        Raises:
-            DataError: if an option is out of its range.
-            CorpusError: if the index is damaged.
-            ArenaError: if a package or Java is absent.
-        """
-        super().__init__(statistics, k1, b)
-        _jvm.requirements()
+    def load(self, directory: Path) -> None:
+        """Open the arrays; Java starts with the first search."""
+        requirements()
         # Java opens its files with the first search; the arrays of another index would give wrong
         # scores.
         self._opened = OpenedIndex(directory, "documents_before.npy")
-        try:
-            before = load_array(directory / "documents_before.npy", np.int64)
-            lengths = load_array(directory / "length_before.npy", np.int64, size=len(before))
-            self._documents = load_array(directory / "documents.npy", np.uint32)
-        except FileNotFoundError as error:
-            raise _damaged(directory, f"{Path(error.filename).name} is missing") from None
+        self._documents = load_array(directory / "documents.npy", np.uint32)
+        before = self._documents_before
         if not len(before) or len(self._documents) != before[-1]:
-            raise _damaged(directory, "its arrays do not belong together")
+            raise self._damaged("its arrays do not belong together")
         if not any((directory / SEGMENT).glob("segments_*")):
-            raise _damaged(directory, f"{SEGMENT}/segments_* is missing")
-        self._opened.check()
-        self._documents_before, self._length_before = before, lengths
-        self._segment = directory / SEGMENT
+            raise self._damaged(f"{SEGMENT}/segments_* is missing")
+        self._processes: dict[int, JavaProcess] = {}
+        self._locks: dict[int, threading.Lock] = {}
+        weakref.finalize(self, _end, self._processes)
 
     @classmethod
-    def write(cls, *arguments: Any) -> dict[str, Any]:
-        """Write a Lucene index."""
-        from arena.retrieval.lucene import _build
-
-        return _build.build(*arguments)
+    def write(
+        cls, texts: Any, directory: Path, lengths: NDArray[np.uint32], progress: Callable[..., Any]
+    ) -> dict[str, Any]:
+        """Write a Lucene index in a process of its own; this one stays free of Java."""
+        documents = []
+        process = JavaProcess(
+            "the lucene index cannot be written",
+            "write", str(directory / SEGMENT), str(os.getpid()),
+        )  # fmt: skip
+        with closing(process):
+            for document, text in texts:
+                terms = analyze(text)
+                documents.append(document)
+                lengths[document] = len(terms)
+                process.send(" ".join(terms))
+            process.send(None)
+            counts = process.receive()
+        save_array(directory / "documents.npy", np.array(documents, np.uint32))
+        return {"jar": requirements().jar.name, **process.versions, **counts}
 
     def search(self, query: str, k: int, scope: Scope) -> Ranking:
         """Return the `k` best documents of `scope` that hold a term of `query`.
@@ -81,57 +81,87 @@ class LuceneRetriever(BM25):
         Scores are Lucene's float32.
 
         Raises:
-            ArenaError: in a process forked after Java had started, or if Java runs out of memory.
+            ArenaError: if Java does not start, or runs out of memory.
             CorpusError: if Lucene cannot read its files.
         """
-        before = self._documents_before
-        limit = min(scope.end, len(before) - 1)
-        end = before.item(limit)
-        excluded = tuple(before.item(d) for d in scope.excluded if d < limit)
-        k = min(k, end - len(excluded))
-        terms = Counter(analyze(query)) if k > 0 else None
-        if not terms:
-            return Ranking(np.empty(0, np.int64), np.empty(0))
-        # In the order of their bytes: sums do not depend on the order of the words.
-        ordered = sorted(terms.items(), key=lambda item: item[0].encode("utf-8", "surrogatepass"))
-        statistics = self._counts(limit, scope.excluded)
-        _jvm.start()
-        doing = f"{str(self._segment)!r} cannot be searched"
-        with _jvm.java_errors(doing, REBUILD, CorpusError):
-            numbers, scores = self._searcher.search(ordered, k, end, excluded, statistics)
-        return Ranking(self._documents[numbers].astype(np.int64), scores.astype(np.float64))
+        return self.search_batch([Request(query, k, scope)])[0]
 
     def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
         """Return what `search` returns for each request, in order; Lucene scores on all cores.
 
         They are those that the process may use, `os.sched_getaffinity`.
         """
-        workers = min(cores(), len(requests))
-        if workers < 2:
-            return super().search_batch(requests)
-        with ThreadPoolExecutor(workers) as pool:
-            return list(pool.map(lambda request: self.search(*request), requests))
+        prepared = [self._prepare(*request) for request in requests]
+        asked = [arguments for arguments in prepared if arguments is not None]
+        answers = iter(self._ask(asked) if asked else ())
+        return [
+            self._ranking([] if arguments is None else next(answers)["scoreDocs"])
+            for arguments in prepared
+        ]
 
-    @once
-    def _searcher(self) -> LuceneSearcher:
-        with _jvm.lock:
-            self._opened.check()
-            searcher = LuceneSearcher(self._segment, len(self._documents), self._k1, self._b)
-            self._opened.check()
-            return searcher
+    def _prepare(self, query: str, k: int, scope: Scope) -> list[Any] | None:
+        """Return the arguments of a search in Lucene's numbers; None if nothing can match."""
+        counted, before = self._counted(scope), self._documents_before
+        end = before.item(counted.end)
+        k = min(k, end - len(counted.excluded))
+        terms = Counter(analyze(query)) if k > 0 else None
+        if not terms:
+            return None
+        # In the order of their bytes: sums do not depend on the order of the words.
+        ordered = sorted(terms.items(), key=lambda item: item[0].encode("utf-8", "surrogatepass"))
+        statistics = (self._statistics == "cutoff", counted.documents, counted.length)
+        return [ordered, k, end, [before.item(d) for d in counted.excluded], statistics]
 
-    def _counts(self, limit: int, excluded: tuple[int, ...]) -> Statistics:
-        """Return what is counted: the documents before `limit`, or those of the corpus."""
-        lengths = self._length_before
-        if self._statistics == "corpus":
-            return Statistics(False, len(self._documents), lengths.item(-1))
-        hidden = [d for d in excluded if d < limit]
-        return Statistics(
-            True,
-            self._documents_before.item(limit) - len(hidden),
-            lengths.item(limit) - sum(lengths.item(d + 1) - lengths.item(d) for d in hidden),
+    def _ranking(self, hits: list[dict[str, Any]]) -> Ranking:
+        numbers = np.array([hit["doc"] for hit in hits], np.int64)
+        scores = np.array([hit["score"] for hit in hits], np.float32)
+        return Ranking(self._documents[numbers].astype(np.int64), scores.astype(np.float64))
+
+    def _ask(self, batch: list[Any]) -> list[dict[str, Any]]:
+        """Return Lucene's hits, from the process that this one has for them."""
+        # Of each process its own: a forked one has the memory of this one and none of its threads.
+        own = os.getpid()
+        with self._locks.setdefault(own, threading.Lock()):
+            try:
+                process = self._processes.get(own)
+                if process is None:
+                    process = self._processes[own] = self._start()
+                process.send(batch)
+                return process.receive()["hits"]  # type: ignore[no-any-return]
+            except OSError as error:  # of Lucene, which can answer the next question
+                raise self._damaged(str(error)) from None
+            except BaseException:  # Ctrl-C among them: the answer would come to the next question
+                if process := self._processes.pop(own, None):
+                    process.close()
+                raise
+
+    def _start(self) -> JavaProcess:
+        self._opened.check()
+        segment = self._directory / SEGMENT
+        process = JavaProcess(
+            f"{str(segment)!r} cannot be searched",
+            "search", str(segment), str(os.getpid()), str(self._k1), str(self._b),
+        )  # fmt: skip
+        try:
+            documents, segments = process.receive()["shape"]
+            self._opened.check()
+            if (segments, documents) != (1, len(self._documents)):
+                raise self._damaged(
+                    f"{SEGMENT} holds {documents} documents in {segments} segments, not "
+                    f"{len(self._documents)} in one"
+                )
+        except BaseException:
+            process.close()
+            raise
+        return process
+
+    def _damaged(self, why: str) -> CorpusError:
+        return CorpusError(
+            f"the lucene index in {str(self._directory)!r} is damaged: {why}. Build it again with "
+            "`arena-corpus index` and --overwrite."
         )
 
 
-def _damaged(directory: Path, what: str) -> CorpusError:
-    return CorpusError(f"the lucene index in {str(directory)!r} is damaged: {what}. {REBUILD}")
+def _end(processes: dict[int, JavaProcess]) -> None:
+    if process := processes.get(os.getpid()):
+        process.close()

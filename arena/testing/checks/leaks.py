@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.files import sha256_file, sha256_json, write_json
-from arena.testing.audited import check_attributes
 from arena.testing.checks.budgets import calls_about
 from arena.testing.contract import Subject
 from arena.testing.episodes import Trace, first_difference, plain, replay
-from arena.testing.exposure import Exposure
+from arena.testing.exposure import Exposure, check_attributes
+from arena.testing.reference import PlainView
 from arena.testing.report import CHECKS, require
 from arena.testing.walk import parsed, strings, values_of, walk
 
@@ -29,14 +29,15 @@ def no_future(subject: Subject) -> str:
     """No result shows a paper or a day from the cutoff on; `arena audit` digs deeper."""
     exposure, env, count = Exposure(subject.facts), subject.make(), 0
     for recorded in subject.traces:
-        reach = subject.facts.reach(recorded.start[1]["survey"])
+        cutoff, survey = recorded.start[0]["cutoff"], recorded.start[1]["survey"]
+        view = PlainView(subject.facts, cutoff, (survey,))
         for trace in (recorded, replay(env, _around(recorded, subject))):
             sent = {trace.start[0]["topic"]}
             for number, (observation, *_) in enumerate([trace.start, *trace.steps]):
                 sent |= {text for _, text in strings(trace.actions[:number])}
                 result = parsed(observation["result"])
-                for _, what in exposure.find(result, reach, sent):
-                    where = f"seed {trace.seed}, step {number}, cutoff {observation['cutoff']}"
+                for _, what in exposure.find(result, view, sent):
+                    where = f"seed {trace.seed}, step {number}, cutoff {cutoff}"
                     require(False, f"{where}: {what}")
                 count += len(values_of("id", result))
     return f"{subject.counted()}, and links of {_PAPERS} papers of each; {count} ids"

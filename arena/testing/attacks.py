@@ -1,0 +1,266 @@
+"""Actions of an agent that knows the whole corpus and the labels, and wants to see the future."""
+
+from __future__ import annotations
+
+import json
+import random
+import string
+from collections.abc import Collection, Container, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from arena.testing.actions import RandomPlayer, Schemas
+from arena.testing.files import NEVER, StoredPaper, StoredSurvey
+from arena.testing.reference import PlainView
+from arena.testing.walk import strings
+
+_LOOKALIKES = str.maketrans("aceopxyABCEHKMOPTX", "асеорхуАВСЕНКМОРТХ")
+_JUNK = (
+    "", " ", "\x00", "\ud800", "0", "-1", "None", "null", "'", '"', "\\", "../papers.parquet",
+    "%s%n{0}", "\u202e\u200b", "𝔖𝔲𝔯𝔳𝔢𝔶", "深層学習", "; DROP TABLE papers",
+)  # fmt: skip
+
+
+class SentCall(NamedTuple):
+    """An action as it is sent; `tool` is empty if it is malformed and must be refused."""
+
+    action: Any
+    tool: str = ""
+    arguments: Mapping[str, Any] = {}
+
+
+class Attack(NamedTuple):
+    """Actions that are sent one after the other because their answers belong together.
+
+    Attributes:
+        calls: The calls in order.
+        ids: Of twins, the same call with different ids: first the hidden id, then ids that no
+            paper has. Empty for other calls.
+        offset: If there are two calls and no ids, the second one asks for the hits of the first
+            one from this place on.
+    """
+
+    calls: tuple[SentCall, ...]
+    ids: tuple[str, ...] = ()
+    offset: int = 0
+
+
+class Attacker(RandomPlayer):
+    """Draws what to send in one episode, with full knowledge of the corpus and of the labels.
+
+    Args:
+        view: The papers that exist in the episode.
+        rng: Source of randomness.
+        survey: Survey of the episode; None for none.
+        tools: Schemas of the tools.
+        unproven: Names of the tools whose results are not predicted: attacked more often.
+        malformed: Actions that are no well-formed calls.
+    """
+
+    usual = 0.0
+
+    def __init__(
+        self,
+        view: PlainView,
+        rng: random.Random,
+        survey: StoredSurvey | None = None,
+        tools: Schemas | None = None,
+        unproven: Collection[str] = (),
+        malformed: Sequence[Any] = (),
+    ) -> None:
+        super().__init__(tools or {}, rng)
+        self._view, self._facts, self._survey = view, view.facts, survey
+        self._unproven, self._malformed, self._twin_id = sorted(unproven), malformed, ""
+        gains = survey.gains if survey else {}
+        rows = survey.references if survey else ()
+        self._gold = list(gains)
+        self._named: dict[str, list[str]] = {
+            "late": [r["reference"] for r in rows if r["reference"] not in gains],
+            "excluded": sorted(view.excluded),
+            "survey": list(self._facts.surveys),
+        }
+        days, surveys = self._facts.days, self._facts.survey
+        hidden = ~view.mask & ~surveys
+        later = hidden & (days > view.day) & (days < NEVER)
+        # Later papers more often: a leaking tool most likely knows these.
+        pools = (
+            later,
+            later,
+            later,
+            hidden & (days == view.day),
+            hidden & (days == NEVER),
+            surveys,
+        )
+        self._hidden = [pool.nonzero()[0] for pool in pools if pool.any()]
+        weights = {"search": 25, "read": 16, "submit": 3, "organize": 3, "finish": 1}
+        self._weights = {name: weights.get(name, 8) for name in self.tools}
+        self._weights |= dict.fromkeys(self._unproven, 25)
+        self._weights |= {"<malformed>": 6, "<paged>": 6 * ("search" in self.tools)}
+        self._weights["<twin>"] = 18 + 18 * len(self._unproven)
+
+    def attack(self) -> Attack:
+        """Return what to send next."""
+        (kind,) = self.rng.choices(list(self._weights), list(self._weights.values()))
+        if kind == "<malformed>":
+            return Attack((SentCall(self.rng.choice(self._malformed)),))
+        if kind == "<twin>":
+            return self._twin()
+        if kind == "<paged>":
+            part = self.tools["search"]["properties"]
+            offset = self.rng.randint(1, part["k"]["maximum"] - 1)
+            k = self.rng.randint(1, part["k"]["maximum"] - offset)
+            same = {"query": self.text(), "retriever": self.rng.choice(part["retriever"]["enum"])}
+            calls = ({"k": offset + k}, {"k": k, "offset": offset})
+            return Attack(tuple(self._call("search", same | more) for more in calls), (), offset)
+        return Attack((self._call(kind, self.draw(self.tools[kind])),))
+
+    def hidden_id(self) -> str:
+        """Draw an id that must be refused; a few may exist by chance."""
+        rng = self.rng
+        kinds = {"paper": 55, "excluded": 8, "survey": 7, "late": 8, "mutated": 17, "junk": 5}
+        (kind,) = rng.choices(list(kinds), list(kinds.values()))
+        if kind == "paper" and (paper := self._paper(False)) is not None:
+            return paper.id
+        if named := self._named.get(kind):
+            return rng.choice(named)
+        if kind == "junk" or not self._facts.papers:
+            return rng.choice(_JUNK)
+        return mutated(rng.choice(self._facts.papers).id, rng)
+
+    def paper_id(self) -> str:
+        """Draw an id, mostly of a paper in reach, often a reference; in a twin the hidden one."""
+        if self._twin_id:
+            return self._twin_id
+        roll = self.rng.random()
+        if roll < 0.25 and self._gold:
+            return self.rng.choice(self._gold)
+        if roll < 0.7 and (paper := self._paper(True)) is not None:
+            return paper.id
+        return self.hidden_id()
+
+    def paper_ids(self) -> list[str]:
+        """Draw ids mostly of papers in reach, or all gold; in a twin with the hidden one."""
+        rng = self.rng
+        if self._gold and rng.random() < 0.2 and not self._twin_id:
+            return self._gold
+        drawn = [self._paper(True) for _ in range(rng.choice((0, 1, 3, 20)))]
+        ids = [paper.id for paper in drawn if paper is not None]
+        if self._twin_id:
+            return [*ids[:5], self._twin_id]
+        if rng.random() < 0.015:
+            return [*map(str, range(1_001))]
+        return [*ids, self.paper_id()] if rng.random() < 0.15 else ids
+
+    def text(self) -> str:
+        """Draw a query: a title, some words or the rarest words of any paper or survey, or junk."""
+        rng = self.rng
+        if rng.random() < 0.08:
+            return rng.choice((self.hidden_id(), rng.choice(_JUNK), "the of and", "x" * 10_000))
+        references = self._gold if rng.random() < 0.7 else self._named["late"]
+        surveys: list[Any] = [self._survey] if self._survey else [*self._facts.surveys.values()]
+        about: Any = rng.choice((
+            self._paper(True),
+            self._paper(False),
+            self._facts.by_id.get(rng.choice(references or [""])),
+            rng.choice(surveys or [None]),
+        ))  # fmt: skip
+        form = rng.choice(("title", "some", "some", "rarest"))
+        title = about.title if about else ""
+        if form == "title" or isinstance(about, StoredSurvey):
+            return title
+        words = f"{title} {about.abstract}".split() if about else []
+        if form == "rarest":  # mostly the longest
+            words = sorted(words, key=len)[-3:]
+        return " ".join(rng.sample(words, min(len(words), rng.choice((1, 2, 4, 30)))))
+
+    def tree(self) -> dict[str, Any]:
+        """Draw a mind-map with ids, or take the survey's own."""
+        own = self._survey.mind_map if self._survey else None
+        if isinstance(own, dict) and not self._twin_id and self.rng.random() < 0.4:
+            return own
+        return super().tree()
+
+    def _call(self, tool: str, arguments: dict[str, Any]) -> SentCall:
+        """Write the call in one of the forms that an environment accepts."""
+        action: Any = {"tool": tool, "arguments": arguments}
+        if self.rng.random() < 0.3:
+            action = json.dumps(action, ensure_ascii=self.rng.random() < 0.5)
+        return SentCall(action, tool, arguments)
+
+    def _twin(self) -> Attack:
+        """Return one call with a hidden id, and the same with ids that no paper has.
+
+        Two such ids show whether an unproven tool answers differently every time.
+        """
+        hidden, known = self.hidden_id(), self._facts.by_id
+        twins = [twin_of(hidden, known, self.rng) for _ in range(2)]
+        tool = self.rng.choice([*self.tools, *4 * self._unproven])
+        if None not in twins and hidden not in self._view:
+            self._twin_id = hidden
+            first = self.draw(self.tools[tool])
+            self._twin_id = ""
+            ids = (hidden, *map(str, twins[: 1 + (tool in self._unproven)]))
+            if any(text == hidden for _, text in strings(first)):
+                return Attack(
+                    tuple(self._call(tool, _replaced(first, hidden, each)) for each in ids), ids
+                )
+        return Attack((self._call(tool, self.draw(self.tools[tool])),))
+
+    def _paper(self, visible: bool) -> StoredPaper | None:
+        """Draw a paper that is in reach or one that is not; None if there is none."""
+        pools = [self._view.numbers] if visible else self._hidden
+        pool = self.rng.choice(pools) if pools else ()
+        return self._facts.papers[int(self.rng.choice(pool))] if len(pool) else None
+
+
+def _replaced(value: dict[str, Any], old: str, new: str) -> Any:
+    """Return a copy of a value of JSON in which each string `old` is `new`."""
+    return json.loads(json.dumps(value).replace(json.dumps(old), json.dumps(new)))
+
+
+def mutated(paper_id: str, rng: random.Random) -> str:
+    """Return an id that looks like `paper_id`; it is almost never the id of a paper."""
+    wide = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in paper_id)
+    digits = "".join(c for c in paper_id if c.isdigit())
+    ends = ("\n", "\u200b", "\x00", "\ud800", "v2", paper_id)
+    forms = (paper_id.upper(), paper_id.swapcase(), paper_id.title(), repr(paper_id), digits, wide)
+    cuts = (paper_id[:-1], paper_id[1:], paper_id[:1], paper_id[::-1])
+    starts = (f" {paper_id}", f"\ufeff{paper_id}", paper_id.translate(_LOOKALIKES))
+    return rng.choice((*(paper_id + end for end in ends), *forms, *cuts, *starts))
+
+
+def twin_of(paper_id: str, known: Container[str], rng: random.Random) -> str | None:
+    """Return an id of the same shape that no paper has, or None if there is none.
+
+    Args:
+        paper_id: Id whose ASCII letters and digits are replaced by others of their kind.
+        known: The ids of all papers.
+        rng: Source of randomness.
+    """
+    kinds = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
+    for _ in range(20):
+        pools = [next((kind for kind in kinds if c in kind), c) for c in paper_id]
+        made = "".join(map(rng.choice, pools))
+        if made != paper_id and made not in known:
+            return made
+    return None
+
+
+def without_ids(value: Any, paper_id: str) -> Any:
+    """Return a value of JSON with every quotation of an id, also in keys, replaced by ``<id>``.
+
+    A message quotes the ``repr`` of a value, and cuts long ones.
+    """
+    if isinstance(value, dict):
+        return {without_ids(k, paper_id): without_ids(v, paper_id) for k, v in value.items()}
+    if isinstance(value, list):
+        return [without_ids(item, paper_id) for item in value]
+    if not isinstance(value, str) or value == paper_id:
+        return "<id>" if value == paper_id else value
+    # Half a surrogate pair is another character once it stands in a mind-map.
+    joined = paper_id.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    for written in (paper_id, joined):
+        quoted = repr(written[:80])
+        whole = [written] if len(written) > 4 else []  # a "t" is in any text
+        for form in (quoted, f"{quoted[:77]}...", repr(written), *whole):
+            value = value.replace(form, "<id>")
+    return value

@@ -1,0 +1,178 @@
+"""A reference implementation of the views of a corpus, computed from the rows without an index.
+
+`PlainView` has the methods of `arena.CorpusView` and shares no code with it, only the analyzer of
+``bm25`` and the types of papers. The audit calls both, and plays the tools over both.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.errors import UnknownPaperError, clip
+from arena.papers import Brief, Paper, Section
+from arena.testing.files import Facts, StoredPaper
+from arena.text import analyze
+
+TOLERANCE = 1e-9
+
+
+class PlainView:
+    """The papers that exist before a cutoff, by the rule as it is documented.
+
+    Args:
+        facts: The whole corpus.
+        cutoff: Day of the cutoff, ``YYYY-MM-DD``.
+        excluded: Ids of papers that are left out.
+        engine: Name of the engine that searches it.
+
+    Attributes:
+        mask: Which documents exist; bool, shape (n,).
+        numbers: Their document numbers, ascending.
+    """
+
+    def __init__(
+        self, facts: Facts, cutoff: str, excluded: Collection[str] = (), engine: str = ""
+    ) -> None:
+        self.facts, self.cutoff, self.engine = facts, cutoff, engine
+        self.excluded, self.day = frozenset(excluded), dt.date.fromisoformat(cutoff).toordinal()
+        self.mask: NDArray[np.bool_] = (facts.days < self.day) & ~facts.survey
+        for paper_id in self.excluded & facts.by_id.keys():
+            self.mask[facts.by_id[paper_id].number] = False
+        self.numbers = np.flatnonzero(self.mask)
+
+    def row(self, paper_id: object) -> StoredPaper | None:
+        """Return the row of a paper if it exists here, else None."""
+        row = self.facts.by_id.get(paper_id) if isinstance(paper_id, str) else None
+        return row if row and self.mask[row.number] else None
+
+    def linked(self, name: str, row: StoredPaper) -> list[str]:
+        """Return the ids of the ``references`` or ``citations`` of a paper, in document order."""
+        links = self.facts.cited if name == "references" else self.facts.citing
+        return [self.facts.papers[n].id for n in links.get(row.number, ()) if self.mask[n]]
+
+    def why_not(self, paper_id: object) -> tuple[str, str]:
+        """Return why an id does not exist here, in a word or two and as a clause."""
+        row = self.facts.by_id.get(paper_id) if isinstance(paper_id, str) else None
+        if row is None:
+            kind = "survey task" if paper_id in self.facts.surveys else "unknown"
+            return kind, "is in no row of papers.parquet"
+        if row.survey or row.date is None:
+            return ("survey", "is a survey") if row.survey else ("undated", "is undated")
+        if row.day < self.day:
+            return "excluded", "is excluded"
+        kind = "of the cutoff's day" if row.day == self.day else "later"
+        return kind, f"is dated {row.date}, not before {self.cutoff}"
+
+    # The methods of `CorpusView`.
+
+    def paper(self, paper_id: str) -> Paper:
+        """Return the paper with this id; raise UnknownPaperError if it does not exist here."""
+        return Paper(*self._existing(paper_id)[1:9])  # type: ignore[arg-type]
+
+    def briefs(self, paper_ids: Iterable[str]) -> list[Brief]:
+        """Return id, title and date of papers."""
+        rows = map(self._existing, paper_ids)
+        return [Brief(row.id, row.title, str(row.date)) for row in rows]
+
+    def sections(self, paper_id: str) -> list[Section]:
+        """Return the full text in order."""
+        number = self._existing(paper_id).number
+        return [Section(*section) for section in self.facts.sections.get(number, ())]
+
+    def references(self, paper_id: str) -> list[str]:
+        """Return the ids of the papers it cites, in document order."""
+        return self.linked("references", self._existing(paper_id))
+
+    def citations(self, paper_id: str) -> list[str]:
+        """Return the ids of the papers that cite it, in document order."""
+        return self.linked("citations", self._existing(paper_id))
+
+    def citation_count(self, paper_id: str) -> int:
+        """Return how many papers cite it."""
+        return len(self.citations(paper_id))
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __contains__(self, paper_id: object) -> bool:
+        return self.row(paper_id) is not None
+
+    def _existing(self, paper_id: str) -> StoredPaper:
+        if (row := self.row(paper_id)) is None:
+            raise UnknownPaperError(
+                f"no paper {clip(paper_id)} here. Use an id that a search returned."
+            )
+        return row
+
+
+class Bm25:
+    """Scores of docs/bm25.md with k1 = 0.9 and b = 0.4, from the formula.
+
+    Args:
+        facts: The papers.
+        fields: The indexed fields, of ``title``, ``abstract`` and ``fulltext``.
+    """
+
+    def __init__(self, facts: Facts, fields: tuple[str, ...]) -> None:
+        self._lengths = np.zeros(len(facts.papers))
+        postings: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+        for paper in facts.papers:
+            if paper.survey or paper.date is None:
+                continue
+            sections = facts.sections.get(paper.number, ())
+            texts = {"title": [paper.title], "abstract": [paper.abstract]}
+            texts["fulltext"] = [text for section in sections for text in section]
+            text = "\n".join(text for field in fields for text in texts[field])
+            for term, times in Counter(analyze(text)).items():
+                self._lengths[paper.number] += times
+                postings[term][0].append(paper.number)
+                postings[term][1].append(times)
+        self._postings: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {
+            term: (np.array(documents), np.array(counts, np.float64))
+            for term, (documents, counts) in postings.items()
+        }
+
+    def scores(self, query: str, view: PlainView) -> NDArray[np.float64]:
+        """Return the score of every document, shape (n,); 0 for those without a term."""
+        scores = np.zeros(len(self._lengths))
+        total = len(view)
+        average = float(self._lengths[view.numbers].sum()) / max(1, total)
+        for term, times in Counter(analyze(query)).items():
+            documents, counts = self._postings.get(term, (view.numbers[:0], scores[:0]))
+            here = view.mask[documents]
+            documents, counts = documents[here], counts[here]
+            if n := len(documents):
+                idf = math.log(1 + (total - n + 0.5) / (n + 0.5))
+                norm = 0.9 * (1 - 0.4 + 0.4 * self._lengths[documents] / average)
+                scores[documents] += times * idf * counts / (counts + norm)
+        return scores
+
+
+def wrong_scores(
+    expected: NDArray[np.float64], numbers: list[int], scores: list[float], offset: int, k: int
+) -> str | None:
+    """Return what is wrong with the hits of a search, or None.
+
+    Args:
+        expected: Scores of all documents by `Bm25.scores`.
+        numbers: Document numbers of the hits.
+        scores: Scores of the hits.
+        offset: Number of hits that were skipped.
+        k: Number of hits that were asked for.
+    """
+    best = np.sort(expected[expected > 0])[::-1][offset : offset + k]
+    if len(best) != len(scores):
+        return f"{len(scores)} hits where {len(best)} papers match"
+    for number, score, rank in zip(numbers, scores, best.tolist(), strict=True):
+        own = float(expected[number])
+        for should, what in ((own, "should score"), (rank, "stands where the ranking has")):
+            if abs(score - should) > TOLERANCE * max(1.0, should):
+                return f"document {number} scores {score!r} and {what} {should!r}"
+    return None
