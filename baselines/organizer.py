@@ -141,14 +141,13 @@ def best_cut(
     """
     import numpy as np
     from scipy.cluster.hierarchy import linkage
-    from scipy.spatial.distance import squareform
 
     count = len(alike)
     if count == 1:
         return [[0]]
     p = np.rint(_GRID / (1 + np.exp(-(slope * alike + bias)))) / _GRID
     np.fill_diagonal(p, 1.0)
-    merges = linkage(squareform(1 - p, checks=False), "average")
+    merges = linkage((1 - p)[np.triu_indices(count, 1)], "average")
     groups = {paper: [paper] for paper in range(count)}
     pairs, expected = count * (count - 1) / 2, (p.sum() - count) / 2
     within = gained = 0.0

@@ -46,7 +46,10 @@ THINKING = {
 }  # fmt: skip
 # Arithmetic. These could open files that they are told the path of, which no observation tells;
 # and the attributes that do so are named below.
-ARITHMETIC = {"numpy", "numpy.typing", "scipy.cluster.hierarchy", "arena._internal.cores"}
+ARITHMETIC = {
+    "numpy", "numpy.typing", "scipy.cluster.hierarchy", "sklearn.feature_extraction.text",
+    "arena._internal.cores",
+}  # fmt: skip
 # Of `arena` what knows texts and vectors: an encoder opens its own model by its name, and
 # `arena.mindmap.tree` is the type of a mind-map alone (`arena.mindmap` reads files);
 # `arena._internal.options` checks numbers and names.
