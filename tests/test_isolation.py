@@ -77,6 +77,10 @@ def test_a_baseline_reaches_nothing_that_knows_labels(path):
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "threadpoolctl":
             assert [alias.name for alias in node.names] == ["threadpool_limits"]
+        if isinstance(node, ast.ImportFrom) and node.module == "sklearn.feature_extraction.text":
+            assert [alias.name for alias in node.names] == ["TfidfVectorizer"]
+        if isinstance(node, ast.keyword):
+            assert node.arg != "input", "TfidfVectorizer(input='filename') opens files"
         if isinstance(node, ast.ImportFrom) and node.module == "arena.llm":
             # Its modules open files; the public names open templates, prices and answers alone.
             assert {alias.name for alias in node.names} <= set(arena.llm.__all__)
