@@ -9,6 +9,7 @@ from __future__ import annotations
 import calendar
 import datetime as dt
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -17,7 +18,13 @@ from arena.errors import DataError, clip
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 _PATTERN = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?", re.ASCII)
 
+_NAMED = 5
+
 PRECISIONS = ("year", "month", "day")
+GUESSED = "guessed"
+"""Precision of a date that no source states."""
+GUESS_MARK = "†"
+"""Mark of results of surveys whose date is guessed."""
 
 
 class ResolvedDate(NamedTuple):
@@ -25,7 +32,7 @@ class ResolvedDate(NamedTuple):
 
     Attributes:
         day: days since 1970-01-01 (negative before it).
-        precision: ``"year"``, ``"month"`` or ``"day"``: how much the source said.
+        precision: ``"year"``, ``"month"`` or ``"day"``: how much the source said; or `GUESSED`.
     """
 
     day: int
@@ -76,3 +83,20 @@ def format_day(day: int) -> str:
     '1970-01-01'
     """
     return dt.date.fromordinal(int(day) + _EPOCH).isoformat()
+
+
+def guess_note(survey_ids: Sequence[str]) -> str:
+    """Return the footnote to `GUESS_MARK`.
+
+    >>> guess_note(["s1", "s2"])
+    '† The dates of 2 surveys are guessed: s1, s2. Their true cutoffs may be earlier or later.'
+    """
+    number = len(survey_ids)
+    what = (
+        "The date of 1 survey is guessed"
+        if number == 1
+        else (f"The dates of {number} surveys are guessed")
+    )
+    named = ", ".join(survey_ids[:_NAMED]) + ", ..." * (number > _NAMED)
+    cutoffs = "Its true cutoff" if number == 1 else "Their true cutoffs"
+    return f"{GUESS_MARK} {what}: {named}. {cutoffs} may be earlier or later."

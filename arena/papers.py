@@ -47,7 +47,7 @@ class Paper(NamedTuple):
     """What is known of a paper besides its full text.
 
     `date` is the resolved day; `date_precision` says how much of it the source named
-    (``"year"``, ``"month"`` or ``"day"``).
+    (``"year"``, ``"month"`` or ``"day"``), or that none does (``"guessed"``).
     """
 
     id: str

@@ -12,7 +12,6 @@ import duckdb
 import numpy as np
 import orjson
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from arena._internal.arrays import ArrayWriter, StringTableWriter
 from arena._internal.progress import progress
@@ -58,6 +57,13 @@ WHERE NOT d.survey ORDER BY d.document, a.rank, a.file, a.line
 _TEXTS = """
 SELECT d.document, t.sections FROM staged_texts t JOIN documents d USING (id)
 WHERE NOT d.survey ORDER BY d.document, t.file, t.line
+"""
+_STARTS = """
+SELECT coalesce(sum(n) OVER (ORDER BY document ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
+                0)::BIGINT AS start
+FROM (SELECT range::INTEGER AS document FROM range({documents} + 1))
+LEFT JOIN (SELECT document, count(*) AS n FROM ({rows}) GROUP BY document) USING (document)
+ORDER BY document
 """
 _HASHES = pa.schema([("hash", pa.uint64()), ("document", pa.int32())])
 
@@ -123,10 +129,8 @@ def _write_lookup(
             days.append(batch.column(0).to_numpy())
             before = before[-1] + batch.column(1).to_numpy(zero_copy_only=False).cumsum()
             searchable_before.append(before)
-    sections = f"read_parquet({literal(output / layout.SECTIONS)})"
-    with StartsWriter(output / layout.SECTION_STARTS, documents) as starts:
-        for batch in tables(connection, f"SELECT document FROM {sections} ORDER BY document"):
-            starts.add(batch.column(0).to_numpy())
+    sections = f"SELECT document FROM read_parquet({literal(output / layout.SECTIONS)})"
+    write_starts(connection, output / layout.SECTION_STARTS, documents, sections)
     with (
         ArrayWriter(output / layout.ID_HASHES, np.uint64) as hashes,
         ArrayWriter(output / layout.ID_DOCUMENTS, np.uint32) as numbers,
@@ -137,35 +141,20 @@ def _write_lookup(
             numbers.append(batch.column(1).to_numpy())
 
 
-class StartsWriter:
-    """Writes the first row of each document, for rows in document order."""
+def write_starts(
+    connection: duckdb.DuckDBPyConnection, path: Path, documents: int, rows: str
+) -> None:
+    """Write the first row of each document, and after the last one the number of rows.
 
-    def __init__(self, path: Path, documents: int) -> None:
-        self._writer = ArrayWriter(path, np.int64)
-        self._documents = documents
-        self._next = 0  # the document whose start is to be written next
-        self._rows = 0
-
-    def add(self, documents: NDArray[np.int32]) -> None:
-        """Add rows, given as their documents."""
-        if len(documents):
-            last = int(documents[-1]) + 1
-            places = np.searchsorted(documents, np.arange(self._next, last))
-            self._writer.append(self._rows + places)
-            self._next = last
-        self._rows += len(documents)
-
-    def __enter__(self) -> StartsWriter:
-        self._writer.__enter__()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        if kind is None:
-            while self._next <= self._documents:  # a piece at a time: there may be many
-                piece = min(self._documents + 1 - self._next, 1 << 20)
-                self._writer.append(np.full(piece, self._rows, np.int64))
-                self._next += piece
-        self._writer.__exit__(kind, None, None)
+    Args:
+        connection: Connection to the database.
+        path: Path of the array.
+        documents: Number of documents.
+        rows: Query for the column ``document`` of rows that are kept in document order.
+    """
+    with ArrayWriter(path, np.int64) as starts:
+        for batch in tables(connection, _STARTS.format(documents=documents, rows=rows)):
+            starts.append(batch.column(0).to_numpy())
 
 
 class _RowsByDocument:

@@ -15,8 +15,8 @@ from arena._internal.workdir import clear_building, only_writer, other_files, wh
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, clip
 from corpus_builder._index import check_fields, list_files, make_plan, write_index
-from corpus_builder.content import write_content
-from corpus_builder.database import readable_errors
+from corpus_builder.content import DANGLING, write_content
+from corpus_builder.database import count, readable_errors
 from corpus_builder.sources import Source
 from corpus_builder.staging import database, stage
 
@@ -75,7 +75,7 @@ def _build(
     staging.mkdir()
     unknown = stage(source, staging)
     with database(staging) as connection:
-        manifest = write_content(connection, directory, staging)
+        manifest = write_content(connection, directory, staging, count(connection, DANGLING))
     if unknown:
         manifest["unknown_keys"] = unknown
     manifest["source"] = source.describe()

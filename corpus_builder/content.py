@@ -17,15 +17,11 @@ from arena._internal.arrays import ArrayWriter
 from arena._internal.files import sha256_json
 from arena._internal.progress import progress
 from arena.corpus import layout
-from arena.dates import format_day
-from corpus_builder._papers import StartsWriter, write_papers
-from corpus_builder.database import count, execute, literal, rows, tables
+from arena.dates import GUESSED, format_day
+from corpus_builder._papers import write_papers, write_starts
+from corpus_builder.database import count, literal, rows, tables
 from corpus_builder.parquet import RowWriter
 
-HashAndCounts = tuple[str, dict[str, int]]
-"""A content hash, and counts."""
-
-Links = Callable[[duckdb.DuckDBPyConnection, Path], HashAndCounts]
 Once = Callable[[str, Callable[[], Any]], Any]
 
 
@@ -33,8 +29,8 @@ def write_content(
     connection: duckdb.DuckDBPyConnection,
     directory: Path,
     scratch: Path,
+    dangling: int,
     once: Once = lambda _, work: work(),
-    links: Links | None = None,
 ) -> dict[str, Any]:
     """Write all files of a corpus but its indexes and its manifest.
 
@@ -42,53 +38,47 @@ def write_content(
         connection: Connection with the tables of `corpus_builder.staging.database`.
         directory: Directory of the corpus.
         scratch: Directory for temporary files.
+        dangling: Number of references to papers that are not in the corpus.
         once: Function that runs a step, or returns its result from an earlier run.
-        links: Function that writes the links; None to make them from ``staged_references``.
 
     Returns:
         ``content_sha256``, ``tasks_sha256``, ``counts``, ``dates`` for the manifest.
     """
     papers, sections = once("papers", lambda: write_papers(connection, directory, scratch))
-    references, link_counts = once("links", lambda: (links or write_links)(connection, directory))
+    references, linked = once("links", lambda: write_links(connection, directory))
     tasks, task_counts = once("tasks", lambda: write_tasks(connection, directory))
     hashes = {"papers": papers, "references": references, "tasks": tasks}
-    counts = {
-        "papers": count(connection, "SELECT count(*) FROM documents"),
-        "searchable": count(connection, "SELECT count(*) FROM documents WHERE searchable"),
-        "undated": count(connection, "SELECT count(*) FROM documents WHERE day IS NULL"),
-        "survey_papers": count(connection, "SELECT count(*) FROM documents WHERE survey"),
-        "survey_papers_unflagged": count(
-            connection,
-            "SELECT count(*) FROM documents d JOIN staged_papers p USING (id) "
-            "WHERE d.survey AND NOT p.is_survey",
-        ),
-        "unflagged_survey_titles": count(
-            connection,
-            "SELECT count(*) FROM documents d JOIN staged_papers p USING (id) "
-            "WHERE d.searchable AND p.title ILIKE '%survey%'",
-        ),
-        "abstracts": count(
-            connection,
-            f"SELECT count(*) FROM read_parquet({literal(directory / layout.PAPERS)}) "
-            "WHERE abstract <> ''",
-        ),
-        "sections": sections,
-        **link_counts,
-        **task_counts,
-    }
-    days = connection.execute("SELECT min(day), max(day) FROM documents WHERE searchable")
-    first, last = days.fetchone() or (None, None)
+    papers_file = literal(directory / layout.PAPERS)
+    ((first, last, *numbers),) = rows(connection, _COUNTS.format(papers=papers_file))
+    counts = dict(zip(_COUNTED, numbers, strict=True))
+    counts |= {"sections": sections, "references": linked, "dangling_references": dangling}
+    guessed = f"SELECT count(*) FROM staged_papers WHERE precision = '{GUESSED}'"
+    if number := count(connection, guessed):
+        counts["papers_date_guessed"] = number
     return {
         "format_version": layout.FORMAT_VERSION,
         "content_sha256": sha256_json({"format_version": layout.FORMAT_VERSION, **hashes}),
         "tasks_sha256": tasks,
-        "counts": counts,
+        "counts": counts | task_counts,
         "dates": {
             "first": None if first is None else format_day(first),
             "last": None if last is None else format_day(last),
         },
     }
 
+
+_COUNTED = ("papers", "searchable", "undated", "survey_papers", "survey_papers_unflagged",
+            "unflagged_survey_titles", "abstracts")  # fmt: skip
+_COUNTS = """
+SELECT min(day) FILTER (searchable), max(day) FILTER (searchable), count(*),
+       count(*) FILTER (searchable), count(*) FILTER (day IS NULL), count(*) FILTER (survey),
+       (SELECT count(*) FROM documents d JOIN staged_papers p USING (id)
+        WHERE d.survey AND NOT p.is_survey),
+       (SELECT count(*) FROM documents d JOIN staged_papers p USING (id)
+        WHERE d.searchable AND p.title ILIKE '%survey%'),
+       (SELECT count(*) FROM read_parquet({papers}) WHERE abstract <> '')
+FROM documents
+"""
 
 _EPOCH = dt.date(1970, 1, 1)
 
@@ -184,37 +174,30 @@ WHERE citing IN (SELECT id FROM documents) AND cited NOT IN (SELECT id FROM docu
 """
 
 
-def write_links(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[str, dict[str, int]]:
-    """Write references.parquet and both look-up lists; return the content hash and counts."""
-    execute(connection, f"CREATE TABLE links AS {LINKS}")
-    digest, number = write_sorted_links(connection, output)
-    return digest, {"references": number, "dangling_references": count(connection, DANGLING)}
+def write_links(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[str, int]:
+    """Write references.parquet and both look-up lists of the table ``links``.
 
-
-def write_sorted_links(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[str, int]:
-    """Write the table ``links(citing, cited, influential)``; return content hash and number."""
+    Returns:
+        The content hash, and the number of links.
+    """
     n = count(connection, "SELECT count(*) FROM documents")
     digest = hashlib.sha256()
     total = count(connection, "SELECT count(*) FROM links")
     with (
         RowWriter(output / layout.REFERENCES, REFERENCES) as table,
         ArrayWriter(output / layout.CITED, np.uint32) as cited,
-        StartsWriter(output / layout.CITED_STARTS, n) as starts,
         progress(total=total, desc="citations", unit="link") as bar,
     ):
         for batch in tables(connection, "SELECT * FROM links ORDER BY citing, cited"):
             table.add_batch(batch)
             one, other, marks = (batch.column(i).to_numpy(zero_copy_only=False) for i in range(3))
             cited.append(other)
-            starts.add(one)
             rows = zip(one.tolist(), other.tolist(), marks.tolist(), strict=True)
             digest.update(b"".join(b"%d %d %d\n" % row for row in rows))
             bar.update(batch.num_rows)
-    with (
-        ArrayWriter(output / layout.CITING, np.uint32) as citing,
-        StartsWriter(output / layout.CITING_STARTS, n) as starts,
-    ):
-        for batch in tables(connection, "SELECT cited, citing FROM links ORDER BY cited, citing"):
-            starts.add(batch.column(0).to_numpy())
-            citing.append(batch.column(1).to_numpy())
+    with ArrayWriter(output / layout.CITING, np.uint32) as citing:
+        for batch in tables(connection, "SELECT citing FROM links ORDER BY cited, citing"):
+            citing.append(batch.column(0).to_numpy())
+    for name, end in ((layout.CITED_STARTS, "citing"), (layout.CITING_STARTS, "cited")):
+        write_starts(connection, output / name, n, f"SELECT {end} AS document FROM links")
     return digest.hexdigest(), citing.length

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,11 +19,8 @@ from arena.corpus import indexes, layout
 from arena.errors import ArenaError, CorpusError
 from corpus_builder._index import IndexPlan, make_plan, write_index
 from corpus_builder._register import LOCK, register
+from corpus_builder.database import readable_errors
 from corpus_builder.executors import Executor
-
-_NOT_WRITABLE = {
-    errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPERM, errno.EROFS,
-}  # fmt: skip
 
 
 def build_index(
@@ -79,23 +75,34 @@ def build_index(
             register(root, plan)
             clear_building(building)
         return manifest
-    with (
-        _reporting(root, plan, kind.resumes),
-        whole_directory(
-            index,
-            lambda _: _check_free(root, plan, overwrite),
-            manifest=layout.MANIFEST,
-            work=plan.description() | {"release": __version__},
-            resumes=kind.resumes,
-            place=partial(register, root, plan),
-        ) as new,
-    ):
-        manifest = _complete_manifest(new, plan)
-        if manifest is None:
-            if (new / layout.MANIFEST).exists():  # of a complete index that is damaged
-                shutil.rmtree(new)
-                new.mkdir()
-            manifest = write_index(root, new, plan, executor)
+    kept = (
+        "What is done is kept, and the same command goes on from there"
+        if kind.resumes
+        else "Nothing half-built is left behind"
+    )
+    try:
+        with (
+            readable_errors(
+                f"cannot write the index {plan.name!r} into {str(root)!r}",
+                f"{kept}; free some disk space, or mend the permissions.",
+            ),
+            whole_directory(
+                index,
+                lambda _: _check_free(root, plan, overwrite),
+                manifest=layout.MANIFEST,
+                work=plan.description() | {"release": __version__},
+                resumes=kind.resumes,
+                place=partial(register, root, plan),
+            ) as new,
+        ):
+            manifest = _complete_manifest(new, plan)
+            if manifest is None:
+                if (new / layout.MANIFEST).exists():  # of a complete index that is damaged
+                    shutil.rmtree(new)
+                    new.mkdir()
+                manifest = write_index(root, new, plan, executor)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(*["The same command goes on from here."] * kind.resumes) from None
     return manifest
 
 
@@ -127,30 +134,6 @@ def _check_free(root: Path, plan: IndexPlan, overwrite: bool) -> None:
         )
 
 
-@contextmanager
-def _reporting(root: Path, plan: IndexPlan, resumes: bool) -> Iterator[None]:
-    """Add to a failed write and to Ctrl-C whether the unfinished index is kept."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if not resumes:
-            raise
-        raise KeyboardInterrupt("The same command goes on from here.") from None
-    except OSError as error:
-        if error.errno not in _NOT_WRITABLE:
-            raise
-        kept = (
-            "What is done is kept, and the same command goes on from there"
-            if resumes
-            else "Nothing half-built is left behind"
-        )
-        raise OSError(
-            f"cannot write the index {plan.name!r} into {str(root)!r}: "
-            f"{(error.strerror or str(error)).rstrip('.')}. {kept}; free some disk space, or mend "
-            "the permissions."
-        ) from error
-
-
 _FOLDER = re.compile(r"\.(.+)\.building")
 
 
@@ -175,7 +158,9 @@ def unfinished_builds(corpus: Path) -> dict[str, str]:
             continue
         commands[name[1]] = indexes.build_command(corpus, "ENGINE", name[1])
         for path in sorted(building.glob("*.json")):
-            with suppress(OSError, ValueError, LookupError, TypeError):
+            with suppress(
+                OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError
+            ):
                 plan = json.loads(path.read_bytes())
                 commands[name[1]] = indexes.build_command(
                     corpus, plan["engine"], plan["name"], plan["fields"], plan["options"]

@@ -9,13 +9,13 @@ from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from arena.dates import ResolvedDate, parse_date
+from arena.dates import GUESSED, ResolvedDate, parse_date
 from arena.errors import DataError, clip
 
 _MAX_ID = 256
 _JOINED = {"arxiv_id", "doi", "externalids", "externalIds"}  # what a join looks papers up by
-PAPER_KEYS = {"id", "title", "abstract", "date", "sections", "references", "is_survey",
-              "is_survey_title", "fields", "venue", "authors", *_JOINED}  # fmt: skip
+PAPER_KEYS = {"id", "title", "abstract", "date", "date_guessed", "sections", "references",
+              "is_survey", "is_survey_title", "fields", "venue", "authors", *_JOINED}  # fmt: skip
 """Keys that a paper may have."""
 SURVEY_KEYS = {*PAPER_KEYS, "influential", "n_references_total", "mind_map", "taxonomy", "prompt",
                "outline", "domain"}  # fmt: skip
@@ -83,9 +83,9 @@ class SurveyRecord(NamedTuple):
 def parse_paper(raw: object) -> PaperRecord:
     """Check one paper.
 
-    Keys: ``id, title, abstract?, date?, sections? [{heading, text}], references? [id or
-    {id, influential}], is_survey? (or is_survey_title), fields?, venue?, authors?``; others are
-    ignored, and null counts as absent.
+    Keys: ``id, title, abstract?, date?, date_guessed?, sections? [{heading, text}], references?
+    [id or {id, influential}], is_survey? (or is_survey_title), fields?, venue?, authors?``; others
+    are ignored, and null counts as absent.
 
     Raises:
         DataError: If a value is unusable; the message names key, value and what is expected.
@@ -108,8 +108,8 @@ def parse_paper(raw: object) -> PaperRecord:
 def parse_survey(raw: object) -> SurveyRecord:
     """Check one survey.
 
-    Keys: ``id, title, date, references [id or {id, influential}], influential? [ids],
-    n_references_total?, mind_map? (or taxonomy)``; others are ignored.
+    Keys: ``id, title, date, date_guessed?, references [id or {id, influential}], influential?
+    [ids], n_references_total?, mind_map? (or taxonomy)``; others are ignored.
 
     Raises:
         DataError: If a value is unusable; the message names key, value and what is expected.
@@ -200,9 +200,10 @@ def _title(record: Mapping[str, Any]) -> str:
 
 def _date(record: Mapping[str, Any]) -> ResolvedDate:
     try:
-        return parse_date(record["date"])
+        date = parse_date(record["date"])
     except DataError as error:
         raise DataError(f"date: {error}") from None
+    return date._replace(precision=GUESSED) if _flag(record, "date_guessed") else date
 
 
 def _typed(record: Mapping[str, Any], key: str, kind: type, what: str) -> Any:

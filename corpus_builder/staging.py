@@ -12,6 +12,7 @@ import duckdb
 import pyarrow as pa
 
 from arena.errors import DataError, clip
+from corpus_builder.content import LINKS
 from corpus_builder.database import connected, execute, literal
 from corpus_builder.parquet import RowWriter
 from corpus_builder.records import (
@@ -152,7 +153,7 @@ SELECT id, sections, file, line FROM staged_papers WHERE len(sections) > 0;
 
 @contextmanager
 def database(staging: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a database over the staged files, with the table ``documents`` in document order.
+    """Open a database over the staged files, with the tables ``documents`` and ``links``.
 
     Raises:
         DataError: If an id occurs twice.
@@ -167,6 +168,7 @@ def database(staging: Path) -> Iterator[duckdb.DuckDBPyConnection]:
             _refuse_duplicates(connection, name)
         connection.execute(_PARTS)
         create_documents(connection)
+        execute(connection, f"CREATE TABLE links AS {LINKS}")
         yield connection
 
 

@@ -29,7 +29,8 @@ def experiment(
     r"""Run a grid of agents and retrievers and print it as tables; it resumes after a break.
 
     Args:
-        config (CONFIG): YAML file, or the name of a shipped configuration: researcharena.
+        config (CONFIG): YAML file, or the name of a shipped configuration: researcharena,
+            taxobench.
         corpus (DIR): Corpus that arena-corpus built.
         output (DIR): Directory for runs and tables.
         tables (NAMES): Tables with commas (default: all).
@@ -74,7 +75,8 @@ def experiment(
         return
     print(printed(results))
     pages = sorted(path.name for path in Path(output).glob("comparison-*.html"))
-    made = ["tables.md", "tables.tex", "tables.json", *pages, "runs/"]
+    figures = [figure["file"] for figure in results.get("figures", {}).values()]
+    made = ["tables.md", "tables.tex", "tables.json", *figures, *pages, "runs/"]
     print(f"\nFiles in {output}: {', '.join(made)}.")
 
 

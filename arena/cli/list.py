@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from arena.cli.app import print_json, print_table, printable
+from arena.dates import GUESS_MARK
 from arena.errors import ArenaError
 
 Kind = Literal[
@@ -88,5 +89,7 @@ def _list_surveys(corpus: str | None, as_json: bool) -> None:
     if as_json:
         print_json([survey._asdict() for survey in surveys])
     else:
-        rows = [(s.id, s.date, printable(s.title, 90)) for s in surveys]
+        rows = [
+            (s.id, s.date + GUESS_MARK * s.date_guessed, printable(s.title, 90)) for s in surveys
+        ]
         print_table(rows, ("id", "date", "title"))

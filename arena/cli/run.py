@@ -7,6 +7,7 @@ import time
 from typing import Any, Literal
 
 from arena.cli.app import print_json, print_table, printable, resumable
+from arena.dates import GUESS_MARK, guess_note
 from arena.errors import DataError, clip
 
 _PAPERS = 10
@@ -333,12 +334,14 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
                 f"{changed} of the surveys' own mind-maps have headings that were merged with a "
                 "sibling of the same label, or left out as blank."
             )
-    counts = summary["counts"]
+    counts, guessed = summary["counts"], summary.get("dates_guessed")
     print(
-        f"Mean over {counts['scored']} of {counts['surveys']} surveys "
+        f"Mean over {counts['scored']} of {counts['surveys']} surveys{GUESS_MARK * bool(guessed)} "
         f"({counts['not_scored']} without {_missing(summary['task'])}). "
         f"In reach: {counts['gold']} of {counts['references_total']} references."
     )
+    if guessed:
+        print(guess_note(guessed))
     for metric, number in counts.get("scored_by", {}).items():
         if number < counts["scored"]:
             print(

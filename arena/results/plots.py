@@ -14,12 +14,38 @@ from typing import Any
 
 from markupsafe import Markup
 
-from arena.text.display import shown, width
+from arena.text.display import FAMILY, shown, width
 
 COLOURS = 6
 """Number of colours, and of shapes, before they repeat; the marks of runs stay different."""
 SIZE = 13
 """Size of the font in pixels that `Plot.text` fits text with."""
+# The colours of the page of `arena compare`: Okabe and Ito (2008), some lighter on dark ground.
+# `color` and not a variable: what draws SVG besides browsers knows no variables.
+STYLE = f"""
+text {{ font: {SIZE}px {FAMILY}; fill: #1b2430; }}
+.tick {{ fill: #5b6675; }}
+.paper {{ fill: #ffffff; }}
+.grid {{ stroke: #d9dde3; }} .axis {{ stroke: #5b6675; }}
+.c0 {{ color: #0072b2; }} .c1 {{ color: #d55e00; }} .c2 {{ color: #009e73; }}
+.c3 {{ color: #cc79a7; }} .c4 {{ color: #56b4e9; }} .c5 {{ color: #e69f00; }}
+.ink {{ color: #1b2430; }} .rest {{ color: #8a94a3; }}
+.bar, .dot {{ fill: currentColor; }} .dot {{ fill-opacity: .5; stroke: currentColor; }}
+.mark {{ fill: currentColor; stroke: #ffffff; stroke-width: 1.2; }}
+.mark.open {{ fill: #ffffff; stroke: currentColor; stroke-width: 2; }}
+.count {{ font-weight: bold; text-anchor: middle; fill: currentColor; }}
+.trend {{ fill: none; stroke: #5b6675; stroke-width: 1.5; stroke-dasharray: 6 4; }}
+.curve {{ fill: none; stroke: currentColor; stroke-width: 2; }} .wide {{ stroke-width: 3.5; }}
+@media (prefers-color-scheme: dark) {{
+text {{ fill: #e6e9ee; }} .tick {{ fill: #a2acb9; }} .paper {{ fill: #14181e; }}
+.grid {{ stroke: #38414d; }} .axis {{ stroke: #a2acb9; }}
+.c0 {{ color: #2f7fc1; }} .c1 {{ color: #ee7b2a; }} .c4 {{ color: #a5dcfa; }}
+.ink {{ color: #e6e9ee; }} .rest {{ color: #7d8896; }}
+.mark {{ stroke: #14181e; }} .mark.open {{ fill: #14181e; stroke: currentColor; }}
+.trend {{ stroke: #a2acb9; }}
+}}
+"""
+"""Style sheet of a picture in a file of its own."""
 _DASHES = 3
 _HALF = 7  # of the box that a mark fits in
 _LONGEST = 200
@@ -221,9 +247,13 @@ class Plot:
             f"{_title(title)}</circle>"
         )
 
-    def mark(self, place: int, x: float, y: float) -> None:
-        """Draw the mark of run number `place`."""
-        self._parts.append(mark(place, x, y))
+    def mark(self, place: int, x: float, y: float, scale: float = 1.0) -> None:
+        """Draw the mark of run number `place`, `scale` times as large as usual."""
+        if scale == 1.0:
+            self._parts.append(mark(place, x, y))
+        else:
+            move = f"translate({px(x)} {px(y)}) scale({scale:.3f})"
+            self._parts.append(f'<g transform="{move}">{mark(place, 0, 0)}</g>')
 
     @contextmanager
     def group(self, kind: str, title: str = "") -> Iterator[None]:

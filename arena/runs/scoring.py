@@ -121,6 +121,7 @@ class Scorer:
             ``references_total`` counts and ``submitted``: stage -> number of papers or of
             headings), ``counts``, and ``floors`` of a task's mind-maps. If a metric is None for a
             survey, its mean is over the others, and ``counts["scored_by"]`` says over how many.
+            ``dates_guessed`` lists the surveys whose date is guessed, if there are any.
         """
         per_survey: dict[str, dict[str, Any]] = {}
         scored, ceilings = [], []
@@ -142,6 +143,7 @@ class Scorer:
                 },
             }
         floors = self._floors(answers) if self._own else {}
+        guessed = [each for each in per_survey if self._tasks.survey(each).date_guessed]
         scored_by = {name: sum(s[name] is not None for s in scored) for name in self.names}
         return {
             "mean": self._means(scored),
@@ -157,6 +159,7 @@ class Scorer:
                     for key in ("gold", "references", "references_total")
                 },
             },
+            **({"dates_guessed": guessed} if guessed else {}),
             **floors,
         }
 

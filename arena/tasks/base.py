@@ -64,11 +64,13 @@ class Survey(NamedTuple):
         id: Name in runs and qrels.
         title: Title as published; the topic is the title in lower case.
         date: The resolved day, ``YYYY-MM-DD``; papers before it are in reach.
+        date_guessed: Whether no source states the date.
     """
 
     id: str
     title: str
     date: str
+    date_guessed: bool = False
 
 
 class Gold(NamedTuple):

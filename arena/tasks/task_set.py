@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.corpus import layout
+from arena.dates import GUESSED
 from arena.errors import (
     CorpusError,
     DataError,
@@ -53,7 +54,12 @@ class TaskSet:
                 f"the corpus {str(self._directory)!r} has no surveys: it can be searched and read, "
                 "not played or scored on. Build one with surveys (`--surveys FILE`)."
             )
-        return {r["id"]: Survey(r["id"], r["title"], r["date"].isoformat()) for r in rows}
+        return {
+            r["id"]: Survey(
+                r["id"], r["title"], r["date"].isoformat(), r["date_precision"] == GUESSED
+            )
+            for r in rows
+        }
 
     def survey(self, survey_id: str) -> Survey:
         """Return one survey.

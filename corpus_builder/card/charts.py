@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from arena.results.plots import SIZE, Plot, dash, ticks
-from arena.text.display import FAMILY, width
-from corpus_builder.card.facts import ALL, OTHER, UNKNOWN, CardFacts, Disciplines
+from arena.results.plots import SIZE, STYLE, Plot, dash, ticks
+from arena.text.display import width
+from corpus_builder.card.facts import ALL, OTHER, UNKNOWN
 from corpus_builder.card.words import percent
 
 WIDTH = 720
@@ -24,28 +24,6 @@ _NAME = 44  # pixels that the name of a year needs
 _ONE, _LEAST, _MOST = 3.5, 2.0, 12.0  # radius of a dot: of one mind-map, and its limits
 _CELL = 3  # pixels; dots nearer than this are one
 _STEPS = (25, 50, 75, 100)
-
-# The colours of the page of `arena compare`: Okabe and Ito (2008), some lighter on dark ground.
-# `color` and not a variable: what draws SVG besides browsers knows no variables.
-_STYLE = f"""
-text {{ font: {SIZE}px {FAMILY}; fill: #1b2430; }}
-.tick {{ fill: #5b6675; }}
-.paper {{ fill: #ffffff; }}
-.grid {{ stroke: #d9dde3; }} .axis {{ stroke: #5b6675; }}
-.c0 {{ color: #0072b2; }} .c1 {{ color: #d55e00; }} .c2 {{ color: #009e73; }}
-.c3 {{ color: #cc79a7; }} .c4 {{ color: #56b4e9; }} .c5 {{ color: #e69f00; }}
-.ink {{ color: #1b2430; }} .rest {{ color: #8a94a3; }}
-.bar, .dot {{ fill: currentColor; }} .dot {{ fill-opacity: .5; stroke: currentColor; }}
-.mark {{ fill: currentColor; stroke: #ffffff; stroke-width: 1.2; }}
-.curve {{ fill: none; stroke: currentColor; stroke-width: 2; }} .wide {{ stroke-width: 3.5; }}
-@media (prefers-color-scheme: dark) {{
-text {{ fill: #e6e9ee; }} .tick {{ fill: #a2acb9; }} .paper {{ fill: #14181e; }}
-.grid {{ stroke: #38414d; }} .axis {{ stroke: #a2acb9; }}
-.c0 {{ color: #2f7fc1; }} .c1 {{ color: #ee7b2a; }} .c4 {{ color: #a5dcfa; }}
-.ink {{ color: #e6e9ee; }} .rest {{ color: #7d8896; }}
-.mark {{ stroke: #14181e; }}
-}}
-"""
 
 
 class Bar(NamedTuple):
@@ -56,7 +34,7 @@ class Bar(NamedTuple):
     is_rest: bool = False
 
 
-def disciplines(file: str, of: Disciplines, what: str) -> dict[str, Any]:
+def disciplines(file: str, of: Mapping[str, Any], what: str) -> dict[str, Any]:
     """Return the distribution of papers over disciplines (paper, figures 4a and 4b).
 
     Args:
@@ -65,12 +43,12 @@ def disciplines(file: str, of: Disciplines, what: str) -> dict[str, Any]:
         what: Plural noun for these papers.
     """
     figure = {"file": file, "svg": None, "what": what, "of": of}
-    if not of.known:
+    if not of["known"]:
         return figure
-    bars = [Bar(*named) for named in of.top]
-    rest = ((OTHER, of.other), (UNKNOWN, of.papers - of.known))
+    bars = [Bar(*named) for named in of["top"]]
+    rest = ((OTHER, of["other"]), (UNKNOWN, of["papers"] - of["known"]))
     bars += [Bar(name, papers, True) for name, papers in rest if papers]
-    rows = [(bar.name, bar.papers, percent(bar.papers, of.papers)) for bar in bars]
+    rows = [(bar.name, bar.papers, percent(bar.papers, of["papers"])) for bar in bars]
     most, row = max(bar.papers for bar in bars), 30.0
     bottom = 12 + len(bars) * row
     right = WIDTH - 24 - width(f"{most:,} (100.00 %)", SIZE)
@@ -84,10 +62,10 @@ def disciplines(file: str, of: Disciplines, what: str) -> dict[str, Any]:
     plot.line("axis", plot.left, 8, plot.left, bottom - 2)
     label = f"Disciplines of the {what}: " + ", ".join(f"{name} {share}" for name, _, share in rows)
     return figure | {
-        "svg": plot.file(WIDTH, bottom + 10, label, _STYLE),
+        "svg": plot.file(WIDTH, bottom + 10, label, STYLE),
         "label": label,
         "rows": rows,
-        "several": sum(bar.papers for bar in bars) > of.papers,
+        "several": sum(bar.papers for bar in bars) > of["papers"],
     }
 
 
@@ -140,24 +118,27 @@ def dates(years: Mapping[int, int]) -> dict[str, Any]:
         elif (last - place) % every == 0:
             plot.text(x + step / 2, plot.bottom + 18, bar.name, "middle", "tick")
     plot.line("axis", plot.left, plot.bottom, plot.right, plot.bottom)
-    svg = plot.file(WIDTH, plot.bottom + high, label, _STYLE)
+    svg = plot.file(WIDTH, plot.bottom + high, label, STYLE)
     rows = [(bar.name, bar.papers) for bar in bars if bar.papers]
     return {"file": "dates.svg", "svg": svg, "label": label, "rows": rows}
 
 
-def coverage(facts: CardFacts) -> dict[str, Any]:
+def coverage(shares: Mapping[str, Any]) -> dict[str, Any]:
     """Return the reference coverage of surveys (paper, figure 4c).
 
     At x % a curve shows the share of surveys with at least x % of their references.
+
+    Args:
+        shares: Group of surveys -> two rows of 101 numbers, as `measure` counts them.
     """
-    if not facts.coverage:
+    if not shares:
         return {"file": "coverage.svg", "svg": None}
     rows = []
-    for name, (available, gold) in facts.coverage.items():
+    for name, (available, gold) in shares.items():
         parts = [*(available[step] for step in _STEPS), gold[50]]
-        shares = [f"{part:,} ({percent(part, available[0])})" for part in parts]
-        rows.append([name, int(available[0]), *shares])
-    everyone, reached = facts.coverage[ALL].tolist()
+        cells = [f"{part:,} ({percent(part, available[0])})" for part in parts]
+        rows.append([name, int(available[0]), *cells])
+    everyone, reached = shares[ALL].tolist()
     label = (
         "Share of surveys with at least a given share of their references in the corpus; "
         f"{percent(everyone[50], everyone[0])} of all surveys have at least half"
@@ -171,9 +152,9 @@ def coverage(facts: CardFacts) -> dict[str, Any]:
         "at least this share of the survey's references is in the corpus", "share of surveys"
     )
     top, column = plot.bottom + 64, (WIDTH - plot.left) / 2
-    curves = [name for name in facts.coverage if name not in (OTHER, UNKNOWN)]
+    curves = [name for name in shares if name not in (OTHER, UNKNOWN)]
     for number, name in enumerate(curves):
-        available = facts.coverage[name][0]
+        available = shares[name][0]
         place = number - 1  # all surveys have no mark, and black
         title = f"{name}: {available[0]:,}"
         kind = "curve wide" if place < 0 else f"curve {dash(place)}"
@@ -193,7 +174,7 @@ def coverage(facts: CardFacts) -> dict[str, Any]:
     heads = [f"at least {step} %" if step < 100 else "all" for step in _STEPS]
     return {
         "file": "coverage.svg",
-        "svg": plot.file(WIDTH, top + (len(curves) + 1) // 2 * 22 - 8, label, _STYLE),
+        "svg": plot.file(WIDTH, top + (len(curves) + 1) // 2 * 22 - 8, label, STYLE),
         "label": label,
         "surveys": everyone[0],
         "half": everyone[50],
@@ -253,7 +234,7 @@ def complexity(maps: Mapping[tuple[int, int], int]) -> dict[str, Any]:
     rows = [
         (f"{depth:,}", len(of), of[0], median_low(of), of[-1]) for depth, of in by_depth.items()
     ]
-    svg = plot.file(WIDTH, plot.bottom + 50, label, _STYLE)
+    svg = plot.file(WIDTH, plot.bottom + 50, label, STYLE)
     return figure | {"svg": svg, "label": label, "rows": rows}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -19,62 +19,6 @@ TOP = 5
 """How many disciplines have a bar and a curve of their own (paper, section 4)."""
 
 ALL, OTHER, UNKNOWN = "all surveys", "other disciplines", "no discipline told"
-
-
-class Disciplines(NamedTuple):
-    """How many papers each discipline has; a paper counts in each of its own.
-
-    Attributes:
-        papers: Number of all papers.
-        known: Number of those with a discipline.
-        top: The `TOP` largest disciplines and their papers, the largest first; of equal ones the
-            first by name.
-        other: Papers with a discipline that is not in `top`.
-        names: Number of different disciplines.
-    """
-
-    papers: int
-    known: int
-    top: list[tuple[str, int]]
-    other: int
-    names: int
-
-
-class CardFacts(NamedTuple):
-    """What a card says of its corpus.
-
-    Attributes:
-        years: Year -> its searchable papers, ascending.
-        abstracts: Papers whose abstract is in the corpus.
-        full_texts: Papers whose full text is in the corpus.
-        papers: Disciplines of all papers.
-        surveys: Disciplines of the survey tasks: those of the paper of the same id.
-        surveys_found: Survey tasks that have such a paper.
-        coverage: Group of surveys -> two rows of 101 numbers: the surveys with at least p % of
-            their references in the corpus, and in reach (dated before the survey, no survey). The
-            groups are all surveys, those of the largest disciplines, the others.
-        without_references: Survey tasks that list no reference, so that there is no share.
-        listed: References that the survey tasks have, over all.
-        available: Those of them that are in the corpus.
-        gold: Those of them that are in reach.
-        maps: (depth, nodes) -> number of mind-maps. The root, which is the topic, is no node, and
-            the headings right below it are at depth 1.
-        unreadable: Mind-maps that cannot be read.
-    """
-
-    years: dict[int, int]
-    abstracts: int
-    full_texts: int
-    papers: Disciplines
-    surveys: Disciplines
-    surveys_found: int
-    coverage: dict[str, NDArray[np.int64]]
-    without_references: int
-    listed: int
-    available: int
-    gold: int
-    maps: dict[tuple[int, int], int]
-    unreadable: int
 
 
 _TABLES = """
@@ -116,12 +60,22 @@ SELECT disciplines, available * 100 // listed, gold * 100 // listed FROM surveys
 """
 
 
-def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> CardFacts:
+def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, Any]:
     """Count everything that the card says.
 
     Args:
         connection: An empty database.
         corpus: Directory of a built corpus.
+
+    Returns:
+        ``years``: year -> its searchable papers; ``abstracts`` and ``full_texts``: papers that have
+        one; ``papers`` and ``surveys``: disciplines of all papers, and of the survey tasks (those
+        of the paper of the same id), see `_disciplines`; ``found``: survey tasks with such a paper;
+        ``coverage``: see `_coverage`; ``without``: survey tasks that list no reference, so that
+        there is no share; ``listed``, ``available``, ``gold``: references of the survey tasks over
+        all, in the corpus, in reach; ``maps``: (depth, nodes) -> number of mind-maps, where the
+        root, which is the topic, is no node and the headings right below it are at depth 1;
+        ``unreadable``: mind-maps that cannot be read.
     """
     files = {"papers": layout.PAPERS, "surveys": layout.SURVEYS, "gold": layout.GOLD,
              "mind_maps": layout.MIND_MAPS, "sections": layout.SECTIONS}  # fmt: skip
@@ -129,7 +83,7 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> CardFacts:
     execute(connection, _TABLES.format(**names))
     by_year = "SELECT year(date), count(*) FROM papers WHERE searchable GROUP BY ALL ORDER BY ALL"
     surveys = _disciplines(connection, "surveys")
-    ((listed, available, gold, found, without),) = rows(connection, _SUMS)
+    (sums,) = rows(connection, _SUMS)
     maps: Counter[tuple[int, int]] = Counter()
     unreadable = 0
     for (text,) in rows(
@@ -142,36 +96,44 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> CardFacts:
             unreadable += 1
         else:
             maps[tree.depth, tree.size] += 1
-    return CardFacts(
-        years=dict(rows(connection, by_year)),
-        abstracts=count(connection, "SELECT count(*) FROM papers WHERE abstract <> ''"),
-        full_texts=count(
-            connection,
-            f"SELECT count(*) FROM read_parquet({names['sections']}) WHERE position = 0",
-        ),
-        papers=_disciplines(connection, "papers"),
-        surveys=surveys,
-        surveys_found=found,
-        coverage=_coverage(connection, [name for name, _ in surveys.top]),
-        without_references=without,
-        listed=listed,
-        available=available,
-        gold=gold,
-        maps=dict(sorted(maps.items())),
-        unreadable=unreadable,
-    )
+    first_sections = f"SELECT count(*) FROM read_parquet({names['sections']}) WHERE position = 0"
+    return {
+        **dict(zip(("listed", "available", "gold", "found", "without"), sums, strict=True)),
+        "years": dict(rows(connection, by_year)),
+        "abstracts": count(connection, "SELECT count(*) FROM papers WHERE abstract <> ''"),
+        "full_texts": count(connection, first_sections),
+        "papers": _disciplines(connection, "papers"),
+        "surveys": surveys,
+        "coverage": _coverage(connection, [name for name, _ in surveys["top"]]),
+        "maps": dict(sorted(maps.items())),
+        "unreadable": unreadable,
+    }
 
 
-def _disciplines(connection: duckdb.DuckDBPyConnection, table: str) -> Disciplines:
+def _disciplines(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, Any]:
+    """Return how many papers each discipline has; a paper counts in each of its own.
+
+    Returns:
+        ``papers``: all papers; ``known``: those with a discipline; ``top``: the `TOP` largest
+        disciplines and their papers, the largest first, of equal ones the first by name;
+        ``other``: papers with a discipline that is not in ``top``; ``kinds``: number of different
+        disciplines.
+    """
     execute(connection, _NAMED.format(table=table, top=TOP))
     top = list(rows(connection, f"SELECT name, n FROM top_{table} ORDER BY n DESC, name"))
-    ((papers, known, other, names),) = rows(connection, _KNOWN.format(table=table))
-    return Disciplines(papers, known, top, other, names)
+    ((papers, known, other, kinds),) = rows(connection, _KNOWN.format(table=table))
+    return {"papers": papers, "known": known, "top": top, "other": other, "kinds": kinds}
 
 
 def _coverage(
     connection: duckdb.DuckDBPyConnection, top: list[str]
 ) -> dict[str, NDArray[np.int64]]:
+    """Return group of surveys -> two rows of 101 numbers.
+
+    They are the surveys with at least p % of their references in the corpus, and in reach (dated
+    before the survey, no survey). The groups are all surveys, those of the largest disciplines, and
+    the others.
+    """
     exactly = {name: np.zeros((2, 101), np.int64) for name in (ALL, *top, OTHER, UNKNOWN)}
     for disciplines, available, gold in rows(connection, _SHARES):
         groups = [name for name in disciplines if name in top]

@@ -21,7 +21,7 @@ from arena.errors import CorpusError
 from arena.text.display import shown
 from corpus_builder._register import register_card
 from corpus_builder.card import charts
-from corpus_builder.card.facts import ALL, CardFacts, measure
+from corpus_builder.card.facts import ALL, measure
 from corpus_builder.card.words import fenced, markdown, percent, table
 from corpus_builder.database import connected, readable_errors
 
@@ -39,7 +39,6 @@ _WHY = {
     "rejected": "records that cannot be used",
     "flaws": "parts of records that were left out; the rest is used",
     "duplicate_ids": "records of an id that an earlier one has; the first counts",
-    "told_twice": "records of an id that an earlier one has; the first counts",
     "without_full_text": "left out: only papers with full text are taken",
     "texts_without_paper": "full texts of an id that no paper has",
 }
@@ -100,33 +99,34 @@ def write_card(
         "The corpus is as before; free some disk space, or mend the permissions.",
     ):
         entries = register_card(root, manifest["content_sha256"], files)
-    available, gold = facts.coverage[ALL].tolist() if facts.coverage else ([0] * 101,) * 2
+    none = [[0] * 101] * 2
+    available, gold = facts["coverage"][ALL].tolist() if facts["coverage"] else none
     counts = {
-        "papers": facts.papers.papers,
-        "papers_with_discipline": facts.papers.known,
-        "surveys": facts.surveys.papers,
-        "surveys_with_discipline": facts.surveys.known,
+        "papers": facts["papers"]["papers"],
+        "papers_with_discipline": facts["papers"]["known"],
+        "surveys": facts["surveys"]["papers"],
+        "surveys_with_discipline": facts["surveys"]["known"],
         "surveys_with_references": available[0],
         "surveys_half_in_corpus": available[50],
         "surveys_half_in_reach": gold[50],
-        "references": facts.listed,
-        "references_in_corpus": facts.available,
-        "references_in_reach": facts.gold,
-        "mind_maps": sum(facts.maps.values()),
-        "mind_maps_unreadable": facts.unreadable,
+        "references": facts["listed"],
+        "references_in_corpus": facts["available"],
+        "references_in_reach": facts["gold"],
+        "mind_maps": sum(facts["maps"].values()),
+        "mind_maps_unreadable": facts["unreadable"],
     }
     return {"files": entries, "counts": counts}
 
 
-def _files(manifest: Mapping[str, Any], facts: CardFacts) -> dict[str, str]:
+def _files(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, str]:
     """Return the files of a card by name; it names no indexes, which may be added at any time."""
     counts, source = manifest["counts"], manifest["source"]
     figures = {
-        "dates": charts.dates(facts.years),
-        "disciplines": charts.disciplines("disciplines.svg", facts.papers, "papers"),
-        "surveys": charts.disciplines("surveys.svg", facts.surveys, "survey tasks"),
-        "coverage": charts.coverage(facts),
-        "maps": charts.complexity(facts.maps),
+        "dates": charts.dates(facts["years"]),
+        "disciplines": charts.disciplines("disciplines.svg", facts["papers"], "papers"),
+        "surveys": charts.disciplines("surveys.svg", facts["surveys"], "survey tasks"),
+        "coverage": charts.coverage(facts["coverage"]),
+        "maps": charts.complexity(facts["maps"]),
     }
     licence = source.get("licence", source.get("license"))
     own = {key: value for key, value in source.items() if key not in ("stages", "yield")}

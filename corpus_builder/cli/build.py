@@ -59,7 +59,10 @@ def _make_source(name: str, source: Any, arguments: Any) -> Any:
         if arguments.input is None:
             raise DataError("--download needs --input, the folder for the files.")
         with resumable():
-            report = fetch_published(name, arguments.input, arguments.mirror, on_message=say)
+            texts = "corpus_*" if getattr(arguments, "full_text", None) is False else ""
+            report = fetch_published(
+                name, arguments.input, arguments.mirror, leave_out=texts, on_message=say
+            )
         unverified = f"; {report['unverified']:,} have no known checksum"
         say(
             f"All files of {name} are here; {report['files']:,} were fetched now "
@@ -187,7 +190,7 @@ def _parse(report: Mapping[str, Any]) -> Iterator[str]:
             parts.append(f"{dataset['damaged']:,} of them END EARLY")
         parts += [f"{said} {_counts(dataset[key])}" for key, said in _LOST.items() if dataset[key]]
         yield "; ".join(parts)
-    if duplicates := report.get("duplicate_ids") or report.get("told_twice"):  # until 0.1.0
+    if duplicates := report["duplicate_ids"]:
         yield f"duplicate ids, the first record counts: {_counts(duplicates)}"
     parts = [f"{report['papers']:,} papers"]
     if report["without_full_text"]:

@@ -194,6 +194,9 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
                              f"{counts['survey_references_survey']:,} surveys, "
                              f"{counts['survey_references_not_before']:,} not before their survey"),
         *(yield_rows(source["yield"]) if "yield" in source else ()),
+        *([("listed papers", "{dated:,} dated by the surveys that list them, {added:,} added"
+                             .format(**source["listed_papers"]))]
+          if "listed_papers" in source else []),
         *(("" if row else "indexes", text) for row, text in enumerate(described)),
         ("size", f"{size / 1e6:,.1f} MB without indexes"),
         ("sha256", manifest["content_sha256"]),

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import ExitStack, closing
+from fnmatch import fnmatchcase
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from urllib.parse import quote
 from arena._internal.files import write_json
 from arena._internal.workdir import clear_temporary
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
-from corpus_builder.download.files import Claims, FetchJob, RemoteFile, Transfers, compare, writing
+from corpus_builder.download.fetch import Claims, Fetcher, RemoteFile, compare, writing
 
 MIRROR = "ARENA_MIRROR"
 RECORD = "download.json"
@@ -41,6 +42,7 @@ def fetch_published(
     output: str | Path,
     mirror: str | None = None,
     *,
+    leave_out: str = "",
     on_message: Callable[[str], None] = lambda line: None,
     sleep: Callable[[float], None] | None = None,
 ) -> dict[str, int]:
@@ -51,6 +53,7 @@ def fetch_published(
         output: The folder; its ``download.json`` lists the files that were fetched.
         mirror: Address under which the files have the names that they get in the folder, in place
             of the authors'; by default that in the environment variable ``ARENA_MIRROR``.
+        leave_out: Pattern of files that are not wanted, such as ``corpus_*``.
         on_message: Function called with each line of progress.
         sleep: Function that waits for a number of seconds.
 
@@ -72,19 +75,20 @@ def fetch_published(
     mirror = mirror or os.environ.get(MIRROR)
     if mirror and not mirror.startswith(("http://", "https://")):
         raise DataError(f"mirror {clip(mirror)}: must begin with https:// or http://.")
-    directory, files = Path(output), about["files"]
+    directory = Path(output)
+    files = {f: sha256 for f, sha256 in about["files"].items() if not fnmatchcase(f, leave_out)}
     if directory.name in files:  # taxobench takes the file as well
         directory = directory.parent
     with ExitStack() as stack:
         stack.enter_context(writing(directory))
         clear_temporary({(directory / file).parent for file in files})
         record = _record(directory, files)
-        transfers = Transfers(_PARALLEL, _PATIENCE, _ATTEMPTS, on_message, sleep)
-        stack.enter_context(closing(transfers))
+        fetcher = Fetcher(_PARALLEL, _PATIENCE, _ATTEMPTS, on_message, sleep)
+        stack.enter_context(closing(fetcher))
         headers = {}
         if not mirror and (token := os.environ.get(about.get("token", ""), "").strip()):
             headers["Authorization"] = f"Bearer {token}"
-        jobs = []
+        wanted = []
         for file, sha256 in files.items():
             known, path = Claims(sha256=sha256 or record.get(file)), directory / file
             if path.is_file() and known.sha256 and compare(path, known)[1]:
@@ -96,15 +100,14 @@ def fetch_published(
             if mirror:
                 address = f"{mirror.rstrip('/')}/{quote(file)}"
             link = partial(str, address)
-            source = RemoteFile(transfers, f"{name}/{file}", link, None, headers)
-            jobs.append(FetchJob(source, known, path, sha256))
+            wanted.append(RemoteFile(f"{name}/{file}", path, link, known, sha256, headers))
 
-        def on_done(job: FetchJob, now: Claims) -> None:
-            record[job.path.relative_to(directory).as_posix()] = str(now.sha256)
+        def on_done(file: RemoteFile, now: Claims) -> None:
+            record[file.path.relative_to(directory).as_posix()] = str(now.sha256)
             write_json(directory / RECORD, {"data_set": name, "files": record})
 
         try:
-            counts = transfers.fetch_all(jobs, on_done)
+            counts = fetcher.fetch_all(wanted, on_done)
         except DataError as error:
             raise DataError(
                 f"{error} The files are at {about['home']}; --mirror names another server."
@@ -117,5 +120,5 @@ def _record(directory: Path, files: dict[str, Any]) -> dict[str, str]:
     try:
         record = json.loads((directory / RECORD).read_bytes())["files"]
         return {file: record[file] for file in files if isinstance(record.get(file), str)}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return {}

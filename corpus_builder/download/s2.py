@@ -15,22 +15,16 @@ from urllib.parse import quote, unquote, urlsplit
 
 from arena._internal.workdir import clear_temporary, other_files
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
-from corpus_builder.download.files import (
+from corpus_builder.download.fetch import (
     GO_ON,
+    KEY_HEADER,
     Claims,
-    FetchJob,
+    FailedError,
+    Fetcher,
     PartFile,
     RemoteFile,
-    Transfers,
-    look_up,
-    writing,
-)
-from corpus_builder.download.http import (
-    KEY_HEADER,
-    FailedError,
     TransientError,
-    check_status,
-    retry,
+    writing,
 )
 from corpus_builder.release.record import RECORD, FileEntry, Record, safe_name
 
@@ -143,24 +137,32 @@ def download(
     with ExitStack() as stack:
         if not dry_run:
             stack.enter_context(writing(directory))
-        transfers = stack.enter_context(
+        fetcher = stack.enter_context(
             closing(
-                Transfers(options.parallel, options.patience, options.attempts, on_message, sleep)
+                Fetcher(options.parallel, options.patience, options.attempts, on_message, sleep)
             )
         )
-        api = _Api(transfers, options)
-        record = _resolve(api, directory, release, names, None if dry_run else directory)
-        entries = {name: {entry.name: entry for entry in record.datasets[name]} for name in names}
-        jobs = [
-            FetchJob(
-                api.source(record, name, entry.name),
-                Claims(entry.bytes, md5=entry.md5, sha256=entry.sha256),
-                directory / name / entry.name,
-            )
+        api = _Api(fetcher, options, directory, write=not dry_run)
+        record = api.list_files(release, names)
+        entries = {(name, entry.name): entry for name in names for entry in record.datasets[name]}
+        files = [api.file(*key, entry) for key, entry in entries.items()]
+        sizes = {
+            name: {"files": len(listed), "bytes": sum(entry.bytes or 0 for entry in listed)}
             for name in names
-            for entry in record.datasets[name]
-        ]
-        report = _estimate(directory, record, names, jobs)
+            for listed in [record.datasets[name]]
+        }
+        here = 0
+        for file in files:
+            size = file.known.bytes or 0
+            here += size if file.here else min(PartFile(file.path).size, size)
+        parents = (directory.absolute(), *directory.absolute().parents)
+        report: dict[str, Any] = {
+            "release": record.release,
+            "datasets": sizes,
+            "here_bytes": here,
+            "needed_bytes": sum(size["bytes"] for size in sizes.values()) - here,
+            "free_bytes": shutil.disk_usage(next(each for each in parents if each.exists())).free,
+        }
         on_estimate(report)
         if dry_run:
             return report
@@ -172,84 +174,13 @@ def download(
             )
         clear_temporary([directory / name for name in names])
 
-        def on_done(job: FetchJob, now: Claims) -> None:
-            entry = entries[job.path.parent.name][job.path.name]
+        def on_done(file: RemoteFile, now: Claims) -> None:
+            entry = entries[file.path.parent.name, file.path.name]
             entry.bytes, entry.md5, entry.sha256 = now.bytes or 0, now.md5, now.sha256
             record.write(directory)
 
-        report["fetched"] = transfers.fetch_all(jobs, on_done, verify=options.verify)
+        report["fetched"] = fetcher.fetch_all(files, on_done, verify=options.verify)
         return report
-
-
-def _resolve(
-    api: _Api, directory: Path, release: str, names: list[str], target: Path | None
-) -> Record:
-    """Find the release, and list all files of the datasets in the record in `target`."""
-    record, known = Record.read(directory), None
-    if (
-        record is None
-        and directory.is_dir()
-        and any(n[0] != "." for n in other_files(directory, ()))
-    ):
-        raise DataError(
-            f"{str(directory)!r} holds files but no {RECORD}, so it is no download of ours. Name "
-            "another directory."
-        )
-    if record is not None and release not in ("latest", record.release):
-        raise DataError(
-            f"{str(directory)!r} holds release {record.release}, not {clip(release)}: two releases "
-            "must not be mixed. Name another directory."
-        )
-    new = [name for name in names if record is None or name not in record.datasets]
-    if new:
-        read_key(api.options.key_env)  # fails before the first request
-        id_, known = api.release(release if record is None else record.release)
-        record = record or Record(release=id_)
-    assert record is not None
-    for name in new:
-        if name not in (known or ()):
-            raise _unknown_dataset(name, record.release, known or [])
-    if new and target:
-        record.write(target)  # from now on `latest` is this release
-    for name in new:
-        files = api.names(record, safe_name(name, "dataset"))
-        api.transfers.on_message(f"{name}: requesting the sizes of {len(files):,} files")
-        sources = [api.source(record, name, file) for file in files]
-        entries = []
-        for source, said in filter(None, api.transfers.in_threads(look_up, sources)):
-            if isinstance(said, FailedError):
-                raise DataError(f"the size of a file is not known: {said}. {GO_ON}")
-            file = source.label.removeprefix(f"{name}/")
-            entries.append(FileEntry(name=file, bytes=said.bytes or 0, md5=said.md5))
-        record.datasets[name] = sorted(entries, key=lambda entry: entry.name)
-        if target:
-            record.write(target)
-    return record
-
-
-def _estimate(
-    directory: Path, record: Record, names: list[str], jobs: Sequence[FetchJob]
-) -> dict[str, Any]:
-    sizes = {
-        name: {"files": len(files), "bytes": sum(entry.bytes or 0 for entry in files)}
-        for name in names
-        for files in [record.datasets[name]]
-    }
-    total = sum(size["bytes"] for size in sizes.values())
-    here = sum(
-        job.known.bytes or 0 if job.here else min(PartFile(job.path).size, job.known.bytes or 0)
-        for job in jobs
-    )
-    place = next(
-        each for each in (directory.absolute(), *directory.absolute().parents) if each.exists()
-    )
-    return {
-        "release": record.release,
-        "datasets": sizes,
-        "here_bytes": here,
-        "needed_bytes": total - here,
-        "free_bytes": shutil.disk_usage(place).free,
-    }
 
 
 def read_key(variable: str) -> str:
@@ -274,21 +205,84 @@ def read_key(variable: str) -> str:
 
 
 class _Api:
-    """Client of the API; sends one request after the other, at a limited rate."""
+    """Client of the API; sends one request after the other, at a limited rate.
 
-    def __init__(self, transfers: Transfers, options: Options) -> None:
-        self.transfers, self.options = transfers, options
+    Args:
+        fetcher: The connections.
+        options: Options of the download.
+        directory: Directory of the files.
+        write: Whether to write ``release.json``.
+    """
+
+    def __init__(self, fetcher: Fetcher, options: Options, directory: Path, write: bool) -> None:
+        self._fetcher, self._options = fetcher, options
+        self._directory, self._write = directory, write
         self._next = 0.0  # when the next request may begin
         self._lock = threading.RLock()
         self._links: dict[str, dict[str, str]] = {}  # dataset -> file -> link, until it expires
         self._listed: dict[str, set[str]] = {}
 
-    def release(self, release: str) -> tuple[str, list[str]]:
-        """Return the id of a release, or of the ``latest`` one, and the names of its datasets.
+    def list_files(self, release: str, names: list[str]) -> Record:
+        """Find the release, and list all files of the datasets in its record."""
+        directory = self._directory
+        record, known = Record.read(directory), list[str]()
+        if record is None and directory.is_dir():
+            if any(name[0] != "." for name in other_files(directory, ())):
+                raise DataError(
+                    f"{str(directory)!r} holds files but no {RECORD}, so it is no download of "
+                    "ours. Name another directory."
+                )
+        elif record is not None and release not in ("latest", record.release):
+            raise DataError(
+                f"{str(directory)!r} holds release {record.release}, not {clip(release)}: two "
+                "releases must not be mixed. Name another directory."
+            )
+        new = [name for name in names if record is None or name not in record.datasets]
+        if new:
+            read_key(self._options.key_env)  # fails before the first request
+            id_, known = self._release(release if record is None else record.release)
+            record = record or Record(release=id_)
+        assert record is not None
+        self._record = record
+        for name in new:
+            if name not in known:
+                raise _unknown_dataset(name, record.release, known)
+        if new and self._write:
+            record.write(directory)  # from now on `latest` is this release
+        for name in new:
+            files = [
+                self.file(name, file)
+                for file in sorted(self._link_table(safe_name(name, "dataset")))
+            ]
+            self._fetcher.on_message(f"{name}: requesting the sizes of {len(files):,} files")
+            entries = []
+            for file, said in filter(None, self._fetcher.in_threads(self._fetcher.look_up, files)):
+                if isinstance(said, FailedError):
+                    raise DataError(f"the size of a file is not known: {said}. {GO_ON}")
+                entries.append(FileEntry(name=file.path.name, bytes=said.bytes or 0, md5=said.md5))
+            record.datasets[name] = sorted(entries, key=lambda entry: entry.name)
+            if self._write:
+                record.write(directory)
+        return record
 
-        Raises:
-            UnknownNameError: If there is no such release.
-        """
+    def file(self, dataset: str, name: str, entry: FileEntry | None = None) -> RemoteFile:
+        """Return a file of a dataset; links are requested again when they expire."""
+
+        def link() -> str:
+            with self._lock:
+                return self._link_table(dataset)[name]
+
+        def expire(link: str) -> None:
+            with self._lock:
+                if self._links.get(dataset, {}).get(name) == link:
+                    del self._links[dataset]
+
+        known = Claims(entry.bytes, md5=entry.md5, sha256=entry.sha256) if entry else Claims()
+        path = self._directory / dataset / name
+        return RemoteFile(f"{dataset}/{name}", path, link, known, expire=expire)
+
+    def _release(self, release: str) -> tuple[str, list[str]]:
+        """Return the id of a release, or of the ``latest`` one, and the names of its datasets."""
         answer = self._get(f"/release/{quote(release, safe='')}")
         if answer is None:
             known = self._get("/release/")
@@ -304,54 +298,33 @@ class _Api:
         except (TypeError, KeyError):
             raise _undocumented("no description of a release") from None
 
-    def names(self, record: Record, dataset: str) -> list[str]:
-        """Return the sorted names of all files of a dataset.
-
-        Raises:
-            UnknownNameError: If there is no such dataset.
-            DataError: If no key is set, it is refused, or the list of files cannot be used.
-        """
+    def _link_table(self, dataset: str) -> dict[str, str]:
+        """Return the links of a dataset by file; a new list must name the same files."""
         with self._lock:
-            if dataset not in self._links:
-                self._links[dataset] = self._list(record, dataset)
-            return sorted(self._links[dataset])
-
-    def source(self, record: Record, dataset: str, name: str) -> RemoteFile:
-        """Return where a file comes from; links are requested again when they expire."""
-
-        def link() -> str:
-            with self._lock:
-                self.names(record, dataset)
-                return self._links[dataset][name]
-
-        def expire(link: str) -> None:
-            with self._lock:
-                if self._links.get(dataset, {}).get(name) == link:
-                    del self._links[dataset]
-
-        return RemoteFile(self.transfers, f"{dataset}/{name}", link, expire)
-
-    def _list(self, record: Record, dataset: str) -> dict[str, str]:
-        path = f"/release/{quote(record.release, safe='')}/dataset/{quote(dataset, safe='')}"
-        answer = self._get(path, read_key(self.options.key_env))
-        if answer is None:
-            raise _unknown_dataset(dataset, record.release, self.release(record.release)[1])
-        links = answer.get("files") if isinstance(answer, dict) else None
-        if not isinstance(links, list) or not links:
-            raise _undocumented(f"no files of the dataset {dataset!r}")
-        by_name = {object_name(link): link for link in links}
-        if len(by_name) < len(links):
-            raise DataError(f"two files of the dataset {dataset!r} have the same name.")
-        before = {entry.name for entry in record.datasets.get(dataset, ())}
-        listed = self._listed.setdefault(dataset, before or set(by_name))
-        if listed != set(by_name):
-            gone, new = sorted(listed - set(by_name)), sorted(set(by_name) - listed)
-            raise DataError(
-                f"the list of the files of {dataset!r} in release {record.release} has changed: "
-                f"{len(gone)} gone{_first(gone)}, {len(new)} new{_first(new)}. Files of the two "
-                "lists must not be mixed: download into another directory."
-            )
-        return by_name
+            if dataset in self._links:
+                return self._links[dataset]
+            release = self._record.release
+            path = f"/release/{quote(release, safe='')}/dataset/{quote(dataset, safe='')}"
+            answer = self._get(path, read_key(self._options.key_env))
+            if answer is None:
+                raise _unknown_dataset(dataset, release, self._release(release)[1])
+            links = answer.get("files") if isinstance(answer, dict) else None
+            if not isinstance(links, list) or not links:
+                raise _undocumented(f"no files of the dataset {dataset!r}")
+            by_name = {object_name(link): link for link in links}
+            if len(by_name) < len(links):
+                raise DataError(f"two files of the dataset {dataset!r} have the same name.")
+            before = {entry.name for entry in self._record.datasets.get(dataset, ())}
+            listed = self._listed.setdefault(dataset, before or set(by_name))
+            if listed != set(by_name):
+                gone, new = sorted(listed - set(by_name)), sorted(set(by_name) - listed)
+                raise DataError(
+                    f"the list of the files of {dataset!r} in release {release} has changed: "
+                    f"{len(gone)} gone{_first(gone)}, {len(new)} new{_first(new)}. Files of the "
+                    "two lists must not be mixed: download into another directory."
+                )
+            self._links[dataset] = by_name
+            return by_name
 
     def _get(self, path: str, key: str | None = None) -> Any:
         """Return the JSON at `path`, or None if the API has nothing there."""
@@ -359,13 +332,13 @@ class _Api:
         def attempt() -> Any:
             now = time.monotonic()
             if self._next > now:
-                self.transfers.sleep(self._next - now)
-            self._next = max(now, self._next) + 1.0 / self.options.rate
+                self._fetcher.sleep(self._next - now)
+            self._next = max(now, self._next) + 1.0 / self._options.rate
             return self._get_once(path, key)
 
         with self._lock:
             try:
-                return retry(attempt, path, self.options.attempts, self.transfers.sleep)
+                return self._fetcher.retry(attempt, path)
             except FailedError as error:
                 raise ArenaError(
                     f"the Datasets API cannot be asked for {path}: {error}. {GO_ON}"
@@ -373,13 +346,12 @@ class _Api:
 
     def _get_once(self, path: str, key: str | None) -> Any:
         headers = {KEY_HEADER: key} if key else {}
-        session = self.transfers.session
-        with session.open(self.options.base_url.rstrip("/") + path, headers) as response:
+        url = self._options.base_url.rstrip("/") + path
+        with self._fetcher.open(url, headers, "the API") as response:
             status = response.status_code
-            check_status(response, "the API")
             if status == 404:
                 return None
-            body = session.text(response, _LONGEST_ANSWER)
+            body = self._fetcher.text(response, _LONGEST_ANSWER)
         try:
             answer = json.loads(body)
         except (ValueError, RecursionError):

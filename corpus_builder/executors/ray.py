@@ -9,7 +9,6 @@ import pickle
 import platform
 import secrets
 import socket
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import metadata
@@ -18,7 +17,6 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from arena import __version__
-from arena._internal.cores import cores
 from arena.errors import DataError, WorkerError, clip
 from corpus_builder.executors.base import EXECUTORS, Executor
 
@@ -29,13 +27,9 @@ MEMORY = 500 * 10**6
 """Bytes of memory that each task reserves on its node."""
 DISTRIBUTIONS = ("duckdb", "numpy", "orjson", "pyarrow", "regex")
 """Distributions whose version can change the bytes of a file."""
-LOOPBACK = "127.0.0.2"
-"""Ray replaces ``127.0.0.1`` and ``localhost`` by the machine's own address, but not this one."""
-
 _RETRIES = 3  # of a task whose node or process was lost
 _POLL = 1.0  # seconds after which new nodes are looked for
 _PATIENCE = 10.0  # seconds until a node must see a new file; NFS caches directories
-_STORE = 200 << 20  # bytes of the object store; tasks return little data
 
 
 @EXECUTORS.register("ray")
@@ -59,7 +53,6 @@ class Ray(Executor):
                 "Run: pip install 'researcharena[ray]'"
             )
         self._ray: Any = None  # the module, once it is connected
-        self._owned = False
         self._pending: list[Any] = []
 
     @property
@@ -94,11 +87,9 @@ class Ray(Executor):
                 self._cancel()
 
     def close(self) -> None:
-        """Kill the tasks and leave the cluster; end it if this object started it."""
+        """Kill the tasks and leave the cluster."""
         if self._ray is not None:
             self._cancel()
-            if self._owned:
-                self._ray.shutdown()
         self._ray = None
 
     def _cancel(self) -> None:
@@ -108,8 +99,7 @@ class Ray(Executor):
 
     def _connected(self) -> Any:
         if self._ray is None:
-            self._owned = not ("ray" in sys.modules and sys.modules["ray"].is_initialized())
-            self._ray = _connect(self._workers) if self._owned else sys.modules["ray"]
+            self._ray = _connect()
         return self._ray
 
 
@@ -159,42 +149,39 @@ def guard(
     """
 
     def run_on_node(function: bytes, task: bytes) -> tuple[str | None, Any]:
-        import platform
         import time
         from importlib import import_module, metadata
         from pathlib import Path
+        from platform import node, python_version
 
         def version(package: str) -> Any:
-            if package == "Python":
-                return platform.python_version()
             try:
                 if package == "researcharena":
                     return import_module("arena").__version__
-                return metadata.version(package)
+                return metadata.version(package) if package != "Python" else python_version()
             except ImportError:
                 return None
 
-        def is_visible(path: Path, token: str) -> bool:
+        def is_visible(path: str, token: str) -> bool:
             try:
-                return path.read_text(encoding="ascii") == token
+                return Path(path).read_text(encoding="ascii") == token
             except OSError:
                 return False
 
-        name = platform.node()
         for package, here in expected.items():
             if (there := version(package)) != here:
                 has = f"has {package} {there}" if there else f"lacks {package}"
                 return (
-                    f"the Ray node {name} {has}, this machine {here}. Install the same "
+                    f"the Ray node {node()} {has}, this machine {here}. Install the same "
                     "everywhere: other versions may write other bytes."
                 ), None
         deadline = time.monotonic() + patience
-        while probe is not None and not is_visible(Path(probe[0]), probe[1]):
+        while probe is not None and not is_visible(*probe):
             if time.monotonic() > deadline:
                 return (
-                    f"the Ray node {name} does not share {str(Path(probe[0]).parent)!r} with this "
-                    "machine. Put input and output on a file system that all nodes see, under the "
-                    "same path."
+                    f"the Ray node {node()} does not share {str(Path(probe[0]).parent)!r} with "
+                    "this machine. Put input and output on a file system that all nodes see, under "
+                    "the same path."
                 ), None
             time.sleep(0.2)
         base = import_module("corpus_builder.executors.base")
@@ -230,72 +217,56 @@ def _probe_file(directory: Path | None) -> Iterator[tuple[str, str] | None]:
         probe.unlink(missing_ok=True)
 
 
-def _connect(workers: int | None) -> Any:
+def _connect() -> Any:
     """Return the module `ray`, connected to a cluster.
 
-    ``RAY_ADDRESS`` names the cluster. Without it, a cluster that this user has started on this
-    machine is joined; if there is none, one of this machine alone is started, and ends with this
-    process.
+    ``RAY_ADDRESS`` names the cluster. Without it, the one that this user has started on this
+    machine is joined. Ray itself would start one where there is none, and try for a minute where
+    none answers.
 
     Raises:
         DataError: If ``RAY_ADDRESS`` is malformed.
         WorkerError: If no cluster answers, or it refuses the connection.
     """
-    address = os.environ.get("RAY_ADDRESS", "")
-    if address in ("", "auto"):
-        address = _users_cluster() or address
-    elif address != "local":
-        host, _, port = address.rpartition(":")
-        if "/" in address or not host or not port.isdigit():
-            raise DataError(
-                f"RAY_ADDRESS={clip(address)}: give HOST:PORT of the cluster's head, and run the "
-                "command on a machine of the cluster; ray:// is not supported."
-            )
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    options: dict[str, Any] = {"address": address}
-    if address in ("", "local"):
-        if "RAY_AUTH_MODE" not in os.environ:
-            # Ray listens on all addresses; only a client with the token may use the cluster.
-            os.environ["RAY_AUTH_MODE"] = "token"
-            os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
-        number = workers or cores()
-        options = {
-            "address": "local",
-            "num_cpus": number,
-            "num_gpus": 0,
-            "_memory": number * MEMORY,  # requested, not measured: --workers is chosen to fit
-            "object_store_memory": _STORE,
-            "include_dashboard": False,
-            "_node_ip_address": LOOPBACK,
-        }
-    elif not _answers(address):
-        raise WorkerError(
-            f"no Ray cluster answers at RAY_ADDRESS={clip(address)}. Start one with `ray start "
-            "--head` and give HOST:PORT, or unset RAY_ADDRESS."
-        )
     import ray
 
+    if ray.is_initialized():
+        return ray
+    address = os.environ.get("RAY_ADDRESS", "")
+    host, _, port = address.rpartition(":")
+    if address in ("", "auto"):
+        address = _users_cluster()
+    elif "/" in address or not host or not port.isdigit():
+        raise DataError(
+            f"RAY_ADDRESS={clip(address)}: give HOST:PORT of the cluster's head, and run the "
+            "command on a machine of the cluster; ray:// is not supported."
+        )
+    if not _answers(address):
+        where = f"at RAY_ADDRESS={clip(address)}" if address else "on this machine"
+        raise WorkerError(
+            f"no Ray cluster answers {where}. Start one with `ray start --head`, or give HOST:PORT "
+            "of one as RAY_ADDRESS; for the processors of this machine alone leave out ray."
+        )
     try:
         ray.init(
-            log_to_driver=False, logging_level=logging.ERROR, namespace="researcharena", **options
+            address, log_to_driver=False, logging_level=logging.ERROR, namespace="researcharena"
         )
     except (ConnectionError, RuntimeError, OSError, ValueError) as error:
         reason = clip(" ".join(str(error).split()), 300)
-        raise WorkerError(f"cannot use the Ray cluster {options['address']}: {reason}") from None
+        raise WorkerError(f"cannot use the Ray cluster {address}: {reason}") from None
     return ray
 
 
-def _users_cluster() -> str | None:
-    """Return the address of the running cluster that this user, or root, started here."""
+def _users_cluster() -> str:
+    """Return the address of the cluster that this user, or root, started here, or nothing."""
     note = Path(os.environ.get("RAY_TMPDIR", "/tmp")) / "ray" / "ray_current_cluster"
     try:
         # Anyone can write to /tmp, and a cluster can run any code in this process.
-        if note.lstat().st_uid not in (0, os.getuid()):
-            return None
-        address = note.read_text(encoding="ascii").strip()
+        is_ours = note.lstat().st_uid in (0, os.getuid())
+        return note.read_text(encoding="ascii").strip() if is_ours else ""
     except (OSError, ValueError):
-        return None
-    return address if _answers(address) else None
+        return ""
 
 
 def _answers(address: str) -> bool:

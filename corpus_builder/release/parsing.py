@@ -8,11 +8,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena._internal.files import write_json
 from arena._internal.workdir import atomic_directory
 from corpus_builder.lines import MAX_LINE, Lines
 from corpus_builder.release.base import TABLES, RecordLimits, RejectError, Release, Shard, Sink
 from corpus_builder.release.values import read_json
+from corpus_builder.reports import write_report
 
 if TYPE_CHECKING:
     from corpus_builder.parquet import RowWriter
@@ -34,12 +34,14 @@ class ShardTask(NamedTuple):
         shard: The shard.
         limits: Limits of plausible values.
         directory: Directory of the tables, which appears when they are complete.
+        key: JSON values on which the tables depend; the report counts for these alone.
     """
 
     release: Release
     shard: Shard
     limits: RecordLimits
     directory: Path
+    key: Any = None
 
 
 def parse_shard(task: ShardTask) -> dict[str, Any]:
@@ -55,7 +57,7 @@ def parse_shard(task: ShardTask) -> dict[str, Any]:
     with atomic_directory(task.directory) as new:
         with ExitStack() as stack:
             report = _ShardReader(task, new, stack).read()
-        write_json(new / REPORT, report)
+        write_report(new / REPORT, task.key, report)
     return report
 
 

@@ -46,10 +46,11 @@ class BloomEval(PublishedSource):
         input: str | Path,
         papers: str | Path,
         dates: str | Path | None = None,
+        guess_dates: bool = False,
         outline_maps: bool = False,
     ) -> None:
         self._outline_maps = outline_maps
-        super().__init__(input, papers, dates)
+        super().__init__(input, papers, dates, guess_dates)
 
     def read(self, path: Path) -> Iterator[PublishedSurvey]:
         """Yield the surveys, one a folder."""

@@ -204,6 +204,11 @@ class Collection:
         self._read()
         return sorted({paper for key in _names(sought) for paper in self._held[key]})
 
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Let a paper be found that is in no file."""
+        self._read()
+        self._note(record)
+
     def describe(self) -> dict[str, str]:
         """Return name and sha256 of the file as it was read."""
         return {"name": self._file.name, "sha256": self._file.sha256}

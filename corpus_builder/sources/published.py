@@ -29,6 +29,9 @@ from corpus_builder.sources.matching import (
     normal_title,
 )
 
+GUESS = "a guess by the latest reference"
+"""Origin of a date that no source states."""
+
 
 @dataclass(frozen=True)
 class PublishedSurvey:
@@ -64,6 +67,8 @@ class PublishedSource(ConstructorOptions, ABC):
         input: Folder or file of the data set.
         papers: Collection in which references are looked up: JSON lines in the format of ``jsonl``.
         dates: Dates of surveys, used first: JSON lines or CSV with id or title, and date.
+        guess_dates: Date a survey of unknown date on the day after the latest paper that it lists,
+            marked as a guess; without this it is left out.
 
     Raises:
         DataError: If anything of the data set is missing or cannot be read; the collection is
@@ -77,8 +82,13 @@ class PublishedSource(ConstructorOptions, ABC):
     influential_mentions: ClassVar[int] = 3
 
     def __init__(
-        self, input: str | Path, papers: str | Path, dates: str | Path | None = None
+        self,
+        input: str | Path,
+        papers: str | Path,
+        dates: str | Path | None = None,
+        guess_dates: bool = False,
     ) -> None:
+        self._guess_dates = guess_dates
         self._dates = None if dates is None else DatesFile(dates)
         self._hashes: dict[str, str] = {}
         self._published = list(self.read(Path(input)))
@@ -115,11 +125,15 @@ class PublishedSource(ConstructorOptions, ABC):
             if date is None:
                 self._yields.left_out.append(survey.id)
                 continue
-            yield LocatedRecord(self._record(survey, joined, date), survey.file, survey.line)
+            record = self._record(survey, joined, date)
+            if counts["date_from"] == GUESS:
+                record["date_guessed"] = True
+            yield LocatedRecord(record, survey.file, survey.line)
         if len(self._yields.surveys) == len(self._yields.left_out):
             raise DataError(
                 f"none of the {len(self._published)} surveys has a date. Give a file of their "
-                "dates with --dates, or a collection that they stand in."
+                "dates with --dates, or a collection that they stand in; --guess-dates dates them "
+                "by what they list, and marks it as a guess."
             )
 
     def describe(self) -> dict[str, Any]:
@@ -147,9 +161,11 @@ class PublishedSource(ConstructorOptions, ABC):
         for version in self._collection.versions(survey.itself):
             if version.dated:
                 return version.date, "collection"
+        if not self._guess_dates:
+            return None, None
         matches = (self._collection.find(entry) for entry in survey.references)
         late = day_after(match.paper for match in matches if match)
-        return late, None if late is None else "latest reference"
+        return late, None if late is None else GUESS
 
     def _record(self, survey: PublishedSurvey, joined: JoinResult, date: Any) -> dict[str, Any]:
         record = {

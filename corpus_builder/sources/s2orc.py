@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import bisect
 from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-from arena.errors import DataError, did_you_mean
-from corpus_builder.release import RecordLimits, Release, Shard, Sink
+from arena.errors import DataError, clip, did_you_mean
+from corpus_builder.records import title_key
+from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink
 from corpus_builder.release.folder import ReleaseFolder, existing_folder, find_shards, no_shards
-from corpus_builder.release.s2orc import parse_abstract, parse_citation, parse_paper, parse_text
+from corpus_builder.release.values import (
+    clean,
+    coarsen,
+    count_of,
+    first_text,
+    identifier,
+    names_of,
+    read_json,
+    record_of,
+    required_id,
+    required_title,
+    resolve,
+)
 from corpus_builder.sources.base import SOURCES
 
 DATASETS = ("papers", "abstracts", "citations", "s2orc", "s2orc_v2")
@@ -104,3 +120,311 @@ class S2orc(Release):
                 "the datasets to read: --datasets papers,abstracts,citations,s2orc_v2"
             )
         return folder
+
+
+def parse_paper(record: Any, sink: Sink, limits: RecordLimits, reviews: bool) -> None:
+    """Add a paper.
+
+    Args:
+        record: Record of the dataset ``papers``.
+        sink: Collects the row.
+        limits: Limits of plausible dates.
+        reviews: Count a paper of the publication type ``Review`` as a survey.
+
+    Raises:
+        RejectError: If it has no id or title.
+    """
+    record = record_of(record, "corpusid", "title")
+    paper, title = required_id(record["corpusid"]), required_title(record["title"])
+    day, precision = resolve(
+        coarsen(record.get("publicationdate"), "month"), record.get("year"), sink, limits
+    ) or (None, None)
+    journal, types = record.get("journal"), record.get("publicationtypes")
+    row = (
+        paper,
+        title,
+        title_key(title),
+        day,
+        precision,
+        reviews and isinstance(types, list) and "Review" in types,
+        count_of(record.get("referencecount"), "referencecount", sink),
+        first_text(
+            (record.get("venue"), journal.get("name") if isinstance(journal, dict) else None)
+        ),
+        names_of(record.get("authors"), "authors", sink, "name"),
+        names_of(record.get("s2fieldsofstudy"), "s2fieldsofstudy", sink, "category"),
+    )
+    sink.add("papers", row)
+
+
+def parse_abstract(record: Any, sink: Sink) -> None:
+    """Add the abstract of a paper.
+
+    Raises:
+        RejectError: If it has no id, or is empty.
+    """
+    record = record_of(record, "corpusid", "abstract")
+    paper, abstract = required_id(record["corpusid"]), record["abstract"]
+    if not isinstance(abstract, str) or not abstract.strip():
+        raise RejectError("no abstract", clip(abstract))
+    sink.add("abstracts", (paper, clean(abstract)))
+
+
+def parse_citation(record: Any, sink: Sink) -> None:
+    """Add a citation; skip one of a paper that was not recognised, a fifth of all.
+
+    Raises:
+        RejectError: If an id is unusable, or the two are the same.
+    """
+    try:
+        citing, cited = record["citingcorpusid"], record["citedcorpusid"]
+    except (TypeError, KeyError):
+        record_of(record, "citingcorpusid", "citedcorpusid")
+        raise
+    if citing is None or cited is None:
+        sink.skip("citing paper unknown" if citing is None else "cited paper unknown")
+        return
+    one, other = identifier(citing), identifier(cited)
+    if one is None or other is None:
+        raise RejectError("no id", f"{clip(citing, 40)}, {clip(cited, 40)}")
+    if one == other:
+        raise RejectError("cites itself", one)
+    influential = record.get("isinfluential")
+    if influential is None:
+        influential = False
+    elif influential is not True and influential is not False:
+        sink.flaw("isinfluential unreadable", clip(influential))
+        influential = False
+    sink.add("citations", (one, other, influential))
+
+
+class Span(NamedTuple):
+    """A part of a text, from character `start` to before `end`."""
+
+    start: int
+    end: int
+
+
+class Faults(dict[str, list[str]]):
+    """Kind -> details of what is wrong with the annotations of one record."""
+
+    def add(self, reason: str, detail: str) -> None:
+        """Add a fault."""
+        self.setdefault(reason, []).append(detail)
+
+    def report(self, sink: Sink) -> None:
+        """Report each kind as one flaw of the record."""
+        for reason, details in self.items():
+            sink.flaw(reason, f"{len(details)} x, first {details[0]}")
+
+
+class Annotations:
+    """All annotations of a text.
+
+    The first version of the dataset spells ``sectionheader``, the second ``section_header``; each
+    kind is a list as a JSON string, and null for none.
+
+    Args:
+        value: Object with a list for each kind.
+        faults: Collects what is wrong.
+    """
+
+    def __init__(self, value: object, faults: Faults) -> None:
+        self._faults = faults
+        if value is not None and not isinstance(value, dict):
+            faults.add("annotations unreadable", clip(value))
+        known = value if isinstance(value, dict) else {}
+        self._kinds = {name.replace("_", ""): listed for name, listed in known.items()}
+
+    def attributes(self, kind: str) -> list[Mapping[str, Any]]:
+        """Return the attributes of every annotation of a kind, wherever it lies."""
+        return [
+            value if isinstance(value := entry.get("attributes"), dict) else {}
+            for entry in self._entries(kind)
+        ]
+
+    def spans(self, kind: str, length: int) -> list[Span]:
+        """Return the annotations of a kind that lie within a text of `length` characters."""
+        spans = []
+        for entry in self._entries(kind):
+            start, end = _offset(entry.get("start")), _offset(entry.get("end"))
+            if start is None or end is None:
+                self._faults.add("annotation without offsets", f"{kind} {clip(entry, 60)}")
+            elif start > end:
+                self._faults.add("annotation reversed", f"{kind} {start}-{end}")
+            elif end > length:
+                self._faults.add("annotation out of range", f"{kind} {start}-{end} of {length}")
+            else:
+                spans.append(Span(start, end))
+        return spans
+
+    def _entries(self, kind: str) -> list[dict[str, Any]]:
+        listed = self._kinds.get(kind)
+        if isinstance(listed, str):
+            try:
+                listed = read_json(listed)
+            except RejectError as error:
+                self._faults.add("annotations unreadable", f"{kind}: {clip(error.detail, 60)}")
+                return []
+        if listed is None:
+            return []
+        if not isinstance(listed, list):
+            self._faults.add("annotations unreadable", f"{kind}: {clip(listed, 60)}")
+            return []
+        for entry in (entry for entry in listed if not isinstance(entry, dict)):
+            self._faults.add("annotations unreadable", f"{kind}: {clip(entry, 60)}")
+        return [entry for entry in listed if isinstance(entry, dict)]
+
+
+class Zones:
+    """Parts of a text that are not prose."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        self._merged: list[Span] = []
+        for span in sorted(spans):
+            if self._merged and span.start < self._merged[-1].end:
+                first, end = self._merged.pop()
+                span = Span(first, max(end, span.end))
+            self._merged.append(span)
+
+    def __contains__(self, span: Span) -> bool:
+        at = bisect.bisect_right(self._merged, span.start, key=lambda zone: zone.start) - 1
+        return at >= 0 and span.end <= self._merged[at].end
+
+
+def _offset(value: object) -> int | None:
+    """Return an offset; early releases write it as a string."""
+    if type(value) is int:
+        return value if value >= 0 else None
+    if type(value) is str and len(value) < 12 and value.isascii() and value.isdigit():
+        return int(value)
+    return None
+
+
+_BREAK = "\n\n"  # as between the paragraphs of the original
+
+
+def parse_text(record: Any, sink: Sink, limits: RecordLimits) -> None:
+    """Add the sections of a full text, and the citations of its bibliography.
+
+    Args:
+        record: Record of the dataset ``s2orc`` or ``s2orc_v2``.
+        sink: Collects the rows.
+        limits: Limits of the characters of a text.
+
+    Raises:
+        RejectError: If it has no id or text, or too long a text.
+    """
+    record = record_of(record, "corpusid")
+    if "content" not in record and "body" not in record:
+        record_of(record, "content")
+    paper = required_id(record["corpusid"])
+    body = record["content"] if "content" in record else record["body"]
+    text = body.get("text") if isinstance(body, dict) else None
+    if not isinstance(text, str) or not text.strip():
+        raise RejectError("no text", clip(text))
+    if len(text) > limits.characters:
+        raise RejectError("text too long", f"{len(text):,} characters")
+    text = clean(text)
+    faults = Faults()
+    annotations = Annotations(body.get("annotations"), faults)
+    listed = annotations
+    if isinstance(bibliography := record.get("bibliography"), dict):
+        # Its entries lie in a text of their own.
+        listed = Annotations(bibliography.get("annotations"), faults)
+    n_references, mentions = _bibliography(paper, listed, annotations, faults)
+    sections, abstract = _sections(text, annotations, faults)
+    if any(section["text"] for section in sections):
+        sink.add("texts", (paper, abstract, sections, n_references))
+    else:
+        faults.add("no paragraphs", f"in {len(text):,} characters")
+    for cited, number in mentions.items():
+        sink.add("bibliography", (paper, cited, number))
+    faults.report(sink)
+
+
+def _sections(
+    text: str, annotations: Annotations, faults: Faults
+) -> tuple[list[dict[str, str]], str | None]:
+    """Return the sections and the abstract.
+
+    Captions and what stands in figures and tables is no prose: headers there ("Figure 2") would
+    end the last section.
+    """
+    length = len(text)
+    abstracts = annotations.spans("abstract", length)
+    floats = (annotations.spans(kind, length) for kind in ("figure", "table"))
+    zones = Zones([*abstracts, *chain.from_iterable(floats)])
+    parts = [(span, True) for span in annotations.spans("sectionheader", length)]
+    parts += [(span, False) for span in annotations.spans("paragraph", length)]
+    sections: list[dict[str, str]] = []
+    heading, paragraphs, position = "", [], 0  # type: str, list[str], int
+
+    def close() -> None:
+        if heading or paragraphs:
+            sections.append({"heading": heading, "text": _BREAK.join(paragraphs)})
+
+    for span, is_header in sorted(parts):
+        if span in zones:
+            continue
+        if span.start < position:
+            kind = "sectionheader" if is_header else "paragraph"
+            faults.add("annotations overlap", f"{kind} {span.start}-{span.end}")
+            continue
+        position = span.end
+        part = text[span.start : span.end].strip()
+        if is_header:
+            close()
+            heading, paragraphs = " ".join(part.split()), []
+        elif part:
+            paragraphs.append(part)
+    close()
+    return sections, _joined(text, abstracts) or None
+
+
+def _joined(text: str, spans: list[Span]) -> str:
+    """Return the parts of a text, each once."""
+    parts, position = [], 0
+    for start, end in sorted(spans):
+        if start >= position:
+            parts.append(text[start:end].strip())
+            position = end
+    return _BREAK.join(part for part in parts if part)
+
+
+def _bibliography(
+    paper: str, listed: Annotations, annotations: Annotations, faults: Faults
+) -> tuple[int, dict[str, int]]:
+    """Return the number of entries, and how often the text mentions each paper that it cites.
+
+    Where an entry lies in a text is of no interest, so it is kept wherever that is.
+    """
+    entries = listed.attributes("bibentry")
+    mentions: dict[str, int] = {}
+    matches: dict[str, str] = {}
+
+    def match(attributes: Any) -> str | None:
+        value = attributes.get("matched_paper_id")
+        if value is None:
+            return None
+        cited = identifier(value)
+        if cited is None:
+            faults.add("matched_paper_id unreadable", clip(value))
+        elif cited == paper:
+            faults.add("cites itself", paper)
+            return None
+        return cited
+
+    for entry in entries:
+        if (cited := match(entry)) is not None:
+            mentions.setdefault(cited, 0)
+            if isinstance(key := entry.get("id"), str):
+                matches.setdefault(key, cited)
+    for reference in annotations.attributes("bibref"):
+        key = reference.get("ref_id")
+        cited = matches.get(key) if isinstance(key, str) else None
+        if cited is None:  # the second version may hold the match here, too
+            cited = match(reference)
+        if cited is not None:
+            mentions[cited] = mentions.get(cited, 0) + 1
+    return len(entries), mentions

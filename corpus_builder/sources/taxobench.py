@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
-from corpus_builder.sources.base import SOURCES
+from corpus_builder.sources.base import SOURCES, LocatedRecord
 from corpus_builder.sources.jsonl import JsonLinesFile
-from corpus_builder.sources.matching import PaperQuery
+from corpus_builder.sources.matching import PaperQuery, normal_title
 from corpus_builder.sources.published import (
     PublishedSource,
     PublishedSurvey,
@@ -26,11 +29,28 @@ class TaxoBench(PublishedSource):
 
     The titles in ``pdfs`` are the references, the tree ``gt`` is the mind-map, with ids in the
     place of titles. Neither has a date (TaxoBench, section 2).
+
+    Args:
+        listed_papers: Add the listed papers that the collection lacks, with their abstracts, and
+            date the undated ones on the day before the first survey that lists them, marked as a
+            guess. For the Bottom-Up mode.
     """
 
     name: ClassVar[str] = "taxobench"
     example: ClassVar[str] = "--input taxobench/data.jsonl --papers papers.jsonl.gz"
     input_help: ClassVar[str] = "data.jsonl, or the folder that holds it"
+
+    def __init__(
+        self,
+        input: str | Path,
+        papers: str | Path,
+        dates: str | Path | None = None,
+        guess_dates: bool = False,
+        listed_papers: bool = False,
+    ) -> None:
+        self._abstracts: dict[str, Any] = {}
+        self._listed_papers = listed_papers
+        super().__init__(input, papers, dates, guess_dates)
 
     def read(self, path: Path) -> Iterator[PublishedSurvey]:
         """Yield the surveys of ``data.jsonl``."""
@@ -41,6 +61,8 @@ class TaxoBench(PublishedSource):
             if not isinstance(record.get("id"), str | int):
                 raise DataError(f"{where}: id={clip(record.get('id'))}: this is not {_WHAT}.")
             papers = [check_record(pdf, where, {"title": str}, _WHAT) for pdf in record["pdfs"]]
+            for paper in papers:
+                self._abstracts.setdefault(normal_title(paper["title"]), paper.get("abs"))
             yield PublishedSurvey(
                 id=f"{self.name}:{record['id']}",
                 listed_id=str(record["id"]),
@@ -51,3 +73,57 @@ class TaxoBench(PublishedSource):
                 mind_map=record["gt"],
             )
         self._hashes[file.name] = file.sha256
+
+    def papers(self) -> Iterator[LocatedRecord]:
+        """Yield the papers of the collection, completed with `listed_papers`."""
+        dated, added = self._completion if self._listed_papers else ({}, [])
+        for place in super().papers():
+            paper_id = place.record.get("id") if isinstance(place.record, Mapping) else None
+            if (date := dated.get(str(paper_id))) is not None:
+                place = place._replace(record={**place.record, "date": date, "date_guessed": True})
+            yield place
+        yield from added
+
+    def surveys(self) -> Iterator[LocatedRecord]:
+        """Yield the surveys that have a date, with the references that the corpus holds."""
+        if self._listed_papers:
+            _ = self._completion  # the join finds the papers that it adds
+        yield from super().surveys()
+
+    def describe(self) -> dict[str, Any]:
+        """Return the files as they were read, and the counts of the join."""
+        description = super().describe()
+        if self._listed_papers:
+            dated, added = self._completion
+            description["listed_papers"] = {"dated": len(dated), "added": len(added)}
+        return description
+
+    @cached_property
+    def _completion(self) -> tuple[dict[str, str], list[LocatedRecord]]:
+        """Dates of undated papers of the collection, by id, and the papers that it lacks.
+
+        A survey cites what exists, so the day before the first one that lists a paper is the last
+        day on which the paper can have appeared: an earlier cutoff must not reach it.
+        """
+        dates = ((self._date(survey)[0], survey) for survey in self._published)
+        days = [(parse_date(date).day, survey) for date, survey in dates if date is not None]
+        dated: dict[str, str] = {}
+        added: list[LocatedRecord] = []
+        for day, survey in sorted(days, key=lambda pair: (pair[0], pair[1].id)):
+            before = format_day(day - 1)
+            for query in survey.references:
+                match = self._collection.find(query)
+                if match is not None:
+                    if not match.paper.dated:
+                        dated.setdefault(match.paper.id, before)
+                elif key := normal_title(query.title):
+                    record = {
+                        "id": f"{self.name}:{hashlib.sha256(key.encode()).hexdigest()[:12]}",
+                        "title": query.title,
+                        "abstract": self._abstracts[key],
+                        "date": before,
+                        "date_guessed": True,
+                    }
+                    self._collection.add(record)
+                    added.append(LocatedRecord(record, survey.file, survey.line))
+        return dated, added

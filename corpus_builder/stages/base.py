@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import duckdb
 import pyarrow as pa
 
 from arena._internal.cores import cores
-from arena._internal.files import TEMPORARY_SUFFIX, write_json
+from arena._internal.files import TEMPORARY_SUFFIX
 from arena.errors import DataError, clip
+from corpus_builder.database import connected
 from corpus_builder.executors import EXECUTORS, Executor, make_executor
 from corpus_builder.parquet import RowWriter
 from corpus_builder.release import RecordLimits, Release
+from corpus_builder.reports import read_report, write_report
 from corpus_builder.stages.config import Config
 
 LEAST_MEMORY = 1_000_000_000
@@ -141,11 +144,22 @@ def plan(
 
 
 class Steps:
-    """The directory of a stage, and the completed steps in it."""
+    """The directory of a stage, and the completed steps in it.
 
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self._done = directory / ".steps"
+    Args:
+        directory: The directory.
+        key: JSON values on which the stage's result depends; steps of another key do not count.
+        reports: Reports of the earlier stages, by name.
+    """
+
+    FILE = "steps.json"
+
+    def __init__(
+        self, directory: Path, key: Any = None, reports: Mapping[str, dict[str, Any]] | None = None
+    ) -> None:
+        self.directory, self._key = directory, key
+        self.reports = dict(reports or {})
+        self.done: dict[str, Any] = read_report(directory / self.FILE, key) or {}
 
     def once(self, name: str, work: Callable[[], Any]) -> Any:
         """Return the value of a step; call `work` only if no earlier run completed the step.
@@ -154,17 +168,17 @@ class Steps:
             name: Name of the step.
             work: Function that writes files, replaces those of a killed run, and returns JSON.
         """
-        result = self._done / f"{name}.json"
-        if result.exists():
-            return json.loads(result.read_bytes())
-        value = work()
-        self._done.mkdir(parents=True, exist_ok=True)
-        write_json(result, value)
-        return value
+        if name not in self.done:
+            self._write(self.done | {name: work()})
+        return self.done[name]
 
     def forget(self) -> None:
         """Forget which steps are completed."""
-        shutil.rmtree(self._done, ignore_errors=True)
+        self._write({})
+
+    def _write(self, done: dict[str, Any]) -> None:
+        write_report(self.directory / self.FILE, self._key, done)
+        self.done = done
 
     def scratch(self) -> Path:
         """Return an empty directory for temporary files; it is removed after the stage."""
@@ -172,6 +186,10 @@ class Steps:
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir(parents=True)
         return path
+
+    def connect(self, resources: Resources) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+        """Open an empty database that spills into `scratch`."""
+        return connected(self.scratch(), resources.database, resources.threads)
 
     @contextmanager
     def outputs(self, table: str, schema: pa.Schema, notes: str) -> Iterator[tuple[Any, Any]]:

@@ -16,7 +16,7 @@ from arena.corpus import layout
 from arena.errors import ArenaError
 from corpus_builder._index import check_fields, list_files, make_plan, write_index
 from corpus_builder.build import check_output
-from corpus_builder.content import write_content, write_sorted_links
+from corpus_builder.content import write_content
 from corpus_builder.database import connected, literal
 from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.mind_maps import MAPS, MIND_MAPS
@@ -36,7 +36,7 @@ OURS = "ours.json"
 No other is replaced; it outlives the stage's other files."""
 
 _NEW = "corpus"
-_PUT = "put.json"  # there from before the corpus is moved to the output
+_DESCRIBED = (PARSE.name, SURVEYS.name, REFERENCES.name, MIND_MAPS.name)
 
 # Of several records of one paper, the record and the date that the stage `parse` took.
 _VIEWS = """
@@ -68,41 +68,42 @@ def _index_inputs(plan: Plan) -> Any:
 
 def _run_index(plan: Plan, steps: Steps) -> dict[str, Any]:
     """Write the corpus and its indexes, and move it to the output."""
-    new = steps.directory / _NEW
-    if (steps.directory / _PUT).exists():
-        done = json.loads((steps.directory / _PUT).read_bytes())
-        if not (_is_in_place(plan.output, done) or _is_in_place(new, done)):
-            # What a killed run had made was put into the output, and is no longer there.
-            steps.forget()
-            shutil.rmtree(new, ignore_errors=True)
-        (steps.directory / _PUT).unlink()
+    new, done = steps.directory / _NEW, steps.done.get("manifest")
+    if done and not (_is_in_place(plan.output, done) or _is_in_place(new, done)):
+        steps.forget()  # a killed run had put the corpus into the output; it is no longer there
+        shutil.rmtree(new, ignore_errors=True)
     new.mkdir(exist_ok=True)
-    manifest = steps.once("content", lambda: _content(plan, steps, new))
-    engines = plan.config.index.engines
-    manifest["source"] = _described(plan)
+    manifest = steps.once("manifest", lambda: _write(plan, steps, new))
+    identity = _identity(manifest)
+    if not _is_in_place(plan.output, manifest):
+        sync(new)
+        # Another may have come there in the hours since the build began.
+        check_output(plan.output, plan.overwrite or is_ours(plan))
+        known = [entry for entry in _ours(steps.directory) if entry != identity]
+        write_json(steps.directory / OURS, [*known, identity])
+        put(new, plan.output)
+    shutil.rmtree(new, ignore_errors=True)  # empty, or what was replaced
+    write_json(steps.directory / OURS, [identity])
+    return {key: manifest[key] for key in ("content_sha256", "tasks_sha256", "counts")}
+
+
+def _write(plan: Plan, steps: Steps, new: Path) -> dict[str, Any]:
+    """Write all files of the corpus; return its manifest."""
+    manifest = dict(steps.once("content", lambda: _content(plan, steps, new)))
+    manifest["source"] = {
+        "source": plan.source,
+        **plan.release.describe(),
+        "stages": {name: steps.reports[name] for name in _DESCRIBED},
+    }
     manifest["configuration"] = plan.config.index.model_dump(mode="json")
     manifest["indexes"] = {}
-    for engine in engines:
+    for engine in plan.config.index.engines:
         work = partial(_index, plan, new, engine, manifest["content_sha256"])
         manifest["indexes"][engine] = steps.once(f"index-{engine}", work)
     manifest["files"] = steps.once("files", lambda: list_files(new, layout.INDEXES))
     manifest["manifest_sha256"] = sha256_json(manifest)
-    if not _is_in_place(plan.output, manifest):
-        write_json(new / layout.MANIFEST, manifest)
-        sync(new)
-        # Another may have come there in the hours since the build began.
-        check_output(plan.output, plan.overwrite or is_ours(plan))
-        known = [entry for entry in _ours(steps.directory) if entry != _identity(manifest)]
-        write_json(steps.directory / OURS, [*known, _identity(manifest)])
-        write_json(steps.directory / _PUT, {"manifest_sha256": manifest["manifest_sha256"]})
-        put(new, plan.output)
-    shutil.rmtree(new, ignore_errors=True)  # empty, or what was replaced
-    write_json(steps.directory / OURS, [_identity(manifest)])
-    return {
-        "content_sha256": manifest["content_sha256"],
-        "tasks_sha256": manifest["tasks_sha256"],
-        "counts": manifest["counts"],
-    }
+    write_json(new / layout.MANIFEST, manifest)
+    return manifest
 
 
 def is_ours(plan: Plan) -> bool:
@@ -124,18 +125,10 @@ def is_intact(plan: Plan, report: dict[str, Any]) -> bool:
 
 def _content(plan: Plan, steps: Steps, new: Path) -> dict[str, Any]:
     resources, scratch = plan.resources, steps.scratch()
-    linked = json.loads((plan.stage(REFERENCES.name) / "stage.json").read_bytes())["report"]
-
-    def links(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[str, dict[str, int]]:
-        digest, number = write_sorted_links(connection, output)
-        return digest, {
-            "references": number,
-            "dangling_references": linked["dangling_references"],
-        }
-
+    dangling = steps.reports[REFERENCES.name]["dangling_references"]
     with connected(scratch / "spill", resources.database, resources.threads) as connection:
         _view(plan, connection)
-        return write_content(connection, new, scratch, steps.once, links)
+        return write_content(connection, new, scratch, dangling, steps.once)
 
 
 def _identity(manifest: dict[str, Any]) -> list[str]:
@@ -145,7 +138,7 @@ def _identity(manifest: dict[str, Any]) -> list[str]:
 def _ours(directory: Path) -> list[list[str]]:
     try:
         return list(json.loads((directory / OURS).read_bytes()))
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, RecursionError):
         return []
 
 
@@ -171,15 +164,6 @@ def _is_in_place(output: Path, manifest: dict[str, Any]) -> bool:
     except ArenaError:
         return False
     return bool(current["manifest_sha256"] == manifest["manifest_sha256"])
-
-
-def _described(plan: Plan) -> dict[str, Any]:
-    """Return the manifest's description of the source: the reports of all earlier stages."""
-    stages = {
-        name: json.loads((plan.stage(name) / "stage.json").read_bytes())["report"]
-        for name in (PARSE.name, SURVEYS.name, REFERENCES.name, MIND_MAPS.name)
-    }
-    return {"source": plan.source, **plan.release.describe(), "stages": stages}
 
 
 def _index(build: Plan, corpus: Path, engine: str, content: str) -> str:

@@ -12,18 +12,16 @@ from typing import Any
 import duckdb
 
 from arena import __version__
-from arena._internal.files import sha256_json, write_json
 from arena._internal.progress import progress
 from arena.corpus import layout
 from arena.errors import DataError
-from corpus_builder.database import connected, copy, count, execute, literal, rows
+from corpus_builder.database import copy, count, execute, literal, rows
 from corpus_builder.release import TABLES, Shard, ShardTask, parse_shard
 from corpus_builder.release.parsing import LISTED, REJECTS, REPORT
+from corpus_builder.reports import read_report
 from corpus_builder.stages.base import Plan, Stage, Steps
 
 SHARDS = "shards"
-READ = "read.json"
-"""For each shard, a hash of everything that its tables depend on."""
 CORPUS = "corpus.parquet"
 """One row a paper of the corpus-to-be: ``id, title, title_key, day, precision, is_survey,
 first_day, first_precision, n_references, listed (entries of its bibliography, null without full
@@ -47,14 +45,14 @@ def _inputs(plan: Plan) -> Any:
 def _run(plan: Plan, steps: Steps) -> dict[str, Any]:
     """Read every shard that no earlier run has read; then list the papers of the corpus."""
     shards = plan.release.shards()
-    reports = [report for _, report in sorted(_read(plan, steps, shards).items())]
+    reports = _read(plan, steps, shards)
     datasets = {
-        dataset: _summary([r for s, r in zip(shards, reports, strict=True) if s.dataset == dataset])
+        dataset: _summary([reports[s.name] for s in shards if s.dataset == dataset])
         for dataset in sorted({shard.dataset for shard in shards})
     }
-    parts = [_place(steps.directory, shard) / REJECTS for shard in shards]
+    parts = [steps.directory / SHARDS / shard.name / REJECTS for shard in shards]
     _join(parts, steps.directory / REJECTS)
-    _check(plan, steps.directory, datasets, reports)
+    _check(plan, steps.directory, datasets, list(reports.values()))
     corpus = steps.once("corpus", lambda: _write_corpus(plan, steps))
     _join([*parts, steps.directory / _TWICE], steps.directory / REJECTS)
     for table, repeated in {} if plan.release.repeats else corpus["duplicate_ids"].items():
@@ -63,64 +61,44 @@ def _run(plan: Plan, steps: Steps) -> dict[str, Any]:
         _limit(plan, steps.directory, repeated, rows, what + "another release mixed in")
     return {
         "datasets": datasets,
-        "shards": {report["shard"]: report["sha256"] for report in reports},
+        "shards": {name: report["sha256"] for name, report in reports.items()},
         **corpus,
     }
 
 
 def _read(plan: Plan, steps: Steps, shards: list[Shard]) -> dict[str, dict[str, Any]]:
-    _remove_outdated(plan, steps.directory, shards)
-    reports: dict[str, dict[str, Any]] = {}
-    tasks = []
-    for shard in shards:
-        directory = _place(steps.directory, shard)
-        if (directory / REPORT).exists():
-            reports[shard.name] = json.loads((directory / REPORT).read_bytes())
-        else:
-            shutil.rmtree(directory, ignore_errors=True)
-            directory.parent.mkdir(parents=True, exist_ok=True)
-            tasks.append(ShardTask(plan.release, shard, plan.limits, directory))
-    # The largest first: a large one started last would run on alone.
-    tasks.sort(key=lambda task: (-task.shard.size, task.shard.name))
-    sizes = {shard.name: shard.size for shard in shards}
-    with progress(
-        total=sum(sizes.values()), initial=sum(sizes[name] for name in reports), desc="read",
-        unit="B", unit_scale=True,
-    ) as bar:  # fmt: skip
-        for report in plan.executor.run(parse_shard, tasks):
-            reports[report["shard"]] = report
-            bar.update(sizes[report["shard"]])
-    return reports
-
-
-PARSE = Stage("parse", _inputs, _run, keeps=(SHARDS, READ))
-
-
-def _remove_outdated(plan: Plan, directory: Path, shards: list[Shard]) -> None:
-    """Remove the tables of shards that have changed, or that are now read in another way."""
+    """Return the reports of all shards; read those that are new, changed, or read differently."""
     common = [
         __version__, layout.FORMAT_VERSION, plan.source, plan.release.describe(),
         list(plan.limits),
     ]  # fmt: skip
-    keys = {
-        shard.name: sha256_json([common, shard.size, shard.path.stat().st_mtime_ns])
-        for shard in shards
-    }
-    try:
-        known = dict(json.loads((directory / READ).read_bytes()))
-    except (OSError, ValueError, TypeError):
-        known = {}
-        shutil.rmtree(directory / SHARDS, ignore_errors=True)
-    for name, key in known.items():
-        if keys.get(name) != key:
-            # The report first: half of a directory must not pass for a complete one.
-            (directory / SHARDS / name / REPORT).unlink(missing_ok=True)
-            shutil.rmtree(directory / SHARDS / name, ignore_errors=True)
-    write_json(directory / READ, keys)
-
-
-def _place(directory: Path, shard: Shard) -> Path:
-    return directory / SHARDS / shard.name
+    reports: dict[str, dict[str, Any] | None] = {}
+    tasks, places = [], set()
+    for shard in shards:
+        place = steps.directory / SHARDS / shard.name
+        key = [*common, shard.size, shard.path.stat().st_mtime_ns]
+        reports[shard.name] = read_report(place / REPORT, key)
+        if reports[shard.name] is None:
+            tasks.append(ShardTask(plan.release, shard, plan.limits, place, key))
+        else:
+            places.add(place)
+    files = [path for path in (steps.directory / SHARDS).rglob("*") if path.is_file()]
+    # The reports first: half of a directory must not pass for a complete one.
+    for path in sorted(files, key=lambda path: path.name != REPORT):
+        if path.parent not in places:
+            path.unlink()
+    for task in tasks:
+        shutil.rmtree(task.directory, ignore_errors=True)
+        task.directory.parent.mkdir(parents=True, exist_ok=True)
+    # The largest first: a large one started last would run on alone.
+    tasks.sort(key=lambda task: (-task.shard.size, task.shard.name))
+    total, left = (sum(s.size for s in of) for of in (shards, [task.shard for task in tasks]))
+    with progress(total=total, initial=total - left, desc="read", unit="B", unit_scale=True) as bar:
+        sizes = {shard.name: shard.size for shard in shards}
+        for report in plan.executor.run(parse_shard, tasks):
+            reports[report["shard"]] = report
+            bar.update(sizes[report["shard"]])
+    return {name: report for name, report in sorted(reports.items()) if report is not None}
 
 
 def _summary(reports: list[dict[str, Any]]) -> dict[str, Any]:
@@ -204,8 +182,7 @@ WHERE nth <= {LISTED} ORDER BY file, line
 
 
 def _write_corpus(plan: Plan, steps: Steps) -> dict[str, Any]:
-    resources = plan.resources
-    with connected(steps.scratch(), resources.database, resources.threads) as connection:
+    with steps.connect(plan.resources) as connection:
         view_tables(connection, steps.directory / SHARDS)
         join = "JOIN" if plan.config.full_text_only else "LEFT JOIN"
         execute(connection, _CORPUS.format(join=join))
@@ -258,3 +235,6 @@ def view_tables(connection: duckdb.DuckDBPyConnection, shards: Path) -> None:
             connection.register("nothing", schema.empty_table())
             connection.execute(f"CREATE TABLE {table} AS SELECT * FROM nothing")
             connection.unregister("nothing")
+
+
+PARSE = Stage("parse", _inputs, _run, keeps=(SHARDS,))

@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
 
-from arena._internal.files import write_json
 from arena._internal.progress import progress
 from arena._internal.workdir import atomic_directory
 from arena.errors import DataError
 from corpus_builder.content import DANGLING, LINKS
 from corpus_builder.database import connected, copy, count, execute, literal, rows
+from corpus_builder.release.parsing import REPORT
+from corpus_builder.reports import read_report, write_report
 from corpus_builder.stages.base import Plan, Stage, Steps
-from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS
+from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS, view_tables
 from corpus_builder.stages.surveys import CANDIDATES, SURVEYS
 from corpus_builder.staging import create_documents
 
-TABLES = ("citations", "bibliography")
-"""Those of a shard that hold references."""
-
 LINKED = "links.parquet"
 """One row a link between searchable papers, ordered by both ends."""
-
 LISTED = "survey_references.parquet"
 """One row a reference of a survey: ``citing, cited, influential``."""
-
-COUNTS = "counts.json"
 
 
 class LinkTask(NamedTuple):
@@ -39,16 +31,16 @@ class LinkTask(NamedTuple):
 
     Attributes:
         name: Name of the shard.
-        files: Its tables ``citations`` and ``bibliography``, by name, if it has them.
+        tables: Directory of its tables.
         documents: Parquet file, see `DOCUMENTS`.
         surveys: Parquet file with the column ``id`` of the surveys.
         mentions: ``influential_mentions`` of the configuration.
-        directory: Directory of the tables, which appears when they are complete.
+        directory: Directory of the links, which appears when they are complete.
         memory: Memory limit of DuckDB in bytes.
     """
 
     name: str
-    files: dict[str, Path]
+    tables: Path
     documents: Path
     surveys: Path
     mentions: int | None
@@ -56,40 +48,32 @@ class LinkTask(NamedTuple):
     memory: int
 
 
-def link_shard(task: LinkTask) -> str:
-    """Write ``links.parquet``, ``survey_references.parquet`` and counts of one shard.
+def link_shard(task: LinkTask) -> tuple[Path, int]:
+    """Write ``links.parquet`` and ``survey_references.parquet`` of one shard.
 
     Returns:
-        The name of the shard.
+        Their directory, and the number of references to papers that are not in the corpus.
     """
+    influential = "false" if task.mentions is None else f"mentions >= {task.mentions}"
     with atomic_directory(task.directory) as new:
         with connected(new / "spill", task.memory, 1) as connection:
+            view_tables(connection, task.tables)
             connection.execute(
-                f"CREATE VIEW documents AS SELECT * FROM read_parquet({literal(task.documents)});"
-                f"CREATE VIEW surveys AS SELECT * FROM read_parquet({literal(task.surveys)});"
-                f"CREATE VIEW staged_references AS {_references(task)}"
+                f"CREATE VIEW documents AS FROM read_parquet({literal(task.documents)});"
+                "CREATE VIEW staged_references AS SELECT citing, cited, influential FROM citations "
+                f"UNION ALL SELECT citing, cited, {influential} FROM bibliography"
             )
             copy(connection, LINKS, new / LINKED, "citing, cited")
             listed = (
                 "SELECT citing, cited, bool_or(influential) AS influential FROM staged_references "
-                "WHERE citing IN (SELECT id FROM surveys) AND citing <> cited GROUP BY ALL"
+                f"SEMI JOIN read_parquet({literal(task.surveys)}) s ON citing = s.id "
+                "WHERE citing <> cited GROUP BY ALL"
             )
             copy(connection, listed, new / LISTED, "citing, cited")
-            counts = {"dangling": count(connection, DANGLING)}
+            dangling = count(connection, DANGLING)
         shutil.rmtree(new / "spill", ignore_errors=True)
-        write_json(new / COUNTS, counts)
-    return task.name
-
-
-def _references(task: LinkTask) -> str:
-    """Return a query for all references of a shard."""
-    influential = "false" if task.mentions is None else f"mentions >= {task.mentions}"
-    marks = {"citations": "influential", "bibliography": influential}
-    parts = [
-        f"SELECT citing, cited, {marks[name]} AS influential FROM read_parquet({literal(path)})"
-        for name, path in sorted(task.files.items())
-    ]
-    return " UNION ALL ".join(parts)
+        write_report(new / REPORT, task.name, dangling)
+    return task.directory, dangling
 
 
 DOCUMENTS = "documents.parquet"
@@ -126,15 +110,14 @@ def _inputs(plan: Plan) -> Any:
 def _run(plan: Plan, steps: Steps) -> dict[str, Any]:
     """Write documents, links, surveys and their references."""
     documents = steps.once("documents", lambda: _documents(plan, steps))
-    _link(plan, steps)
-    links = steps.once("links", lambda: _merge(plan, steps))
+    links = steps.once("links", lambda: _link(plan, steps))
     tasks = steps.once("surveys", lambda: _surveys(plan, steps))
-    shutil.rmtree(steps.directory / SHARDS, ignore_errors=True)
     return {**documents, **links, "surveys": tasks}
 
 
 def _documents(plan: Plan, steps: Steps) -> dict[str, Any]:
-    with _opened(plan, steps) as connection:
+    with steps.connect(plan.resources) as connection:
+        view_papers(plan, connection)
         create_documents(connection)
         copy(connection, "SELECT * FROM documents", steps.directory / DOCUMENTS, "document")
         copy(connection, "SELECT id FROM staged_surveys", steps.directory / _IDS, "id")
@@ -146,58 +129,46 @@ def _documents(plan: Plan, steps: Steps) -> dict[str, Any]:
         }
 
 
-def _link(plan: Plan, steps: Steps) -> None:
-    parsed = plan.stage(PARSE.name) / SHARDS
-    tasks, total = [], 0
+def _link(plan: Plan, steps: Steps) -> dict[str, Any]:
+    """Link the references of each shard, then merge: several may hold those of one paper."""
+    parsed, tasks, dangling = plan.stage(PARSE.name) / SHARDS, [], {}
     for shard in plan.release.shards():
-        files = {name: parsed / shard.name / f"{name}.parquet" for name in TABLES}
-        files = {name: path for name, path in files.items() if path.exists()}
-        directory = steps.directory / SHARDS / shard.name
-        total += bool(files)
-        if files and not directory.exists():
-            directory.parent.mkdir(parents=True, exist_ok=True)
+        tables, place = parsed / shard.name, steps.directory / SHARDS / shard.name
+        dangling[place] = read_report(place / REPORT, shard.name)
+        if not any((tables / f"{name}.parquet").exists() for name in ("citations", "bibliography")):
+            dangling[place] = 0
+        elif dangling[place] is None:
+            shutil.rmtree(place, ignore_errors=True)
+            place.parent.mkdir(parents=True, exist_ok=True)
             tasks.append(
                 LinkTask(
-                    shard.name, files, steps.directory / DOCUMENTS,
-                    steps.directory / _IDS,
-                    plan.config.references.influential_mentions, directory,
-                    plan.resources.each,
+                    shard.name, tables, steps.directory / DOCUMENTS, steps.directory / _IDS,
+                    plan.config.references.influential_mentions, place, plan.resources.each,
                 )
             )  # fmt: skip
-    with progress(total=total, initial=total - len(tasks), desc="link", unit="shard") as bar:
-        for _ in plan.executor.run(link_shard, tasks):
+    with progress(total=len(tasks), desc="link", unit="shard") as bar:
+        for place, number in plan.executor.run(link_shard, tasks):
+            dangling[place] = number
             bar.update()
-
-
-def _merge(plan: Plan, steps: Steps) -> dict[str, Any]:
-    """Merge the links of all shards: several shards may hold one paper's."""
-    with _opened(plan, steps) as connection:
-        for name in (LINKED, LISTED):
-            files = sorted((steps.directory / SHARDS).rglob(name))
-            kind = "INTEGER" if name == LINKED else "VARCHAR"
-            merged = (
-                "SELECT citing, cited, bool_or(influential) AS influential FROM "
-                f"read_parquet([{', '.join(map(literal, files))}]) GROUP BY ALL"
-                if files
-                else f"SELECT NULL::{kind} AS citing, NULL::{kind} AS cited, "
-                "false AS influential WHERE false"
-            )
-            copy(connection, merged, steps.directory / name, "citing, cited")
-        links = count(
-            connection,
-            f"SELECT count(*) FROM read_parquet({literal(steps.directory / LINKED)})",
-        )
-    dangling = sum(
-        int(json.loads(path.read_bytes())["dangling"])
-        for path in (steps.directory / SHARDS).rglob(COUNTS)
-    )
-    return {"links": links, "dangling_references": dangling}
+    with steps.connect(plan.resources) as connection:
+        for name, kind in ((LINKED, "INTEGER"), (LISTED, "VARCHAR")):
+            files = [literal(place / name) for place in dangling if (place / name).exists()]
+            one = f"SELECT NULL::{kind} AS citing, NULL::{kind} AS cited, false AS influential"
+            merged = f"FROM read_parquet([{', '.join(files)}])" if files else f"{one} WHERE false"
+            grouped = f"SELECT citing, cited, bool_or(influential) AS influential FROM ({merged})"
+            path = steps.directory / name
+            copy(connection, f"{grouped} GROUP BY ALL", path, "citing, cited")
+        linked = f"SELECT count(*) FROM read_parquet({literal(steps.directory / LINKED)})"
+        links = count(connection, linked)
+    shutil.rmtree(steps.directory / SHARDS, ignore_errors=True)
+    return {"links": links, "dangling_references": sum(dangling.values())}
 
 
 def _surveys(plan: Plan, steps: Steps) -> dict[str, Any]:
     """Write the tasks, and why the other surveys are no tasks."""
     wanted = plan.config.references
-    with _opened(plan, steps) as connection:
+    with steps.connect(plan.resources) as connection:
+        view_papers(plan, connection)
         counted = _COUNTED.format(
             documents=literal(steps.directory / DOCUMENTS),
             references=literal(steps.directory / LISTED),
@@ -254,14 +225,6 @@ FROM (SELECT s.id, any_value(s.title) AS title, any_value(s.title_key) AS title_
       LEFT JOIN read_parquet({documents}) d ON d.id = r.cited
       GROUP BY s.id)
 """
-
-
-@contextmanager
-def _opened(plan: Plan, steps: Steps) -> Iterator[duckdb.DuckDBPyConnection]:
-    resources = plan.resources
-    with connected(steps.scratch(), resources.database, resources.threads) as connection:
-        view_papers(plan, connection)
-        yield connection
 
 
 def view_papers(

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from arena._internal.progress import progress
 from arena.errors import DataError, clip
-from corpus_builder.database import connected, copy, execute, literal
+from corpus_builder.database import copy, execute, literal
 from corpus_builder.judges import OTHER, SURVEY, VERDICTS, Candidate, Judge, make_judge
 from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.reading import CORPUS, SHARDS, view_tables
@@ -126,8 +126,7 @@ def _run(plan: Plan, steps: Steps) -> dict[str, Any]:
 
 def _find(plan: Plan, steps: Steps) -> dict[str, int]:
     parse, pattern = plan.stage("parse"), title_pattern(plan.config.surveys.title)
-    resources = plan.resources
-    with connected(steps.scratch(), resources.database, resources.threads) as connection:
+    with steps.connect(plan.resources) as connection:
         view_tables(connection, parse / SHARDS)
         find = {
             "corpus": literal(parse / CORPUS),

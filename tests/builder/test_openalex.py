@@ -18,8 +18,7 @@ from release_helpers import read_shard, write_shard
 from arena.errors import DataError
 from corpus_builder.cli import main
 from corpus_builder.release import RecordLimits, Sink
-from corpus_builder.release.openalex import read_abstract
-from corpus_builder.sources.openalex import OpenAlex
+from corpus_builder.sources.openalex import OpenAlex, read_abstract
 from corpus_builder.stages import plan, read_config, run_stages
 
 BASE = "https://openalex.org/"

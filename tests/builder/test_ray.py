@@ -188,28 +188,6 @@ def test_a_driver_that_ends_ends_its_tasks(
     assert [number for number, _ in driver.do(places(tmp_path))] == [0, 1, 2, 3]
 
 
-def test_a_cluster_of_its_own(tmp_path: Path) -> None:
-    """Where none runs, one is started on this machine, and ends with its driver."""
-    directory = ray_cluster.temporary()
-    environment = ray_cluster.environment(directory) | {
-        "RAY_ADDRESS": "local",
-        "HOME": str(tmp_path),
-    }
-    started = subprocess.Popen(
-        [sys.executable, "-c", f"{places(tmp_path, workers=1)}print(answer)"],
-        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
-    )  # fmt: skip
-    try:
-        out, err = started.communicate(timeout=ray_cluster.SECONDS)
-        wait_for(lambda: not ray_cluster.members(started.pid), "the cluster has ended")
-    finally:
-        ray_cluster.clear(started.pid, directory)
-    assert started.returncode == 0, err
-    assert out.strip() == str([(number, ADDRESSES[0]) for number in range(4)])
-    assert not (tmp_path / ".ray").exists()  # its token is in no file
-
-
 # What needs no cluster.
 
 
@@ -224,6 +202,14 @@ def test_a_cluster_of_its_own(tmp_path: Path) -> None:
 def test_no_cluster_answers(monkeypatch: pytest.MonkeyPatch, address: str, reply: str) -> None:
     monkeypatch.setenv("RAY_ADDRESS", address)
     with pytest.raises((DataError, WorkerError), match=reply):
+        list(make_executor("ray", None).run(abs, [1]))
+
+
+def test_no_cluster_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A note of another user's cluster is not trusted; it could run any code in this process."""
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    with pytest.raises(WorkerError, match="no Ray cluster answers on this machine"):
         list(make_executor("ray", None).run(abs, [1]))
 
 

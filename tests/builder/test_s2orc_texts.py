@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from release_helpers import full_text
 
 from corpus_builder.release import RecordLimits, RejectError, Sink
-from corpus_builder.release.s2orc import parse_text
+from corpus_builder.sources.s2orc import parse_text
 
 #       0         10        20        30        40        50        60
 #       0123456789012345678901234567890123456789012345678901234567890123456789

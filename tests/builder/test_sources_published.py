@@ -11,8 +11,10 @@ import pytest
 from test_sources_joins import write
 
 import arena
+from arena.cli import main as arena_main
 from arena.errors import DataError
 from arena.tasks import TaskSet
+from arena.testing import audit
 from corpus_builder.cli import main
 from corpus_builder.sources import SOURCES
 
@@ -112,7 +114,7 @@ def surveys(name: str, *arguments: Any, **options: Any) -> list[dict[str, Any]]:
 
 
 def test_taxobench_has_a_map_of_ids(tmp_path, papers):
-    (survey,) = surveys("taxobench", taxobench(tmp_path / "t"), papers)
+    (survey,) = surveys("taxobench", taxobench(tmp_path / "t"), papers, guess_dates=True)
     assert survey["id"] == "taxobench:2"
     assert survey["references"] == ["t:trees", "arxiv:1801.00003", "t:woods"]
     assert survey["n_references_total"] == 4
@@ -134,20 +136,86 @@ def test_a_date_is_taken_where_there_is_one(tmp_path, papers):
         ("On plants", {"dates": dates}, "2021-02", "dates file"),
         ("Plants, a survey", {"dates": dates}, "2021-02", "dates file"),
         ("Plants, a survey", {}, "2020-07-07", "collection"),
-        ("On plants", {}, "2019-04-01", "latest reference"),
+        ("Plants, a survey", {"guess_dates": True}, "2020-07-07", "collection"),
+        ("On plants", {"guess_dates": True}, "2019-04-01", "a guess by the latest reference"),
     ):
         source = SOURCES.get("taxobench")(taxobench(folder, survey=title), papers, **options)
         (place,) = source.surveys()
         found = source.describe()["yield"]
         assert place.record["date"] == date
+        assert place.record.get("date_guessed", False) == whence.startswith("a guess")
         assert found["dates_from"] == {whence: 1}
         assert found["per_survey"]["taxobench:2"]["date_from"] == whence
 
 
 def test_a_survey_without_any_date_is_refused(tmp_path, papers):
+    with pytest.raises(DataError, match=r"has a date\. .*--guess-dates"):
+        surveys("taxobench", taxobench(tmp_path / "t"), papers)
     folder = taxobench(tmp_path / "t", pdfs=[{"title": "Woods"}])
     with pytest.raises(DataError, match="none of the 1 surveys has a date"):
-        surveys("taxobench", folder, papers)
+        surveys("taxobench", folder, papers, guess_dates=True)
+
+
+def test_listed_papers_are_dated_by_the_first_survey_that_lists_them(tmp_path, papers):
+    """A survey of February 2021, which ends on the 28th, lists Woods before one of 2022 does."""
+    folder = taxobench(tmp_path / "t")
+    first = json.loads((folder / "data.jsonl").read_text())
+    later = first | {"id": 3, "survey": "More", "pdfs": [{"title": "Woods"}, {"title": "New"}]}
+    write(folder / "data.jsonl", [later, first])
+    dates = write(tmp_path / "d.jsonl", [{"id": "2", "date": "2021-02"}, {"id": "3", "date": 2022}])
+    source = SOURCES.get("taxobench")(folder, papers, dates=dates, listed_papers=True)
+    for _ in range(2):  # a build may read a source twice
+        found = {p.record["title"]: p.record for p in source.papers()}
+        assert found.keys() == {paper["title"] for paper in PAPERS} | {"Missing", "New"}
+        assert (found["Woods"]["date"], found["Woods"]["date_guessed"]) == ("2021-02-27", True)
+        assert (found["Missing"]["date"], found["Missing"]["abstract"]) == ("2021-02-27", "other")
+        assert (found["New"]["date"], found["New"]["abstract"]) == ("2022-12-30", None)
+        assert "date_guessed" not in found["Trees"]
+        references = {p.record["id"]: p.record["references"] for p in source.surveys()}
+        assert references["taxobench:3"] == ["t:woods", found["New"]["id"]]
+        assert references["taxobench:2"][2:] == [found["Missing"]["id"], "t:woods"]
+    assert source.describe()["listed_papers"] == {"dated": 1, "added": 2}
+
+
+def test_a_guessed_date_is_marked_wherever_a_survey_is_scored(tmp_path, papers, capsys):
+    options = ["--input", str(taxobench(tmp_path / "t")), "--papers", str(papers)]
+    corpus, run = str(tmp_path / "corpus"), str(tmp_path / "run")
+    options += ["--guess-dates", "--listed-papers", "--output", corpus]
+    assert main(["build", "taxobench", *options]) == 0
+    told = capsys.readouterr().out
+    assert "1 from a guess by the latest reference" in told
+    assert "1 dated by the surveys that list them, 1 added" in told
+    survey = TaskSet(corpus).survey("taxobench:2")
+    assert survey.date_guessed and survey.date == "2019-04-01"
+    paper = arena.Corpus.open(corpus).at("2019-04-01").paper("t:woods")
+    assert (paper.date, paper.date_precision) == ("2019-03-31", "guessed")
+
+    note = "† The date of 1 survey is guessed: taxobench:2."
+    play = ["--corpus", corpus, "--task", "organization", "--agent", "clustering"]
+    assert arena_main(["run", *play, "--output", run]) == 0
+    told = capsys.readouterr().out
+    assert "Mean over 1 of 1 surveys† (" in told and note in told
+    assert arena_main(["list", "surveys", "--corpus", corpus]) == 0
+    assert "2019-04-01†" in capsys.readouterr().out
+    page = tmp_path / "page.html"
+    assert arena_main(["compare", run, "--corpus", corpus, "--html", str(page)]) == 0
+    told = capsys.readouterr().out
+    assert "Mean scores of the task organization †" in told and note in told
+    html = page.read_text()
+    assert "<td>2019-04-01†</td>" in html and note in html
+    output = tmp_path / "experiment"
+    config = {
+        "name": "e", "retrievers": {"BM25": "bm25"},
+        "tables": {"T": {"task": "organization", "metrics": ["heading_soft_f1"], "title": "Maps",
+                         "rows": {"Random": "random"}}},
+    }  # fmt: skip
+    found = arena.run_experiment(config, corpus, output)
+    notes = found["tables"]["T"]["notes"]
+    assert any(told.startswith(note) for told in notes)
+    assert notes[-1] == "2 papers have a guessed date, which tells that surveys list them."
+    assert "## Table T†. Maps." in (output / "tables.md").read_text()
+    assert r"\caption{Maps†.}" in (output / "tables.tex").read_text()
+    assert not audit(corpus, actions=100).findings
 
 
 def test_reportbench_gives_prompts_and_first_versions(tmp_path, papers):
@@ -290,6 +358,7 @@ def test_the_builder_ignores_what_it_does_not_know(tmp_path, papers, name):
     make = {"taxobench": taxobench, "reportbench": reportbench, "bloom-eval": bloom_eval}
     (tmp_path / "data").mkdir()
     folder = make.get(name, taxoalign)(tmp_path / "data")
-    known = {"id", "title", "date", "references", "n_references_total", "influential", "mind_map"}
-    for survey in surveys(name, folder, papers):
+    known = {"id", "title", "date", "date_guessed", "references", "n_references_total",
+             "influential", "mind_map"}  # fmt: skip
+    for survey in surveys(name, folder, papers, guess_dates=True):
         assert survey.keys() - known <= {"abstract", "prompt", "domain", "outline"}

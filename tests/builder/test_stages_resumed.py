@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +27,15 @@ def test_the_old_configuration_after_ctrl_c(
     run(toy, tmp_path / "c", "parse", characters=1000)
     parse = tmp_path / "c.stages" / "parse"
     before, report = contents(parse), run(toy, tmp_path / "c", "parse", characters=1000)
-    real = shutil.rmtree
+    real = Path.unlink
 
-    def half(path: Any, *rest: Any, **options: Any) -> None:
-        table = Path(path) / "papers.parquet"
-        if table.exists():
-            table.unlink()
+    def half(path: Path, **options: bool) -> None:
+        real(path, **options)
+        if path.name == "papers.parquet":
             raise KeyboardInterrupt
-        real(path, *rest, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(shutil, "rmtree", half)
+        patch.setattr(Path, "unlink", half)
         with pytest.raises(KeyboardInterrupt):
             run(toy, tmp_path / "c", "parse", characters=2000)
     assert run(toy, tmp_path / "c", "parse", characters=1000) == report

@@ -253,4 +253,4 @@ def lower_is_better(metric: str) -> bool:
     >>> lower_is_better("tree_edit_distance"), lower_is_better("ndcg@10")
     (True, False)
     """
-    return metric.partition("@")[0].endswith("distance")
+    return metric.partition("@")[0].endswith(("distance", "_ted"))

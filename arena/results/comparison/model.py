@@ -220,3 +220,8 @@ class Comparison:
     def names(self) -> tuple[str, ...]:
         """The names of the runs."""
         return tuple(run.name for run in self.runs)
+
+    @property
+    def guessed(self) -> list[str]:
+        """The surveys whose date is guessed."""
+        return list(self.runs[0].metrics.get("dates_guessed", ()))

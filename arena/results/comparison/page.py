@@ -19,6 +19,7 @@ from arena._internal.files import atomic_write
 from arena._internal.progress import progress
 from arena._internal.tables import MISSING
 from arena.corpus import Corpus, layout
+from arena.dates import GUESS_MARK
 from arena.errors import CorpusError, DataError
 from arena.results.comparison import charts
 from arena.results.comparison import report as reports
@@ -106,6 +107,7 @@ def as_html(comparison: Comparison, corpus: Corpus | str | Path | None = None) -
         QUERY_SHOWN=QUERY_SHOWN,
         QUERY_KEPT=_QUERY_KEPT,
         names_fit=len(runs) <= _NAMED,
+        GUESS_MARK=GUESS_MARK,
     )  # fmt: skip
     return html
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena._internal import tables as tabular
+from arena.dates import GUESS_MARK, guess_note
 from arena.results.comparison.model import (
     Comparison,
     Effort,
@@ -112,7 +113,7 @@ def means(comparison: Comparison) -> Table:
     ]
     lowest = [1 + i for i, metric in enumerate(metrics) if metric.lower_is_better]
     best = tabular.best(fair, range(1, len(metrics) + 1), lowest) if len(rows) > 1 else set()
-    title = f"Mean scores of the task {comparison.task}"
+    title = f"Mean scores of the task {comparison.task}{_mark(comparison)}"
     header = [comparison.task, *(metric.metric for metric in metrics)]
     rows.append([LABELS["ceiling"], *(metric.ceiling for metric in metrics)])
     if len(metrics) > _MOST_COLUMNS:  # one row per metric
@@ -137,13 +138,13 @@ def floors(comparison: Comparison) -> list[Table]:
                 names = [*(name for name in values if name not in played), *chosen]
                 name = f"{run.name} ({LABELS[label]})" if label else run.name
                 rows.append([name, *map(values.get, names)])
-    title = f"Mean scores of the task {comparison.task} beside floors"
+    title = f"Mean scores of the task {comparison.task} beside floors{_mark(comparison)}"
     return [Table(title, "floors", [comparison.task, *names], rows)] if rows else []
 
 
 def by_metric(comparison: Comparison, metric: MetricComparison) -> Table:
     """Return one metric with intervals and, against a baseline, the tests."""
-    title = f"{metric.metric} over {_surveys(len(metric.surveys))}"
+    title = f"{metric.metric} over {_surveys(len(metric.surveys))}{_mark(comparison)}"
     title += "; lower is better" if metric.lower_is_better else ""
     tested = {difference.run: difference for difference in metric.differences}
     against = comparison.baseline if len(comparison.runs) > 1 else None
@@ -163,7 +164,8 @@ def pairs(comparison: Comparison, metric: MetricComparison) -> Table:
     """Return the tests of all pairs by one metric."""
     rows = [[f"{d.run} - {d.against}", *_tested(d)] for d in metric.differences]
     header = [metric.metric, *_test_header(comparison)]
-    return Table(f"{metric.metric}: all pairs", f"{metric.metric}-pairs", header, rows)
+    title = f"{metric.metric}: all pairs{_mark(comparison)}"
+    return Table(title, f"{metric.metric}-pairs", header, rows)
 
 
 def searches(comparison: Comparison) -> Table:
@@ -175,6 +177,7 @@ def searches(comparison: Comparison) -> Table:
         for name, curve in comparison.curves.items()
     ]
     title = "Share of the references in reach that were shown after n searches"
+    title += _mark(comparison)
     return Table(title, "searches", [LABELS["searches"], *map(str, steps)], rows)
 
 
@@ -236,6 +239,7 @@ def remarks(comparison: Comparison) -> list[str]:
     for why in dict.fromkeys(comparison.without_curve.values()):
         names = [name for name, its in comparison.without_curve.items() if its == why]
         sentences.append(f"No share after n searches for {'; '.join(names)}: {why}.")
+    sentences += [guess_note(comparison.guessed)] if comparison.guessed else []
     return [*sentences, *comparison.notes]
 
 
@@ -245,6 +249,10 @@ def interval(value: Estimate | PairedDifference | None) -> str | None:
         return None
     sign = "+" if isinstance(value, PairedDifference) else ""
     return f"{value.low:{sign}.4f} to {value.high:{sign}.4f}"
+
+
+def _mark(comparison: Comparison) -> str:
+    return f" {GUESS_MARK}" if comparison.guessed else ""
 
 
 def _surveys(number: int) -> str:

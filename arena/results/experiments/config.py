@@ -116,6 +116,30 @@ class TableSpec(Settings):
         return {**self.rows, **self.more}
 
 
+class FigureSpec(Settings):
+    """A picture of the values of a table.
+
+    Attributes:
+        kind: ``bars`` of metrics, or ``scatter`` of two of them.
+        table: Name of the table.
+        title: Title of the picture, which may be empty.
+        metrics: Headings of the metrics of the bars; by default all of the table.
+        x, y: Headings of the axes.
+        size: Heading of what the marks grow with, or None.
+        trend: Whether to draw the least squares line of the table's `rows`, and to name
+            Spearman's correlation in the title.
+    """
+
+    kind: Literal["bars", "scatter"]
+    table: Text
+    title: str = ""
+    metrics: tuple[Text, ...] = ()
+    x: str = ""
+    y: str = ""
+    size: Text | None = None
+    trend: bool = False
+
+
 class Experiment(Settings):
     """A whole configuration; docs/experiments.md describes its keys."""
 
@@ -129,6 +153,7 @@ class Experiment(Settings):
     extractor: Text = EXTRACTOR
     llm: dict[str, Any] = Field(default={})
     tables: dict[str, TableSpec] = Field(min_length=1)
+    figures: dict[str, FigureSpec] = Field(default={})
     _source: ConfigSource = PrivateAttr()
     _finders: dict[str, tuple[Place, Row]] = PrivateAttr()
 
@@ -195,6 +220,23 @@ class Experiment(Settings):
                 raise refusal(f"the label {clip(label)} of {kind} {why}. Change it.")
         return self
 
+    @model_validator(mode="after")
+    def _check_figures(self) -> Experiment:
+        for name, figure in self.figures.items():
+            if figure.table not in self.tables:
+                why = f"no such table.{did_you_mean(figure.table, self.tables)}"
+                raise refusal(why, "figures", name, "table")
+            headings = self.tables[figure.table].metrics
+            used = {"x": [figure.x], "y": [figure.y], "size": [figure.size] if figure.size else []}
+            used = {"metrics": [*figure.metrics]} if figure.kind == "bars" else used
+            for key, named in used.items():
+                for heading in named:
+                    if heading not in headings:
+                        why = f"the table has no metric {clip(heading)}."
+                        hint = did_you_mean(heading, headings)
+                        raise refusal(f"{why}{hint}", "figures", name, key)
+        return self
+
     @property
     def source(self) -> ConfigSource:
         """The file or mapping that it was read from."""
@@ -243,7 +285,8 @@ class Experiment(Settings):
         if not kept:
             raise DataError("none of the tables has a row of these agents. Name others.")
         specs = {name: self.tables[name].model_copy(update=part) for name, part in kept.items()}
-        return self.model_copy(update={"tables": specs})
+        figures = {name: spec for name, spec in self.figures.items() if spec.table in specs}
+        return self.model_copy(update={"tables": specs, "figures": figures})
 
     def _known(self, kind: str, names: Iterable[str] | None, known: set[str]) -> set[str]:
         """Return `names`, or all that are known if it is None."""

@@ -186,6 +186,8 @@ def _manifest(experiment: Experiment, cells: Mapping[str, Cell], corpus: Corpus)
         },
         "runs": [cell.record for cell in cells.values()],
     }
+    if experiment.figures:
+        config |= experiment.model_dump(include={"figures"})
     return {
         "version": VERSION,
         "config": config,
@@ -216,7 +218,8 @@ def _clear(output: Path) -> None:
     """Remove the tables and pages of the last call, whose manifest is still there."""
     tasks = (read_manifest_of(output, _KIND) or {}).get("surveys")
     pages = [_page_of(str(task)) for task in tasks] if isinstance(tasks, dict) else []
-    for name in (*TABLE_FILES, *pages):
+    figures = [path.name for path in output.glob("figure-*.svg")]
+    for name in (*TABLE_FILES, *pages, *figures):
         (output / name).unlink(missing_ok=True)
 
 

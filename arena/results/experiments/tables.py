@@ -11,11 +11,13 @@ from typing import Any
 from arena._internal import tables as tabular
 from arena._internal.files import atomic_write, sha256_json, write_json
 from arena.corpus import Corpus, indexes
+from arena.dates import GUESS_MARK, guess_note
 from arena.errors import DataError
 from arena.mindmap import needs
 from arena.mindmap.extractors import make_extractor
 from arena.results.comparison import usage_of
 from arena.results.experiments.config import Experiment, PublishedFigure, TableSpec
+from arena.results.experiments.figures import make_figures
 from arena.results.experiments.grid import RUNS, Cell, directory_of, reported_metrics
 from arena.retrieval import parse_name
 from arena.runs import rescore
@@ -39,7 +41,7 @@ def make_tables(
     output: Path,
     sha256: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Score the finished runs and write ``tables.json``, ``tables.md`` and ``tables.tex``.
+    """Score the finished runs; write ``tables.json``, ``.md`` and ``.tex``, and the figures.
 
     Args:
         experiment: The configuration.
@@ -71,6 +73,10 @@ def make_tables(
         for label, engine in experiment.retrievers.items()
         if label in used
     }
+    guessed = corpus.manifest["counts"].get("papers_date_guessed")
+    dates = [f"{guessed} papers have a guessed date, which tells that surveys list them."]
+    dates = dates if guessed else []
+    figures, pictures = make_figures(experiment, reported, scores)
     content: dict[str, Any] = {
         "version": VERSION,
         "name": experiment.name,
@@ -81,15 +87,19 @@ def make_tables(
                 "title": table.title,
                 "task": table.task,
                 "blocks": _blocks(experiment, table, reported[name], scores),
-                "notes": _notes(experiment, table, reported[name], cells, scores, engines),
+                "notes": _notes(experiment, table, reported[name], cells, scores, engines) + dates,
+                **({"dates_guessed": True} if _guessed(table, scores, cells) else {}),
             }
             for name, table in experiment.tables.items()
         },
+        **({"figures": figures} if figures else {}),
         "runs": {key: cells[key].record | score for key, score in scores.items()},
     }
     content = json.loads(json.dumps(content, allow_nan=False))
     atomic_write(output / f"{TABLES}.md", _markdown(content))
     atomic_write(output / f"{TABLES}.tex", _latex(content))
+    for name, picture in pictures.items():
+        atomic_write(output / name, picture)
     write_json(output / f"{TABLES}.json", content)
     return content
 
@@ -112,11 +122,11 @@ def _score(
 
     Returns:
         ``mean`` (metric -> value, or None), ``ceiling`` likewise, ``counts`` as in `rescore`,
-        ``sha256`` of what the run was made from and of its ``answers``, ``spent`` (sums over
-        episodes), ``truncated`` and ``nothing`` (episodes that the budget ended, and that
-        submitted nothing at some stage), and, of an agent with a model, ``llm``: calls, tokens,
-        dollars (None where unknown), ``failed`` steps and the number of episodes that were
-        ``stopped``.
+        ``dates_guessed`` (surveys, if there are any), ``sha256`` of what the run was made from and
+        of its ``answers``, ``spent`` (sums over episodes), ``truncated`` and ``nothing`` (episodes
+        that the budget ended, and that submitted nothing at some stage), and, of an agent with a
+        model, ``llm``: calls, tokens, dollars (None where unknown), ``failed`` steps and the number
+        of episodes that were ``stopped``.
     """
     names = list(dict.fromkeys(name.partition(".")[2] or name for name in metrics))
     scores = rescore(run, corpus, names, experiment.encoder, experiment.extractor)
@@ -140,6 +150,7 @@ def _score(
         "mean": {name: scores["mean"][name] for name in metrics},
         "ceiling": {name: scores["ceiling"][name] for name in metrics},
         "counts": scores["counts"],
+        **({"dates_guessed": guessed} if (guessed := scores.get("dates_guessed")) else {}),
         "sha256": {key: hashes[key] for key in _HASHES if key in hashes}
         | {"answers": scores["sha256"]["answers"], "manifest": sha256_json(opened.manifest)},
         "spent": spent,
@@ -257,6 +268,8 @@ def _notes(
         notes.append(
             f"Task {table.task}, mean over {counts['scored']} of {counts['surveys']} surveys{left}."
         )
+    if guessed := _guessed(table, scores, cells):
+        notes.append(guess_note(guessed))
     used = dict.fromkeys(cells[run].record["column"] for run in runs.values())
     notes.append("; ".join(f"{label}: {engines[label]}" for label in used) + ".")
     for label, row in table.all_rows.items():
@@ -301,6 +314,14 @@ def _notes(
     return notes
 
 
+def _guessed(
+    table: TableSpec, scores: Mapping[str, Mapping[str, Any]], cells: Mapping[str, Cell]
+) -> list[str]:
+    """Return the surveys of a table whose date is guessed."""
+    runs = [score for run, score in scores.items() if cells[run].record["task"] == table.task]
+    return next((list(run["dates_guessed"]) for run in runs if "dates_guessed" in run), [])
+
+
 def _markdown(content: Mapping[str, Any]) -> str:
     escape = tabular.escape_markdown
     parts = [f"# {escape(content['title'])}"]
@@ -310,6 +331,9 @@ def _markdown(content: Mapping[str, Any]) -> str:
             parts += [escape(f"{block['title']}:")] if block["title"] else []
             parts.append(tabular.markdown(block["header"], block["rows"], align=block["align"]))
         parts.append("\n".join(f"- {escape(note)}" for note in table["notes"]))
+    for name, figure in content.get("figures", {}).items():
+        title = escape(_heading(name, figure, "Figure"))
+        parts.append(f"## {title}\n\n![{title}]({figure['file']})")
     hashes = "\n".join(f"- {key}: `{value}`" for key, value in content["sha256"].items())
     runs = f"- each run: `{TABLES}.json` and `{RUNS}/`"
     return "\n\n".join([*parts, f"## What it was made from\n\n{hashes}\n{runs}"]) + "\n"
@@ -320,7 +344,7 @@ def _latex(content: Mapping[str, Any]) -> str:
     for name, table in content["tables"].items():
         parts.append("\n".join(f"% {' '.join(note.split())}" for note in table["notes"]))
         for block in table["blocks"]:
-            caption = f"{table['title'].rstrip('.') or f'Table {name}'}."
+            caption = f"{table['title'].rstrip('.') or f'Table {name}'}{_mark(table)}."
             caption += f" {block['title']}." if block["title"] else ""
             end = "" if block["name"] == "rows" else f"-{block['name']}"
             parts.append(
@@ -332,9 +356,13 @@ def _latex(content: Mapping[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _heading(name: str, table: Mapping[str, Any]) -> str:
+def _heading(name: str, table: Mapping[str, Any], kind: str = "Table") -> str:
     title = table["title"].rstrip(".")
-    return f"Table {name}. {title}." if title else f"Table {name}."
+    return f"{kind} {name}{_mark(table)}. {title}." if title else f"{kind} {name}{_mark(table)}."
+
+
+def _mark(table: Mapping[str, Any]) -> str:
+    return GUESS_MARK if table.get("dates_guessed") else ""
 
 
 def printed(content: Mapping[str, Any]) -> str:
