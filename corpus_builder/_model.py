@@ -11,7 +11,11 @@ from arena.errors import DataError, clip
 from arena.llm import Client, Fields, Template
 from arena.llm.prompts import load_templates
 
-_TEXTS = ("base_url", "mode", "store", "api_key_env")
+_KINDS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "a text": (str, ("base_url", "mode", "store", "api_key_env")),
+    "a number, or null to send none": (int | float, ("temperature", "seed", "max_tokens")),
+    "names and values": (Mapping, ("request",)),
+}
 _SHAPING = ("temperature", "seed", "max_tokens", "request")
 
 
@@ -38,15 +42,11 @@ def client_of(model: object, options: Mapping[str, Any]) -> Client:
             f"which model? Give the option `model` its name as the server calls it, not "
             f"{clip(model)}; docs/survey-selection.md."
         )
-    for name in _TEXTS:
-        if not isinstance(options.get(name), str | None):
-            raise DataError(f"{name}={clip(options[name])}: give a text.")
-    for name in ("temperature", "seed", "max_tokens"):
-        value = options.get(name)
-        if isinstance(value, bool) or not isinstance(value, int | float | None):
-            raise DataError(f"{name}={clip(value)}: give a number, or null to send none.")
-    if not isinstance(options.get("request"), Mapping | None):
-        raise DataError(f"request={clip(options['request'])}: give names and values.")
+    for what, (kind, names) in _KINDS.items():
+        for name in names:
+            value = options.get(name)
+            if isinstance(value, bool) or not isinstance(value, kind | None):
+                raise DataError(f"{name}={clip(value)}: give {what}.")
     sent = {
         name: value
         for name, value in options.items()

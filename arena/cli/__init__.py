@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from arena.cli import mindmap
+from arena.cli import judge, mindmap
 from arena.cli.app import add_command, add_group, command_line, run_command
 from arena.cli.audit import audit
 from arena.cli.check import check
@@ -42,5 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     group = add_group(commands, "mindmap", mindmap.SUMMARY, "WHAT", mindmap.EXAMPLE)
     add_command(group, "show", mindmap.show)
     add_command(group, "score", mindmap.score)
+    group = add_group(commands, "judge", judge.SUMMARY, "WHAT", judge.EXAMPLE)
+    add_command(group, "run", judge.run)
+    add_command(group, "agreement", judge.agreement)
     add_evaluate(commands, sys.argv[1:] if argv is None else argv)
     return run_command(parser, argv)

@@ -12,7 +12,7 @@ from arena.errors import ArenaError
 
 Kind = Literal[
     "agents", "encoders", "environments", "extractors", "metrics", "mind-map-formats",
-    "mind-map-metrics", "retrievers", "rewards", "suites", "surveys", "tasks", "tools",
+    "mind-map-metrics", "retrievers", "rewards", "rubrics", "suites", "surveys", "tasks", "tools",
 ]  # fmt: skip
 
 
@@ -21,7 +21,7 @@ def list_names(kind: Kind | None = None, *, corpus: str | None = None, json: boo
 
     Args:
         kind (KIND): Agents, encoders, environments, extractors, metrics, mind-map-formats,
-            mind-map-metrics, retrievers, rewards, suites, surveys, tasks or tools.
+            mind-map-metrics, retrievers, rewards, rubrics, suites, surveys, tasks or tools.
         corpus (DIR): Corpus that arena-corpus built.
         json: Print JSON instead of text.
 
@@ -52,6 +52,7 @@ def list_names(kind: Kind | None = None, *, corpus: str | None = None, json: boo
 def _registered() -> dict[str, dict[str, str]]:
     from arena.agents import AGENTS
     from arena.encoders import ENCODERS
+    from arena.judging import RUBRICS
     from arena.metrics import METRICS
     from arena.mindmap import FORMATS, MIND_MAP_METRICS
     from arena.mindmap.extractors import EXTRACTORS
@@ -74,6 +75,7 @@ def _registered() -> dict[str, dict[str, str]]:
         "mind-map-metrics": MIND_MAP_METRICS.describe(),
         "retrievers": RETRIEVERS.describe(),
         "rewards": REWARDS.describe(),
+        "rubrics": RUBRICS.describe(),
         "suites": {name: SUITES.get(name).title for name in SUITES.names()},
         "tasks": {name: ", ".join(task.metrics) for name, task in tasks.items()},
         "tools": {name: TOOLS.get(name).description for name in TOOLS.names()},

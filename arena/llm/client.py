@@ -32,6 +32,7 @@ from arena.llm.errors import (
 from arena.llm.meter import Limits, Meter, check_number, price_of
 from arena.llm.server import Server
 from arena.llm.store import Store
+from arena.registry import check_options, option_names
 
 MODES = ("live", "record", "replay")
 MODE_ENV, STORE_ENV = "ARENA_LLM_MODE", "ARENA_LLM_STORE"
@@ -163,6 +164,28 @@ class Client(Model):
         self.store: Store | None = None
         if self.mode != "live":
             self.store = Store(settled["store"], read_only=self.mode == "replay")
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any], option: str) -> Client:
+        """Return a client with the options that a command line calls `option`; see `Client`.
+
+        Raises:
+            DataError: if an option is unknown or out of its range, or ``model`` is missing.
+            LLMError: if the key is missing, or the store cannot be used.
+        """
+        known = [name for name in option_names(cls) if name != "sleep"]
+        check_options("client of a language model", options, known)
+        if "model" not in options:
+            raise DataError(f"which model? Give `{option} model=NAME`, as the server calls it.")
+        client = cls(**options)
+        client.check()
+        return client
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of every request, the model's name among them."""
+        fields = {"model": self.model, **self._options}
+        return {name: value for name, value in fields.items() if value is not None}
 
     @staticmethod
     def settle(options: Mapping[str, Any]) -> dict[str, Any]:

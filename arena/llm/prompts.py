@@ -117,9 +117,18 @@ def load_templates(
     for name, fields in wanted.items():
         paths = [folder / (name + SUFFIX) for folder in folders]
         path = next((path for path in paths if path.is_file()), paths[-1])
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise DataError(f"the template {str(path)!r} cannot be read: {error}.") from None
-        templates[name] = Template(text, fields, str(path))
+        templates[name] = read_template(path, fields)
     return templates
+
+
+def read_template(path: str | Path, fields: Fields) -> Template:
+    """Return the template in a file.
+
+    Raises:
+        DataError: if the file cannot be read, or as `Template`.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"the template {str(path)!r} cannot be read: {error}.") from None
+    return Template(text, fields, str(path))

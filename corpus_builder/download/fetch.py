@@ -34,7 +34,6 @@ from arena._internal.workdir import clear_temporary, only_writer
 from arena.errors import DataError
 
 T = TypeVar("T")
-R = TypeVar("R")
 
 KEY_HEADER = "x-api-key"
 GO_ON = "The same command goes on from here."
@@ -411,7 +410,7 @@ class Fetcher(requests.Session):
                     raise TransientError("the storage does not say how large the object is")
                 return claims(size, response.headers)
 
-        return self._retry_file(file, attempt)
+        return self.retry(attempt, file.label)
 
     def fetch(self, file: RemoteFile, part: PartFile) -> Claims:
         """Fetch a file, or the rest of it; return its size, its SHA-256, and the storage's MD5.
@@ -440,7 +439,7 @@ class Fetcher(requests.Session):
         if not part.resumes:
             part.discard()
         try:
-            return self._retry_file(file, attempt, lambda: part.most)
+            return self.retry(attempt, file.label, lambda: part.most)
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
@@ -448,14 +447,6 @@ class Fetcher(requests.Session):
                 f"the disk is full ({str(part.final.parent)!r}). Make room; the same command goes "
                 "on from here."
             ) from None
-
-    def _retry_file(
-        self, file: RemoteFile, attempt: Callable[[], T], progress: Callable[[], int] = lambda: 0
-    ) -> T:
-        try:
-            return self.retry(attempt, file.label, progress)
-        except FailedError as error:
-            raise FailedError(f"{file.label}: {error}") from None
 
     def _request(self, file: RemoteFile, headers: Mapping[str, str]) -> requests.Response:
         """Return a response of status 200, 206 or 416."""
@@ -511,25 +502,25 @@ class Fetcher(requests.Session):
             raise TransientError(f"the connection ended after {part.size:,} of {whole:,} bytes")
 
     def in_threads(
-        self, function: Callable[[T], R], items: Sequence[T]
-    ) -> Generator[tuple[T, R | FailedError] | None]:
-        """Yield each item with its result or its `FailedError`, and None five times a second.
+        self, function: Callable[[RemoteFile], Claims], files: Sequence[RemoteFile]
+    ) -> Generator[tuple[RemoteFile, Claims | FailedError] | None]:
+        """Yield each file with its result or its `FailedError`, and None five times a second.
 
         Any other error is raised and stops all threads; so does closing the iterator early.
         """
 
-        def work(item: T) -> tuple[T, R | FailedError]:
+        def work(file: RemoteFile) -> tuple[RemoteFile, Claims | FailedError]:
             if self._stop.is_set():
                 raise StoppedError
             try:
-                return item, function(item)
+                return file, function(file)
             except FailedError as error:
-                return item, error
+                return file, FailedError(f"{file.label}: {error}")
 
         # Its threads, unlike those of an executor, do not make Ctrl-C wait for a dead connection;
         # what they write can be resumed at any moment.
-        left, pool = len(items), ThreadPool(max(1, min(self._parallel, len(items))))
-        results = pool.imap_unordered(work, items)
+        left, pool = len(files), ThreadPool(max(1, min(self._parallel, len(files))))
+        results = pool.imap_unordered(work, files)
         try:
             while left:
                 try:

@@ -54,63 +54,52 @@ def parse_shard(task: ShardTask) -> dict[str, Any]:
     Raises:
         OSError: If a file cannot be read or written.
     """
+    shard, lines, count = task.shard, Lines(task.shard.path), 0
+    counts = {kind: Counter[str]() for kind in ("rejected", "flaws", "skipped")}
+    writers: dict[str, RowWriter] = {}
     with atomic_directory(task.directory) as new:
         with ExitStack() as stack:
-            report = _ShardReader(task, new, stack).read()
+            rejects = stack.enter_context((new / REJECTS).open("w", encoding="ascii"))
+
+            def note(kind: str, number: int, reason: str, detail: str) -> None:
+                counts[kind][reason] += 1
+                if counts[kind][reason] <= LISTED:
+                    entry = {"shard": shard.name, "line": number, "reason": reason,
+                             "detail": detail, "kept": kind == "flaws"}  # fmt: skip
+                    rejects.write(json.dumps(entry) + "\n")
+
+            for number, line in lines:
+                count += 1
+                sink = Sink()
+                try:
+                    if line is None:
+                        raise RejectError("line too long", f"{MAX_LINE >> 20} MiB or more")
+                    task.release.parse(shard.dataset, read_json(line), sink, task.limits)
+                except RejectError as reject:
+                    note("rejected", number, reject.reason, reject.detail)
+                    continue
+                for reason, detail in sink.flaws:
+                    note("flaws", number, reason, detail)
+                counts["skipped"].update(sink.skipped)
+                for table, row in sink.rows:
+                    if (writer := writers.get(table)) is None:
+                        writer = stack.enter_context(_writer(new, table))
+                        writers[table] = writer
+                    writer.add((*row, shard.name, number) if table in _PLACED else row)
+        report = {
+            "shard": shard.name,
+            "sha256": lines.sha256,
+            "lines": count,
+            "rows": {table: writer.count for table, writer in sorted(writers.items())},
+            **{kind: dict(sorted(of.items())) for kind, of in counts.items()},
+            "damage": lines.damage,
+        }
         write_report(new / REPORT, task.key, report)
     return report
 
 
-class _ShardReader:
-    def __init__(self, task: ShardTask, directory: Path, stack: ExitStack) -> None:
-        self._task, self._directory, self._stack = task, directory, stack
-        self._writers: dict[str, RowWriter] = {}
-        self._counts = {kind: Counter[str]() for kind in ("rejected", "flaws", "skipped")}
-        self._rejects = stack.enter_context((directory / REJECTS).open("w", encoding="ascii"))
+def _writer(directory: Path, table: str) -> RowWriter:
+    from corpus_builder.parquet import RowWriter
 
-    def read(self) -> dict[str, Any]:
-        shard, count = self._task.shard, 0
-        parse, limits, lines = self._task.release.parse, self._task.limits, Lines(shard.path)
-        for number, line in lines:
-            count += 1
-            sink = Sink()
-            try:
-                if line is None:
-                    raise RejectError("line too long", f"{MAX_LINE >> 20} MiB or more")
-                parse(shard.dataset, read_json(line), sink, limits)
-            except RejectError as reject:
-                self._report("rejected", number, reject.reason, reject.detail)
-                continue
-            for reason, detail in sink.flaws:
-                self._report("flaws", number, reason, detail)
-            self._counts["skipped"].update(sink.skipped)
-            for table, row in sink.rows:
-                self._add(table, row, number)
-        return {
-            "shard": shard.name,
-            "sha256": lines.sha256,
-            "lines": count,
-            "rows": {table: writer.count for table, writer in sorted(self._writers.items())},
-            **{kind: dict(sorted(of.items())) for kind, of in self._counts.items()},
-            "damage": lines.damage,
-        }
-
-    def _add(self, table: str, row: tuple[Any, ...], number: int) -> None:
-        writer = self._writers.get(table)
-        if writer is None:
-            from corpus_builder.parquet import RowWriter
-
-            path, schema = self._directory / f"{table}.parquet", TABLES[table]
-            narrow = {} if "line" in schema.names else {"rows": _GROUP, "characters": _GROUP << 6}
-            writer = self._stack.enter_context(RowWriter(path, schema, **narrow))
-            self._writers[table] = writer
-        if table in _PLACED:
-            row = (*row, self._task.shard.name, number)
-        writer.add(row)
-
-    def _report(self, kind: str, number: int, reason: str, detail: str) -> None:
-        self._counts[kind][reason] += 1
-        if self._counts[kind][reason] <= LISTED:
-            entry = {"shard": self._task.shard.name, "line": number, "reason": reason,
-                     "detail": detail, "kept": kind == "flaws"}  # fmt: skip
-            self._rejects.write(json.dumps(entry) + "\n")
+    narrow = {} if table in _PLACED else {"rows": _GROUP, "characters": _GROUP << 6}
+    return RowWriter(directory / f"{table}.parquet", TABLES[table], **narrow)

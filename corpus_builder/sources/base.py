@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
@@ -26,25 +25,12 @@ class LocatedRecord(NamedTuple):
 class Source(Protocol):
     """Papers and surveys as raw records; `corpus_builder.records` lists the keys.
 
-    A subclass of `ConstructorOptions` has the two class methods.
+    ``arena-corpus build`` makes a source from its options: a subclass of `ConstructorOptions` has
+    one for each parameter of its constructor.
     """
 
     example: ClassVar[str]
     """Options for the example in the help text."""
-
-    @classmethod
-    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add the source's options to ``arena-corpus build <name>``."""
-        ...
-
-    @classmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> Source:
-        """Make the source from the parsed options.
-
-        Raises:
-            DataError: If an option is out of range.
-        """
-        ...
 
     def papers(self) -> Iterator[LocatedRecord]:
         """Yield every paper once, in any order."""

@@ -12,22 +12,16 @@ from arena.errors import DataError, clip
 PAPERS_PER_SURVEY = 10
 """A survey needs papers to cite: a world holds at most one survey for this many papers."""
 
-_INT_RANGES = {
+_RANGES: dict[str, tuple[float, float]] = {
     "seed": (0, 2**63 - 1),
     "papers": (20, 5_000_000),
     "surveys": (0, 500_000),
     "depth": (1, 6),
     "first_year": (1000, 9000),
     "years": (1, 500),
-}
-_SHARES = (
-    "synonymy",
-    "distractors",
-    "reference_noise",
-    "year_only",
-    "influential",
-    "undated",
-)
+    **dict.fromkeys(("synonymy", "distractors", "reference_noise", "year_only", "influential",
+                     "undated"), (0.0, 1.0)),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -84,19 +78,15 @@ class WorldConfig:
     years: int = 20
 
     def __post_init__(self) -> None:
-        for name, (low, high) in _INT_RANGES.items():
-            value = getattr(self, name)
-            if type(value) is not int or not low <= value <= high:
+        for name, (low, high) in _RANGES.items():
+            value, share = getattr(self, name), isinstance(low, float)
+            if type(value) not in (int, float)[: 1 + share] or not low <= value <= high:
                 raise DataError(
-                    f"World knob {name} is {clip(value)}: give a whole number from {low} to {high}."
+                    f"World knob {name} is {clip(value)}: give a {'' if share else 'whole '}number "
+                    f"from {low} to {high}."
                 )
-        for name in _SHARES:
-            value = getattr(self, name)
-            if type(value) not in (int, float) or not 0.0 <= value <= 1.0:
-                raise DataError(
-                    f"World knob {name} is {clip(value)}: give a number from 0.0 to 1.0."
-                )
-            object.__setattr__(self, name, float(value))  # YAML reads a share of 0 as an int
+            if share:  # YAML reads a share of 0 as an int
+                object.__setattr__(self, name, float(value))
         if self.surveys * PAPERS_PER_SURVEY > self.papers:
             raise DataError(
                 f"World knob surveys is {self.surveys}, too many for papers={self.papers}: at most "

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import DataError
-from corpus_builder.download.fetch import Claims, claims, compare, gzip_damage
+from corpus_builder.download.fetch import Claims, PartFile, claims, compare, gzip_damage
 from corpus_builder.download.s2 import object_name
 
 
@@ -101,3 +101,19 @@ def test_every_claim_is_compared(tmp_path: Path) -> None:
     wrong: dict[str, Any] = {"bytes": 999, "md5": MD5, "sha256": 64 * "0"}
     for name, value in wrong.items():
         assert compare(path, Claims(), right._replace(**{name: value}))[1]
+
+
+ETAG = '"etag": "\\"a\\""'
+
+
+@pytest.mark.parametrize(
+    ("claims", "resumes"),
+    [("{" + ETAG + "}", True), ('{"bytes": 3, ' + ETAG + "}", True), ("{", False), ("3", False),
+     ("[]", False), ('{"bytes": 3}', False), ('{"bytes": 2, ' + ETAG + "}", False),
+     ('{"bytes": "3", ' + ETAG + "}", False), ('{"bytes": [], ' + ETAG + "}", False),
+     ('{"bytes": 3, "etag": 3}', False), ('{"more": 1, ' + ETAG + "}", False), ("[" * 9999, False)],
+)  # fmt: skip
+def test_a_part_resumes_only_with_sound_claims(tmp_path: Path, claims: str, resumes: bool) -> None:
+    (tmp_path / ".a.gz.part").write_bytes(b"xyz")
+    (tmp_path / ".a.gz.part.json").write_text(claims)
+    assert PartFile(tmp_path / "a.gz").resumes is resumes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import re
@@ -187,7 +188,7 @@ def test_names_without_an_address(tmp_path: Path) -> None:
 def test_the_command(server: Server, tmp_path: Path, capsys: Any) -> None:
     papers = tmp_path / "papers.jsonl"
     papers.write_text("".join(json.dumps(paper) + "\n" for paper in PAPERS))
-    words = ["build", "taxobench", "--download", "--papers", str(papers),
+    words = ["build", "taxobench", "--download", "--papers", str(papers), "--guess-dates",
              "--output", str(tmp_path / "out")]  # fmt: skip
     good = [*words, "--input", str(tmp_path / "in"), "--mirror", server.url]
     status, out, err = run(capsys, *good)
@@ -198,3 +199,22 @@ def test_the_command(server: Server, tmp_path: Path, capsys: Any) -> None:
     assert "Connection refused" in fails(capsys, *wrong, "--json", "--overwrite")
     assert "--download" in fails(capsys, *[w for w in good if w != "--download"])
     assert "'taxobenhc'" in fails(capsys, *[w.replace("bench", "benhc") for w in words])
+
+
+def test_full_texts_are_not_fetched_if_they_are_left_out(
+    server: Server, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    survey = {"id": 9, "title": "A Survey", "publicationDate": "2012-01-01", "references": [1]}
+    paper = {"id": 1, "title": "Old Nets", "abstract": "Nets.", "publicationDate": "2010-01-01"}
+    for name, record in (("survey", survey), ("public_0", paper), ("corpus_0", paper)):
+        data = gzip.compress(json.dumps(record).encode())
+        (tmp_path / f"www/{name}.jsonl.gz").write_bytes(data)
+    names = ["survey.jsonl.gz", "public_0.jsonl.gz", "corpus_0.jsonl.gz"]
+    about = {"home": "https://x", "base": f"{server.url}/", "files": dict.fromkeys(names)}
+    monkeypatch.setattr(published, "addresses", lambda: {"researcharena": about})
+    words = ["build", "researcharena", "--download", "--input", str(tmp_path / "in"),
+             "--output", str(tmp_path / "out")]  # fmt: skip
+    assert run(capsys, *words, "--no-full-text")[0] == 0
+    assert sorted(server.paths) == ["/public_0.jsonl.gz", "/survey.jsonl.gz"]
+    assert run(capsys, *words, "--overwrite")[0] == 0
+    assert server.paths[2:] == ["/corpus_0.jsonl.gz"]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from arena.mindmap import read_mind_map
+from corpus_builder.build import build
 from corpus_builder.sources import SOURCES
 from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.researcharena import survey, typology
@@ -30,7 +31,8 @@ def joined(real_data) -> dict[str, Any]:
     for name, (path, _) in INPUTS.items():
         if not (real_data.directory / path).exists():
             pytest.skip(f"the real data is not here: {path!r} is missing")
-        source = SOURCES.get(name)(real_data.directory / path, real_data.papers)
+        dates = real_data.surveys if name == "taxobench" else None
+        source = SOURCES.get(name)(real_data.directory / path, real_data.papers, dates)
         surveys = {place.record["id"]: place.record for place in source.surveys()}
         found[name] = surveys, source.describe()["yield"]
     return found
@@ -102,6 +104,18 @@ def test_taxonomies_are_maps(joined):
     for record in joined["taxobench"][0].values():
         tree, told = read_mind_map(record["mind_map"])
         assert told == [] and set(tree.all_papers()) == set(record["references"])
+
+
+def test_taxobench_completed_by_the_papers_that_it_lists(joined, real_data, tmp_path):
+    """As docs/taxobench.md has it: 62 papers have no date, 2 are late, 3 are surveys."""
+    source = SOURCES.get("taxobench")(
+        real_data.directory / "taxobench", real_data.papers, real_data.surveys, listed_papers=True
+    )
+    counts = build(source, tmp_path / "corpus")["counts"]
+    assert source.describe()["listed_papers"] == {"dated": 62, "added": 0}
+    found = {key: counts[f"survey_references_{key}"] for key in ("gold", "not_before", "survey")}
+    assert found == {"gold": 133, "not_before": 2, "survey": 3}
+    assert counts["papers_date_guessed"] == 62
 
 
 def test_the_published_surveys_of_researcharena(real_data):

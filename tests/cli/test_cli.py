@@ -216,7 +216,7 @@ def test_list(world, capsys):
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {
         "agents", "encoders", "environments", "extractors", "metrics", "mind-map-formats",
-        "mind-map-metrics", "retrievers", "rewards", "suites", "tasks", "tools",
+        "mind-map-metrics", "retrievers", "rewards", "rubrics", "suites", "tasks", "tools",
     }  # fmt: skip
     assert {"title", "random", "clustering", "oracle"} <= set(found["agents"])
     assert main(["list", "retrievers"]) == 0

@@ -1,0 +1,143 @@
+"""How far a judge agrees with people: kappa, weighted kappa and rank correlation with intervals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.errors import DataError, clip, did_you_mean
+from arena.judging.judge import Judgements
+
+STATISTICS = ("kappa", "quadratic_kappa", "spearman")
+_RESAMPLES = 10_000
+_SEED = 20_251_123
+
+Floats = NDArray[np.float64]
+Human = dict[str, dict[str, int]]  # id -> dimension -> score
+
+
+def read_human(path: str | Path, judgements: Judgements) -> Human:
+    """Return people's scores of what was judged.
+
+    Each line is a JSON object with an id under ``survey`` (or ``id``) and a score for any of the
+    dimensions; null is no score.
+
+    Raises:
+        DataError: A line is no such object, an id or a dimension is none of the judgements', an id
+            comes twice, or a score is no whole number of the scale.
+    """
+    scores: Human = {}
+    for number, line in enumerate(Path(path).read_bytes().split(b"\n"), 1):
+        try:
+            if line.strip():
+                _read_line(line, judgements, scores)
+        except DataError as error:
+            raise DataError(f"{str(path)!r} line {number}: {error}") from None
+    if not any(scores.values()):
+        raise DataError(f"{str(path)!r} holds no score.")
+    return scores
+
+
+def _read_line(line: bytes, judgements: Judgements, scores: Human) -> None:
+    (low, high), known = judgements.scale, judgements.dimensions
+    try:
+        record = json.loads(line)
+        name = str(record.pop("survey" if "survey" in record else "id"))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        example, text = f'{{"survey": "ID", "{known[0]}": {low}}}', line.decode(errors="replace")
+        raise DataError(f"{clip(text)}: write a JSON object such as {example}.") from None
+    if name not in judgements.items:
+        raise DataError(f"{clip(name)} was not judged.{did_you_mean(name, judgements.items)}")
+    if name in scores:
+        raise DataError(f"a second line for {clip(name)}. Give each rater a file.")
+    for key, score in record.items():
+        if key not in known:
+            raise DataError(f"no dimension is called {clip(key)}.{did_you_mean(key, known)}")
+        if score is not None and (type(score) is not int or not low <= score <= high):
+            raise DataError(f"{key}={clip(score)}: give a whole number from {low} to {high}.")
+    scores[name] = {key: score for key, score in record.items() if score is not None}
+
+
+def agreement(judgements: Judgements, human: Human) -> dict[str, Any]:
+    """Compare a judge's scores with people's.
+
+    Cohen's kappa (1960), plain and with quadratic weights (1968), over all scores of the scale, and
+    Spearman's rank correlation with mid-ranks. They are None where one side always gives the same
+    score. Intervals hold 95 % of 10,000 resamples of the items, always the same ones; an interval
+    is None where more than 5 % of the resamples have no value.
+
+    Args:
+        judgements: The judge's scores.
+        human: Scores by people. Items that the model did not score do not count.
+
+    Returns:
+        ``dimensions``: for each its ``pairs``, the share of ``equal`` scores, and ``kappa``,
+        ``quadratic_kappa`` and ``spearman``, each with ``NAME_interval``; ``overall``: the same for
+        the pairs of all dimensions together; ``mean``: the means over the dimensions, as in Table 5
+        of TaxoBench; ``missing`` and ``empty``: how many items only people scored.
+    """
+    low, high = judgements.scale
+    size, dimensions = high - low + 1, judgements.dimensions
+    rated = {name: row for name, row in judgements.items.items() if human.get(name)}
+    judged = {name: row["scores"] for name, row in rated.items() if "reasons" in row}
+    # For each dimension and item a table of counts with one pair, or none: rows are the judge's
+    # scores, columns people's. All statistics come from sums of such tables.
+    n = max(len(judged), 1)
+    tables = np.zeros((len(dimensions), n, size, size))
+    for place, dimension in enumerate(dimensions):
+        for number, (name, scores) in enumerate(judged.items()):
+            if dimension in human[name]:
+                tables[place, number, scores[dimension] - low, human[name][dimension] - low] = 1
+    drawn = np.random.default_rng([_SEED, n]).multinomial(n, np.full(n, 1 / n), _RESAMPLES)
+    counts = np.concatenate([np.ones((1, n)), drawn])
+    sums = np.einsum("rn,dnij->drij", counts, tables, optimize=True)
+    values = np.stack([_statistics(of_dimension) for of_dimension in sums])
+    overall = sums.sum(axis=0)
+    return {
+        "dimensions": {
+            name: _described(values[place], sums[place][0]) for place, name in enumerate(dimensions)
+        },
+        "overall": _described(_statistics(overall), overall[0]),
+        "mean": _described(values.mean(axis=0)),
+        "missing": sum("failed" in row for row in rated.values()),
+        "empty": sum("empty" in row for row in rated.values()),
+    }
+
+
+def _statistics(tables: Floats) -> Floats:
+    """Return kappa, quadratic kappa and Spearman of each table of counts; NaN where undefined."""
+    rows, columns = tables.sum(axis=2), tables.sum(axis=1)
+    total = rows.sum(axis=1, keepdims=True)
+    constant = ((rows > 0).sum(axis=1) < 2) | ((columns > 0).sum(axis=1) < 2)
+    distance = np.subtract.outer(*[np.arange(tables.shape[-1])] * 2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        expected = np.einsum("ri,rj->rij", rows, columns / total)
+        found = [
+            1 - np.einsum("ij,rij->r", weights, tables) / np.einsum("ij,rij->r", weights, expected)
+            for weights in ((distance != 0).astype(float), distance**2)
+        ]
+        ranks = [side.cumsum(axis=1) - (side + total) / 2 for side in (rows, columns)]  # centred
+        spreads = [
+            (side * rank**2).sum(axis=1) for side, rank in zip((rows, columns), ranks, strict=True)
+        ]
+        found.append(np.einsum("rij,ri,rj->r", tables, *ranks) / np.sqrt(spreads[0] * spreads[1]))
+    return np.where(constant[:, None], np.nan, np.stack(found, axis=1))
+
+
+def _described(values: Floats, table: Floats | None = None) -> dict[str, Any]:
+    """Return each statistic, which is in the first row, and its interval, from the others."""
+    found: dict[str, Any] = {}
+    if table is not None:
+        pairs = int(table.sum())
+        found = {"pairs": pairs, "equal": float(table.trace()) / pairs if pairs else None}
+    for name, column in zip(STATISTICS, values.T, strict=True):
+        defined = column[1:][~np.isnan(column[1:])]
+        enough = not np.isnan(column[0]) and len(defined) >= 0.95 * _RESAMPLES
+        found[name] = None if np.isnan(column[0]) else float(column[0])
+        ends = np.quantile(defined, [0.025, 0.975]).tolist() if enough else None
+        found[f"{name}_interval"] = ends
+    return found

@@ -1,0 +1,1 @@
+"""The rubrics, one module each with its prompt beside it."""

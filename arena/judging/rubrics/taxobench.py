@@ -1,0 +1,15 @@
+"""TaxoBench's rubric for taxonomies: section 3.2 and appendix G, in other words."""
+
+from pathlib import Path
+
+from arena.judging.rubric import RUBRICS, Rubric
+
+TAXOBENCH = RUBRICS.register("taxobench")(
+    Rubric(
+        name="taxobench",
+        title="A taxonomy beside the experts': coverage, organization, logic, topology, 1 to 5.",
+        dimensions=("coverage", "organization", "logic", "topology"),
+        fields=("expert", "generated"),
+        prompt=Path(__file__).with_suffix(".txt").read_text(encoding="utf-8"),
+    )
+)

@@ -1,0 +1,144 @@
+"""Agreement with people equals scikit-learn's and SciPy's numbers, and is null where undefined."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
+from sklearn.metrics import cohen_kappa_score
+
+from arena.errors import DataError
+from arena.judging import Judgements, agreement, read_human
+
+SCALE = list(range(1, 6))
+
+
+def judgements(**columns):
+    """Judgements of items "0", "1", ... by the scores of each dimension."""
+    n = len(next(iter(columns.values())))
+    items = {
+        str(i): {"scores": {name: column[i] for name, column in columns.items()}, "reasons": {}}
+        for i in range(n)
+    }
+    return Judgements("r", list(columns), (1, 5), {}, {}, items)
+
+
+def people(**columns):
+    n = len(next(iter(columns.values())))
+    return {str(i): {name: column[i] for name, column in columns.items()} for i in range(n)}
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=30))
+def test_the_numbers_of_scikit_learn_and_scipy(pairs):
+    ours, theirs = (list(column) for column in zip(*pairs, strict=True))
+    found = agreement(judgements(a=ours), people(a=theirs))["dimensions"]["a"]
+    assert found["pairs"] == len(pairs)
+    assert found["equal"] == pytest.approx(np.mean(np.equal(ours, theirs)))
+    names = ("kappa", "quadratic_kappa", "spearman")
+    if len(set(ours)) == 1 or len(set(theirs)) == 1:
+        assert [found[name] for name in names] == [None] * 3
+        assert [found[f"{name}_interval"] for name in names] == [None] * 3
+        return
+    expected = [
+        cohen_kappa_score(ours, theirs, labels=SCALE),
+        cohen_kappa_score(ours, theirs, labels=SCALE, weights="quadratic"),
+        spearmanr(ours, theirs).statistic,
+    ]
+    assert [found[name] for name in names] == pytest.approx(expected)
+    for name in names:
+        interval = found[f"{name}_interval"]
+        assert interval is None or -1 - 1e-9 <= interval[0] <= interval[1] <= 1 + 1e-9
+
+
+def test_by_hand():
+    # Four of six equal; by chance 3/6 * 2/6 + 3/6 * 2/6 + 0 * 2/6 = 1/3: (2/3 - 1/3) / (2/3).
+    found = agreement(judgements(a=[1, 1, 1, 2, 2, 2]), people(a=[1, 1, 3, 2, 2, 3]))
+    assert found["dimensions"]["a"]["kappa"] == pytest.approx(0.5)
+
+
+def test_overall_pools_and_mean_averages():
+    ours = {"a": [1, 2, 3, 4, 5, 1], "b": [2, 2, 1, 3, 3, 1]}
+    theirs = {"a": [1, 2, 3, 4, 4, 2], "b": [2, 1, 1, 3, 2, 1]}
+    found = agreement(judgements(**ours), people(**theirs))
+    pooled = cohen_kappa_score(ours["a"] + ours["b"], theirs["a"] + theirs["b"], labels=SCALE)
+    assert found["overall"]["kappa"] == pytest.approx(pooled)
+    assert found["overall"]["pairs"] == 12
+    kappas = [found["dimensions"][name]["kappa"] for name in "ab"]
+    assert found["mean"]["kappa"] == pytest.approx(sum(kappas) / 2)
+    assert found == agreement(judgements(**ours), people(**theirs))  # a fixed seed
+
+
+def test_the_interval_is_that_of_resampled_items():
+    random = np.random.default_rng(0)
+    ours = random.integers(1, 6, 60)
+    theirs = np.clip(ours + random.integers(-1, 2, 60), 1, 5)
+    found = agreement(judgements(a=ours.tolist()), people(a=theirs.tolist()))["dimensions"]["a"]
+    drawn = random.integers(0, 60, (2000, 60))
+    slow = [spearmanr(ours[rows], theirs[rows]).statistic for rows in drawn]
+    assert found["spearman_interval"] == pytest.approx(np.quantile(slow, [0.025, 0.975]), abs=0.02)
+
+
+def test_a_constant_rater_and_a_single_item_give_null_and_no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        constant = agreement(judgements(a=[3, 3, 3], b=[1, 2, 3]), people(a=[1, 2, 3], b=[1, 2, 3]))
+        one = agreement(judgements(a=[3]), people(a=[3]))
+        none = agreement(judgements(a=[3]), {})
+    assert constant["dimensions"]["a"]["kappa"] is None
+    assert constant["mean"]["kappa"] is None
+    assert constant["dimensions"]["b"]["kappa"] == 1
+    # One in nine resamples of three items holds the same item three times.
+    assert constant["dimensions"]["b"]["kappa_interval"] is None
+    assert one["dimensions"]["a"] == {
+        "pairs": 1, "equal": 1.0, "kappa": None, "kappa_interval": None, "quadratic_kappa": None,
+        "quadratic_kappa_interval": None, "spearman": None, "spearman_interval": None,
+    }  # fmt: skip
+    assert none["overall"]["pairs"] == 0
+    json.dumps([constant, one, none], allow_nan=False)
+
+
+def test_items_that_the_model_did_not_score_do_not_count():
+    judged = judgements(a=[1, 2, 3])
+    items = judged.items | {"f": {"failed": "x"}, "e": {"scores": {"a": 1}, "empty": True}}
+    judged = Judgements("r", ["a"], (1, 5), {}, {}, items)
+    scores = people(a=[1, 2, 3]) | {"f": {"a": 1}, "e": {"a": 1}}
+    found = agreement(judged, scores)
+    assert (found["dimensions"]["a"]["pairs"], found["missing"], found["empty"]) == (3, 1, 1)
+
+
+def test_a_file_of_scores(tmp_path):
+    path = tmp_path / "human.jsonl"
+    path.write_text('{"survey": "0", "a": 3, "b": null}\n\n{"id": 1, "b": 5}\n')
+    read = read_human(path, judgements(a=[1, 2], b=[1, 2]))
+    assert read == {"0": {"a": 3}, "1": {"b": 5}}
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"survey": "8", "a": 3}', "line 1: '8' was not judged. Known: 0, 1."),
+        ('{"survey": "0", "aa": 3}', "no dimension is called 'aa'. Did you mean 'a'?"),
+        ('{"survey": "0", "a": 6}', "a=6: give a whole number from 1 to 5"),
+        ('{"survey": "0", "a": true}', "a=True: give"),
+        ('{"survey": "0", "a": 2.5}', "a=2.5: give"),
+        ('{"a": 3}', 'write a JSON object such as {"survey": "ID", "a": 1}'),
+        ("[1]", "write a JSON object"),
+        ("survey,a", "write a JSON object"),
+        ("\xff", "write a JSON object"),
+        ('{"survey": "0", "a": 3}\n{"survey": "0", "a": 4}', "line 2: a second line for '0'"),
+        ('{"survey": "0", "a": null}', "holds no score"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_one_line(line, problem, tmp_path):
+    path = tmp_path / "human.jsonl"
+    path.write_text(line, encoding="latin-1")
+    with pytest.raises(DataError) as error:
+        read_human(path, judgements(a=[1, 2]))
+    assert problem in str(error.value)
+    assert "\n" not in str(error.value)

@@ -1,0 +1,157 @@
+"""`arena judge`: a run judged and compared with people, on the command line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from llm_server import LLMServer, last_text
+from local_model import LocalModel, missing
+
+import arena
+from arena.cli import main
+from arena.judging import judge_pairs
+from arena.llm import Client
+from arena.mindmap import MindMap
+
+DIMENSIONS = ("coverage", "organization", "logic", "topology")
+
+
+@pytest.fixture(scope="session")
+def judged_world(world, tmp_path_factory):
+    """A finished run of `clustering` in `world`."""
+    output = tmp_path_factory.mktemp("judged") / "clustering"
+    arena.run(world, "organization", "clustering", output)
+    return output
+
+
+@pytest.fixture
+def clustering_run(judged_world, tmp_path, monkeypatch):
+    """A copy of the run to write into, and an empty directory to work in."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    return Path(shutil.copytree(judged_world, "clustering"))
+
+
+def judge(run, world, server, *more):
+    options = ("--llm-option", "model=scripted", "--llm-option", f"base_url={server.url}")
+    return main(["judge", "run", str(run), "--corpus", str(world), *options, *more])
+
+
+def scores_of(body):
+    """Scores that differ between prompts and are the same each time."""
+    length = len(last_text(body))
+    return json.dumps({name: 1 + (length + i) % 5 for i, name in enumerate(DIMENSIONS)})
+
+
+def test_a_run_is_judged_and_compared_with_people(clustering_run, world, capsys):
+    with LLMServer(scores_of) as server:
+        assert judge(clustering_run, world, server) == 0
+        printed = capsys.readouterr().out
+        assert "8 of 8 judged by scripted in 8 calls; 0 empty" in printed
+        path = clustering_run / "judgements" / "taxobench.json"
+        first = path.read_bytes()
+        # Again: from the store, the same bytes, and as JSON.
+        assert judge(clustering_run, world, server, "--json", "--output", "again.json") == 0
+        assert len(server.requests) == 8
+    assert Path("again.json").read_bytes() == first
+    found = json.loads(capsys.readouterr().out)
+    assert found == json.loads(first)
+    assert found["sha256"].keys() == {"corpus", "tasks", "trajectories.jsonl"}
+    # The run is still the run: it replays, and its command finds it finished.
+    assert main(["replay", str(clustering_run), "--corpus", str(world)]) == 0
+    before = {p.name: p.read_bytes() for p in clustering_run.iterdir() if p.is_file()}
+    arena.run(world, "organization", "clustering", clustering_run)
+    assert {p.name: p.read_bytes() for p in clustering_run.iterdir() if p.is_file()} == before
+    # People who say the same as the judge, except of one survey.
+    lines = [{"survey": name, **row["scores"]} for name, row in found["items"].items()]
+    lines[0]["logic"] = 1 + lines[0]["logic"] % 5
+    Path("human.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    capsys.readouterr()
+    for judged in (str(clustering_run), "again.json"):
+        assert main(["judge", "agreement", judged, "--human", "human.jsonl", "--json"]) == 0
+        compared = json.loads(capsys.readouterr().out)
+        assert compared["dimensions"]["coverage"]["kappa"] in (1.0, None)
+        assert compared["dimensions"]["logic"]["equal"] == 7 / 8
+        assert compared["judge"]["model"] == "scripted"
+    assert main(["judge", "agreement", str(clustering_run), "--human", "human.jsonl"]) == 0
+    assert "quadratic" in capsys.readouterr().out
+
+
+def test_failures_are_shown(clustering_run, world, capsys):
+    with LLMServer(lambda body: "No idea.") as server:
+        assert judge(clustering_run, world, server) == 0
+    printed = capsys.readouterr().out
+    assert "0 of 8 judged by scripted in 16 calls; 0 empty, which score 1; 8 missing" in printed
+    assert printed.count("There is no JSON object or list in it") == 8
+
+
+def test_a_rubric_in_a_file_of_ones_own(clustering_run, world, capsys):
+    Path("mine.py").write_text(
+        "from arena.judging import Rubric\n"
+        "SHAPE = Rubric('shape', 'Shape alone.', ('shape',), ('expert', 'generated'),\n"
+        "               'Alike? $expert $generated {\"shape\": ...}', (0, 3))\n"
+    )
+    with LLMServer(lambda body: '{"shape": 2}') as server:
+        assert judge(clustering_run, world, server, "--rubric", "mine.py:SHAPE") == 0
+    assert json.loads((clustering_run / "judgements/shape.json").read_text())["mean"]["shape"] == 2
+    assert "0 to 3" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("change", "more", "problem"),
+    [
+        ("", ["--rubric", "taxbench"], "no rubric named 'taxbench'. Did you mean 'taxobench'?"),
+        ("", ["--prompt", "nowhere.txt"], "the template 'nowhere.txt' cannot be read"),
+        ("", ["--llm-option", "modl=x"], "has no option 'modl'. Did you mean 'model' or"),
+        ("unfinished", [], "is not finished: 8 of 8 episodes"),
+        ("changed", [], "is not as the run left it"),
+    ],
+)
+def test_bad_input_is_one_line(change, more, problem, clustering_run, world, capsys):
+    if change == "changed":
+        path = clustering_run / "trajectories.jsonl"
+        path.write_text(path.read_text().replace('"reward":', '"reward" :', 1))
+    elif change == "unfinished":
+        path = clustering_run / "manifest.json"
+        manifest = json.loads(path.read_text())
+        del manifest["files"]
+        path.write_text(json.dumps(manifest))
+    with LLMServer([]) as server:
+        assert judge(clustering_run, world, server, *more) == 2
+        assert not server.requests
+    error = capsys.readouterr().err
+    assert problem in error
+    assert error.count("\n") == 1
+
+
+def test_more_bad_input(clustering_run, world, title_run, capsys):
+    run = str(clustering_run)
+    assert main(["judge", "run", run, "--corpus", str(world)]) == 2
+    assert "which model? Give `--llm-option model=NAME`" in capsys.readouterr().err
+    with LLMServer([]) as server:
+        assert judge(title_run, world, server) == 2
+    assert "submits no mind-map" in capsys.readouterr().err
+    assert main(["judge", "agreement", run, "--human", "human.jsonl"]) == 2
+    assert "judgements/taxobench.json': No such file" in capsys.readouterr().err
+    manifest = str(clustering_run / "manifest.json")
+    assert main(["judge", "agreement", manifest, "--human", "human.jsonl"]) == 2
+    assert "holds no judgements" in capsys.readouterr().err
+
+
+@pytest.mark.slow  # a local model
+@pytest.mark.skipif(bool(missing()), reason="no local model (docs/local-model.md)")
+def test_a_small_model_answers_in_a_form_or_counts_as_missing(tmp_path):
+    tree = MindMap("Graphs", (MindMap("Search"), MindMap("Colouring")))
+    one = {"type": "integer", "minimum": 1, "maximum": 5}
+    schema = {"type": "object", "properties": dict.fromkeys(DIMENSIONS, one)}
+    schema["required"] = list(DIMENSIONS)
+    form = {"type": "json_schema", "json_schema": {"name": "judgement", "schema": schema}}
+    with LocalModel() as model:
+        for request, judged in ({}, 0), ({"response_format": form}, 1):
+            client = Client(model.name, base_url=model.url, store=tmp_path / "answers.db",
+                            max_tokens=60, request=request)  # fmt: skip
+            found = judge_pairs("taxobench", {"s": (tree, tree)}, client)
+            assert (found.counts["judged"], found.counts["missing"]) == (judged, 1 - judged)
