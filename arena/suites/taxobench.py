@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arena._internal.code import code_sha256
 from arena._internal.progress import progress
@@ -20,6 +21,9 @@ from arena.mindmap import MindMap, evaluate, identity, read_mind_map
 from arena.suites.base import SUITES, Evaluation, Suite
 from arena.suites.taxobench_released import released_scores
 from arena.suites.titles import alignment
+
+if TYPE_CHECKING:
+    from arena.judging import Judgements
 
 METRICS = (
     "leaf_recall", "leaf_precision", "ari", "homogeneity", "completeness", "v_measure",
@@ -37,6 +41,7 @@ def score_predictions(
     predictions: str,
     official: bool = False,
     encoder: str = "static",
+    llm_option: dict[str, Any] | None = None,
 ) -> Evaluation:
     """Score trees that any system made against TaxoBench's expert trees.
 
@@ -49,10 +54,13 @@ def score_predictions(
         data (FILE): TaxoBench's data.jsonl.
         predictions (FILE): One JSON object a line.
         official: Print the numbers of the released scorer, version 0.2.0.
-        encoder (NAME): Encoder that compares labels; the paper's is minilm.
+        encoder (NAME): Encoder that compares labels.
+        llm_option: Option of a language model, such as model=NAME; with any, the model judges the
+            trees, too (docs/judging.md).
 
     Raises:
         DataError: if a file cannot be read or `data` is not TaxoBench's.
+        LLMError: if the model cannot be asked.
 
     Example:
         arena evaluate taxobench --data data.jsonl --predictions predictions.jsonl --json
@@ -94,10 +102,34 @@ def score_predictions(
     }  # fmt: skip
     if not official:
         settings |= identity(encoder)
+    if llm_option:
+        judged = _judge(trees, gold, llm_option)
+        for name, row in judged.items.items():
+            surveys[name] |= row.get("scores") or dict.fromkeys(judged.dimensions)
+            surveys[name] |= {key: row[key] for key in ("reasons", "failed") if key in row}
+        means |= {name: judged.mean[name] for name in judged.dimensions}
+        settings["judge"] = {**judged.judge, **judged.counts}
+        if missing := judged.counts["missing"]:
+            problems.append(f"The judge gave no readable answer for {missing} surveys.")
     settings["code"] = code_sha256()
     return Evaluation(
         means, surveys, [name for name in gold if name not in trees], problems, settings
     )
+
+
+def _judge(
+    trees: Mapping[str, Any], gold: Mapping[str, dict[str, Any]], options: dict[str, Any]
+) -> Judgements:
+    from arena.judging import judge_pairs
+    from arena.llm import Client
+
+    pairs: dict[str, tuple[MindMap, MindMap | None]] = {}
+    for name, expert in gold.items():
+        made = None
+        with suppress(DataError):
+            made = read_mind_map(trees[name])[0] if trees.get(name) is not None else None
+        pairs[name] = read_mind_map(expert)[0], made
+    return judge_pairs("taxobench", pairs, Client.from_options(options, "--llm-option"))
 
 
 def _row(tree: Any, gold: dict[str, Any], encoder: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import pytest
 
 from arena import cli, metrics
 from arena.mindmap import MIND_MAP_METRICS
+from arena.results.experiments import read_experiment
 from arena.suites import SUITES
 from arena.tasks import TASKS, environment_id
 from corpus_builder.sources import SOURCES
@@ -18,6 +19,7 @@ def test_a_suite_names_parts_that_exist(name):
     assert {kind for kind, _ in suite.modes.values()} <= set(map(environment_id, TASKS.names()))
     for metric in suite.metrics:
         assert metric in MIND_MAP_METRICS.names() or metrics.get(metric)
+    assert read_experiment(suite.experiment).name == suite.experiment
 
 
 def test_the_list_of_suites(capsys):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from llm_server import LLMServer
 
 from arena import cli
 from arena.errors import DataError
@@ -163,3 +164,23 @@ def test_released_scores_by_hand():
     gorilla = 1 / (1 + 1 - 10 / 13)
     react = 1 / (1 + 1 - released_similarity("Planning", "Tool use"))
     assert scores["sem_path"] == pytest.approx((gorilla + react) / 2)
+
+
+def test_a_model_judges_the_trees_too(score, tmp_path):
+    scores = {"coverage": 3, "organization": 5, "logic": 4, "topology": 2}
+    other = {"name": "Agents", "subtopics": [{"name": "Rumours"}]}
+
+    def answer(body):
+        return "No." if "Rumours" in json.dumps(body["messages"]) else json.dumps(scores)
+
+    with LLMServer(answer) as server:
+        option = {"model": "m", "base_url": server.url, "store": str(tmp_path / "judge.db")}
+        made = ({"id": 0, "tree": GOLD}, {"id": 1, "tree": other})
+        result = score(*made, golds=(GOLD, GOLD, GOLD), llm_option=option)
+    names = list(scores)
+    answered, unread, empty = result["surveys"].values()
+    judged = [[row[name] for name in names] for row in (answered, unread, empty)]
+    assert judged == [[3, 5, 4, 2], [None] * 4, [1, 1, 1, 1]]
+    assert [result["mean"][name] for name in names] == [2, 3, 2.5, 1.5]
+    assert result["settings"]["judge"]["missing"] == 1
+    assert "no readable answer for 1 surveys" in result["problems"][-1]
