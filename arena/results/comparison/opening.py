@@ -13,7 +13,7 @@ from arena.errors import CorpusError, DataError, clip
 from arena.results.comparison.model import ComparedRun, Effort, PlayedEpisode, Query
 from arena.runs.directory import MANIFEST, OpenedRun, read_timing
 from arena.runs.results import PICTURES, file_name
-from arena.runs.trajectories import TRAJECTORIES, finished_files, refuse_changed
+from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import tools_of
 from arena.tools import TOOLS, parse_action
 
@@ -42,13 +42,13 @@ def open_run(directory: str | Path) -> tuple[OpenedRun, dict[str, Any]]:
         raise CorpusError(
             f"{str(place / MANIFEST)!r} is damaged: definition.metrics={clip(names)}. Run it again."
         )
-    files = finished_files(place, run.manifest)
+    files = run.finished_files()
     for name in (_METRICS, TRAJECTORIES):
         if name not in files:
             raise CorpusError(
                 f"{str(place / MANIFEST)!r} is damaged: it does not hash {name}. Run it again."
             )
-    refuse_changed(place, files, files)
+    run.refuse_changed(*files)
     try:
         metrics = json.loads((place / _METRICS).read_bytes())
         entries, means = metrics["per_survey"], metrics["mean"]
