@@ -63,19 +63,37 @@ def cluster(
         UnknownNameError: There is no such encoder.
     """
     _check(merge, max_children, threshold)
+    lift = merge == "none"
+
+    def grouped(chosen: Sequence[Known]) -> Group:
+        with one_thread():
+            tree = Dendrogram(encode([text_of(paper) for paper in chosen], encoder))
+        split = by_children(tree, max_children)
+        if merge != "children":
+            split = binary(tree) if lift else by_inconsistency(tree, threshold)
+        return groups(tree, split, lift=lift, most_groups=MAX_HEADINGS, most_levels=MAX_DEPTH)
+
+    return labelled(papers, topic, grouped)
+
+
+def labelled(
+    papers: Sequence[Known], topic: str, grouped: Callable[[Sequence[Known]], Group]
+) -> MindMap:
+    """Return the mind-map of the groups that a function makes of papers, with labels.
+
+    Args:
+        papers: Papers; of a repeated id the first one counts.
+        topic: Label of the root.
+        grouped: Function from papers, at least one, in an order that does not depend on that of
+            `papers`, to the root of their groups.
+    """
     known = {paper.id: _clean(paper) for paper in reversed(papers)}
     order = list(dict.fromkeys(paper.id for paper in papers))
     topic = " ".join(whole_characters(topic).split())[:MAX_LABEL]
     if not order:
         return MindMap(topic)
     chosen = sorted(known.values())
-    with one_thread():
-        tree = Dendrogram(encode([_text(paper) for paper in chosen], encoder))
-    lift = merge == "none"
-    split = by_children(tree, max_children)
-    if merge != "children":
-        split = binary(tree) if lift else by_inconsistency(tree, threshold)
-    root = groups(tree, split, lift=lift, most_groups=MAX_HEADINGS, most_levels=MAX_DEPTH)
+    root = grouped(chosen)
     labels = Labels(chosen, topic).of(root)
     place = {paper_id: number for number, paper_id in enumerate(order)}
 
@@ -129,7 +147,11 @@ class Clustering(Researcher):
                 yield from desk.read(paper_id)
         self._read = desk.read_count
         if desk.papers:
-            desk.mind_map = cluster(list(desk.papers.values()), desk.topic, **self._options)
+            desk.mind_map = self.draw(list(desk.papers.values()), desk.topic)
+
+    def draw(self, papers: Sequence[Known], topic: str) -> MindMap:
+        """Return the map of papers."""
+        return cluster(papers, topic, **self._options)
 
     def notes(self) -> dict[str, Any]:
         """Return the encoder's configuration and how many abstracts were read."""
@@ -149,7 +171,8 @@ def _clean(paper: Known) -> Known:
     return Known(paper.id, whole_characters(title), abstract=whole_characters(abstract))
 
 
-def _text(paper: Known) -> str:
+def text_of(paper: Known) -> str:
+    """Return title and abstract, as they are encoded."""
     return "\n".join(part for part in (paper.title, paper.abstract) if part.strip())
 
 

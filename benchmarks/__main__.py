@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: time engines, environments and builds; simulate releases."""
+"""``python -m benchmarks``: time engines, environments and builds; simulate releases; fit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tabulate import tabulate
 from arena._internal.cores import cores
 from arena._internal.files import write_json
 from arena.errors import ArenaError, DataError, clip
-from benchmarks import builds, environments, search, simulate
+from benchmarks import builds, environments, organizer, search, simulate
 from benchmarks.engines import ENGINES
 from corpus_builder.world import WorldConfig
 
@@ -78,6 +78,10 @@ def _parser() -> argparse.ArgumentParser:
     added.add_argument("--input", metavar="DIR", help="a release that is there already")
     added.add_argument("--memory", default="2GB", help="as arena-corpus build takes it")
     added.add_argument("--option", action="append", default=[], help="of arena-corpus build s2orc")
+
+    added = command("organizer", _organizer, "Fit and test the agent organizer on real surveys.")
+    added.add_argument("--data", required=True, help="directory of surveys, see the docs")
+    added.add_argument("--encoder", default="minilm", help="default: %(default)s")
     return parser
 
 
@@ -121,6 +125,12 @@ def _environments(options: Any) -> dict[str, Any]:
     settings = _settings(environments.StepSettings, options)
     results = environments.measure(options.corpus, settings)
     print(environments.show(results))
+    return results
+
+
+def _organizer(options: Any) -> dict[str, Any]:
+    results = organizer.measure(Path(options.data), options.encoder)
+    print(organizer.show(results))
     return results
 
 

@@ -86,7 +86,7 @@ def every_way(engine: Dense, query: str, k: int, scope: Scope) -> Ranking:
         patch.setattr(_flat, "_FEW", 0)  # a matrix product, however few they are
         batch = engine.search_batch([*others, Request(query, k, scope), *others])
     assert same(batch[9], alone)
-    usual, engine._fastest = engine._fastest, TorchSearch(engine._vectors, "cpu")
+    usual, engine._fastest = engine._fastest, TorchSearch(engine._vectors, "cpu").search
     assert same(engine.search(query, k, scope), alone)
     assert same(engine.search_batch([*others, Request(query, k, scope)])[-1], alone)
     engine._fastest = usual

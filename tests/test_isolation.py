@@ -46,7 +46,10 @@ THINKING = {
 }  # fmt: skip
 # Arithmetic. These could open files that they are told the path of, which no observation tells;
 # and the attributes that do so are named below.
-ARITHMETIC = {"numpy", "numpy.typing", "scipy.cluster.hierarchy", "arena._internal.cores"}
+ARITHMETIC = {
+    "numpy", "numpy.typing", "scipy.cluster.hierarchy", "sklearn.feature_extraction.text",
+    "arena._internal.cores",
+}  # fmt: skip
 # Of `arena` what knows texts and vectors: an encoder opens its own model by its name, and
 # `arena.mindmap.tree` is the type of a mind-map alone (`arena.mindmap` reads files);
 # `arena._internal.options` checks numbers and names.
@@ -74,6 +77,10 @@ def test_a_baseline_reaches_nothing_that_knows_labels(path):
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "threadpoolctl":
             assert [alias.name for alias in node.names] == ["threadpool_limits"]
+        if isinstance(node, ast.ImportFrom) and node.module == "sklearn.feature_extraction.text":
+            assert [alias.name for alias in node.names] == ["TfidfVectorizer"]
+        if isinstance(node, ast.keyword):
+            assert node.arg != "input", "TfidfVectorizer(input='filename') opens files"
         if isinstance(node, ast.ImportFrom) and node.module == "arena.llm":
             # Its modules open files; the public names open templates, prices and answers alone.
             assert {alias.name for alias in node.names} <= set(arena.llm.__all__)
@@ -274,6 +281,7 @@ def test_tools_and_rewards_are_given_no_label():
     """An episode's state and what a reward may know have no place for one."""
     assert set(Episode.__dataclass_fields__) == {
         "view", "view_of", "stages", "instructions", "budget", "selected", "answers", "over", "_at",
+        "given", "digests", "digested",  # the first observation lists the papers given
     }  # fmt: skip
     for path in (ROOT / "arena" / "tools").rglob("*.py"):
         for imported in imports(path):

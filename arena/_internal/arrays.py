@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 import os
 from array import array
+from bisect import bisect_left
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -34,7 +35,7 @@ def load_array(path: Path, *dtypes: Any, size: int | None = None) -> NDArray[Any
         size: Number of its elements, if it is known.
 
     Raises:
-        CorpusError: if it is no such file, or is cut off.
+        CorpusError: if it is missing, no such file, or cut off.
     """
     try:
         if path.stat().st_size == HEADER:  # an array without elements cannot be mapped
@@ -43,6 +44,8 @@ def load_array(path: Path, *dtypes: Any, size: int | None = None) -> NDArray[Any
         else:
             # A plain array over the map: numpy and numba handle it faster than an np.memmap.
             array = np.lib.format.open_memmap(path, mode="r").view(np.ndarray)
+    except FileNotFoundError:
+        raise _missing(path) from None
     except OSError:
         raise
     except Exception as error:  # of numpy, or of Python's parser, which reads the header
@@ -52,6 +55,10 @@ def load_array(path: Path, *dtypes: Any, size: int | None = None) -> NDArray[Any
     if size is not None and len(array) != size:
         raise damaged(path, f"it holds {len(array)} elements, not {size}")
     return array
+
+
+def _missing(path: Path) -> CorpusError:
+    return damaged(path, "it is missing, or another release wrote the others")
 
 
 def damaged(path: Path | str, why: str) -> CorpusError:
@@ -136,6 +143,8 @@ class StringTable:
     def __init__(self, path: Path, size: int | None = None) -> None:
         self._path, rows = path, None if size is None else size + 1
         self._offsets = load_array(Path(f"{path}.offsets.npy"), np.int64, size=rows)
+        if not Path(f"{path}.bin").is_file():
+            raise _missing(Path(f"{path}.bin"))
         with Path(f"{path}.bin").open("rb") as file:
             empty = file.seek(0, 2) == 0  # an empty file cannot be mapped
             self._blob: mmap.mmap | bytes = (
@@ -147,7 +156,10 @@ class StringTable:
 
     def bytes_at(self, index: int) -> bytes:
         """Return the UTF-8 bytes of string number `index`."""
-        return self._blob[self._offsets.item(index) : self._offsets.item(index + 1)]
+        low, high = self._offsets.item(index), self._offsets.item(index + 1)
+        if not 0 <= low <= high <= len(self._blob):
+            raise damaged(f"{self._path}.bin", "its strings are not in order")
+        return self._blob[low:high]
 
     def __getitem__(self, index: int) -> str:
         try:
@@ -155,9 +167,10 @@ class StringTable:
         except UnicodeDecodeError as error:
             raise damaged(f"{self._path}.bin", str(error)) from None
 
-    def arrays(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return all bytes and the offsets, as arrays over the map."""
-        return np.frombuffer(self._blob, np.uint8), self._offsets
+    def find(self, value: bytes) -> int:
+        """Return the number of a string in a table sorted by bytes, -1 if it is not there."""
+        place = bisect_left(range(len(self)), value, key=self.bytes_at)
+        return place if place < len(self) and self.bytes_at(place) == value else -1
 
 
 class StringTableWriter:

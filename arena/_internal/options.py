@@ -18,8 +18,9 @@ def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
 
 
 def number(name: str, value: Any, least: float, most: float = math.inf) -> float:
-    """Return an option that is a number from `least` to `most`."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+    """Return an option that is a number from `least` to `most`, which is at most 1e18."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not least <= value <= min(most, 1e18):
         wanted = f">= {least:g}" if most == math.inf else f"from {least:g} to {most:.7g}"
         raise DataError(f"{name}={clip(value)}: give a number {wanted}.")
     return float(value)

@@ -91,8 +91,6 @@ class Engines:
 
         manifest = self._index(name.name)
         engine = manifest["engine"]
-        if "directory" in options:  # the one name that `open` takes already
-            raise DataError(f"{engine} has no option 'directory'.")
         directory = layout.index_directory(self._directory, name.name)
         rebuild, kind = indexes.rebuild_command(self._directory, name.name), RETRIEVERS.get(engine)
         unsafe = [file for file in kind.unsafe_files if file in manifest["files"]]
@@ -100,13 +98,6 @@ class Engines:
         try:
             require_intact(directory, manifest["files"], rebuild, names=names)
             opened = kind.open(directory, **options)
-        except FileNotFoundError as error:
-            if not Path(str(error.filename)).is_relative_to(directory):
-                raise
-            raise CorpusError(
-                f"{str(error.filename)!r} is missing: another release wrote this index. "
-                f"Build it again with `{rebuild}`."
-            ) from None
         except CorpusError as error:
             if "`arena-corpus index" in str(error):
                 raise

@@ -1,7 +1,7 @@
 """The on-disk format of a built corpus: all that `corpus_builder` and `arena` share.
 
 A built corpus is a directory that is written once and only read afterwards; ``arena-corpus index``
-adds indexes to it, ``arena-corpus card`` a card::
+adds indexes to it, ``arena-corpus digest`` digests, ``arena-corpus card`` a card::
 
     manifest.json              what it is, how it was made, sha256 and size of every file
     papers.parquet             one row a paper, in document order (publication day, then id)
@@ -12,6 +12,7 @@ adds indexes to it, ``arena-corpus card`` a card::
     tasks/gold.parquet         what each survey cites: for the scorer alone
     tasks/mind_maps.parquet    the surveys' own mind-maps: for the scorer alone
     index/<name>/              one directory an index, with a manifest of its own
+    digest/<input>/            what a model made of each paper, with a manifest of its own
     card/                      the dataset card, if there is one: for people alone
 
 The row number in papers.parquet is the document number. Undated papers come last. A paper is
@@ -28,12 +29,14 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.files import sha256_json
+from arena._internal.forms import Form, misfit
 from arena.errors import CorpusError, clip
 
 FORMAT_VERSION = 1
 
 MANIFEST = "manifest.json"
 INDEXES = "index"
+DIGESTS = "digest"
 PAPERS = "papers.parquet"
 SECTIONS = "sections.parquet"
 REFERENCES = "references.parquet"
@@ -78,20 +81,22 @@ def building_directory(corpus: Path, name: str) -> Path:
     return corpus / INDEXES / f".{name}.building"
 
 
+def digest_directory(corpus: Path, name: str) -> Path:
+    """Return the directory of the digests that the input `name` shows."""
+    return corpus / DIGESTS / name
+
+
 _CORPUS = "built corpus"
-_REQUIRED = {
-    _CORPUS: (
-        "content_sha256",
-        "tasks_sha256",
-        "manifest_sha256",
-        "configuration",
-        "counts",
-        "dates",
-        "indexes",
-        "source",
-    ),
-    "index": ("engine", "corpus"),
-}
+_FORMS: dict[str, Form] = {
+    _CORPUS: {
+        "content_sha256": str, "tasks_sha256": str, "manifest_sha256": str, "configuration": dict,
+        "counts": dict, "dates": dict, "indexes": dict, "source": object, "files": dict,
+        "card": dict,
+    },
+    "index": {"engine": str, "corpus": str, "files": dict},
+    "digest": {"input": str, "corpus": str, "heading": str, "papers": str, "files": dict},
+}  # fmt: skip
+_FILE = {"bytes": int, "sha256": str}
 
 
 def read_manifest(
@@ -122,24 +127,20 @@ def read_manifest(
         raise CorpusError(f"{str(directory)!r} holds no {what} (no {MANIFEST}). {check}")
     try:
         manifest = json.loads(path.read_bytes())
-        version = manifest["format_version"]
-        if version == FORMAT_VERSION:
-            for key in _REQUIRED.get(what, _REQUIRED["index"]):
-                manifest[key]
-            sizes = {name: int(entry["bytes"]) for name, entry in manifest["files"].items()}
-            for entry in (*manifest["files"].values(), *manifest.get("card", {}).values()):
-                entry["sha256"]
-            if what == _CORPUS:
-                manifest["indexes"].keys()
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise CorpusError(
-            f"{str(path)!r} is no manifest of a {what}: {clip(str(error))}. {rebuild}"
-        ) from None
-    if version != FORMAT_VERSION:
+        why = misfit(manifest, {"format_version": object})
+    except (ValueError, RecursionError) as error:
+        why = clip(str(error))
+    if why is None and (version := manifest["format_version"]) != FORMAT_VERSION:
         raise CorpusError(
             f"{str(directory)!r} is of format version {clip(version)}; this release reads "
             f"version {FORMAT_VERSION}. {rebuild}"
         )
+    why = why or misfit({"card": {}, **manifest}, _FORMS.get(what, _FORMS["index"]))
+    for key in ("files", "card"):
+        entries = manifest.get(key, {}) if why is None else {}
+        why = why or misfit(entries, dict.fromkeys(entries, _FILE), f"{key}.")
+    if why is not None:
+        raise CorpusError(f"{str(path)!r} is no manifest of a {what}: {why}. {rebuild}")
     if not check_files:
         return manifest  # type: ignore[no-any-return]
     content = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
@@ -147,8 +148,8 @@ def read_manifest(
         raise CorpusError(
             f"{str(path)!r} is damaged: its content is not what was written. {rebuild}"
         )
-    for name, expected in sizes.items():
-        file = directory / name
+    for name, entry in manifest["files"].items():
+        file, expected = directory / name, entry["bytes"]
         size = file.stat().st_size if file.is_file() else None
         if size != expected:
             fault = "is missing" if size is None else f"has {size} bytes, not {expected}"

@@ -13,7 +13,7 @@ from arena.judging.judge import Judgements, judge
 from arena.judging.rubric import Rubric
 from arena.llm import Client
 from arena.runs.directory import OpenedRun
-from arena.runs.trajectories import TRAJECTORIES, answers_of, finished_files, refuse_changed
+from arena.runs.trajectories import TRAJECTORIES, answers_of
 from arena.tasks import TaskSet, stages_of
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ def judge_run(
     tasks = TaskSet(corpus)
     hashes = {"corpus": corpus.sha256, "tasks": tasks.sha256}
     recorded.refuse_other(hashes)
-    files = finished_files(recorded.directory, recorded.manifest)
-    refuse_changed(recorded.directory, files, [TRAJECTORIES])
+    files = recorded.finished_files()
+    recorded.refuse_changed(TRAJECTORIES)
     answers = {record["survey"]: answers_of(record) for record in recorded.episodes()}
     pairs = {
         survey_id: (gold, answers[survey_id].get(stages[0]))

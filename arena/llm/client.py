@@ -12,7 +12,8 @@ from concurrent.futures import CancelledError, Future, wait
 from pathlib import Path
 from typing import Any
 
-from arena.errors import DataError, clip, did_you_mean
+from arena._internal.options import choice, number, whole
+from arena.errors import DataError, clip
 from arena.llm.answers import (
     Completion,
     Message,
@@ -29,7 +30,7 @@ from arena.llm.errors import (
     RequestRefusedError,
     SpendingLimitError,
 )
-from arena.llm.meter import Limits, Meter, check_number, price_of
+from arena.llm.meter import Limits, Meter, price_of
 from arena.llm.server import Server
 from arena.llm.store import Store
 from arena.registry import check_options, option_names
@@ -140,15 +141,13 @@ class Client(Model):
         for name, value in (("model", model), ("api_key_env", api_key_env)):
             if not isinstance(value, str) or not value:
                 raise DataError(f"{name}={clip(value)}: give a name.")
-        check_number("timeout", timeout, least=1e-3)
-        check_number("max_retries", max_retries, whole=True)
-        check_number("max_parallel", max_parallel, whole=True, least=1)
+        number("timeout", timeout, 1e-3)
+        whole("max_retries", max_retries, 0)
+        whole("max_parallel", max_parallel, 1)
         if max_per_minute is not None:
-            check_number("max_per_minute", max_per_minute, least=1e-3)
+            number("max_per_minute", max_per_minute, 1e-3)
         settled = self.settle({"mode": mode, "store": store})
-        self.model, self.mode = model, settled["mode"]
-        if self.mode not in MODES:
-            raise DataError(f"mode={clip(self.mode)}: {did_you_mean(self.mode, MODES).strip()}")
+        self.model, self.mode = model, choice("mode", settled["mode"], MODES)
         self.meter = Meter(limits)
         self._options = {"temperature": temperature, "seed": seed, "max_tokens": max_tokens}
         self._options |= dict(request or {})

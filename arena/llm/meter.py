@@ -7,24 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from arena._internal.options import number, whole
 from arena.errors import DataError, clip, did_you_mean
 from arena.llm.answers import Completion, Usage
 
 DEFAULT = Path(__file__).with_name("prices.yaml")
 
 N = TypeVar("N", int, float)
-
-
-def check_number(name: str, value: object, whole: bool = False, least: float = 0) -> None:
-    """Check a number from `least` up, and below 1e18.
-
-    Raises:
-        DataError: if it is something else; the message names it.
-    """
-    kinds = (int,) if whole else (int, float)
-    if type(value) not in kinds or not least <= value < 1e18:  # type: ignore[operator]
-        kind = "an integer" if whole else "a number"
-        raise DataError(f"{name}={clip(value)}: give {kind} >= {least:g}.")
 
 
 def _check_names(what: str, names: Mapping[str, Any], known: tuple[str, ...]) -> None:
@@ -68,7 +57,7 @@ class Meter:
         _check_names("no limit", values, Limits._fields)
         for name, value in values.items():
             if value is not None:
-                check_number(name, value, whole=name in ("max_calls", "max_tokens"))
+                (whole if name in ("max_calls", "max_tokens") else number)(name, value, 0)
         self.limits = Limits(**values)
         self.calls = 0
         self.prompt_tokens: int | None = 0
@@ -164,6 +153,6 @@ def price_of(model: str, prices: str | Path | Mapping[str, Any] | None) -> Price
                 raise DataError(f"{what} no prompt and completion: {clip(entry)}.")
             _check_names(what, entry, Price._fields)
             for name in ("prompt", "completion", *entry):
-                check_number(f"{what} {name}", entry.get(name))
+                number(f"{what} {name}", entry.get(name), 0)
             return Price(**entry)
     return None

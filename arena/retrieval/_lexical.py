@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from arena.retrieval.base import IndexInput, Retriever, Scope
 from arena.text import ANALYZER
 
 STATISTICS = ("cutoff", "corpus")
+_SCOPES = 1024  # scopes whose statistics are kept
 
 
 class Counted(NamedTuple):
@@ -37,6 +39,11 @@ class Counted(NamedTuple):
     hidden: tuple[int, ...]
     documents: int
     length: int
+
+    @property
+    def average(self) -> float:
+        """Average length of the documents that count; 0 for none."""
+        return self.length / self.documents if self.documents else 0.0
 
 
 class LexicalEngine(Retriever):
@@ -63,10 +70,10 @@ class LexicalEngine(Retriever):
         self._k1, self._b = number("k1", k1, 0, 1e6), number("b", b, 0, 1)
         self._directory = directory
         before = load_array(directory / "documents_before.npy", np.int64)
+        lengths = load_array(directory / "length_before.npy", np.int64, size=len(before))
         self._documents_before = before
-        self._length_before = load_array(
-            directory / "length_before.npy", np.int64, size=len(before)
-        )
+        # No method of its own, so that an engine goes, with its Java, when nobody holds it.
+        self._counted = lru_cache(_SCOPES)(partial(_count, before, lengths, self._statistics))
         self.load(directory)
 
     @abstractmethod
@@ -120,15 +127,24 @@ class LexicalEngine(Retriever):
             progress: As that of `Retriever.build`.
         """
 
-    def _counted(self, scope: Scope) -> Counted:
-        """Return the statistics of a scope."""
-        total = len(self._documents_before) - 1
-        end = min(scope.end, total)
-        excluded = tuple(d for d in scope.excluded if d < end)
-        horizon, hidden = (end, excluded) if self._statistics == "cutoff" else (total, ())
-        lengths = self._length_before
-        return Counted(
-            end, excluded, horizon, hidden,
-            self._documents_before.item(horizon) - len(hidden),
-            lengths.item(horizon) - sum(lengths.item(d + 1) - lengths.item(d) for d in hidden),
-        )  # fmt: skip
+
+def _count(
+    before: NDArray[np.int64], lengths: NDArray[np.int64], statistics: str, scope: Scope
+) -> Counted:
+    """Return the statistics of a scope.
+
+    Args:
+        before: Number of searchable documents before each document, shape (documents + 1,).
+        lengths: Number of their terms, in the same form.
+        statistics: One of `STATISTICS`.
+        scope: The scope.
+    """
+    total = len(before) - 1
+    end = min(scope.end, total)
+    excluded = tuple(d for d in scope.excluded if d < end)
+    horizon, hidden = (end, excluded) if statistics == "cutoff" else (total, ())
+    return Counted(
+        end, excluded, horizon, hidden,
+        before.item(horizon) - len(hidden),
+        lengths.item(horizon) - sum(lengths.item(d + 1) - lengths.item(d) for d in hidden),
+    )  # fmt: skip

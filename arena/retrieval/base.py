@@ -129,7 +129,7 @@ class Retriever(ABC):
         """
 
     @classmethod
-    def open(cls, directory: Path, **options: Any) -> Retriever:
+    def open(cls, directory: Path, /, **options: Any) -> Retriever:
         """Open an index that `build` wrote, with options of the engine: those of its constructor.
 
         Raises:
@@ -150,12 +150,17 @@ class Retriever(ABC):
     def config(self) -> dict[str, Any]:
         """The options that shape a ranking, for the records of a run."""
 
-    @abstractmethod
     def search(self, query: str, k: int, scope: Scope) -> Ranking:
-        """Return at most `k` documents of `scope`; ties go to the lower document number."""
+        """Return at most `k` documents of `scope`; ties go to the lower document number.
+
+        An engine defines this or `search_batch`.
+        """
+        return self.search_batch([Request(query, k, scope)])[0]
 
     def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
         """Return what `search` returns for each request, in order; engines may be faster here."""
+        if type(self).search is Retriever.search:
+            raise NotImplementedError(f"{type(self).__name__} defines no search.")
         return [self.search(*request) for request in requests]
 
     def classes(self) -> list[type]:

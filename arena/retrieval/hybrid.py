@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from arena._internal.options import choice, number, whole
 from arena.errors import DataError, clip, did_you_mean
-from arena.retrieval.base import RETRIEVERS, Ranking, Request, Retriever, Scope
+from arena.retrieval.base import RETRIEVERS, Ranking, Request, Retriever
 from arena.retrieval.names import Combiner
 
 FUSIONS = ("rrf", "score")
@@ -91,25 +91,20 @@ class Hybrid(Combiner):
         own |= {"weights": list(self._weights), "depth": self._depth}
         return own | {name: part.config for name, part in zip(self._names, self.parts, strict=True)}
 
-    def search(self, query: str, k: int, scope: Scope) -> Ranking:
-        """Return the `k` best of the parts' hits in `scope`.
+    def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
+        """Return the `k` best of the parts' hits in each scope; each part searches once, for all.
 
         Cost: that of the parts' searches, and a sort of at most `depth` hits of each.
         """
-        depth = self._depth_for(k)
-        return self._fuse([part.search(query, depth, scope) for part in self.parts], k)
-
-    def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
-        """Return what `search` returns for each request; each part searches once, for all."""
-        deeper = [request._replace(k=self._depth_for(request.k)) for request in requests]
+        deeper = [
+            request._replace(k=max(request.k, self._depth) if request.k > 0 else 0)
+            for request in requests
+        ]
         of_parts = [part.search_batch(deeper) for part in self.parts]
         return [
             self._fuse(rankings, request.k)
             for request, *rankings in zip(requests, *of_parts, strict=True)
         ]
-
-    def _depth_for(self, k: int) -> int:
-        return max(k, self._depth) if k > 0 else 0
 
     def _fuse(self, rankings: Sequence[Ranking], k: int) -> Ranking:
         documents, places = np.unique(

@@ -13,6 +13,7 @@ from typing import Any
 import gymnasium
 
 from arena._internal.files import sha256_file, sha256_json, write_json
+from arena._internal.forms import Form, misfit
 from arena._internal.workdir import OutputKind, output_directory, read_manifest_of
 from arena.corpus import Corpus
 from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError, clip
@@ -34,9 +35,9 @@ RUN = OutputKind(
         FOUND_FILE, TRAJECTORIES, TIMING, "judgements/*.json",
     ),
 )  # fmt: skip
-_TYPES: dict[str, type] = {
+_FORM: dict[str, Any] = {
     "arena": str, "task": str, "definition": dict, "agent": str, "agent_options": dict,
-    "environment": dict, "budget": dict, "seed": int, "surveys": list, "sha256": dict,
+    "environment": dict, "budget": dict, "seed": int, "surveys": list, "sha256": {"corpus": str},
 }  # fmt: skip
 
 
@@ -90,7 +91,7 @@ def _check_finished(output: Path, before: dict[str, Any]) -> None:
     files = before.get("files")
     expected = files.get(TRAJECTORIES) if isinstance(files, dict) else None
     path = output / TRAJECTORIES
-    if expected is None or not path.is_file() or is_cut_off(path):
+    if expected is None or is_cut_off(path):
         return  # the run continues from there
     if sha256_file(path) != expected:
         raise CorpusError(
@@ -158,14 +159,14 @@ class OpenedRun:
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
         self.manifest = self._read_manifest()
-        self._check("", self.manifest, _TYPES)
+        self._check(_FORM)
         parts = [self.manifest["task"], *self.manifest["environment"].values()]
         for part in (*parts, self.manifest.get("metrics")):
             recorded_name(str(part), self.directory / MANIFEST)
         self.task = str(self.manifest["task"])
         self.check_name(TASKS, self.task)
-        self._check("environment.", self.manifest["environment"], recorded_types(self.task))
-        self._check("budget.", self.manifest["budget"], dict.fromkeys(DEFAULT_BUDGET, int))
+        self._check({"environment": recorded_types(self.task)})
+        self._check({"budget": dict.fromkeys(DEFAULT_BUDGET, int)})
         self.path = self.directory / TRAJECTORIES
         if not self.path.is_file() or not self.path.stat().st_size:
             raise CorpusError(f"{str(self.path)!r} holds no episode. Play one with `arena run`.")
@@ -193,13 +194,45 @@ class OpenedRun:
             )
         return manifest
 
-    def _check(self, part: str, values: dict[str, Any], types: dict[str, type]) -> None:
-        for name, kind in types.items():
-            if not isinstance(values.get(name), kind) or values[name] is True:
-                problem = f"={clip(values[name])}" if name in values else " is missing"
+    def _check(self, form: Form) -> None:
+        if (why := misfit(self.manifest, form)) is not None:
+            raise CorpusError(
+                f"{str(self.directory / MANIFEST)!r} is damaged: {why}. Run it again."
+            )
+
+    def finished_files(self) -> dict[str, str]:
+        """Return the name and the SHA-256 of every file that the run left when it finished.
+
+        Raises:
+            CorpusError: The run is not finished.
+        """
+        files = self.manifest.get("files")
+        if isinstance(files, dict):
+            return files
+        played = sum(1 for _ in read_episodes(self.path))
+        raise CorpusError(
+            f"{str(self.directory)!r} is not finished: {played} of "
+            f"{len(self.manifest['surveys'])} episodes are played. The `arena run` that began it "
+            "resumes there."
+        )
+
+    def refuse_changed(self, *names: str) -> None:
+        """Refuse files of a finished run that are not as it left them.
+
+        Raises:
+            CorpusError: A file is missing, or its SHA-256 is another one.
+        """
+        for name in names:
+            path = self.directory / name
+            if not path.is_file():
                 raise CorpusError(
-                    f"{str(self.directory / MANIFEST)!r} is damaged: {part}{name}{problem}. Run "
-                    "it again."
+                    f"{str(path)!r} is missing. Restore it, or run it again with --overwrite."
+                )
+            expected, found = self.manifest["files"].get(name), sha256_file(path)
+            if found != expected:
+                raise CorpusError(
+                    f"{str(path)!r} is not as the run left it: its SHA-256 is {found}, the "
+                    f"manifest has {clip(expected)}. Restore it, or run it again with --overwrite."
                 )
 
     def refuse_other(self, hashes: dict[str, Any]) -> None:
@@ -209,7 +242,7 @@ class OpenedRun:
             hashes: Hashes of today, by the names that they have in the run.
         """
         recorded = self.manifest["sha256"]
-        what = {"corpus": "corpus", "tasks": "task set", "index": "index"}
+        what = {"corpus": "corpus", "tasks": "task set", "index": "index", "input": "input"}
         for name, value in hashes.items():
             if recorded.get(name) != value:
                 raise CorpusError(

@@ -131,49 +131,59 @@ class Player:
             agent = self.agents.make(survey_id, seed)
             agent.tools = tool_schemas(self.env)
         episode = play(self.env, act, survey_id, seed)
-        step = next(episode)
-        first, budget = sha256_json(step.observation), dict(step.observation["budget"])
-        steps = []
+        first = next(episode)
+        # Now, as the agent may change what it receives.
+        begin, budget = sha256_json(first.observation), dict(first.observation["budget"])
+        steps, step = [], first
         for step in episode:
-            record = {
-                "action": step.action,
-                "observation_sha256": sha256_json(step.observation),
-                "reward": step.reward,
-                "reward_terms": step.info["reward_terms"],
-            }
-            if (error := error_in(step.observation)) is not None:
-                record["error"] = error
-            steps.append(record)
+            steps.append(record_step(step))
         with agent_code():
             notes = _checked_notes(agent.notes())
         return {
             "survey": survey_id,
             "seed": seed,
-            "observation_sha256": first,
+            "observation_sha256": begin,
             "steps": steps,
-            "truncated": step.truncated,
-            "spent": spent(budget, step.observation),
-            "answers": step.info["answers"],
-            "metrics": step.info["metrics"],
+            **record_end(budget, step),
             "notes": notes,
         }
+
+
+def record_step(step: PlayedStep) -> dict[str, Any]:
+    """Return a step as docs/trajectories.md describes it."""
+    record = {
+        "action": step.action,
+        "observation_sha256": sha256_json(step.observation),
+        "reward": step.reward,
+        "reward_terms": step.info["reward_terms"],
+    }
+    result = step.observation["result"]
+    if result.startswith('{"error":'):  # the action was refused
+        record["error"] = json.loads(result)["error"]
+    return record
+
+
+def record_end(budget: Mapping[str, int], last: PlayedStep) -> dict[str, Any]:
+    """Return what the record of an episode says of its end.
+
+    Args:
+        budget: Budget after the reset.
+        last: The last step.
+    """
+    left = last.observation["budget"]
+    return {
+        "truncated": last.truncated,
+        "spent": {name: budget[name] - left[name] for name in left},
+        "answers": last.info.get("answers"),
+        "metrics": last.info.get("metrics"),
+        **({"digests": last.info["digests"]} if "digests" in last.info else {}),
+    }
 
 
 def episode_seed(seed: int, place: int) -> int:
     """Return the seed of the episode at a place of a run; it tells nothing of the survey."""
     digest = hashlib.sha256(f"{seed} {place}".encode()).digest()
     return int.from_bytes(digest[:4], "little")
-
-
-def error_in(observation: Mapping[str, Any]) -> Any:
-    """Return the error in an observation if the last action was refused, else None."""
-    result = observation["result"]
-    return json.loads(result)["error"] if result.startswith('{"error":') else None
-
-
-def spent(budget: Mapping[str, int], last: Mapping[str, Any]) -> dict[str, int]:
-    """Return what an episode spent, from its first budget and its last observation."""
-    return {name: budget[name] - left for name, left in last["budget"].items()}
 
 
 def _checked_notes(notes: Any) -> dict[str, Any]:

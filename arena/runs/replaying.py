@@ -17,7 +17,7 @@ from arena.corpus import Corpus
 from arena.errors import UnknownNameError, clip, did_you_mean
 from arena.runs import environment
 from arena.runs.directory import OpenedRun
-from arena.runs.episodes import PlayedStep, episode_seed, error_in, play, spent
+from arena.runs.episodes import PlayedStep, episode_seed, play, record_end, record_step
 from arena.runs.trajectories import plain
 from arena.tasks import TaskSet
 
@@ -163,9 +163,8 @@ def _replay_episode(
     # The records come first: when they end, no further action is asked for.
     for number, (before, now) in enumerate(zip([record, *steps], episode, strict=False)):
         if number == 0:
-            budget = now.observation["budget"]
-        last = record if number == len(steps) else None
-        for what, expected, found in _compared(before, now, last, budget):
+            budget = dict(now.observation["budget"])
+        for what, expected, found in _compared(before, now, record, number, budget):
             if expected != found:
                 return ReplayDifference(
                     survey_id, number, now.action, what, expected, found
@@ -174,35 +173,37 @@ def _replay_episode(
 
 
 def _compared(
-    before: dict[str, Any], now: PlayedStep, record: dict[str, Any] | None, budget: dict[str, int]
+    before: dict[str, Any],
+    now: PlayedStep,
+    record: dict[str, Any],
+    number: int,
+    budget: dict[str, int],
 ) -> Iterator[tuple[str, Any, Any]]:
     """Yield (what is compared, recorded value, value now) for a step.
 
     Args:
         before: Record of the step, or of the episode for its reset.
         now: The step as it was replayed.
-        record: Record of the episode if this is its last step.
+        record: Record of the episode.
+        number: Number of the step; 0 is the reset.
         budget: Budget after the reset.
     """
     expected = before["observation_sha256"]
     if sha256_json(now.observation) != expected:
-        yield (
-            _OBSERVATION,
-            {"error": before["error"]} if "error" in before else expected,
-            now.observation,
-        )
-    if "steps" in before:
+        error = {"error": before["error"]} if "error" in before else expected
+        yield _OBSERVATION, error, now.observation
+    if number == 0:
         return
-    truncated = record is not None and record["truncated"]
-    yield "the error", before.get("error"), error_in(now.observation)
-    yield "the reward", before["reward"], plain(now.reward)
-    yield "the reward terms", before["reward_terms"], plain(now.info["reward_terms"])
-    yield "terminated", record is not None and not truncated, now.terminated
-    yield "truncated", truncated, now.truncated
-    if record is not None:
-        yield "what was spent", record["spent"], plain(spent(budget, now.observation))
-        for what in ("metrics", "answers"):
-            yield what, record[what], plain(now.info.get(what))
+    step = plain(record_step(now))
+    for name in ("error", "reward", "reward_terms"):
+        yield f"the {name.replace('_', ' ')}", before.get(name), step.get(name)
+    last = number == len(record["steps"])
+    yield "terminated", last and not record["truncated"], now.terminated
+    yield "truncated", last and record["truncated"], now.truncated
+    if last:
+        end = plain(record_end(budget, now))
+        for what, name in (("what was spent", "spent"), ("metrics",) * 2, ("answers",) * 2):
+            yield what, record[name], end[name]
 
 
 def _code_remarks(manifest: dict[str, Any], code: str) -> list[str]:

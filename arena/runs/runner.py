@@ -14,14 +14,14 @@ from arena._internal.options import whole
 from arena._internal.progress import progress
 from arena.agents import Agent
 from arena.corpus import Corpus
-from arena.errors import DataError, NoLabelsError
+from arena.errors import DataError, NoLabelsError, clip
 from arena.runs import environment
 from arena.runs.directory import FOUND_FILE, MANIFEST, MANIFEST_VERSION, run_directory, timing
 from arena.runs.episodes import Player
 from arena.runs.processes import play_episodes
 from arena.runs.results import write_results
 from arena.runs.scoring import Scorer, checked_metrics
-from arena.runs.trajectories import TRAJECTORIES, VERSION, Trajectories, plain
+from arena.runs.trajectories import TRAJECTORIES, VERSION, append, keep_complete, plain
 from arena.tasks import (
     DEFAULT_BUDGET,
     ENCODER,
@@ -102,6 +102,8 @@ def run(
         AgentError: The agent fails; the episodes before it are kept.
         ArenaError: Another process writes `output`.
     """
+    if not isinstance(output, str | Path):
+        raise DataError(f"output={clip(output)}: give a directory.")
     corpus = Corpus.of(corpus)
     task = TASKS.resolve(task)
     TASKS.get(task)  # an unknown name is reported before anything is opened
@@ -162,15 +164,14 @@ def run(
         if starting_papers is not None:
             write_json(output / FOUND_FILE, starting_papers)
         same = {"version": VERSION, **{key: manifest[key] for key in ("arena", "task", "sha256")}}
-        trajectories = Trajectories(output / TRAJECTORIES, same)
-        trajectories.keep(chosen)
-        rest = range(len(trajectories.done), len(chosen))
+        path = output / TRAJECTORIES
+        rest = range(keep_complete(path, chosen, same), len(chosen))
         records = play_episodes(player, rest, jobs, isolate)
         bar = progress(records, total=len(rest), desc=f"{task} {factory.name}", unit="survey")
         clock = timing(output, len(rest) < len(chosen)) if timed and rest else nullcontext()
-        with clock, trajectories, closing(records):
+        with clock, path.open("ab", buffering=0) as file, closing(records):
             for record in bar:
-                trajectories.append(same | record)
+                append(file, same | record)
         summary, names = write_results(output, manifest, tasks)
         files = {name: sha256_file(output / name) for name in names}
         write_json(output / MANIFEST, manifest | {"files": files})

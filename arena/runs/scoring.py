@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,14 @@ from arena import metrics as ranking_metrics
 from arena import trec
 from arena._internal.code import code_sha256
 from arena._internal.files import sha256_json
+from arena._internal.workdir import read_manifest_of
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
-from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
-from arena.metrics import METRICS, mean
-from arena.runs.directory import OpenedRun
+from arena.errors import CorpusError, DataError, clip, did_you_mean
+from arena.metrics import mean
+from arena.runs.directory import RUN, OpenedRun
 from arena.runs.environment import has_mind_maps
-from arena.runs.trajectories import TRAJECTORIES, answers_of, finished_files, refuse_changed
+from arena.runs.trajectories import TRAJECTORIES, answers_of
 from arena.tasks import (
     ENCODER,
     EXTRACTOR,
@@ -26,7 +26,10 @@ from arena.tasks import (
     choose_surveys,
     evaluate_answers,
     ideal_answers,
+    is_of_mind_maps,
     measures,
+    metric_function,
+    scored_stages,
     stages_of,
 )
 from arena.tools import MAX_SUBMITTED
@@ -76,7 +79,7 @@ class Scorer:
         self._columns = {name: column for name, column in columns.items() if name not in own}
         self.names = [*own, *self._columns]
         self.functions = measures(task) if self._own else []
-        self.functions += [_function(metric) for _, metric in self._columns.values()]
+        self.functions += [metric_function(metric) for _, metric in self._columns.values()]
         of_maps = [metric for _, metric in self._columns.values() if is_of_mind_maps(metric)]
         self._compares = bool(of_maps) or (self._own and has_mind_maps(task))
         self._extracts = False
@@ -169,13 +172,10 @@ class Scorer:
 
         for stage, specification in stages_of(self._task):
             if specification.answer == "mind_map":
-                golds = {
-                    survey_id: self._tasks.mind_map(survey_id) for survey_id in sorted(answers)
-                }
                 pairs = [
                     (answers[survey_id].get(stage) or MindMap(""), gold)
-                    for survey_id, gold in golds.items()
-                    if gold is not None
+                    for survey_id in sorted(answers)
+                    if (gold := self._tasks.mind_map(survey_id)) is not None
                 ]
                 names = list(dict.fromkeys([SCORES[0], *specification.metrics]))
                 return {"floors": floors(pairs, names, self._encoder)} if pairs else {}
@@ -205,59 +205,6 @@ class Scorer:
         plug_ins: list[Any] = [ENCODERS.get(self._encoder)] if self._compares else []
         plug_ins += [EXTRACTORS.get(self._extractor)] if self._extracts else []
         return code_sha256(*self.functions, *plug_ins)
-
-
-def scored_stages(task: str, metrics: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return the columns of a report on a task: name of the column -> (stage, metric).
-
-    In a task of several stages a column is called ``STAGE.METRIC``.
-
-    Raises:
-        UnknownNameError: A metric is unknown.
-        DataError: No stage of the task submits what a metric scores.
-    """
-    stages = stages_of(task)
-    columns = {}
-    for metric in dict.fromkeys(metrics):
-        wanted = "mind_map" if is_of_mind_maps(metric) else "ranking"
-        fitting = [stage for stage, specification in stages if specification.answer == wanted]
-        if not fitting:
-            what = wanted.replace("_", "-")
-            raise DataError(f"{clip(metric)} scores a {what}, and the task {task!r} has none.")
-        for stage in fitting:
-            columns[metric if len(stages) == 1 else f"{stage}.{metric}"] = (stage, metric)
-    return columns
-
-
-def is_of_mind_maps(metric: str) -> bool:
-    """Return whether a metric scores mind-maps, and not rankings.
-
-    Raises:
-        UnknownNameError: It is neither.
-        DataError: Its cutoff is malformed.
-    """
-    from arena.mindmap import MIND_MAP_METRICS
-
-    if isinstance(metric, str) and metric in MIND_MAP_METRICS.names():
-        return True
-    base = metric.partition("@")[0] if isinstance(metric, str) else metric
-    try:
-        METRICS.get(base)
-    except UnknownNameError:
-        known = [*METRICS.names(), *MIND_MAP_METRICS.names()]
-        raise UnknownNameError(
-            f"no metric named {clip(base)}.{did_you_mean(base, known)}"
-        ) from None
-    ranking_metrics.parse(metric)
-    return False
-
-
-def _function(metric: str) -> Callable[..., float | None]:
-    if is_of_mind_maps(metric):
-        from arena.mindmap import MIND_MAP_METRICS
-
-        return MIND_MAP_METRICS.get(metric)
-    return ranking_metrics.parse(metric)[0]
 
 
 def checked_metrics(metrics: Sequence[str]) -> list[str]:
@@ -314,8 +261,8 @@ def rescore(
     corpus = Corpus.of(corpus)
     tasks = TaskSet(corpus)
     recorded.refuse_other({"corpus": corpus.sha256, "tasks": tasks.sha256})
-    if isinstance(files := recorded.manifest.get("files"), dict):
-        refuse_changed(recorded.directory, files, [TRAJECTORIES])
+    if isinstance(recorded.manifest.get("files"), dict):
+        recorded.refuse_changed(TRAJECTORIES)
     answers = {record["survey"]: answers_of(record) for record in recorded.episodes()}
     scorer = Scorer(recorded.task, tasks, names, encoder=encoder, extractor=extractor)
     summary = scorer.summary(answers)
@@ -429,31 +376,23 @@ def _not_visible(corpus: Corpus, tasks: TaskSet, answers: Mapping[str, Answers])
 
 def _read(path: Path, corpus: Corpus) -> tuple[_RunFile, list[str] | None]:
     """Return what a run file holds and, for a run by `arena run`, the surveys that it played."""
-    directory = path if path.is_dir() else path.parent
-    try:
-        manifest = json.loads((directory / "manifest.json").read_bytes())
-        made_on, played = manifest["sha256"]["corpus"], manifest["surveys"]
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        made_on = played = None
     if not path.is_dir():
-        ours = path.name == "run.trec" and made_on == corpus.sha256
-        return trec.read_run(path), played if ours else None
-    if made_on is None:
-        raise CorpusError(
-            f"{str(path)!r} holds no run (no readable manifest.json). Name a run.trec file."
-        )
-    if made_on != corpus.sha256:
+        manifest = read_manifest_of(path.parent, RUN) or {"sha256": {}}
+        ours = path.name == "run.trec" and manifest["sha256"].get("corpus") == corpus.sha256
+        return trec.read_run(path), manifest["surveys"] if ours else None
+    run = OpenedRun(path)
+    if (made_on := run.manifest["sha256"]["corpus"]) != corpus.sha256:
         raise CorpusError(
             f"{str(path)!r} is a run over corpus {clip(made_on)}, this is {corpus.sha256!r}. "
             "To score it all the same, name its run.trec."
         )
-    files = finished_files(path, manifest)
-    if "run.trec" not in files:
+    if "run.trec" not in run.finished_files():
         raise CorpusError(
-            f"{str(path)!r} holds a run of the task {clip(manifest.get('task'))}, which has no "
-            "run.trec. `arena rescore` scores its answers."
+            f"{str(path)!r} holds a run of the task {clip(run.task)}, which has no run.trec. "
+            "`arena rescore` scores its answers."
         )
-    refuse_changed(path, files, ["run.trec"])
+    run.refuse_changed("run.trec")
+    played = run.manifest["surveys"]
     path = path / "run.trec"
     if not path.stat().st_size:
         return {}, played  # nothing was submitted; elsewhere an empty file is a mistake

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from io import RawIOBase
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
-from arena._internal.files import sha256_file
+from arena._internal.forms import misfit
 from arena.errors import CorpusError, DataError, clip
 from arena.tasks import stages_of
 
@@ -17,73 +17,44 @@ VERSION = 2
 TRAJECTORIES = "trajectories.jsonl"
 
 
-class Trajectories:
-    """Append episodes to a file that survives being cut off anywhere.
+def keep_complete(path: Path, surveys: Sequence[str], same: Mapping[str, Any]) -> int:
+    """Return how many episodes are complete; cut off a last one that a kill left incomplete.
 
     Args:
-        path: Path of the file.
+        path: File of the episodes, which may be missing.
+        surveys: Ids in the order in which the run plays them, and their lines stand.
         same: Keys and values that every episode of this run has.
 
-    Attributes:
-        done: Ids of the surveys whose episodes are in the file.
+    Raises:
+        CorpusError: A line before the last is not an episode of this run. The episodes after it
+            may have cost a lot, so they are not removed.
     """
+    if not path.exists():
+        return 0
+    done = kept = 0
+    with path.open("r+b") as file:
+        for line in file:
+            record = parse_line(line)
+            expected = dict(same, survey=surveys[done]) if done < len(surveys) else None
+            if not expected or not record or any(record[key] != expected[key] for key in expected):
+                if file.read(1):
+                    raise CorpusError(
+                        f"{str(path)!r} line {done + 1} is not as the run wrote it. Repair it, "
+                        "name another directory, or pass --overwrite."
+                    )
+                break
+            kept, done = kept + len(line), done + 1
+        file.truncate(kept)
+    return done
 
-    def __init__(self, path: Path, same: Mapping[str, Any]) -> None:
-        self._path = path
-        self._same = dict(same)
-        self.done: set[str] = set()
 
-    def keep(self, surveys: list[str]) -> None:
-        """Keep the complete episodes, and cut off a last one that a kill left incomplete.
-
-        Args:
-            surveys: Ids in the order in which the run plays them, and their lines stand.
-
-        Raises:
-            CorpusError: A line before the last is not an episode of this run. The episodes after
-                it may have cost a lot, so they are not removed.
-        """
-        self.done = set()
-        if not self._path.exists():
-            return
-        kept = 0
-        with self._path.open("r+b") as file:
-            for number, line in enumerate(file):
-                if number >= len(surveys) or not self._is_of(parse_line(line), surveys[number]):
-                    if file.read(1):
-                        raise CorpusError(
-                            f"{str(self._path)!r} line {number + 1} is not as the run wrote it. "
-                            "Repair it, name another directory, or pass --overwrite."
-                        )
-                    break
-                kept += len(line)
-                self.done.add(surveys[number])
-            file.truncate(kept)
-
-    def _is_of(self, record: dict[str, Any] | None, survey_id: str) -> bool:
-        return (
-            record is not None
-            and record["survey"] == survey_id
-            and all(record[key] == value for key, value in self._same.items())
-        )
-
-    def __enter__(self) -> Trajectories:
-        self._file = self._path.open("ab", buffering=0)
-        return self
-
-    def append(self, record: dict[str, Any]) -> None:
-        """Write one episode in one piece and sync it to the disk."""
-        # Not sorted: the order of keys in an action is part of it.
-        line = json.dumps(record, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
-        while line:  # more than one piece only where the disk is full or a signal comes
-            line = line[self._file.write(line) :]
-        os.fsync(self._file.fileno())
-        self.done.add(record["survey"])
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: object, trace: TracebackType | None
-    ) -> None:
-        self._file.close()
+def append(file: RawIOBase, record: Mapping[str, Any]) -> None:
+    """Write one episode in one piece and sync it to the disk."""
+    # Not sorted: the order of keys in an action is part of it.
+    line = json.dumps(record, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
+    while line:  # more than one piece only where the disk is full or a signal comes
+        line = line[file.write(line) or 0 :]
+    os.fsync(file.fileno())
 
 
 def read_episodes(path: Path) -> Iterator[dict[str, Any]]:
@@ -129,48 +100,6 @@ def answers_of(record: dict[str, Any]) -> dict[str, Any]:
         raise DataError(f"survey {record['survey']!r}: {error}") from None
 
 
-def finished_files(directory: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
-    """Return the name and the SHA-256 of every file that a run left when it finished.
-
-    Raises:
-        CorpusError: The run is not finished.
-    """
-    files = manifest.get("files")
-    if isinstance(files, dict):
-        return files
-    path = directory / TRAJECTORIES
-    played = sum(1 for _ in read_episodes(path)) if path.is_file() else 0
-    raise CorpusError(
-        f"{str(directory)!r} is not finished: {played} of {len(manifest['surveys'])} episodes are "
-        "played. The `arena run` that began it resumes there."
-    )
-
-
-def refuse_changed(directory: Path, files: Mapping[str, Any], names: Iterable[str]) -> None:
-    """Refuse files of a finished run that are not as the run left them.
-
-    Args:
-        directory: Directory of the run.
-        files: Name -> SHA-256, as in the manifest of the run.
-        names: Names of the files to check.
-
-    Raises:
-        CorpusError: A file is missing, or its SHA-256 is another one.
-    """
-    for name in names:
-        path = directory / name
-        if not path.is_file():
-            raise CorpusError(
-                f"{str(path)!r} is missing. Restore it, or run it again with --overwrite."
-            )
-        expected, found = files.get(name), sha256_file(path)
-        if found != expected:
-            raise CorpusError(
-                f"{str(path)!r} is not as the run left it: its SHA-256 is {found}, the manifest "
-                f"has {clip(expected)}. Restore it, or run it again with --overwrite."
-            )
-
-
 def is_cut_off(path: Path) -> bool:
     """Return whether the last line of a file is incomplete."""
     with path.open("rb") as file:
@@ -189,12 +118,12 @@ def plain(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-_TYPES: dict[str, type] = {
+_EPISODE = {
     "arena": str, "task": str, "survey": str, "seed": int, "observation_sha256": str,
     "steps": list, "truncated": bool, "spent": dict, "answers": dict, "metrics": dict,
     "notes": dict, "sha256": dict,
 }  # fmt: skip
-_STEP: dict[str, Any] = {"observation_sha256": str, "reward": int | float, "reward_terms": dict}
+_STEP = {"action": object, "observation_sha256": str, "reward": int | float, "reward_terms": dict}
 
 
 def parse_line(line: bytes) -> dict[str, Any] | None:
@@ -203,22 +132,18 @@ def parse_line(line: bytes) -> dict[str, Any] | None:
         record = json.loads(line) if line.endswith(b"\n") else None
     except (ValueError, RecursionError):
         return None
-    if not isinstance(record, dict) or record.get("version") != VERSION:
+    if (
+        record is None
+        or misfit(record, _EPISODE)
+        or record.get("version") != VERSION
+        or not record["steps"]
+    ):
         return None
-    if not _has(record, _TYPES) or not record["steps"]:
-        return None
-    if not all(_has(step, _STEP) and "action" in step for step in record["steps"]):
+    if any(misfit(step, _STEP) for step in record["steps"]):
         return None
     if not all(isinstance(value, int) for value in record["spent"].values()):
         return None
-    return record if all(_is_answer(answer) for answer in record["answers"].values()) else None
-
-
-def _has(record: Any, types: Mapping[str, Any]) -> bool:
-    return isinstance(record, dict) and all(
-        isinstance(record.get(key), kind) and (kind is bool or record[key] is not True)
-        for key, kind in types.items()
-    )
+    return record if all(map(_is_answer, record["answers"].values())) else None
 
 
 def _is_answer(answer: Any) -> bool:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import string
 from collections.abc import Collection, Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from arena.testing.actions import RandomPlayer, Schemas
+from arena.testing.actions import Schemas
 from arena.testing.files import NEVER, StoredPaper, StoredSurvey
 from arena.testing.reference import PlainView
 from arena.testing.walk import strings
 
+_ABOUT_PAPERS = re.compile(r"\b(ids?|papers?)\b")
+_ABOUT_TEXT = re.compile(r"\b(query|queries|words?|keywords?|texts?|titles?|topics?|question)\b")
 _LOOKALIKES = str.maketrans("aceopxyABCEHKMOPTX", "асеорхуАВСЕНКМОРТХ")
 _JUNK = (
     "", " ", "\x00", "\ud800", "0", "-1", "None", "null", "'", '"', "\\", "../papers.parquet",
@@ -44,8 +47,10 @@ class Attack(NamedTuple):
     offset: int = 0
 
 
-class Attacker(RandomPlayer):
+class Attacker:
     """Draws what to send in one episode, with full knowledge of the corpus and of the labels.
+
+    Arguments are drawn from the JSON schemas of the tools; what is about papers gets ids.
 
     Args:
         view: The papers that exist in the episode.
@@ -56,8 +61,6 @@ class Attacker(RandomPlayer):
         malformed: Actions that are no well-formed calls.
     """
 
-    usual = 0.0
-
     def __init__(
         self,
         view: PlainView,
@@ -67,7 +70,7 @@ class Attacker(RandomPlayer):
         unproven: Collection[str] = (),
         malformed: Sequence[Any] = (),
     ) -> None:
-        super().__init__(tools or {}, rng)
+        self.tools, self.rng = tools or {}, rng
         self._view, self._facts, self._survey = view, view.facts, survey
         self._unproven, self._malformed, self._twin_id = sorted(unproven), malformed, ""
         gains = survey.gains if survey else {}
@@ -177,7 +180,36 @@ class Attacker(RandomPlayer):
         own = self._survey.mind_map if self._survey else None
         if isinstance(own, dict) and not self._twin_id and self.rng.random() < 0.4:
             return own
-        return super().tree()
+        ids = self.paper_ids()
+        parts = [{"label": f"part {n}", "children": [], "papers": ids[n::3]} for n in range(3)]
+        return {"label": "map", "children": parts, "papers": []}
+
+    def draw(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Draw a value for every required and for half of the optional arguments."""
+        required = schema.get("required", ())
+        return {
+            name: self._value(name, part)
+            for name, part in schema.get("properties", {}).items()
+            if name in required or self.rng.random() < 0.5
+        }
+
+    def _value(self, name: str, part: Mapping[str, Any]) -> Any:
+        rng = self.rng
+        if part.get("enum"):
+            return rng.choice(part["enum"])
+        if part["type"] == "integer":
+            least = part.get("minimum", 0)
+            most = part.get("maximum", max(least, 10**12))
+            more = rng.choice((0, 1, 9, rng.randint(0, 5), rng.randint(0, 99), most))
+            return min(most, least + more)
+        if part["type"] == "object":
+            return self.tree()
+        about_papers = _is_about_papers(name, part)
+        if part["type"] == "array":
+            return [self.text() for _ in range(3)] if about_papers is False else self.paper_ids()
+        if about_papers is None:
+            about_papers = rng.random() < 0.5
+        return self.paper_id() if about_papers else self.text()
 
     def _call(self, tool: str, arguments: dict[str, Any]) -> SentCall:
         """Write the call in one of the forms that an environment accepts."""
@@ -210,6 +242,16 @@ class Attacker(RandomPlayer):
         pools = [self._view.numbers] if visible else self._hidden
         pool = self.rng.choice(pools) if pools else ()
         return self._facts.papers[int(self.rng.choice(pool))] if len(pool) else None
+
+
+def _is_about_papers(name: str, part: Mapping[str, Any]) -> bool | None:
+    """Return whether a string argument is an id (True), a text (False) or may be either (None)."""
+    for words in (name.replace("_", " "), part.get("description", "")):
+        if _ABOUT_PAPERS.search(words.lower()):
+            return True
+        if _ABOUT_TEXT.search(words.lower()):
+            return False
+    return None
 
 
 def _replaced(value: dict[str, Any], old: str, new: str) -> Any:

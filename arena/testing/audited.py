@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from arena.corpus.digests import ShownDigests
 from arena.errors import UnknownPaperError
 from arena.papers import MAX_QUERY, MAX_TITLE
 from arena.runs.episodes import PlayedStep
@@ -179,7 +180,12 @@ class AuditedEpisode:
             rows = [self._view.row(row["reference"]) for row in self.survey.references]
             ids = [row.id for row in sorted(filter(None, rows))][:1_000]  # by their dates
             expected["references"] = self._state.listed(ids)  # type: ignore[assignment]
+            self._state.given = frozenset(ids)
             self._log.counts["papers returned"] += len(ids)
+        if stored := self._shared.facts.digests.get(self._target.kind.arguments.get("show", "")):
+            allowed = stored.texts if stored.complete else self._state.given
+            known = {paper: stored.texts.get(paper, "") for paper in allowed}
+            self._state.digests = ShownDigests(stored.heading, lambda paper: known.get(paper, ""))
         compare(result, expected, report)
         self._expose(result, report)
 
@@ -287,10 +293,7 @@ class AuditedEpisode:
             ids = [text for key, text in strings(call.arguments) if key in _IDS]
             paper_id = [each for each in ids if each not in view][-1]
             log.counts["ids refused"] += 1
-            kind, why = view.why_not(paper_id)
-            log.refused[kind] += 1
-            if "error" not in result:
-                report("hidden paper", f"{paper_id!r} {why}, and was answered")
+            log.refused[view.why_not(paper_id)[0]] += 1
         if shows and cut and "error" in result:
             expected = {"error": ANY}
         if shows or self._certain:
@@ -371,25 +374,24 @@ def named(report: Reporter, leak: str) -> Reporter:
     return lambda _, what: report(leak, what)
 
 
-def compare(value: Any, expected: Mapping[str, Any], report: Reporter) -> None:
+def compare(value: Mapping[str, Any], expected: Mapping[str, Any], report: Reporter) -> None:
     """Check that a dict has exactly the expected keys, with the expected values."""
-    if not isinstance(value, Mapping) or set(value) != set(expected):
-        refused = isinstance(value, Mapping) and "error" in value
-        if "error" in expected:
-            report("error", f"it is {brief(value)}, and not a refusal alone")
-        elif refused:
-            report("missing paper", f"refused: {value['error']}")
-        else:
-            actual = sorted(value) if isinstance(value, Mapping) else brief(value)
-            report("result", f"it has {actual!r}, and should have {sorted(expected)}")
-        value = {} if refused or not isinstance(value, Mapping) else value
+    if "error" in value and "error" not in expected:
+        report("missing paper", f"refused: {value['error']}")
+        return
+    if "error" in expected and set(value) != {"error"}:
+        hidden = "error" not in value and str(expected["error"]).startswith("no paper ")
+        what = f"it is {brief(value)}, and should be refused alone: {expected['error']}"
+        report("hidden paper" if hidden else "error", what)
+    elif set(value) != set(expected):
+        report("result", f"it has {sorted(value)}, and should have {sorted(expected)}")
     for name, known in expected.items():
-        if known is ANY or name not in value:
-            continue
-        if value[name] != known or isinstance(value[name], bool) != isinstance(known, bool):
+        actual = value.get(name, known)
+        same = actual == known and isinstance(actual, bool) == isinstance(known, bool)
+        if known is not ANY and not same:
             kinds = {int: "count", list: "list"}
             leak = _LEAKS.get(name) or kinds.get(type(known), "text")
-            report(leak, f"{name}={brief(value[name])}, and by the files {brief(known)}")
+            report(leak, f"{name}={brief(actual)}, and by the files {brief(known)}")
 
 
 def check_hits(
@@ -440,7 +442,10 @@ def check_hits(
 
 # What `info` may hold: nothing of the labels before the end, and at the end only figures.
 
-END = {"survey", "reward_terms", "gold", "references", "references_total", "answers", "metrics"}
+END = {
+    "survey", "reward_terms", "gold", "references", "references_total", "answers", "metrics",
+    "digests",
+}  # fmt: skip
 """Keys of the info of an episode that is over."""
 
 
@@ -464,6 +469,7 @@ def check_info(
     """
     expected: dict[str, Any] = {"survey": survey.id, "reward_terms": ANY}
     if over:
+        expected |= dict.fromkeys({"digests"} & info.keys(), ANY)  # of an input that has some
         expected |= {"gold": len(survey.gains), "references": len(survey.references)}
         expected |= {"references_total": survey.references_total, "answers": answers}
         expected |= {"metrics": ANY}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import random
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
@@ -16,8 +15,8 @@ from gymnasium.envs.registration import EnvSpec
 from arena._internal.options import whole
 from arena._internal.progress import progress
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
-from arena.testing.actions import RandomPlayer, schemas_of
-from arena.testing.episodes import Trace, record
+from arena.testing.actions import schemas_of
+from arena.testing.episodes import Trace, random_play, record
 from arena.testing.files import Facts
 from arena.testing.report import CHECKS, CheckError, Result
 
@@ -68,8 +67,8 @@ def check_environment(
         except Exception as error:  # an exception of a broken environment is the failure
             detail = f"{type(error).__name__}: {error}"
         line = "".join(c if c.isprintable() else " " for c in " ".join(detail.split()))
-        line = line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."
-        results.append(Result(env_id, name, passed, line))
+        shown = line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."
+        results.append(Result(env_id, name, passed, shown))
     return results
 
 
@@ -179,27 +178,37 @@ class Subject:
         """Return the arguments of the environment."""
         return {"corpus": str(self.corpus), **self.options, **changes}
 
-    def player(self, seed: int, steps: int = STEPS) -> RandomPlayer:
-        """Return a player of random actions."""
-        return RandomPlayer(self.tools, random.Random(f"{seed} player"), steps)
-
     @cached_property
     def traces(self) -> list[Trace]:
-        """The recorded episodes, all played in one environment."""
+        """The recorded episodes of random actions, all played in one environment."""
         env = self.make()
-        return [record(env, seed, self.player(seed).act, STEPS) for seed in self.seeds]
+        return [record(env, seed, random_play(env, seed, STEPS), STEPS) for seed in self.seeds]
 
     @cached_property
     def facts(self) -> Facts:
         """Papers, dates and labels, read from the corpus' own files."""
         return Facts(self.corpus)
 
-    @property
+    @cached_property
     def tools(self) -> dict[str, dict[str, Any]]:
         """Name of each tool of the environment -> JSON schema of its arguments."""
         return schemas_of(self.make())
 
-    @cached_property
+    def calls_about(self, paper_ids: Sequence[str]) -> list[dict[str, Any]]:
+        """Return calls with each id of every tool whose one required argument is a string."""
+        names = {}
+        for tool, schema in self.tools.items():
+            required = [(name, schema["properties"][name]) for name in schema.get("required", ())]
+            for name, part in required if len(required) == 1 and tool != "search" else ():
+                if part.get("type") == "string" and not part.get("enum"):
+                    names[tool] = name
+        return [
+            {"tool": tool, "arguments": {name: paper_id}}
+            for paper_id in paper_ids
+            for tool, name in names.items()
+        ]
+
+    @property
     def gives_references(self) -> bool:
         """Whether an episode starts with the survey's own references."""
         from arena.tasks import TASKS

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
+import random
 from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
 from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
 
 from arena.runs.episodes import play
+from arena.testing.actions import schemas_of
+from arena.testing.walk import parsed, values_of
+
+ENDINGS = ("submit", "organize", "finish")
+"""Tools that end a stage; random play calls them rarely before its last step."""
 
 
 class Trace(NamedTuple):
@@ -19,26 +25,47 @@ class Trace(NamedTuple):
 
     Attributes:
         seed: Seed of the reset.
-        survey: Survey that the reset asks for; None if the environment draws one.
         start: Observation and info of the reset.
         actions: Actions as they were sent.
         steps: [observation, reward, terminated, truncated, info] of each step.
     """
 
     seed: int
-    survey: str | None
     start: list[Any]
     actions: list[Any]
     steps: list[list[Any]]
 
+    def ids(self) -> list[str]:
+        """Return the distinct ids in the results of the episode."""
+        results = [parsed(observation["result"]) for observation, *_ in (self.start, *self.steps)]
+        return list(dict.fromkeys(values_of("id", results)))
 
-def record(
-    env: gymnasium.Env[Any, Any],
-    seed: int,
-    act: Callable[[Any], Any],
-    limit: int,
-    survey: str | None = None,
-) -> Trace:
+
+def random_play(env: Any, seed: int, steps: int) -> Callable[[Any], Any]:
+    """Return a function that searches for the topic, and then samples the action space.
+
+    Args:
+        env: Environment; within an episode its action space draws ids that were shown.
+        seed: Seed of the actions.
+        steps: Number of steps that will be played.
+    """
+    space, rng, number = env.action_space, random.Random(seed), itertools.count(1)
+    search = schemas_of(env).get("search")
+    space.seed(seed)
+
+    def act(observation: Mapping[str, Any]) -> Any:
+        if (step := next(number)) == 1 and search:
+            k = min(50, search["properties"].get("k", {}).get("maximum", 50))
+            return {"tool": "search", "arguments": {"query": observation["topic"], "k": k}}
+        action = plain(space.sample())
+        while step < steps and action["tool"] in ENDINGS and rng.random() < 0.8:
+            action = plain(space.sample())
+        return action
+
+    return act
+
+
+def record(env: gymnasium.Env[Any, Any], seed: int, act: Callable[[Any], Any], limit: int) -> Trace:
     """Record one episode, or its first `limit` steps.
 
     Args:
@@ -46,10 +73,9 @@ def record(
         seed: Seed of the reset.
         act: Function from an observation to the next action.
         limit: Number of steps at most.
-        survey: Survey to play; by default the environment draws one.
     """
-    trace = Trace(seed, survey, [], [], [])
-    for step in islice(play(env, act, survey, seed), limit + 1):
+    trace = Trace(seed, [], [], [])
+    for step in itertools.islice(play(env, act, seed=seed), limit + 1):
         if not trace.start:
             trace.start.extend(plain([step.observation, step.info]))
         else:
@@ -63,7 +89,7 @@ def replay(
 ) -> Trace:
     """Send the actions of `trace` again, each as `form` writes it, until the episode ends."""
     actions = iter(trace.actions)
-    return record(env, trace.seed, lambda _: form(next(actions)), len(trace.actions), trace.survey)
+    return record(env, trace.seed, lambda _: form(next(actions)), len(trace.actions))
 
 
 def difference(expected: Trace, got: Trace) -> str | None:

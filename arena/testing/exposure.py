@@ -207,29 +207,22 @@ class Exposure:
             if not _is_part(text, sent):
                 yield "survey title", f"{key}={text!r} is the title of the survey {name!r}"
             return
-        numbers = self._whole.get(whole, ()) if len(whole) >= _SHORTEST_KEY else ()
-        shown, source = text[:80], -1
-        if numbers and not any(view.mask[n] for n in numbers) and not _is_part(text, sent):
-            source = numbers[0]
         words = words_of(text)
-        for size in range(_SHORTEST_TITLE, _GRAM + 1):
-            for at in range(len(words) - size + 1 if source < 0 else 0):
-                gram = " ".join(words[at : at + size])
-                number = self._grams.get(gram)
-                if number is None or view.mask[number] or _is_part(gram, sent):
-                    continue
-                if not self._is_in_reach(gram, view):
-                    shown, source = gram, number
-                    break
-        if source >= 0:
-            paper_id = self._facts.papers[source].id
-            why = view.why_not(paper_id)[1]
-            yield "hidden paper", f"{shown!r} in {key!r} is of {paper_id!r}, which {why}"
+        sizes = range(_SHORTEST_TITLE, _GRAM + 1)
+        grams = (" ".join(words[at : at + n]) for n in sizes for at in range(len(words) - n + 1))
+        for gram in (_whole(text), *grams):
+            number = self._grams.get(gram)
+            if number is None or view.mask[number] or _is_part(gram, sent):
+                continue
+            if not self._is_in_reach(gram, view):
+                paper_id = self._facts.papers[number].id
+                why = view.why_not(paper_id)[1]
+                yield "hidden paper", f"{gram[:80]!r} in {key!r} is of {paper_id!r}, which {why}"
+                return
 
     def _is_name(self, text: str, view: PlainView) -> bool:
         """Return whether a paper in reach has a text as its title, heading, field or venue."""
-        numbers = self._whole.get(title_key(text), ())
-        return any(view.mask[number] for number in numbers) or title_key(text) in self._names
+        return title_key(text) in self._names or self._is_in_reach(_whole(text), view)
 
     def _is_in_reach(self, words: str, view: PlainView) -> bool:
         """Return whether a text of a paper in reach has these words one after the other."""
@@ -242,10 +235,8 @@ class Exposure:
     @cached_property
     def _lines(self) -> list[str]:
         """The words of all texts of each document."""
-        return [
-            " | ".join(f" {' '.join(words_of(text))} " for text in self._facts.texts(number))
-            for number in range(len(self._facts.papers))
-        ]
+        numbers = range(len(self._facts.papers))
+        return ["".join(f" {_whole(text)} " for text in self._facts.texts(n)) for n in numbers]
 
     @cached_property
     def _names(self) -> set[str]:
@@ -254,23 +245,14 @@ class Exposure:
         return {title_key(name) for name in names} - {""}
 
     @cached_property
-    def _whole(self) -> dict[str, list[int]]:
-        """Key of a title, heading or short abstract -> documents that have it."""
-        documents: dict[str, list[int]] = defaultdict(list)
-        for paper in self._facts.papers:
-            headings = (heading for heading, _ in self._facts.sections.get(paper.number, ()))
-            for text in {paper.title, paper.abstract, *headings}:
-                if text and len(text) < _LONGEST_KEY:
-                    documents[title_key(text)].append(paper.number)
-        return documents
-
-    @cached_property
     def _grams(self) -> dict[str, int]:
-        """Titles of four to eight words, and every eighth gram of longer texts -> document."""
+        """Document of each text that is no short word, title and every eighth gram of a text."""
         grams: dict[str, int] = {}
         for number in range(len(self._facts.papers)):
             for place, text in enumerate(self._facts.texts(number)):
                 words = words_of(text)
+                if len("".join(words)) >= _SHORTEST_KEY and len(text) < _LONGEST_KEY:
+                    grams.setdefault(_whole(text), number)
                 if place == 0 and _SHORTEST_TITLE <= len(words) < _GRAM:
                     grams.setdefault(" ".join(words), number)
                 for at in range(0, len(words) - _GRAM + 1, _GRAM):
@@ -281,6 +263,11 @@ class Exposure:
 def words_of(text: str) -> list[str]:
     """Return the words of a text without case and punctuation."""
     return re.findall(r"\w+", text.casefold())
+
+
+def _whole(text: str) -> str:
+    """Return the words of a text between the marks of its ends."""
+    return f"| {' '.join(words_of(text))} |"
 
 
 def _words_like_ids(text: str) -> set[str]:

@@ -180,7 +180,29 @@ def stage_lines(stage: str, report: Mapping[str, Any]) -> list[str]:
         stage: Name of the stage; some have no lines.
         report: Content of its ``stage.json``.
     """
-    return list(_STAGE_LINES[stage](report)) if stage in _STAGE_LINES else []
+    if stage == "parse":
+        return list(_parse(report))
+    if stage == "surveys":
+        verdicts = report["verdicts"]
+        return [
+            f"{report['candidates']:,} candidates, judged by {report['judge']}: "
+            f"{verdicts['survey']:,} surveys, {verdicts['other']:,} others, "
+            f"{verdicts['unread']:,} could not be judged"
+        ]
+    if stage == "references":
+        kept, dropped = report["surveys"]["kept"], report["surveys"]["dropped"]
+        return [
+            f"{kept:,} surveys are tasks{f'; dropped {_counts(dropped)}' if dropped else ''}",
+            f"{report['links']:,} references linked, {report['dangling_references']:,} to papers "
+            "that are not here",
+        ]
+    if stage == "mind-maps" and report["figures"]:
+        rejected = f"; rejected {_counts(report['rejected'])}" if report["rejected"] else ""
+        return [
+            f"{report['surveys']:,} surveys, {report['surveys_with_figures']:,} with figures, "
+            f"{report['picked']:,} with a taxonomy, {report['mind_maps']:,} mind-maps{rejected}"
+        ]
+    return ["no figures were given"] if stage == "mind-maps" else []
 
 
 def _parse(report: Mapping[str, Any]) -> Iterator[str]:
@@ -198,44 +220,6 @@ def _parse(report: Mapping[str, Any]) -> Iterator[str]:
     if report["texts_without_paper"]:
         parts.append(f"{report['texts_without_paper']:,} full texts of no paper")
     yield "; ".join(parts)
-
-
-def _surveys(report: Mapping[str, Any]) -> Iterator[str]:
-    verdicts = report["verdicts"]
-    yield (
-        f"{report['candidates']:,} candidates, judged by {report['judge']}: "
-        f"{verdicts['survey']:,} surveys, {verdicts['other']:,} others, "
-        f"{verdicts['unread']:,} could not be judged"
-    )
-
-
-def _references(report: Mapping[str, Any]) -> Iterator[str]:
-    surveys = report["surveys"]
-    dropped = f"; dropped {_counts(surveys['dropped'])}" if surveys["dropped"] else ""
-    yield f"{surveys['kept']:,} surveys are tasks{dropped}"
-    yield (
-        f"{report['links']:,} references linked, {report['dangling_references']:,} to papers that "
-        "are not here"
-    )
-
-
-def _mind_maps(report: Mapping[str, Any]) -> Iterator[str]:
-    if not report["figures"]:
-        yield "no figures were given"
-        return
-    rejected = f"; rejected {_counts(report['rejected'])}" if report["rejected"] else ""
-    yield (
-        f"{report['surveys']:,} surveys, {report['surveys_with_figures']:,} with figures, "
-        f"{report['picked']:,} with a taxonomy, {report['mind_maps']:,} mind-maps{rejected}"
-    )
-
-
-_STAGE_LINES = {
-    "parse": _parse,
-    "surveys": _surveys,
-    "references": _references,
-    "mind-maps": _mind_maps,
-}
 
 
 def _counts(of: Mapping[str, int]) -> str:

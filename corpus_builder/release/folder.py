@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,7 +63,7 @@ def find_shards(path: Path, datasets: Sequence[str], kind: str) -> ReleaseFolder
         stamps = [_one_stamp(path, dataset, shards) for dataset, shards in by_dataset.items()]
         release = max((stamp for stamp in stamps if stamp), default=None)
     shards = [shard for listed in by_dataset.values() for shard in listed]
-    return ReleaseFolder(release, sorted(shards, key=_name))
+    return ReleaseFolder(release, sorted(shards, key=attrgetter("name")))
 
 
 def is_shard(path: Path) -> bool:
@@ -103,7 +104,7 @@ def _one_stamp(path: Path, dataset: str, shards: list[Shard]) -> str | None:
     """Return the day in the names of a dataset's files; they all begin with one export time."""
     stamps: dict[str, str] = {}
     days: dict[str, str] = {}
-    for shard in sorted(shards, key=_name):
+    for shard in sorted(shards, key=attrgetter("name")):
         if match := _STAMP.match(shard.path.name):
             stamps.setdefault(match[0], shard.path.name)
             days[match[0]] = f"{match[1][:4]}-{match[1][4:6]}-{match[1][6:]}"
@@ -149,7 +150,3 @@ def no_shards(path: Path, dataset: str, layouts: str) -> DataError:
     inside = sorted(entry.name for entry in path.iterdir() if entry.is_dir())
     hint = did_you_mean(dataset, inside) if inside else ""
     return DataError(f"{str(path)!r} holds no shard of {dataset!r}: {layouts}.{hint}")
-
-
-def _name(shard: Shard) -> str:
-    return shard.name

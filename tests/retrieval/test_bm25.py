@@ -247,7 +247,7 @@ def test_batches_and_single_searches_equal_plain_python(papers, statistics, room
     with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
         patch.setattr(retriever, "_TABLE_ROWS", room)
         patch.setattr(retriever, "_TERMS", terms)
-        patch.setattr(retriever, "_SCOPES", room)
+        patch.setattr("arena.retrieval._lexical._SCOPES", room)
         engine = build(papers, Path(directory), statistics=statistics)
         for limit in (10**9, 0):  # in one call, and in threads
             patch.setattr(retriever, "_THREADS_FROM", limit)

@@ -103,15 +103,6 @@ def test_what_was_encoded_is_not_encoded_again(
     assert contents(directory) == whole
 
 
-def test_vectors_of_other_papers_are_not_taken(whole: dict[str, Any], tmp_path: Path) -> None:
-    other = [text_of([9, 9, 9]), *PAPERS[1:]]
-    with pytest.raises(KeyboardInterrupt):
-        build(other, tmp_path, spread=Shuffled(2, 8, 6))
-    assert (tmp_path / "building.json").exists()
-    build(PAPERS, tmp_path, spread=Shuffled(2, 8))
-    assert contents(tmp_path) == whole
-
-
 def test_another_encoder_elsewhere_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

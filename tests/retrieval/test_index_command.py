@@ -313,7 +313,7 @@ def test_an_index_that_its_engine_cannot_open(copy: Path) -> None:
     def spoil() -> None:
         array.write_bytes(b"\0" * array.stat().st_size)
 
-    for damage, message in ((rename, "is missing: another release"), (spoil, "is damaged")):
+    for damage, message in ((rename, "it is missing, or another release"), (spoil, "is damaged")):
         damage()
         with pytest.raises(CorpusError, match=message) as caught:
             arena.Corpus.open(copy).retriever("titles")

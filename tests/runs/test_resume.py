@@ -17,7 +17,7 @@ import arena
 from arena.agents import AGENTS, Agent
 from arena.errors import ArenaError, CorpusError
 from arena.runs import replay
-from arena.runs.trajectories import Trajectories
+from arena.runs.trajectories import append, keep_complete
 from corpus_builder.verify import verify
 
 
@@ -178,23 +178,18 @@ def test_a_last_line_of_another_run_is_cut_off(title_run, tmp_path):
     path = tmp_path / "trajectories.jsonl"
     record = json.loads((title_run / "trajectories.jsonl").read_text().splitlines()[0])
     same = {key: record[key] for key in ("version", "arena", "task", "sha256")}
-    trajectories = Trajectories(path, same)
-    with trajectories:
+    with path.open("ab", buffering=0) as file:
         for survey in "abc":
-            trajectories.append(record | {"survey": survey})
+            append(file, record | {"survey": survey})
     first, second, _ = path.read_text().splitlines(keepends=True)
     for surveys in (["a", "x", "c"], ["a"]):  # nor are more episodes than the run has
         with pytest.raises(CorpusError, match="line 2 is not as the run wrote it"):
-            Trajectories(path, same).keep(surveys)
-    again = Trajectories(path, same)
-    again.keep(["a", "b", "x"])
-    assert again.done == {"a", "b"}
+            keep_complete(path, surveys, same)
+    assert keep_complete(path, ["a", "b", "x"], same) == 2
     assert path.read_text() == first + second
     path.write_text(first)
     for other in ({"version": 3}, {"sha256": {"code": "changed"}}, {"task": "selection"}):
-        another = Trajectories(path, same | other)
-        another.keep(["a"])
-        assert not another.done
+        assert keep_complete(path, ["a"], same | other) == 0
         path.write_text(first)
 
 

@@ -197,12 +197,13 @@ def test_the_oracle_reaches_the_ceiling_and_random_does_not(world, tmp_path):
         ({"surveys": 0, "task": "survey"}, DataError, "surveys=0: the corpus has 8 surveys that"),
         ({"seed": -1}, DataError, "seed=-1"),
         ({"seed": "x"}, DataError, "seed='x'"),
+        ({"output": None}, DataError, "output=None: give a directory"),
     ],
 )
 def test_bad_arguments(world, tmp_path, options, error, message):
     arguments = {"corpus": world, "task": "discovery", "agent": "title"} | options
     with pytest.raises(error, match=message):
-        arena.run(**arguments, output=tmp_path / "run")
+        arena.run(**{"output": tmp_path / "run", **arguments})
     assert not (tmp_path / "run").exists()
 
 

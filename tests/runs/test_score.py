@@ -136,7 +136,7 @@ def test_an_unfinished_or_changed_run_is_refused(world, title_run, tmp_path):
     with pytest.raises(CorpusError, match="is not finished: 3 of 8 episodes are played"):
         arena.score(world, "discovery", run)
     (run / "trajectories.jsonl").unlink()
-    with pytest.raises(CorpusError, match="is not finished: 0 of 8 episodes are played"):
+    with pytest.raises(CorpusError, match=r"holds no episode\. Play one with `arena run`"):
         arena.score(world, "discovery", run)
 
 

@@ -93,7 +93,7 @@ def test_an_engine_without_a_second_reading_says_so(world, tmp_path):
     shutil.copytree(world, copy)
     build_index(copy, "dense")
     build_index(copy, "bm25", name="titles", fields=("title",))
-    report = audit(copy, 400, retrievers=["titles", "hybrid(bm25,dense)"])
+    report = audit(copy, 500, retrievers=["titles", "hybrid(bm25,dense)"])
     assert report.findings == []
     assert report.settings["scores_not_compared"] == ["hybrid(bm25,dense)"]
     assert report.counts["scores compared"] > 1_000

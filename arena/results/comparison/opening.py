@@ -13,7 +13,7 @@ from arena.errors import CorpusError, DataError, clip
 from arena.results.comparison.model import ComparedRun, Effort, PlayedEpisode, Query
 from arena.runs.directory import MANIFEST, OpenedRun, read_timing
 from arena.runs.results import PICTURES, file_name
-from arena.runs.trajectories import TRAJECTORIES, finished_files, refuse_changed
+from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import tools_of
 from arena.tools import TOOLS, parse_action
 
@@ -42,13 +42,13 @@ def open_run(directory: str | Path) -> tuple[OpenedRun, dict[str, Any]]:
         raise CorpusError(
             f"{str(place / MANIFEST)!r} is damaged: definition.metrics={clip(names)}. Run it again."
         )
-    files = finished_files(place, run.manifest)
+    files = run.finished_files()
     for name in (_METRICS, TRAJECTORIES):
         if name not in files:
             raise CorpusError(
                 f"{str(place / MANIFEST)!r} is damaged: it does not hash {name}. Run it again."
             )
-    refuse_changed(place, files, files)
+    run.refuse_changed(*files)
     try:
         metrics = json.loads((place / _METRICS).read_bytes())
         entries, means = metrics["per_survey"], metrics["mean"]
@@ -286,6 +286,7 @@ def notes_on(manifests: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         "seed": lambda m: str(m["seed"]),
         "reward": lambda m: str(m["environment"].get("reward")),
         "the papers that an episode begins with": _starting_papers,
+        "what an episode shows of a paper": _input,
     }
     for what, value_of in aspects.items():
         groups: dict[str, list[str]] = {}
@@ -294,6 +295,12 @@ def notes_on(manifests: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         if len(groups) > 1:
             parts = [f"{value} ({'; '.join(names)})" for value, names in groups.items()]
             yield f"The runs differ in {what}: {', '.join(parts)}."
+
+
+def _input(manifest: Mapping[str, Any]) -> str:
+    """Return the input in words, with the hash of its digests."""
+    name, sha256 = manifest["environment"].get("show"), manifest["sha256"].get("input")
+    return f"{name} {str(sha256)[:_SHORT]}" if sha256 else "title_abstract"
 
 
 def _starting_papers(manifest: Mapping[str, Any]) -> str:

@@ -242,43 +242,6 @@ def search(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def find_terms(wanted, wanted_starts, terms, term_starts) -> Any:  # type: ignore[no-untyped-def]
-    """Return the number of each wanted term in a table sorted by bytes, -1 if it is not there.
-
-    Args:
-        wanted: Wanted terms one after another, uint8.
-        wanted_starts: Start of each, int64 (n + 1).
-        terms: Terms of the table, in the same form.
-        term_starts: Start of each.
-    """
-    numbers = np.empty(len(wanted_starts) - 1, np.int64)
-    for i in range(len(numbers)):
-        start, size = wanted_starts[i], wanted_starts[i + 1] - wanted_starts[i]
-        low, high = 0, len(term_starts) - 1
-        numbers[i] = -1
-        while low < high:
-            middle = (low + high) >> 1
-            other, other_size = term_starts[middle], term_starts[middle + 1] - term_starts[middle]
-            if not 0 <= other <= term_starts[middle + 1] <= len(terms):
-                raise ValueError("its terms are not in order")
-            order = np.int64(0)
-            for j in range(min(size, other_size)):
-                order = np.int64(terms[other + j]) - np.int64(wanted[start + j])
-                if order != 0:
-                    break
-            if order == 0:
-                order = other_size - size
-            if order == 0:
-                numbers[i] = middle
-                break
-            if order < 0:
-                low = middle + 1
-            else:
-                high = middle
-    return numbers
-
-
-@njit(cache=True, nogil=True)
 def count(  # type: ignore[no-untyped-def]
     numbers, bounds, horizons, documents, hidden, hidden_bounds, starts, docs
 ) -> Any:

@@ -18,9 +18,9 @@ import threading
 from array import array
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,26 +28,13 @@ from numpy.typing import NDArray
 from arena._internal.arrays import StringTable, damaged, load_array
 from arena._internal.cores import cores
 from arena.retrieval._lexical import LexicalEngine
-from arena.retrieval.base import RETRIEVERS, Ranking, Request, Scope
+from arena.retrieval.base import RETRIEVERS, Ranking, Request
 from arena.text import analyze
 
 _TERMS = 200_000  # terms whose numbers are kept
-_SCOPES = 1024  # scopes whose statistics are kept,
-_EXCLUDED = 64  # with at most so many exclusions each
 _TABLE_BYTES = 64_000_000  # size of a table of values,
 _TABLE_ROWS = 4096  # with at most so many rows, where there are few pairs
 _THREADS_FROM = 250_000  # documents of a scope; below, threads cost more than they save
-
-
-class _ScopeStatistics(NamedTuple):
-    """What the kernels take of a scope; the names are those of `Counted`."""
-
-    end: int
-    excluded: NDArray[np.int64]
-    horizon: int
-    hidden: NDArray[np.int64]
-    documents: int
-    average: float
 
 
 @RETRIEVERS.register("bm25")
@@ -60,9 +47,8 @@ class BM25Retriever(LexicalEngine):
         from arena.retrieval.bm25 import _kernel
 
         self._kernel = _kernel
-        table = StringTable(directory / "terms")
-        self._table = table.arrays()
-        self._starts = load_array(directory / "starts.npy", np.int64, size=len(table) + 1)
+        self._terms = StringTable(directory / "terms")
+        self._starts = load_array(directory / "starts.npy", np.int64, size=len(self._terms) + 1)
         self._docs = load_array(directory / "docs.npy", np.uint32)
         self._codes = load_array(
             directory / "codes.npy", np.uint16, np.uint32, size=len(self._docs)
@@ -70,7 +56,6 @@ class BM25Retriever(LexicalEngine):
         self._values = Values(directory, self._k1, self._b, empty=not len(self._docs))
         self._free_sums: list[NDArray[np.float64]] = []  # zeros, between searches
         self._known_terms: dict[str, int] = {}
-        self._known_scopes: dict[Scope, _ScopeStatistics] = {}
 
     @classmethod
     def write(cls, *arguments: Any) -> dict[str, Any]:
@@ -79,22 +64,19 @@ class BM25Retriever(LexicalEngine):
 
         return _build.build(*arguments)
 
-    def search(self, query: str, k: int, scope: Scope) -> Ranking:
-        """Return the `k` best documents of `scope` that hold a term of `query`.
-
-        Cost: the postings of the query's terms before ``scope.end``, plus ``scope.end`` itself.
-        """
-        return self._search([Request(query, k, scope)])[0]
-
     def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
-        """Return what `search` returns for each request, in order; large searches in threads."""
+        """Return the `k` best documents of each scope that hold a term of the query.
+
+        Large searches run in threads. Cost of each: the postings of its terms before the end of
+        the scope, plus that end itself.
+        """
         threads = min(len(requests), cores())
         if threads < 2 or max(request.scope.end for request in requests) < _THREADS_FROM:
             room = self._values.room
             parts = (requests[low : low + room] for low in range(0, len(requests), room))
             return [ranking for part in parts for ranking in self._search(part)]
         with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(lambda request: self.search(*request), requests))
+            return list(pool.map(lambda request: self._search([request])[0], requests))
 
     def _search(self, requests: Sequence[Request]) -> list[Ranking]:
         """Return what `search` returns, for at most as many requests as there are values for."""
@@ -104,7 +86,7 @@ class BM25Retriever(LexicalEngine):
             raise damaged(self._directory, str(error)) from None
 
     def _rank(self, requests: Sequence[Request]) -> list[Ranking]:
-        scopes = [self._statistics_of(scope) for _, _, scope in requests]
+        scopes = [self._counted(scope) for _, _, scope in requests]
         known, queries = self._numbers([query for query, _, _ in requests])
         numbers, bounds = array("q"), [0]
         for terms in queries:
@@ -150,35 +132,13 @@ class BM25Retriever(LexicalEngine):
         """Return the terms of each query, and the number of each, -1 for an unknown one."""
         analyzed = list(map(analyze, queries))
         known = self._known_terms
-        new = list({term for terms in analyzed for term in terms if term not in known})
-        if new:
-            if len(known) + len(new) > _TERMS:  # others may still read the old ones
-                known = self._known_terms = {}
-                new = list({term for terms in analyzed for term in terms})
-            wanted = [term.encode("utf-8", "surrogatepass") for term in new]
-            numbers = self._kernel.find_terms(
-                np.frombuffer(b"".join(wanted), np.uint8),
-                np.array([0, *accumulate(map(len, wanted))]),
-                *self._table,
-            )
-            known.update(zip(new, numbers.tolist(), strict=True))
+        new = {term for terms in analyzed for term in terms if term not in known}
+        if len(known) + len(new) > _TERMS:  # others may still read the old ones
+            known = self._known_terms = {}
+            new = {term for terms in analyzed for term in terms}
+        for term in new:
+            known[term] = self._terms.find(term.encode("utf-8", "surrogatepass"))
         return known, analyzed
-
-    def _statistics_of(self, scope: Scope) -> _ScopeStatistics:
-        """Return the statistics of a scope."""
-        statistics = self._known_scopes.get(scope)
-        if statistics is None:
-            counted = self._counted(scope)
-            excluded, hidden = (np.array(d, np.int64) for d in (counted.excluded, counted.hidden))
-            statistics = _ScopeStatistics(
-                counted.end, excluded, counted.horizon, hidden, counted.documents,
-                counted.length / counted.documents if counted.documents else 0.0,
-            )  # fmt: skip
-            if len(excluded) <= _EXCLUDED:
-                if len(self._known_scopes) >= _SCOPES:
-                    self._known_scopes = {}
-                self._known_scopes[scope] = statistics
-        return statistics
 
 
 class Values:
@@ -226,12 +186,13 @@ class Values:
         self._used = 0
 
 
-def _concatenated(arrays: list[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the arrays as one, and where each begins (n + 1)."""
-    if not any(map(len, arrays)):
-        return _NONE, np.zeros(len(arrays) + 1, np.int64)
-    bounds = np.array(list(accumulate(map(len, arrays), initial=0)))
-    return np.concatenate(arrays), bounds
+def _concatenated(parts: list[tuple[int, ...]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return all numbers as one array, and where those of each part begin (n + 1)."""
+    bounds = np.zeros(len(parts) + 1, np.int64)
+    if not any(parts):
+        return _NONE, bounds
+    np.cumsum([len(part) for part in parts], out=bounds[1:])
+    return np.array(list(chain.from_iterable(parts)), np.int64), bounds
 
 
 _NONE = np.empty(0, np.int64)

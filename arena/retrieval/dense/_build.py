@@ -5,9 +5,7 @@ Other processes may encode the batches; the vectors are those of one process, in
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
@@ -36,6 +34,20 @@ BATCH_ROWS = 256
 _STATE = "building.json"
 
 
+class Batch(NamedTuple):
+    """Papers that are encoded together.
+
+    Attributes:
+        row: Row of the first paper.
+        first: Document number of the first paper.
+        texts: Texts of all papers, in order.
+    """
+
+    row: int
+    first: int
+    texts: list[str]
+
+
 def write_vectors(
     source: IndexInput,
     directory: Path,
@@ -49,7 +61,7 @@ def write_vectors(
 
     Args:
         source: Papers of the corpus.
-        directory: Directory of the index, empty or as a killed build left it.
+        directory: Directory of the index, empty or as a killed build of these papers left it.
         fields: Fields to encode.
         progress: As in `Retriever.build`.
         made: How a process makes the encoder of the papers.
@@ -63,17 +75,21 @@ def write_vectors(
     if isinstance(dimension, bool) or not 1 <= dimension <= MAX_DIMENSION:
         raise DataError(f"the encoder has {clip(dimension)} dimensions, not 1 to {MAX_DIMENSION}.")
     key = sha256_json({**identity, "fields": fields, "rows": rows, "dimension": dimension})
-    texts, done, blank, digest = _resume(source, directory, fields, key, dimension)
-    path = directory / VECTORS
-    with ArrayWriter(path, np.float16, columns=dimension, done=done) as writer:
+    done, blank = _resume(directory, key, dimension)
+    texts = islice(source.texts(fields), done, None)
+    ready: dict[int, tuple[NDArray[np.float16], int]] = {}
+    with ArrayWriter(directory / VECTORS, np.float16, columns=dimension, done=done) as writer:
         shown = progress(texts, initial=done) if done else progress(texts)
-        batches = _batches(shown, done, blank, digest)
-        for batch, new in _encoded(batches, made, spread or map):
-            writer.append(new)
-            writer.sync()
-            done, blank = batch.row + len(new), batch.blank
-            state = {"key": key, "rows": done, "blank": blank, "texts": batch.seen}
-            write_json(directory / _STATE, state)
+        tasks = ((batch, made) for batch in _batches(shown, done))
+        for row, encoded, blanks in (spread or map)(encode_block, tasks):
+            ready[row] = encoded, blanks
+            # What comes before its turn waits in memory; a killed build encodes it again.
+            while done in ready:
+                vectors, its_blanks = ready.pop(done)
+                writer.append(vectors)
+                writer.sync()
+                done, blank = done + len(vectors), blank + its_blanks
+                write_json(directory / _STATE, {"key": key, "rows": done, "blank": blank})
         if done != rows:
             raise DataError(f"the corpus announced {rows} papers and gave {done}.")
     save_array(directory / DOCUMENTS, np.flatnonzero(np.diff(source.searchable_before)), np.uint32)
@@ -86,63 +102,24 @@ def finish(directory: Path) -> None:
     (directory / _STATE).unlink(missing_ok=True)
 
 
-def _resume(
-    source: IndexInput, directory: Path, fields: tuple[str, ...], key: str, dimension: int
-) -> tuple[Iterator[tuple[int, str]], int, int, Any]:
-    """Return the texts still to do, and the rows, blanks and digest of those done."""
-    texts = source.texts(fields)
+def _resume(directory: Path, key: str, dimension: int) -> tuple[int, int]:
+    """Return how many rows are done, and how many of them are blank."""
     try:
         state = json.loads((directory / _STATE).read_bytes())
-        done, blank, known = int(state["rows"]), int(state["blank"]), str(state["texts"])
+        done, blank = int(state["rows"]), int(state["blank"])
         size = (directory / VECTORS).stat().st_size
-        usable = state["key"] == key and size >= HEADER + done * dimension * 2
+        if state["key"] == key and size >= HEADER + done * dimension * 2:
+            return done, blank
     except (OSError, ValueError, LookupError, TypeError):
-        usable = False
-    if usable:
-        digest = hashlib.sha256()
-        for document, text in islice(texts, done):
-            add_text(digest, document, text)
-        if digest.hexdigest() == known:
-            return texts, done, blank, digest
-        texts = source.texts(fields)
-    return texts, 0, 0, hashlib.sha256()
+        pass
+    return 0, 0
 
 
-def add_text(digest: Any, document: int, text: str) -> None:
-    """Add a text to the digest by which texts are recognised after a restart."""
-    data = text.encode("utf-8", "surrogatepass")
-    digest.update(f"{document} {len(data)} ".encode() + data)
-
-
-def _batches(
-    texts: Iterable[tuple[int, str]], row: int, blank: int, digest: Any
-) -> Iterator[Batch]:
-    """Yield the texts from a row on in batches, with what is known of all up to there."""
+def _batches(texts: Iterable[tuple[int, str]], row: int) -> Iterator[Batch]:
     iterator = iter(texts)
     while some := list(islice(iterator, BATCH_ROWS)):
-        for document, text in some:
-            add_text(digest, document, text)
-            blank += not text.strip()
-        yield Batch(row, some[0][0], [text for _, text in some], blank, digest.hexdigest())
+        yield Batch(row, some[0][0], [text for _, text in some])
         row += len(some)
-
-
-class Batch(NamedTuple):
-    """Papers that are encoded together.
-
-    Attributes:
-        row: Row of the first paper.
-        first: Document number of the first paper.
-        texts: Texts of all papers, in order.
-        blank: Number of blank texts in this batch and all before it.
-        seen: Digest of the texts of this batch and all before it.
-    """
-
-    row: int
-    first: int
-    texts: list[str]
-    blank: int
-    seen: str
 
 
 class Making(NamedTuple):
@@ -166,8 +143,8 @@ def making(name: str, options: dict[str, object], encoder: Encoder) -> Making:
     return Making(name, json.dumps(options), encoder.dimension, sha256_json(encoder.config))
 
 
-def encode_block(block: tuple[Batch, Making]) -> tuple[int, NDArray[np.float16]]:
-    """Return the row and the vectors of a batch.
+def encode_block(block: tuple[Batch, Making]) -> tuple[int, NDArray[np.float16], int]:
+    """Return the row and the vectors of a batch, and how many of its texts are blank.
 
     Raises:
         DataError: if the encoder fails, or is another one in this process.
@@ -180,7 +157,8 @@ def encode_block(block: tuple[Batch, Making]) -> tuple[int, NDArray[np.float16]]
             "the device differs. Install the same on all machines, and pass --option device=cpu "
             "if not all of them have a GPU for it."
         )
-    return batch.row, encode(encoder, batch.texts, batch.first, made.dimension)
+    blank = sum(not text.strip() for text in batch.texts)
+    return batch.row, encode(encoder, batch.texts, batch.first, made.dimension), blank
 
 
 @lru_cache(1)
@@ -215,25 +193,3 @@ def encode(encoder: Encoder, texts: list[str], first: int, dimension: int) -> ND
         return normalised(vectors)
     except DataError as error:
         raise DataError(f"{error} It is of one of {len(texts)} papers from {first} on.") from None
-
-
-def _encoded(
-    batches: Iterable[Batch], made: Making, spread: Callable[..., Iterable[Any]]
-) -> Iterator[tuple[Batch, NDArray[np.float16]]]:
-    """Yield each batch without its texts, and its vectors, in order.
-
-    Vectors that come before their turn wait in memory; a killed build encodes those again.
-    """
-    order: deque[Batch] = deque()
-    ready: dict[int, NDArray[np.float16]] = {}
-
-    def tasks() -> Iterator[tuple[Batch, Making]]:
-        for batch in batches:
-            order.append(batch._replace(texts=[]))
-            yield batch, made
-
-    for row, vectors in spread(encode_block, tasks()):
-        ready[row] = vectors
-        while order and order[0].row in ready:
-            batch = order.popleft()
-            yield batch, ready.pop(batch.row)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,14 +42,6 @@ class RowRanking(NamedTuple):
 
     rows: NDArray[np.int64]
     scores: NDArray[np.float64]
-
-
-class FlatSearcher(Protocol):
-    """A way to search all rows below an end exactly."""
-
-    def search(self, requests: Sequence[RowRequest]) -> list[RowRanking]:
-        """Return the best rows of each."""
-        ...
 
 
 def best(rows: NDArray[np.int64], scores: NDArray[np.float64], k: int) -> RowRanking:
@@ -135,43 +127,42 @@ def _joined(parts: list[NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[Any]]
     return starts, np.concatenate(parts)
 
 
-def fastest(vectors: NDArray[np.float16], flat: FlatSearch, device: str) -> FlatSearcher:
-    """Return `flat`, or a search on the device that `device` stands for (`resolve_device`).
+Search = Callable[[Sequence[RowRequest]], list[RowRanking]]
+"""A way to search all rows below an end exactly: returns the best rows of each request."""
+
+
+def fastest(vectors: NDArray[np.float16], flat: FlatSearch, device: str) -> Search:
+    """Return `flat.search`, or a search on the device that `device` stands for.
+
+    Where the device's memory is too small, ``"auto"`` searches by `flat`.
 
     Raises:
-        DataError: if a device that was named is absent or too small; ``"auto"`` then is `flat`.
+        DataError: if a device that was named is absent or too small; so does the search.
     """
     resolved = resolve_device(device)
     if resolved == "cpu":
-        return flat
+        return flat.search
+
+    def refuse(what: str, error: RuntimeError) -> None:
+        if device != "auto":
+            raise DataError(
+                f"device={device!r} cannot {what}: {clip(str(error), 160)}. Give device='cpu'."
+            ) from None
+
     try:
-        return _OrFlat(TorchSearch(vectors, resolved), flat, device)
+        there = TorchSearch(vectors, resolved)
     except RuntimeError as error:  # as torch reports that its memory is too small
-        if device == "auto":
-            return flat
-        raise _too_small(device, "hold the index", error) from None
+        refuse("hold the index", error)
+        return flat.search
 
-
-def _too_small(device: str, what: str, error: RuntimeError) -> DataError:
-    return DataError(
-        f"device={device!r} cannot {what}: {clip(str(error), 160)}. Give device='cpu'."
-    )
-
-
-class _OrFlat:
-    """Search on a device; where its memory is too small, search on the CPU."""
-
-    def __init__(self, there: FlatSearcher, flat: FlatSearch, device: str) -> None:
-        self._there, self._flat, self._device = there, flat, device
-
-    def search(self, requests: Sequence[RowRequest]) -> list[RowRanking]:
-        """Return the best rows of each, the same ones on any device."""
+    def search(requests: Sequence[RowRequest]) -> list[RowRanking]:
         try:
-            return self._there.search(requests)
+            return there.search(requests)
         except RuntimeError as error:
-            if self._device == "auto":
-                return self._flat.search(requests)
-            raise _too_small(self._device, "do this search", error) from None
+            refuse("do this search", error)
+            return flat.search(requests)
+
+    return search
 
 
 class TorchSearch:

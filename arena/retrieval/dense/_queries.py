@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arena._internal.forms import misfit
+from arena._internal.lazy import once
 from arena.encoders import ENCODERS, Encoder, make_encoder
 from arena.errors import CorpusError, DataError, clip
 from arena.registry import option_names, recorded_name
@@ -18,14 +20,11 @@ from arena.retrieval.dense._vectors import normalised
 
 ENCODER = "encoder.json"
 
-_DESCRIBED: dict[str, tuple[type, ...]] = {
-    "encoder": (str,),
-    "options": (dict,),
-    "config": (dict,),
-    "dimension": (int,),
-    "fields": (list,),
-    "ivf": (dict, type(None)),
-}
+_DESCRIPTION = {
+    "encoder": str, "options": dict, "config": dict, "dimension": int, "fields": list,
+    "ivf": dict | None,
+}  # fmt: skip
+_IVF = {"lists": int, "training": int}
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -38,16 +37,13 @@ def read_description(directory: Path) -> dict[str, Any]:
     path = directory / ENCODER
     try:
         description = json.loads(path.read_bytes())
-        for key, kinds in _DESCRIBED.items():
-            if not isinstance(description[key], kinds) or isinstance(description[key], bool):
-                raise ValueError(f"{key} is {clip(description[key])}")
-        for key in ("lists", "training") if description["ivf"] is not None else ():
-            if type(description["ivf"][key]) is not int:
-                raise ValueError(f"ivf {key} is {clip(description['ivf'][key])}")
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise CorpusError(
-            f"{str(path)!r} is missing or damaged: {clip(str(error))}. Build the index again."
-        ) from None
+        why = misfit(description, _DESCRIPTION)
+        if why is None and description["ivf"] is not None:
+            why = misfit(description["ivf"], _IVF, "ivf.")
+    except (OSError, ValueError) as error:
+        why = clip(str(error))
+    if why is not None:
+        raise CorpusError(f"{str(path)!r} is missing or damaged: {why}. Build the index again.")
     return description  # type: ignore[no-any-return]
 
 
@@ -83,7 +79,6 @@ class QueryVectors:
         if "device" in known:
             options["device"] = device
         self._encoder: Encoder = make_encoder(name, options)
-        self._checked = False
         self._vector = lru_cache(maxsize=keep)(self._encode)
 
     @property
@@ -116,30 +111,18 @@ class QueryVectors:
         return self._vector(_LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", query))
 
     def _encode(self, query: str) -> NDArray[np.float16] | None:
-        self._check()
-        vectors = np.asarray(self._encoder.queries([query]), np.float32)
-        dimension = self._description["dimension"]
-        if vectors.shape != (1, dimension):
-            raise CorpusError(
-                f"the encoder {self._description['encoder']} now gives vectors of shape "
-                f"{vectors.shape}, the index in {str(self._directory)!r} holds {dimension} "
-                "dimensions. Build the index again."
-            )
+        vectors = np.asarray(self._same_encoder.queries([query]), np.float32)
+        if vectors.shape != (1, self._description["dimension"]):
+            raise self._differs(f"vectors of shape {vectors.shape}")
         (vector,) = normalised(vectors)
         return vector if vector.any() else None
 
-    def _check(self) -> None:
-        """Compare the encoder with the one of the index; hashing a model takes a moment."""
-        if self._checked:
-            return
+    @once
+    def _same_encoder(self) -> Encoder:
+        """The encoder, compared with the one of the index; hashing a model takes a moment."""
         built, now = self._description["config"], self._encoder.config
         if self._encoder.dimension != self._description["dimension"]:
-            raise CorpusError(
-                f"the index in {str(self._directory)!r} holds vectors of "
-                f"{self._description['dimension']} dimensions, the encoder "
-                f"{self._description['encoder']} now gives {self._encoder.dimension}. "
-                "Build the index again."
-            )
+            raise self._differs(self._encoder.dimension)
         ignored = {"runtime"}
         if built.get("files") and built["files"] == now.get("files"):
             ignored.add("model")  # a name: the files are the model
@@ -152,7 +135,14 @@ class QueryVectors:
                 f"{self._description['encoder']} of today: {pairs}. Give the model that it was "
                 "built with (option model=), or build the index again."
             )
-        self._checked = True
+        return self._encoder
+
+    def _differs(self, gives: object) -> CorpusError:
+        return CorpusError(
+            f"the index in {str(self._directory)!r} holds vectors of "
+            f"{self._description['dimension']} dimensions, the encoder "
+            f"{self._description['encoder']} now gives {gives}. Build the index again."
+        )
 
 
 def _difference(key: str, built: Any, now: Any) -> str:

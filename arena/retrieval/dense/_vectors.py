@@ -54,9 +54,6 @@ def load_vectors(directory: Path, dimension: int) -> tuple[NDArray[Any], NDArray
     Raises:
         CorpusError: if a file is missing, cut off, or does not fit the other.
     """
-    for name in (VECTORS, DOCUMENTS):
-        if not (directory / name).is_file():
-            raise damaged(directory / name, "it is missing")
     documents = load_array(directory / DOCUMENTS, np.uint32)
     vectors = load_array(directory / VECTORS)
     shape = (len(documents), dimension)

@@ -31,7 +31,7 @@ from arena.retrieval.base import (
 )
 from arena.retrieval.dense import _ivf
 from arena.retrieval.dense._build import finish, making, write_vectors
-from arena.retrieval.dense._flat import FlatSearch, FlatSearcher, RowRanking, RowRequest, fastest
+from arena.retrieval.dense._flat import FlatSearch, RowRanking, RowRequest, Search, fastest
 from arena.retrieval.dense._queries import ENCODER, QueryVectors, read_description
 from arena.retrieval.dense._vectors import VECTORS, load_vectors
 
@@ -171,16 +171,13 @@ class Dense(Retriever):
             "ivf": parameters and {**parameters, "probes": _ivf.PROBES, "recall@100": recall},
         }
 
-    def search(self, query: str, k: int, scope: Scope) -> Ranking:
-        """Return the `k` documents of `scope` whose vectors are nearest to the query's.
+    def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
+        """Return the `k` documents of each scope whose vectors are nearest to the query's.
 
         Every document of the scope is a hit, however far. A blank query, or one in which the
-        encoder finds nothing, has none. Cost: reading the vectors before ``scope.end`` once.
+        encoder finds nothing, has none. Cost: reading the vectors before the end of the scope
+        once, or once for 128 requests.
         """
-        return self.search_batch([Request(query, k, scope)])[0]
-
-    def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
-        """Return what `search` returns for each, reading the vectors once for 128 of them."""
         rankings: list[RowRanking | None] = [None] * len(requests)
         flat: list[tuple[int, RowRequest]] = []
         for i, request in enumerate(requests):
@@ -189,7 +186,7 @@ class Dense(Retriever):
                 if rankings[i] is None:
                     flat.append((i, in_rows))
         if flat:
-            exact = self._searcher.search([in_rows for _, in_rows in flat])
+            exact = self._exact([in_rows for _, in_rows in flat])
             for (i, _), ranking in zip(flat, exact, strict=True):
                 rankings[i] = ranking
         return [self._in_documents(ranking) for ranking in rankings]
@@ -242,13 +239,11 @@ class Dense(Retriever):
         self._opened.check()
         return lists
 
-    @property
-    def _searcher(self) -> FlatSearcher:
-        """The GPU where there is one; a forked process cannot use its parent's."""
-        if os.getpid() != self._process:
-            return self._flat
-        return self._fastest
+    def _exact(self, requests: Sequence[RowRequest]) -> list[RowRanking]:
+        """Search the GPU where there is one; a forked process cannot use its parent's."""
+        search = self._fastest if os.getpid() == self._process else self._flat.search
+        return search(requests)
 
     @once
-    def _fastest(self) -> FlatSearcher:
+    def _fastest(self) -> Search:
         return fastest(self._vectors, self._flat, self._device)

@@ -26,7 +26,6 @@ class JavaProcess:
         arguments: Those of its `main`.
 
     Attributes:
-        owner: Process that started it.
         versions: Versions of Lucene and Java.
 
     Raises:
@@ -34,23 +33,23 @@ class JavaProcess:
     """
 
     def __init__(self, failing: str, *arguments: str) -> None:
-        self.owner = os.getpid()
-        self._failing = failing
-        java_home = requirements().java_home
+        self._failing = f"Java in {str(requirements().java_home)!r} does not start"
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - `close` closes it
         paths = [path or os.getcwd() for path in sys.path]  # noqa: PTH109
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "arena.retrieval.lucene._worker", *arguments],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, bufsize=1 << 20,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-        )  # fmt: skip
         try:
-            self._failing = f"Java in {str(java_home)!r} does not start"
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "arena.retrieval.lucene._worker", *arguments],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
+                bufsize=1 << 20, env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            )  # fmt: skip
+        except OSError as error:  # of memory
+            raise ArenaError(f"{self._failing}: {error.strerror}.") from None
+        try:
             self.versions = self.receive()
-            self._failing = failing
         except BaseException:
             self.close()
             raise
+        self._failing = failing
 
     def send(self, value: Any) -> None:
         """Send a value.

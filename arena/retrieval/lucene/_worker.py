@@ -359,7 +359,8 @@ def main(task: str, directory: str, parent: str, k1: str = "0", b: str = "0") ->
                     answer(answer_batch(index, pool, json.loads(line)))
     except Exception as error:
         answer(failure(error, "java.io." if task == "write" else ""))
-    os._exit(0)  # Java has nothing to lose
+    finally:
+        os._exit(0)  # Java has nothing to lose
 
 
 if __name__ == "__main__":

@@ -75,21 +75,14 @@ class LuceneRetriever(LexicalEngine):
         save_array(directory / "documents.npy", np.array(documents, np.uint32))
         return {"jar": requirements().jar.name, **process.versions, **counts}
 
-    def search(self, query: str, k: int, scope: Scope) -> Ranking:
-        """Return the `k` best documents of `scope` that hold a term of `query`.
+    def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
+        """Return the `k` best documents of each scope that hold a term of the query.
 
-        Scores are Lucene's float32.
+        Scores are Lucene's float32. Lucene scores on all cores that the process may use.
 
         Raises:
-            ArenaError: if Java does not start, or runs out of memory.
+            ArenaError: if Java does not start, runs out of memory or is killed.
             CorpusError: if Lucene cannot read its files.
-        """
-        return self.search_batch([Request(query, k, scope)])[0]
-
-    def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
-        """Return what `search` returns for each request, in order; Lucene scores on all cores.
-
-        They are those that the process may use, `os.sched_getaffinity`.
         """
         prepared = [self._prepare(*request) for request in requests]
         asked = [arguments for arguments in prepared if arguments is not None]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from gymnasium.error import ResetNeeded
@@ -11,12 +10,11 @@ from gymnasium.error import ResetNeeded
 from arena.errors import clip
 from arena.testing.actions import probes
 from arena.testing.contract import Subject
-from arena.testing.episodes import first_difference, plain
+from arena.testing.episodes import first_difference, plain, random_play
 from arena.testing.report import CHECKS, require
 from arena.testing.walk import parsed, values_of
 
 _SMALL = {"steps": 12, "searches": 2, "reads": 3, "characters": 30_000}
-_NO_TOOL = {"tool": "no such tool", "arguments": {}}
 
 
 @CHECKS.register("budgets")
@@ -24,30 +22,25 @@ def budgets(subject: Subject) -> str:
     """A budget that has run out truncates; none is below 0; after the end a reset is needed."""
     for env in (subject.make(), subject.make().unwrapped):
         _check_reset_needed(env, "before the first reset")
-    steps, tried = 0, ["steps"]
-    for seed in subject.seeds:
-        player = subject.player(seed, _SMALL["steps"])
-        steps += len(_spend(subject, seed, player.act, _SMALL)) - 1
+    steps, tried, seed = 0, ["steps"], subject.seeds[0]
+    for each in subject.seeds:
+        steps += len(_spend(subject, each, _SMALL)) - 1
     env = subject.make()
-    topic = env.reset(seed=subject.seeds[0])[0]["topic"]
-    search = {"tool": "search", "arguments": {"query": topic}}
-    seen = subject.traces[0].start, *subject.traces[0].steps
-    ids = [paper_id for each in seen for paper_id in values_of("id", parsed(each[0]["result"]))]
-    calls = [search] * ("search" in subject.tools) + (calls_about(ids[0], subject) if ids else [])
+    topic = env.reset(seed=seed)[0]["topic"]
+    calls = subject.calls_about(subject.traces[0].ids()[:1])
+    if "search" in subject.tools:
+        calls.append({"tool": "search", "arguments": {"query": topic}})
+        _, *results = _spend(subject, seed, {"steps": 3, "characters": 10}, calls[-1])
+        shown = values_of("title", parsed(results[0]["result"]))
+        require(not shown and len(results) == 1, "a result is shown without characters left")
+        tried.append("characters")
     for call in calls:
         for name in ("searches", "reads"):  # the second call finds nothing left
-            limits = {"steps": 3, name: 1}
-            played = _spend(subject, subject.seeds[0], _always(call), limits)
+            played = _spend(subject, seed, {"steps": 3, name: 1}, call)
             if played[1]["budget"][name] == 0:
                 ended = len(played) == 3 and "error" in parsed(played[2]["result"])
                 require(ended, f"max_{name}=1: the second {call['tool']} is not the last call")
                 tried.append(f"{name} ({call['tool']})")
-    if "search" in subject.tools:
-        limits = {"steps": 3, "characters": 10}
-        _, *results = _spend(subject, subject.seeds[0], _always(search), limits)
-        shown = values_of("title", parsed(results[0]["result"]))
-        require(not shown and len(results) == 1, "a result is shown without characters left")
-        tried.append("characters")
     if "finish" in subject.tools:
         over = env.step({"tool": "finish", "arguments": {}})[2]
         require(over, "finish() does not terminate")
@@ -55,27 +48,16 @@ def budgets(subject: Subject) -> str:
     return f"{', '.join(tried)} run out; {steps} steps of episodes with small budgets"
 
 
-def _always(action: dict[str, Any]) -> Callable[[Any], Any]:
-    return lambda _: action
-
-
-def calls_about(paper_id: str, subject: Subject) -> list[dict[str, Any]]:
-    """Return a call of every tool whose one required argument is a string, with an id."""
-    calls = []
-    for name, schema in subject.tools.items():
-        required = schema.get("required", [])
-        parts = [schema["properties"][key] for key in required]
-        one_text = [part.get("type") for part in parts] == ["string"] and not parts[0].get("enum")
-        if one_text and name != "search":
-            calls.append({"tool": name, "arguments": {required[0]: paper_id}})
-    return calls
-
-
 def _spend(
-    subject: Subject, seed: int, act: Callable[[Any], Any], limits: dict[str, int]
+    subject: Subject, seed: int, limits: dict[str, int], call: dict[str, Any] | None = None
 ) -> list[dict[str, Any]]:
-    """Play until a budget has run out, and check what each step costs; return observations."""
+    """Play `call` or at random until a budget has run out; check what each step costs.
+
+    Returns:
+        The observations.
+    """
     env = subject.make(**{f"max_{name}": most for name, most in limits.items()})
+    act = (lambda _: call) if call else random_play(env, seed, limits["steps"])
     played = [plain(env.reset(seed=seed)[0])]
     begun = {name: played[0]["budget"].get(name) for name in limits}
     require(begun == limits, f"an episode begins with the budget {begun}, not {limits}")
@@ -83,20 +65,18 @@ def _spend(
     while not over:
         where = f"seed {seed}, {limits}, step {len(played)}"
         require(len(played) <= limits["steps"], f"{where}: the episode goes on")
-        step = env.step(act(played[-1]))
-        played.append(plain(step[0]))
-        over = bool(step[2] or step[3])
-        before, left, text = played[-2]["budget"], played[-1]["budget"], step[0]["result"]
+        observation, _, terminated, truncated, _ = env.step(act(played[-1]))
+        played.append(plain(observation))
+        over = bool(terminated or truncated)
+        before, left, text = played[-2]["budget"], played[-1]["budget"], observation["result"]
         for name in _SMALL:
-            least, most = max(0, before[name] - 1), before[name]
-            least = 0 if name == "characters" else least
-            most -= name == "steps"
-            fits = least <= left[name] <= most
+            least, most = max(0, before[name] - 1), before[name] - (name == "steps")
+            fits = (0 if name == "characters" else least) <= left[name] <= most
             require(fits, f"{where}: {name} goes from {before[name]} to {left[name]}")
         cost = before["characters"] - left["characters"]
         costs = (len(text),) if values_of("title", parsed(text)) else (0, len(text))
         require(cost in costs, f"{where}: a result of {len(text)} characters costs {cost} of them")
-        explained = not step[3] or left["steps"] == 0 or "error" in parsed(text)
+        explained = not truncated or left["steps"] == 0 or "error" in parsed(text)
         require(explained, f"{where}: the result does not say why the episode is over")
     _check_reset_needed(env, "after the end")
     return played
@@ -104,7 +84,7 @@ def _spend(
 
 def _check_reset_needed(env: Any, when: str) -> None:
     try:
-        env.step(_NO_TOOL)
+        env.step({"tool": "no such tool", "arguments": {}})
     except ResetNeeded:
         return
     require(False, f"step {when} does not raise gymnasium.error.ResetNeeded")

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.files import sha256_file, sha256_json, write_json
-from arena.testing.checks.budgets import calls_about
 from arena.testing.contract import Subject
 from arena.testing.episodes import Trace, first_difference, plain, replay
 from arena.testing.exposure import Exposure, check_attributes
@@ -29,57 +28,40 @@ def no_future(subject: Subject) -> str:
     """No result shows a paper or a day from the cutoff on; `arena audit` digs deeper."""
     exposure, env, count = Exposure(subject.facts), subject.make(), 0
     for recorded in subject.traces:
-        cutoff, survey = recorded.start[0]["cutoff"], recorded.start[1]["survey"]
-        view = PlainView(subject.facts, cutoff, (survey,))
-        for trace in (recorded, replay(env, _around(recorded, subject))):
-            sent = {trace.start[0]["topic"]}
+        start, info = recorded.start
+        view = PlainView(subject.facts, start["cutoff"], [info["survey"]])
+        around = subject.calls_about(recorded.ids()[:_PAPERS])
+        if "search" in subject.tools:
+            around.insert(0, {"tool": "search", "arguments": {"query": start["topic"]}})
+        for trace in (recorded, replay(env, recorded._replace(actions=around))):
+            sent = {start["topic"]}
             for number, (observation, *_) in enumerate([trace.start, *trace.steps]):
                 sent |= {text for _, text in strings(trace.actions[:number])}
                 result = parsed(observation["result"])
                 for _, what in exposure.find(result, view, sent):
-                    where = f"seed {trace.seed}, step {number}, cutoff {cutoff}"
+                    where = f"seed {trace.seed}, step {number}, cutoff {view.cutoff}"
                     require(False, f"{where}: {what}")
                 count += len(values_of("id", result))
     return f"{subject.counted()}, and links of {_PAPERS} papers of each; {count} ids"
 
 
-def _around(trace: Trace, subject: Subject) -> Trace:
-    """Return actions that search the topic, and then call every tool that takes one id."""
-    search = {"tool": "search", "arguments": {"query": trace.start[0]["topic"]}}
-    actions = [search] if "search" in subject.tools else []
-    for paper_id in _shown(trace)[:_PAPERS]:
-        actions += calls_about(paper_id, subject)
-    return trace._replace(actions=actions)
-
-
-def _shown(trace: Trace) -> list[str]:
-    """Return the distinct ids in the results of an episode."""
-    results = (parsed(observation["result"]) for observation, *_ in (trace.start, *trace.steps))
-    return list(dict.fromkeys(chain.from_iterable(values_of("id", each) for each in results)))
-
-
 @CHECKS.register("no_gold")
 def no_gold(subject: Subject) -> str:
     """Public attributes lead to no label, and what an agent gets does not depend on the labels."""
-    count = 0
-    begins_with_papers = subject.gives_references or subject.options.get("found") is not None
+    count, keep = 0, subject.gives_references
     with tempfile.TemporaryDirectory() as directory:
         copies = [Path(directory, str(number)).resolve() for number in range(2)]
         for number, path in enumerate(copies):
-            keep = subject.gives_references
             relabelled(subject.corpus, path, number, keep_references=keep)
         for trace in subject.traces:
             one, other = (_seen(subject, path, trace) for path in copies)
             where = first_difference(one, other)
             require(not where, f"seed {trace.seed}, with other labels: {where}")
             count += sum(map(len, one.values()))
-    env = subject.make()
+    env, begins_with_papers = subject.make(), keep or subject.options.get("found") is not None
     for trace in () if begins_with_papers else subject.traces:
         env.reset(seed=trace.seed, options={"survey": trace.start[1]["survey"]})
-        attributes = check_attributes(
-            env, subject.facts, frozenset(), lambda _, what: require(False, what)
-        )
-        count += attributes
+        count += check_attributes(env, subject.facts, (), lambda _, what: require(False, what))
     labels = "influential references and mind-maps" if keep else "labels"
     return f"{count} values reached; the same {subject.counted()} of a corpus with other {labels}"
 
@@ -90,24 +72,23 @@ def _seen(subject: Subject, corpus: Path, trace: Trace) -> dict[str, dict[str, A
     mode = {"render_mode": "ansi"} if "ansi" in modes else {}
     env = subject.make(corpus=str(corpus), **mode)
     begin: dict[str, Any] = {"seed": trace.seed, "options": {"survey": trace.start[1]["survey"]}}
-    outcome: tuple[Any, ...] = env.reset(**begin)
-    seen = {"at the reset": _reachable(env, outcome[0], corpus)}
+    observation, _ = env.reset(**begin)
+    seen = {"at the reset": _reachable(env, observation, corpus)}
     if subject.spec.vector_entry_point is not None:
         vector = subject.make_vector(2, "vector_entry_point", corpus=str(corpus))
         vector.reset(**begin)
         seen["vector"] = _values(walk(vector, "vector env"), corpus)
     for number, action in enumerate([*trace.actions, *_closing(trace)], 1):
-        outcome = env.step(copy.deepcopy(action))
-        info = {key: v for key, v in outcome[4].items() if key not in _FOR_THE_TRAINER}
-        names = ("observation", "terminated", "truncated", "info")
-        step = (outcome[0], *outcome[2:4], info)
-        seen[f"step {number}"] = dict(zip(names, plain(step), strict=True))
+        observation, _, terminated, truncated, info = env.step(copy.deepcopy(action))
+        info = {key: value for key, value in info.items() if key not in _FOR_THE_TRAINER}
+        ends = {"terminated": terminated, "truncated": truncated}
+        seen[f"step {number}"] = plain({"observation": observation, **ends, "info": info})
         seen[f"info {number}"] = _values(walk(info, "info"), corpus)
-        if outcome[2] or outcome[3]:
+        if terminated or truncated:
             break
         if number in (1, len(trace.actions)):
-            seen[f"after step {number}"] = _reachable(env, outcome[0], corpus)
-    return seen | {"at the end": _reachable(env, outcome[0], corpus)}
+            seen[f"after step {number}"] = _reachable(env, observation, corpus)
+    return seen | {"at the end": _reachable(env, observation, corpus)}
 
 
 def _reachable(env: Any, observation: dict[str, Any], corpus: Path) -> dict[str, Any]:
@@ -115,16 +96,14 @@ def _reachable(env: Any, observation: dict[str, Any], corpus: Path) -> dict[str,
     from arena.agents import tool_message
     from arena.tools import tool_schemas
 
-    return _values(
-        chain(
-            walk(env, "env"),
-            walk(observation, "observation"),
-            walk(tool_schemas(env), "tool_schemas(env)"),
-            walk(tool_message("call", observation), "tool_message(observation)"),
-            walk(env.render(), "env.render()"),
-        ),
-        corpus,
-    )
+    roots = {
+        "env": env,
+        "observation": observation,
+        "tool_schemas(env)": tool_schemas(env),
+        "tool_message(observation)": tool_message("call", observation),
+        "env.render()": env.render(),
+    }
+    return _values(chain.from_iterable(walk(root, name) for name, root in roots.items()), corpus)
 
 
 def _values(reached: Iterator[tuple[str, Any]], corpus: Path) -> dict[str, Any]:
@@ -138,7 +117,7 @@ def _values(reached: Iterator[tuple[str, Any]], corpus: Path) -> dict[str, Any]:
 
 def _closing(trace: Trace) -> list[dict[str, Any]]:
     """Return actions that submit something in every stage, for an episode that goes on."""
-    submit = {"tool": "submit", "arguments": {"paper_ids": _shown(trace)[:30]}}
+    submit = {"tool": "submit", "arguments": {"paper_ids": trace.ids()[:30]}}
     tree = {"label": "Map", "children": [{"label": "Methods"}, {"label": "Applications"}]}
     organize = {"tool": "organize", "arguments": {"mind_map": tree}}
     return [submit, submit, organize, {"tool": "finish", "arguments": {}}]
@@ -177,14 +156,11 @@ def relabelled(corpus: Path, target: Path, number: int, *, keep_references: bool
     places: Counter[str] = Counter()
     total = Counter(row["survey"] for row in gold.to_pylist() if row["status"] == "gold")
     for row in gold.to_pylist():
-        first = places[row["survey"]] % 3 == 0
-        if row["status"] != "gold":
-            rows.append(row)
-            continue
-        places[row["survey"]] += 1
-        if keep_references:
-            rows.append(row | {"influential": first == (number == 0)})
-        elif first == (number == 0) or total[row["survey"]] == 1:
+        is_own = (places[row["survey"]] % 3 == 0) == (number == 0)
+        places[row["survey"]] += row["status"] == "gold"
+        if keep_references and row["status"] == "gold":
+            rows.append(row | {"influential": is_own})
+        elif row["status"] != "gold" or is_own or total[row["survey"]] == 1:
             rows.append(row)
     tree = json.dumps({"label": f"Map {number}", "children": _MAPS[number]})
     trees = [row | {"mind_map": row["mind_map"] and tree} for row in maps.to_pylist()]

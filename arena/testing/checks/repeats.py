@@ -13,14 +13,7 @@ from typing import Any
 import gymnasium
 
 from arena.testing.contract import STEPS, Subject
-from arena.testing.episodes import (
-    Trace,
-    difference,
-    first_difference,
-    plain,
-    replay,
-    unbatched,
-)
+from arena.testing.episodes import Trace, difference, first_difference, plain, replay
 from arena.testing.report import CHECKS, require
 
 _HASH_SEED = "4711"
@@ -100,8 +93,7 @@ def pickling(subject: Subject) -> str:
 @CHECKS.register("vector")
 def vector(subject: Subject) -> str:
     """The id's own vector environment plays as Gymnasium's SyncVectorEnv over scalar ones."""
-    seed, places = subject.seeds[0], range(_NUM_ENVS)
-    players = [subject.player(seed + place) for place in places]
+    seed, traces = subject.seeds[0], subject.traces
     sync: Any = subject.make_vector(_NUM_ENVS, "sync")
     mode = "sync" if subject.spec.vector_entry_point is None else "vector_entry_point"
     own: Any = subject.make_vector(_NUM_ENVS, mode)
@@ -112,8 +104,9 @@ def vector(subject: Subject) -> str:
         one, other = (dict(zip(names, plain(batch), strict=True)) for batch in batches)
         where = first_difference(one, other)
         require(not where, f"SyncVectorEnv and the id's vector environment, step {number}: {where}")
-        seen = [unbatched(batches[0][0], place) for place in places]
-        actions = [player.act(each) for player, each in zip(players, seen, strict=True)]
+        # The recorded actions, again and again; each place has the seed of its episode.
+        played = [traces[place % len(traces)].actions for place in range(_NUM_ENVS)]
+        actions = [each[number % len(each)] for each in played]
         batches = sync.step(actions), own.step(actions)
     for name in ("single_action_space", "single_observation_space"):
         same = getattr(own, name) == getattr(sync, name)
