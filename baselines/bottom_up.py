@@ -25,8 +25,8 @@ _LED = re.compile(r"\W{0,3}(?:paper\s{0,3})?([0-9]{1,9})\s{0,3}[\].:)]", re.I)
 _WORDS = re.compile(r"\w+")
 
 SHOWN = ("abstracts", "titles")
-LONGEST_ABSTRACT = 2_000
-"""Characters of an abstract in a request."""
+LONGEST_ABSTRACT = 6_000
+"""Characters of an abstract, and a digest after it, in a request."""
 
 _LISTED = 50  # most unknown papers that a request for repair lists
 
@@ -53,8 +53,9 @@ class BottomUp(LLMAgent):
 
     Args:
         seed: Not used.
-        show: ``"abstracts"``: the model reads titles and abstracts of at most 2,000 characters
-            (the paper's setting Title + Abstract); ``"titles"``: it reads titles alone.
+        show: ``"abstracts"``: the model reads titles and abstracts (the paper's setting Title +
+            Abstract), followed by the digest if the environment shows one (its two others), at most
+            6,000 characters; ``"titles"``: it reads titles alone.
         max_papers: Most papers in a request, >= 1.
         max_characters: Most characters of papers in a request, >= 1; one paper always fits.
         options: Options of `LLMAgent`.

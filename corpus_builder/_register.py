@@ -1,4 +1,4 @@
-"""Register indexes and the card of a built corpus in its manifest, one writer at a time."""
+"""Register indexes, digests and the card of a corpus in its manifest, one writer at a time."""
 
 from __future__ import annotations
 
@@ -40,12 +40,21 @@ def register(root: Path, plan: IndexPlan, new: Path | None = None) -> None:
         CorpusError: If `root` now holds another corpus.
         OSError: If the manifest cannot be written; then the corpus is as before.
     """
-    index = layout.index_directory(root, plan.name)
+    _register(root, plan.corpus, "indexes", layout.index_directory(root, plan.name), new)
+
+
+def register_digests(root: Path, corpus: str, name: str, new: Path) -> None:
+    """Move the digests of an input to their place, and add them to the manifest, as `register`."""
+    (root / layout.INDEXES).mkdir(exist_ok=True)  # the lock lies there
+    _register(root, corpus, "digests", layout.digest_directory(root, name), new)
+
+
+def _register(root: Path, corpus: str, key: str, place: Path, new: Path | None) -> None:
     with (
-        _manifest(root, plan.corpus, "index") as manifest,
-        nullcontext() if new is None else _placed(new, index),
+        _manifest(root, corpus, place.parent.name) as manifest,
+        nullcontext() if new is None else _placed(new, place),
     ):
-        manifest["indexes"][plan.name] = sha256_file(index / layout.MANIFEST)
+        manifest.setdefault(key, {})[place.name] = sha256_file(place / layout.MANIFEST)
         _rewrite(root, manifest)
 
 

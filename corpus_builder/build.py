@@ -174,6 +174,7 @@ def _corpus_names(directory: Path) -> set[str]:
         return {
             layout.MANIFEST,
             layout.INDEXES,
+            layout.DIGESTS,
             layout.CARD,
             layout.CARD_BUILDING,
             *(PurePosixPath(name).parts[0] for name in manifest["files"]),

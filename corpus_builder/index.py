@@ -174,7 +174,7 @@ def is_unfinished(file: Path) -> bool:
     Args:
         file: Path relative to the corpus.
     """
-    if len(file.parts) < 2 or file.parts[0] != layout.INDEXES:
+    if len(file.parts) < 2 or file.parts[0] not in (layout.INDEXES, layout.DIGESTS):
         return False
     name = file.parts[1]
     if len(file.parts) == 2:

@@ -9,7 +9,7 @@ from typing import Any
 from arena._internal.files import sha256_file, sha256_json
 from arena._internal.progress import progress
 from arena._internal.workdir import is_temporary
-from arena.corpus import indexes, layout
+from arena.corpus import layout
 from corpus_builder.index import is_unfinished, unfinished_builds
 
 
@@ -30,13 +30,15 @@ def verify(directory: str | Path) -> dict[str, Any]:
     if manifest.pop("manifest_sha256") != sha256_json(manifest):
         problems[layout.MANIFEST] = "has other content"
     expected = _expected(manifest["files"]) | _expected(manifest.get("card", {}))
-    unknown = []  # folders of indexes whose own list of files is lost
-    for index_name, sha256 in manifest["indexes"].items():
-        folder = layout.index_directory(Path(), index_name)
+    unknown = []  # folders of indexes and digests whose own list of files is lost
+    parts = [(layout.INDEXES, *item) for item in manifest["indexes"].items()]
+    parts += [(layout.DIGESTS, *item) for item in manifest.get("digests", {}).items()]
+    for part, part_name, sha256 in parts:
+        folder = Path(part, part_name)
         name = (folder / layout.MANIFEST).as_posix()
         expected[name] = sha256
         if (root / name).is_file() and sha256_file(root / name) == sha256:
-            index = indexes.read_index(root, index_name, check_files=False)
+            index = layout.read_manifest(root / folder, part, check_files=False)
             expected |= {
                 (folder / file).as_posix(): h for file, h in _expected(index["files"]).items()
             }

@@ -11,7 +11,7 @@ from arena.dates import GUESS_MARK
 from arena.errors import ArenaError
 
 Kind = Literal[
-    "agents", "encoders", "environments", "extractors", "metrics", "mind-map-formats",
+    "agents", "encoders", "environments", "extractors", "inputs", "metrics", "mind-map-formats",
     "mind-map-metrics", "retrievers", "rewards", "rubrics", "suites", "surveys", "tasks", "tools",
 ]  # fmt: skip
 
@@ -20,7 +20,7 @@ def list_names(kind: Kind | None = None, *, corpus: str | None = None, json: boo
     """List what is registered, or the surveys or indexes of a corpus.
 
     Args:
-        kind (KIND): Agents, encoders, environments, extractors, metrics, mind-map-formats,
+        kind (KIND): Agents, encoders, environments, extractors, inputs, metrics, mind-map-formats,
             mind-map-metrics, retrievers, rewards, rubrics, suites, surveys, tasks or tools.
         corpus (DIR): Corpus that arena-corpus built.
         json: Print JSON instead of text.
@@ -52,6 +52,7 @@ def list_names(kind: Kind | None = None, *, corpus: str | None = None, json: boo
 def _registered() -> dict[str, dict[str, str]]:
     from arena.agents import AGENTS
     from arena.encoders import ENCODERS
+    from arena.inputs import INPUTS
     from arena.judging import RUBRICS
     from arena.metrics import METRICS
     from arena.mindmap import FORMATS, MIND_MAP_METRICS
@@ -70,6 +71,7 @@ def _registered() -> dict[str, dict[str, str]]:
         "encoders": ENCODERS.describe(),
         "environments": {environment_id(name): task.description for name, task in tasks.items()},
         "extractors": EXTRACTORS.describe(),
+        "inputs": {name: INPUTS.get(name).description for name in INPUTS.names()},
         "metrics": METRICS.describe(),
         "mind-map-formats": FORMATS.describe(),
         "mind-map-metrics": MIND_MAP_METRICS.describe(),

@@ -34,6 +34,7 @@ def run(
     env_option: dict[str, Any] | None = None,
     references: Literal["oracle", "found"] | None = None,
     found: str | None = None,
+    show: str | None = None,
     max_steps: int | None = None,
     max_searches: int | None = None,
     max_reads: int | None = None,
@@ -62,8 +63,8 @@ def run(
         retriever_option: Option of the engine, such as statistics=corpus, or of a part of a
             combination, such as 'bm25={"statistics": "corpus"}'.
         retrievers (NAME): Further engine that a search may name.
-        reward (NAME): Reward, or a sum such as gain+cost (`arena list rewards`; default: the
-            task's).
+        reward (NAME): Reward, metric of the task, or a sum such as gain+ari (`arena list rewards`;
+            default: the task's).
         reward_option (NAME={...}): Options of a reward, such as 'cost={"per_search": 0.1}'.
         encoder (NAME): Encoder that compares headings of mind-maps.
         metric (NAME): Metric to report besides the task's, such as map or f1@10 (`arena list
@@ -74,6 +75,8 @@ def run(
             found (default: oracle).
         found (RUN): Organization: the run (run.trec or its directory) that found them; implies
             --references found (default: none, the agent searches).
+        show (INPUT): What an episode shows of a paper (`arena list inputs`; default:
+            title_abstract).
         max_steps: Steps of an episode (default: 100).
         max_searches: Searches of an episode (default: 50).
         max_reads: Papers that an episode reads (default: 100).
@@ -115,7 +118,7 @@ def run(
             reward_options=reward_option or {},
             encoder=encoder,
             env_options=_env_options(
-                env_option or {}, references=references, found=found, tools=tool
+                env_option or {}, references=references, found=found, show=show, tools=tool
             ),
             agent_options=agent_option or {},
             budget={name: value for name, value in budget.items() if value is not None},
@@ -135,7 +138,7 @@ def run(
 
 
 def _env_options(options: dict[str, Any], **named: Any) -> dict[str, Any]:
-    """Return the arguments of the environment; three of them have options of their own."""
+    """Return the arguments of the environment; four of them have options of their own."""
     for name, value in named.items():
         if value is not None and options.setdefault(name, value) != value:
             raise DataError(
@@ -359,6 +362,12 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
         print(
             f"{cut_off} episodes were cut off by the budget before their last answer; "
             "trajectories.jsonl holds every action and its error."
+        )
+    digests = [entry["digests"] for entry in summary["per_survey"].values() if "digests" in entry]
+    if missing := sum(counted["missing"] for counted in digests):
+        read = missing + sum(counted["shown"] for counted in digests)
+        print(
+            f"{missing} of {read} papers that were read have no digest: their abstract was shown."
         )
     if not counts["scored"]:
         print(

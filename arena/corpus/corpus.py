@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.corpus import layout
+from arena.corpus.digests import Digests
 from arena.corpus.engines import Engines
 from arena.corpus.integrity import require_intact
 from arena.corpus.store import CorpusStore
@@ -141,6 +142,10 @@ class Corpus:
             UnknownNameError, DataError, CorpusError: as `retriever`.
         """
         return self.engines.index_sha256(name)
+
+    def digests(self, name: str) -> Digests:
+        """Open the digests of the input `name`; see `Digests`."""
+        return Digests(self.directory, name, self.sha256, self._store.document, self._check)
 
     def document_number(self, paper_id: str) -> int | None:
         """Return the number of a document whatever its date, to break ties in other runs."""

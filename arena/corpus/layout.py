@@ -1,7 +1,7 @@
 """The on-disk format of a built corpus: all that `corpus_builder` and `arena` share.
 
 A built corpus is a directory that is written once and only read afterwards; ``arena-corpus index``
-adds indexes to it, ``arena-corpus card`` a card::
+adds indexes to it, ``arena-corpus digest`` digests, ``arena-corpus card`` a card::
 
     manifest.json              what it is, how it was made, sha256 and size of every file
     papers.parquet             one row a paper, in document order (publication day, then id)
@@ -12,6 +12,7 @@ adds indexes to it, ``arena-corpus card`` a card::
     tasks/gold.parquet         what each survey cites: for the scorer alone
     tasks/mind_maps.parquet    the surveys' own mind-maps: for the scorer alone
     index/<name>/              one directory an index, with a manifest of its own
+    digest/<input>/            what a model made of each paper, with a manifest of its own
     card/                      the dataset card, if there is one: for people alone
 
 The row number in papers.parquet is the document number. Undated papers come last. A paper is
@@ -35,6 +36,7 @@ FORMAT_VERSION = 1
 
 MANIFEST = "manifest.json"
 INDEXES = "index"
+DIGESTS = "digest"
 PAPERS = "papers.parquet"
 SECTIONS = "sections.parquet"
 REFERENCES = "references.parquet"
@@ -79,6 +81,11 @@ def building_directory(corpus: Path, name: str) -> Path:
     return corpus / INDEXES / f".{name}.building"
 
 
+def digest_directory(corpus: Path, name: str) -> Path:
+    """Return the directory of the digests that the input `name` shows."""
+    return corpus / DIGESTS / name
+
+
 _CORPUS = "built corpus"
 _FORMS: dict[str, Form] = {
     _CORPUS: {
@@ -87,6 +94,7 @@ _FORMS: dict[str, Form] = {
         "card": dict,
     },
     "index": {"engine": str, "corpus": str, "files": dict},
+    "digest": {"input": str, "corpus": str, "heading": str, "papers": str, "files": dict},
 }  # fmt: skip
 _FILE = {"bytes": int, "sha256": str}
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from arena.errors import UnknownPaperError
 from arena.rewards import Progress, Reward
-from arena.tasks import Survey, Task, TaskSet, evaluate_answers
+from arena.rewards.metric import MetricReward
+from arena.tasks import Survey, Task, TaskSet, evaluate_answers, evaluate_metric
 from arena.tools import (
     MAX_QUERY,
     BudgetError,
@@ -64,6 +65,17 @@ class Scoring(NamedTuple):
             "references": gold.references,
             "references_total": gold.references_total,
         }
+
+    def paid_metrics(self, survey_id: str, answers: Mapping[str, Any]) -> dict[str, float]:
+        """Return metric -> score for the metrics that a reward pays."""
+        scores = {
+            reward.metric: evaluate_metric(
+                self.task_name, reward.metric, answers, self.tasks, survey_id, self.encoder
+            )
+            for reward in self.rewards
+            if isinstance(reward, MetricReward)
+        }
+        return {metric: score for metric, score in scores.items() if score is not None}
 
 
 class ScoredEpisode:
@@ -155,10 +167,15 @@ class ScoredEpisode:
         truncated = not terminated and (self._broke or budget["steps"] <= 0)
         self.over = terminated or truncated
         info: dict[str, Any] = {"survey": self.survey.id}
-        score = None
+        score, paid_metrics = None, {}
         if self.over:
             info |= self._scoring.final_info(self.survey.id, state.answers)
             score = info["metrics"].get(self._scoring.task.headline)
+            paid_metrics = self._scoring.paid_metrics(self.survey.id, state.answers)
+            if state.digests is not None:
+                with_digest = sum(state.digested.values())
+                missing = len(state.digested) - with_digest
+                info["digests"] = {"shown": with_digest, "missing": missing}
         progress = Progress(
             len(self._gold_shown),
             found_before,
@@ -168,6 +185,7 @@ class ScoredEpisode:
             before["characters"] - budget["characters"],
             self.over,
             score,
+            paid_metrics,
         )
         terms: dict[str, float] = {}
         for reward in self._scoring.rewards:

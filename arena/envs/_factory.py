@@ -11,18 +11,23 @@ from gymnasium.spaces import Dict, Discrete
 
 from arena._internal.options import whole
 from arena.corpus import Corpus
+from arena.corpus.digests import TITLE_ABSTRACT, Digests
 from arena.corpus.view import CorpusView
 from arena.envs._episode import ScoredEpisode, Scoring
 from arena.envs.spaces import TextSpace, ToolCallSpace
-from arena.envs.starting_papers import StartingPapers, starting_papers
+from arena.envs.starting_papers import OwnReferences, StartingPapers, starting_papers
 from arena.errors import DataError, NoLabelsError, clip, did_you_mean
-from arena.rewards import make_rewards
+from arena.rewards import Reward, make_rewards
+from arena.rewards.metric import MetricReward
 from arena.tasks import (
+    EXTRACTOR,
     TASKS,
     TaskSet,
     can_score,
     choose_surveys,
     environment_id,
+    is_of_mind_maps,
+    scored_stages,
     stages_of,
     tools_of,
 )
@@ -79,6 +84,7 @@ class EpisodeFactory:
         encoder: str,
         references: str | None,
         found: Mapping[str, Sequence[str]] | str | Path | None,
+        show: str,
         tools: Sequence[str],
         limits: dict[str, int],
     ) -> None:
@@ -89,8 +95,10 @@ class EpisodeFactory:
         rewards = make_rewards(self._task.reward if reward is None else reward, reward_options)
         self.tasks = TaskSet(self.corpus)
         self._check_encoder(encoder)
+        self._check_metrics(rewards, encoder)
         self._scoring = Scoring(task, self._task, self.tasks, rewards, encoder)
         self._starting_papers = self._starting(references, found)
+        self._digests = None if show == TITLE_ABSTRACT else self._digests_of(show)
         for name, names in (("retrievers", retrievers), ("tools", tools)):
             if isinstance(names, str) or not isinstance(names, Sequence):
                 raise DataError(f"{name}={clip(names)}: give a list of names.")
@@ -167,6 +175,9 @@ class EpisodeFactory:
         references = None
         if self._starting_papers is not None:
             references = self._starting_papers.papers(self.tasks, state.view, survey_id)
+            state.given = frozenset(references)
+        if self._digests is not None:
+            state.digests = self._digests.shown(state.given)
         return ScoredEpisode(survey, state, self.tools, self._scoring, references)
 
     def _starting(
@@ -186,6 +197,16 @@ class EpisodeFactory:
             papers.check(self.tasks)
         return papers
 
+    def _digests_of(self, show: str) -> Digests:
+        digests = self.corpus.digests(show)
+        if not digests.complete and not isinstance(self._starting_papers, OwnReferences):
+            raise DataError(
+                f"show={clip(show)}: only papers that surveys cite have a digest in this corpus, "
+                "so a digest would be a label. Make those of all papers (`arena-corpus digest "
+                "--all`), or let episodes begin with the survey's own references."
+            )
+        return digests
+
     def _surveys(self, surveys: Sequence[str] | int | None) -> list[str]:
         if surveys is not None:
             return choose_surveys(self.tasks, surveys)
@@ -199,6 +220,16 @@ class EpisodeFactory:
                 "it again, or name `surveys` to play without a score."
             )
         raise NoLabelsError("no survey of this corpus has a reference in reach. Name `surveys`.")
+
+    def _check_metrics(self, rewards: Sequence[Reward], encoder: str) -> None:
+        """Refuse metrics that no answer of the task has, or whose packages are missing."""
+        metrics = [reward.metric for reward in rewards if isinstance(reward, MetricReward)]
+        scored_stages(self.task_name, metrics)
+        for metric in metrics:
+            if is_of_mind_maps(metric):
+                from arena.mindmap import identity, needs
+
+                identity(encoder, EXTRACTOR if "extractor" in needs(metric) else None)
 
     def _check_encoder(self, name: str) -> None:
         from arena.encoders import ENCODERS

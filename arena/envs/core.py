@@ -11,6 +11,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle
 
 from arena.corpus import Corpus
+from arena.corpus.digests import TITLE_ABSTRACT
 from arena.envs._episode import ScoredEpisode
 from arena.envs._factory import EpisodeFactory, checked_seed
 from arena.errors import DataError, clip
@@ -65,13 +66,16 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         retrievers: Further engines that a ``search`` may name.
         surveys: Ids to draw episodes from, or how many of the first of all; by default every
             survey that can be scored.
-        reward: A registered reward, or a sum such as ``"gain+cost"``; by default the task's.
+        reward: A registered reward, the name of a metric, or a sum such as ``"gain+ari"``; by
+            default the task's.
         reward_options: Name of a reward -> its options.
         encoder: Encoder that compares headings of mind-maps.
         references: In tasks whose episodes start with papers, ``"oracle"`` for the survey's own
             references, ``"found"`` for those of a run; by default as the task says.
         found: With ``"found"``, a run (``run.trec`` or the directory of a run) or a mapping of
             survey ids to paper ids, best first; None starts without papers.
+        show: What an episode shows of a paper: ``"title_abstract"``, or an input of `arena.inputs`
+            whose digests the corpus has.
         tools: Names of further tools that the episodes offer, see `arena.tools`.
         max_steps: Actions after which the episode is truncated, >= 1.
         max_searches: Searches of an episode; one more truncates it. >= 0.
@@ -102,6 +106,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         encoder: str = ENCODER,
         references: str | None = None,
         found: Mapping[str, Sequence[str]] | str | Path | None = None,
+        show: str = TITLE_ABSTRACT,
         tools: Sequence[str] = (),
         max_steps: int = DEFAULT_BUDGET["max_steps"],
         max_searches: int = DEFAULT_BUDGET["max_searches"],
@@ -168,7 +173,8 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             reward), and at the end ``metrics`` (name -> value, empty for a survey that cannot be
             scored), ``answers`` (stage -> submitted answer), and the numbers of references that
             are in reach (``gold``), listed (``references``) and cited by the survey in all
-            (``references_total``).
+            (``references_total``). With `show` also ``digests``: how many of the papers that were
+            read are ``shown`` with a digest, and how many are ``missing`` one.
 
         Raises:
             gymnasium.error.ResetNeeded: Before the first reset and after the end.

@@ -1,4 +1,4 @@
-"""Rewards and sums of rewards by name."""
+"""Rewards, metrics as rewards, and sums of them by name."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from arena._internal.options import number as number
-from arena.errors import DataError, clip, did_you_mean
-from arena.registry import Registry, make
+from arena.errors import DataError, UnknownNameError, clip, did_you_mean
+from arena.registry import Registry, check_options, make
 
 
 class Progress(NamedTuple):
@@ -24,6 +24,8 @@ class Progress(NamedTuple):
         over: Whether the episode ends with this step, terminated or truncated.
         score: The task's headline metric of the submitted answers; None before the end and for a
             survey that cannot be scored. In [0, 1] for the tasks of this project.
+        metrics: Metric -> score of the submitted answer, for the metrics that rewards are named
+            after; empty before the end and without labels.
     """
 
     found: int
@@ -34,6 +36,7 @@ class Progress(NamedTuple):
     characters: int
     over: bool
     score: float | None
+    metrics: Mapping[str, float] = {}
 
 
 class Reward(ABC):
@@ -59,11 +62,11 @@ def make_rewards(name: str, options: Mapping[str, Any] | None = None) -> list[Re
     """Return the rewards that add up to `name`, such as ``"gain"`` or ``"gain+cost"``.
 
     Args:
-        name: Registered names joined by ``+``, each at most once.
+        name: Names of rewards or of metrics joined by ``+``, each at most once.
         options: Name of a reward -> its keyword arguments.
 
     Raises:
-        UnknownNameError: There is no such reward.
+        UnknownNameError: There is no such reward and no such metric.
         DataError: A name stands twice, or an option is unknown or out of its range.
     """
     if not isinstance(name, str):
@@ -71,7 +74,7 @@ def make_rewards(name: str, options: Mapping[str, Any] | None = None) -> list[Re
     names = [part.strip() for part in name.split("+")]
     if len(set(names)) < len(names):
         raise DataError(f"reward={clip(name)} names one reward twice.")
-    kinds = {part: REWARDS.get(part) for part in names}
+    kinds = {part: _is_metric(part) for part in names}
     options = {} if options is None else options
     if not isinstance(options, Mapping):
         raise DataError(
@@ -82,4 +85,29 @@ def make_rewards(name: str, options: Mapping[str, Any] | None = None) -> list[Re
             raise DataError(f"reward_options names {clip(key)}.{did_you_mean(key, kinds)}")
         if not isinstance(value, Mapping):
             raise DataError(f"the options of {key}, {clip(value)}, are no mapping.")
-    return [make(REWARDS, part, options.get(part, {})) for part in kinds]
+    return [_make(part, is_metric, options.get(part, {})) for part, is_metric in kinds.items()]
+
+
+def _is_metric(name: str) -> bool:
+    """Return whether a name is that of a metric, not of a reward."""
+    try:
+        REWARDS.get(name)
+        return False
+    except UnknownNameError:
+        from arena.metrics import METRICS
+        from arena.mindmap import MIND_MAP_METRICS
+
+        metrics = [*METRICS.names(), *MIND_MAP_METRICS.names()]
+        if name.partition("@")[0] in metrics:
+            return True
+        hint = did_you_mean(name, [*REWARDS.names(), *metrics])
+        raise UnknownNameError(f"no reward named {clip(name)}.{hint}") from None
+
+
+def _make(name: str, is_metric: bool, options: Mapping[str, Any]) -> Reward:
+    if not is_metric:
+        return make(REWARDS, name, options)
+    from arena.rewards.metric import MetricReward
+
+    check_options(f"reward {name}", options, ())
+    return MetricReward(name)

@@ -242,7 +242,7 @@ class OpenedRun:
             hashes: Hashes of today, by the names that they have in the run.
         """
         recorded = self.manifest["sha256"]
-        what = {"corpus": "corpus", "tasks": "task set", "index": "index"}
+        what = {"corpus": "corpus", "tasks": "task set", "index": "index", "input": "input"}
         for name, value in hashes.items():
             if recorded.get(name) != value:
                 raise CorpusError(

@@ -11,11 +11,13 @@ import gymnasium
 from arena._internal.code import code_sha256
 from arena._internal.files import sha256_json
 from arena.corpus import Corpus
+from arena.corpus.digests import TITLE_ABSTRACT
 from arena.encoders import ENCODERS
 from arena.envs import starting_papers
 from arena.errors import DataError, clip, did_you_mean
 from arena.retrieval import Retriever, parse_name
 from arena.rewards import REWARDS, make_rewards
+from arena.rewards.metric import MetricReward
 from arena.tasks import (
     DEFAULT_BUDGET,
     TASKS,
@@ -188,6 +190,8 @@ def hashes(
         digests["retrievers"] = {
             name: corpus.index_sha256(name) for name in arguments["retrievers"]
         }
+    if arguments.get("show", TITLE_ABSTRACT) != TITLE_ABSTRACT:
+        digests["input"] = corpus.digests(arguments["show"]).sha256
     return digests
 
 
@@ -217,6 +221,7 @@ def code_of(
     items: list[Any] = [kind, *(kind for engine in engines for kind in engine.classes())]
     items += measures(task)
     items += [type(reward) for reward in rewards]
+    items += [reward.function for reward in rewards if isinstance(reward, MetricReward)]
     tools = env.unwrapped.action_space.tools  # type: ignore[attr-defined]
     items += [tool.function for tool in tools.values()]
     if "encoder" in arguments:

@@ -40,6 +40,7 @@ def write_results(
         costs[record["survey"]] = record["spent"] | {
             "return": math.fsum(step["reward"] for step in record["steps"]),
             "truncated": record["truncated"],
+            **({"digests": record["digests"]} if "digests" in record else {}),
         }
     task = manifest["task"]
     scorer = Scorer(

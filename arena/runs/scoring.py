@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,8 @@ from arena._internal.files import sha256_json
 from arena._internal.workdir import read_manifest_of
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
-from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
-from arena.metrics import METRICS, mean
+from arena.errors import CorpusError, DataError, clip, did_you_mean
+from arena.metrics import mean
 from arena.runs.directory import RUN, OpenedRun
 from arena.runs.environment import has_mind_maps
 from arena.runs.trajectories import TRAJECTORIES, answers_of
@@ -26,7 +26,10 @@ from arena.tasks import (
     choose_surveys,
     evaluate_answers,
     ideal_answers,
+    is_of_mind_maps,
     measures,
+    metric_function,
+    scored_stages,
     stages_of,
 )
 from arena.tools import MAX_SUBMITTED
@@ -76,7 +79,7 @@ class Scorer:
         self._columns = {name: column for name, column in columns.items() if name not in own}
         self.names = [*own, *self._columns]
         self.functions = measures(task) if self._own else []
-        self.functions += [_function(metric) for _, metric in self._columns.values()]
+        self.functions += [metric_function(metric) for _, metric in self._columns.values()]
         of_maps = [metric for _, metric in self._columns.values() if is_of_mind_maps(metric)]
         self._compares = bool(of_maps) or (self._own and has_mind_maps(task))
         self._extracts = False
@@ -202,59 +205,6 @@ class Scorer:
         plug_ins: list[Any] = [ENCODERS.get(self._encoder)] if self._compares else []
         plug_ins += [EXTRACTORS.get(self._extractor)] if self._extracts else []
         return code_sha256(*self.functions, *plug_ins)
-
-
-def scored_stages(task: str, metrics: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return the columns of a report on a task: name of the column -> (stage, metric).
-
-    In a task of several stages a column is called ``STAGE.METRIC``.
-
-    Raises:
-        UnknownNameError: A metric is unknown.
-        DataError: No stage of the task submits what a metric scores.
-    """
-    stages = stages_of(task)
-    columns = {}
-    for metric in dict.fromkeys(metrics):
-        wanted = "mind_map" if is_of_mind_maps(metric) else "ranking"
-        fitting = [stage for stage, specification in stages if specification.answer == wanted]
-        if not fitting:
-            what = wanted.replace("_", "-")
-            raise DataError(f"{clip(metric)} scores a {what}, and the task {task!r} has none.")
-        for stage in fitting:
-            columns[metric if len(stages) == 1 else f"{stage}.{metric}"] = (stage, metric)
-    return columns
-
-
-def is_of_mind_maps(metric: str) -> bool:
-    """Return whether a metric scores mind-maps, and not rankings.
-
-    Raises:
-        UnknownNameError: It is neither.
-        DataError: Its cutoff is malformed.
-    """
-    from arena.mindmap import MIND_MAP_METRICS
-
-    if isinstance(metric, str) and metric in MIND_MAP_METRICS.names():
-        return True
-    base = metric.partition("@")[0] if isinstance(metric, str) else metric
-    try:
-        METRICS.get(base)
-    except UnknownNameError:
-        known = [*METRICS.names(), *MIND_MAP_METRICS.names()]
-        raise UnknownNameError(
-            f"no metric named {clip(base)}.{did_you_mean(base, known)}"
-        ) from None
-    ranking_metrics.parse(metric)
-    return False
-
-
-def _function(metric: str) -> Callable[..., float | None]:
-    if is_of_mind_maps(metric):
-        from arena.mindmap import MIND_MAP_METRICS
-
-        return MIND_MAP_METRICS.get(metric)
-    return ranking_metrics.parse(metric)[0]
 
 
 def checked_metrics(metrics: Sequence[str]) -> list[str]:

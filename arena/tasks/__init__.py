@@ -20,9 +20,14 @@ from arena.tasks.scoring import (
     EXTRACTOR,
     can_score,
     evaluate_answers,
+    evaluate_metric,
     ideal_answers,
     ideal_ranking,
+    is_of_mind_maps,
+    lower_is_better,
     measures,
+    metric_function,
+    scored_stages,
 )
 from arena.tasks.task_set import TaskSet, choose_surveys, play_order
 
@@ -40,10 +45,15 @@ __all__ = [
     "environment_id",
     "environment_ids",
     "evaluate_answers",
+    "evaluate_metric",
     "ideal_answers",
     "ideal_ranking",
+    "is_of_mind_maps",
+    "lower_is_better",
     "measures",
+    "metric_function",
     "play_order",
+    "scored_stages",
     "stages_of",
     "tools_of",
 ]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from arena import metrics
+from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.tasks.base import TASKS, Gold, Task, stages_of
 from arena.tasks.task_set import TaskSet
 
@@ -112,13 +113,87 @@ def ideal_ranking(gold: Gold) -> list[str]:
 
 def measures(name: str) -> list[Callable[..., float | None]]:
     """Return the functions behind a task's metrics, whose code shapes its numbers."""
-    functions: list[Callable[..., float | None]] = []
-    for _, task in stages_of(name):
-        for metric in task.metrics:
-            if task.answer == "ranking":
-                functions.append(metrics.parse(metric)[0])
-            else:
-                from arena.mindmap import MIND_MAP_METRICS
+    return [metric_function(metric) for _, task in stages_of(name) for metric in task.metrics]
 
-                functions.append(MIND_MAP_METRICS.get(metric))
-    return functions
+
+def metric_function(metric: str) -> Callable[..., float | None]:
+    """Return the function behind a metric of rankings or of mind-maps.
+
+    Raises:
+        UnknownNameError, DataError: As `is_of_mind_maps`.
+    """
+    if is_of_mind_maps(metric):
+        from arena.mindmap import MIND_MAP_METRICS
+
+        return MIND_MAP_METRICS.get(metric)
+    return metrics.parse(metric)[0]
+
+
+def lower_is_better(metric: str) -> bool:
+    """Return whether a metric is a distance.
+
+    >>> lower_is_better("tree_edit_distance"), lower_is_better("ndcg@10")
+    (True, False)
+    """
+    return metric.partition("@")[0].endswith(("distance", "_ted"))
+
+
+def evaluate_metric(
+    name: str, metric: str, answers: _Answers, tasks: TaskSet, survey_id: str, encoder: str
+) -> float | None:
+    """Score the answers submitted for one survey by any one metric.
+
+    Of several stages whose answers it can score, that counts which reports it, or else the first.
+    None if the survey has no labels, or none that the metric counts. Arguments are those of
+    `evaluate_answers`, errors those of `scored_stages`.
+    """
+    fitting = [stage for stage, _ in scored_stages(name, [metric]).values()]
+    reporting = (stage for stage in fitting if metric in TASKS.get(stage).metrics)
+    stage = next(reporting, fitting[0])
+    task = TASKS.get(stage)._replace(metrics=(metric,))
+    return _score(task, answers.get(stage), tasks, survey_id, encoder).get(metric)
+
+
+def scored_stages(task: str, names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return the columns of a report on a task: name of the column -> (stage, metric).
+
+    In a task of several stages a column is called ``STAGE.METRIC``.
+
+    Raises:
+        UnknownNameError: A metric is unknown.
+        DataError: No stage of the task submits what a metric scores.
+    """
+    stages = stages_of(task)
+    columns = {}
+    for metric in dict.fromkeys(names):
+        wanted = "mind_map" if is_of_mind_maps(metric) else "ranking"
+        fitting = [stage for stage, specification in stages if specification.answer == wanted]
+        if not fitting:
+            what = wanted.replace("_", "-")
+            raise DataError(f"{clip(metric)} scores a {what}, and the task {task!r} has none.")
+        for stage in fitting:
+            columns[metric if len(stages) == 1 else f"{stage}.{metric}"] = (stage, metric)
+    return columns
+
+
+def is_of_mind_maps(metric: str) -> bool:
+    """Return whether a metric scores mind-maps, and not rankings.
+
+    Raises:
+        UnknownNameError: It is neither.
+        DataError: Its cutoff is malformed.
+    """
+    from arena.mindmap import MIND_MAP_METRICS
+
+    if isinstance(metric, str) and metric in MIND_MAP_METRICS.names():
+        return True
+    base = metric.partition("@")[0] if isinstance(metric, str) else metric
+    try:
+        metrics.METRICS.get(base)
+    except UnknownNameError:
+        known = [*metrics.METRICS.names(), *MIND_MAP_METRICS.names()]
+        raise UnknownNameError(
+            f"no metric named {clip(base)}.{did_you_mean(base, known)}"
+        ) from None
+    metrics.parse(metric)
+    return False

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from arena.corpus.digests import ShownDigests
 from arena.errors import UnknownPaperError
 from arena.papers import MAX_QUERY, MAX_TITLE
 from arena.runs.episodes import PlayedStep
@@ -179,7 +180,12 @@ class AuditedEpisode:
             rows = [self._view.row(row["reference"]) for row in self.survey.references]
             ids = [row.id for row in sorted(filter(None, rows))][:1_000]  # by their dates
             expected["references"] = self._state.listed(ids)  # type: ignore[assignment]
+            self._state.given = frozenset(ids)
             self._log.counts["papers returned"] += len(ids)
+        if stored := self._shared.facts.digests.get(self._target.kind.arguments.get("show", "")):
+            allowed = stored.texts if stored.complete else self._state.given
+            known = {paper: stored.texts.get(paper, "") for paper in allowed}
+            self._state.digests = ShownDigests(stored.heading, lambda paper: known.get(paper, ""))
         compare(result, expected, report)
         self._expose(result, report)
 
@@ -436,7 +442,10 @@ def check_hits(
 
 # What `info` may hold: nothing of the labels before the end, and at the end only figures.
 
-END = {"survey", "reward_terms", "gold", "references", "references_total", "answers", "metrics"}
+END = {
+    "survey", "reward_terms", "gold", "references", "references_total", "answers", "metrics",
+    "digests",
+}  # fmt: skip
 """Keys of the info of an episode that is over."""
 
 
@@ -460,6 +469,7 @@ def check_info(
     """
     expected: dict[str, Any] = {"survey": survey.id, "reward_terms": ANY}
     if over:
+        expected |= dict.fromkeys({"digests"} & info.keys(), ANY)  # of an input that has some
         expected |= {"gold": len(survey.gains), "references": len(survey.references)}
         expected |= {"references_total": survey.references_total, "answers": answers}
         expected |= {"metrics": ANY}

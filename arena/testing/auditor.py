@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import gymnasium
@@ -81,8 +82,9 @@ def audit(
     opened = Corpus.open(corpus)
     for name in engines:
         opened.retriever(name)
-    audited = kinds(ids, str(opened.directory))
     facts, log = Facts(opened.directory), Report()
+    inputs = {name: digests.complete for name, digests in facts.digests.items()}
+    audited = kinds(ids, str(opened.directory), inputs)
     for check, file, what in facts.broken_rules():
         log.add(check, file, "", what)
     log.counts["dates derived again"] = len(facts.papers) + len(facts.surveys)
@@ -122,12 +124,15 @@ def audit(
     return log
 
 
-def kinds(env_ids: Sequence[str], corpus: str) -> list[Kind]:
+def kinds(
+    env_ids: Sequence[str], corpus: str, inputs: Mapping[str, bool] = MappingProxyType({})
+) -> list[Kind]:
     """Return the environments to audit: every id alone, with small budgets, and as vectors.
 
     Args:
         env_ids: Gymnasium ids.
         corpus: Directory of a corpus.
+        inputs: Name of an input that the corpus has digests of -> whether they are of all papers.
     """
     alone, tight, vectors = [], [], []
     for env_id in env_ids:
@@ -143,6 +148,8 @@ def kinds(env_ids: Sequence[str], corpus: str) -> list[Kind]:
         if task.references:
             other = {"references": "found" if given else "oracle"}
             own.append(own[0]._replace(arguments=other, starts_with_references=not given))
+        usable = [name for name, complete in inputs.items() if complete or given]
+        own += [own[0]._replace(arguments={"show": name}) for name in usable]
         alone += own
         tight.append(own[0]._replace(arguments=_TIGHT))
         if subject.spec.vector_entry_point is not None:

@@ -71,6 +71,14 @@ class StoredSurvey(NamedTuple):
         return list(_headings(self.mind_map))
 
 
+class StoredDigests(NamedTuple):
+    """The digests of an input: whether all papers were digested, and paper -> digest."""
+
+    heading: str
+    complete: bool
+    texts: dict[str, str]
+
+
 class Facts:
     """The papers, sections, links and tasks of a corpus directory, each read at its first use.
 
@@ -162,9 +170,26 @@ class Facts:
         """Document number -> the documents that cite it, ascending."""
         return _grouped((cited, document) for document, cited in sorted(self.links))
 
+    @cached_property
+    def digests(self) -> dict[str, StoredDigests]:
+        """The digests of the corpus by input."""
+        digests = {}
+        for folder in sorted((self._directory / "digest").glob("[!.]*")):
+            manifest = json.loads((folder / "manifest.json").read_bytes())
+            text, ends = (folder / "texts.bin").read_bytes(), np.load(folder / "texts.offsets.npy")
+            texts = {
+                self.papers[number].id: text[ends[place] : ends[place + 1]].decode()
+                for place, number in enumerate(np.load(folder / "documents.npy").tolist())
+            }
+            digests[folder.name] = StoredDigests(
+                manifest["heading"], manifest["papers"] == "all", texts
+            )
+        return digests
+
     def texts(self, number: int) -> Iterator[str]:
-        """Yield every text of a document: title, abstract, headings and sections."""
+        """Yield every text of a document: title, abstract, digests, headings and sections."""
         yield from (self.papers[number].title, self.papers[number].abstract)
+        yield from (d.texts.get(self.papers[number].id, "") for d in self.digests.values())
         for section in self.sections.get(number, ()):
             yield from section
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from arena.corpus.view import CorpusView
 from arena.errors import clip
-from arena.papers import MAX_SUBMITTED, MAX_TITLE
+from arena.papers import MAX_SUBMITTED, MAX_TITLE, Paper, Section
 from arena.tools.base import TOOLS, BudgetError, ToolError
 
 if TYPE_CHECKING:
+    from arena.corpus.digests import ShownDigests
     from arena.mindmap import MindMap
 
 SUBMIT_TOOLS = {"ranking": "submit", "mind_map": "organize"}
@@ -36,6 +37,9 @@ class Episode:
         selected: Ids kept for later, in the order in which they were selected.
         answers: Stage -> submitted answer.
         over: Whether the last stage was submitted or the agent finished.
+        given: Ids of the papers that the episode began with.
+        digests: What a model made of papers, if the environment shows that.
+        digested: Id of each paper that was read -> whether its digest was shown.
     """
 
     view: CorpusView
@@ -46,6 +50,9 @@ class Episode:
     selected: dict[str, None] = field(default_factory=dict)
     answers: dict[str, list[str] | MindMap] = field(default_factory=dict)
     over: bool = False
+    given: frozenset[str] = frozenset()
+    digests: ShownDigests | None = None
+    digested: dict[str, bool] = field(default_factory=dict)
     _at: int = 0
 
     @property
@@ -78,6 +85,17 @@ class Episode:
                 f"({len(unknown)} of {len(distinct)} ids). Use ids that a search returned."
             )
         return distinct
+
+    def abstract(self, paper: Paper) -> Section:
+        """Return what this environment shows as the abstract of a paper of the view."""
+        digests = self.digests
+        if digests is None:
+            return Section("Abstract", paper.abstract)
+        digest = digests.text(paper.id)
+        self.digested[paper.id] = bool(digest)
+        if not digest:
+            return Section("Abstract", paper.abstract)
+        return Section(digests.heading, f"{paper.abstract}\n\n{digest}".strip())
 
     def listed(self, paper_ids: Sequence[str]) -> list[dict[str, str]]:
         """Return id, title and date of papers that exist here, as agents are shown them."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from arena.errors import DataError
 from arena.tools.base import TOOLS, Tool, ToolError
 
 if TYPE_CHECKING:
+    from arena.mindmap import MindMap
     from arena.tools.episode import Episode
 
 _MAX_REPAIRS = 20
@@ -33,10 +35,34 @@ def organize(episode: Episode, mind_map: dict[str, Any]) -> dict[str, Any]:
     if tree.size > MAX_HEADINGS:
         raise ToolError(f"the mind-map has {tree.size} headings. Give at most {MAX_HEADINGS}.")
     episode.papers(tree.all_papers())
-    result: dict[str, Any] = {"organized": tree.size}
+    result: dict[str, Any] = {"organized": tree.size, "filed": filing_counts(tree, episode.given)}
     if repairs:
         result["repairs"] = repairs[:_MAX_REPAIRS]
     return result | episode.submit("mind_map", tree)
+
+
+def filing_counts(tree: MindMap, given: Collection[str]) -> dict[str, int]:
+    """Return how papers are filed: TaxoBench wants each in exactly one leaf.
+
+    Args:
+        tree: The mind-map.
+        given: Ids of the papers that the episode began with.
+
+    Returns:
+        Numbers of distinct papers: ``in_one_leaf``, under one heading with none below it;
+        ``in_several``, under more than one heading; ``at_inner``, under one heading with others
+        below it; ``left_out``, papers of `given` that are filed nowhere.
+    """
+    places: dict[str, list[bool]] = {}
+    for node in tree.nodes():
+        for paper in node.papers:
+            places.setdefault(paper, []).append(not node.children)
+    return {
+        "in_one_leaf": sum(leaves == [True] for leaves in places.values()),
+        "in_several": sum(len(leaves) > 1 for leaves in places.values()),
+        "at_inner": sum(leaves == [False] for leaves in places.values()),
+        "left_out": len(set(given) - places.keys()),
+    }
 
 
 TOOLS.register("organize")(Tool.of(organize))

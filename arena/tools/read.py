@@ -24,7 +24,7 @@ def read(episode: Episode, paper_id: str, section: int = 0, page: int = 1) -> Sh
     """
     view = episode.view
     paper = view.paper(paper_id)
-    sections = [("Abstract", paper.abstract), *view.sections(paper_id)]
+    sections = [episode.abstract(paper), *view.sections(paper_id)]
     if section >= len(sections):
         raise ToolError(
             f"section={clip(section)} does not exist. {clip(paper_id)} has sections 0 to "

@@ -1,4 +1,4 @@
-"""The command ``arena-corpus``: build, download, index, info, verify."""
+"""The command ``arena-corpus``: build, digest, download, index, info, verify."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from arena.cli.app import add_command, add_group, command_line, run_command
 from corpus_builder.cli import download
 from corpus_builder.cli.build import add_build
+from corpus_builder.cli.digest import digest
 from corpus_builder.cli.info import card, index, info, verify
 
 
@@ -20,6 +21,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_build(commands)
     group = add_group(commands, "download", download.SUMMARY, "SOURCE")
     add_command(group, "s2orc", download.download_s2orc)
-    for name, function in (("card", card), ("index", index), ("info", info), ("verify", verify)):
-        add_command(commands, name, function)
+    for function in (card, digest, index, info, verify):
+        add_command(commands, function.__name__, function)
     return run_command(parser, argv)

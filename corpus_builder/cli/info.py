@@ -10,6 +10,7 @@ from typing import Any
 
 from arena.cli.app import parse_size, print_json, printable
 from arena.corpus import indexes, layout
+from arena.corpus.digests import digest_command
 from arena.errors import CorpusError, DataError
 from corpus_builder.records import PAPER_KEYS, SURVEY_KEYS, nearest_key
 from corpus_builder.sources.join_counts import yield_rows
@@ -160,6 +161,9 @@ def _cure(root: Path, names: list[str]) -> str:
     if all(PurePosixPath(name).parts[0] == layout.CARD for name in names):
         return f"Write the card again: `arena-corpus card {shlex.quote(str(root))}`."
     places = {PurePosixPath(name).parts[:2] for name in names}
+    if all(len(place) == 2 and place[0] == layout.DIGESTS for place in places):
+        commands = [f"`{digest_command(root, name)} --overwrite`" for _, name in sorted(places)]
+        return f"Make again what is damaged: {', '.join(commands)}."
     if all(len(place) == 2 and place[0] == layout.INDEXES for place in places):
         commands = [f"`{indexes.rebuild_command(root, index)}`" for _, index in sorted(places)]
         return f"Build again what is damaged: {', '.join(commands)}."
@@ -198,6 +202,7 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
                              .format(**source["listed_papers"]))]
           if "listed_papers" in source else []),
         *(("" if row else "indexes", text) for row, text in enumerate(described)),
+        *([("digests", ", ".join(manifest["digests"]))] if "digests" in manifest else []),
         ("size", f"{size / 1e6:,.1f} MB without indexes"),
         ("sha256", manifest["content_sha256"]),
     ]  # fmt: skip

@@ -56,7 +56,7 @@ def graphs(tmp_path_factory) -> Path:
     papers = [
         {
             "id": f"paper/{n}", "title": f"Graphs {'ABCDEF'[n - 1]}", "date": f"201{n}",
-            "abstract": POISON if n == 1 else "Long. " * 500 if n == 2 else f"About {n}.",
+            "abstract": POISON if n == 1 else "Long. " * 2_000 if n == 2 else f"About {n}.",
         }
         for n in range(1, 7)
     ]  # fmt: skip
@@ -131,7 +131,7 @@ def test_the_experts_tree_is_scored_as_such(graphs, tmp_path):
     assert "There are 6 papers." in last_text(request)
     shown = part(request, "papers").split("\n")
     assert shown[4:6] == ["[3] Graphs C", "    Abstract: About 3."]
-    assert shown[3] == "    Abstract: " + ("Long. " * 500)[:2000]
+    assert shown[3] == "    Abstract: " + ("Long. " * 2_000)[:6_000]
     assert notes(tmp_path / "run")["filing"] == {
         "papers": 6, "abstracts": 6, "lost": 0, "doubled": 0, "unknown": 0, "other": 0,
     }  # fmt: skip

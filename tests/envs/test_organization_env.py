@@ -198,6 +198,26 @@ def test_what_was_repaired_is_told(mini):
     assert len(told["repairs"]) == 3
 
 
+def test_organize_counts_how_papers_are_filed(mini):
+    """The four references of sv:1: in two leaves, at an inner heading, in one leaf, nowhere."""
+    tree = {
+        "label": "x",
+        "children": [
+            {"label": "a", "papers": ["p:day"]},
+            {
+                "label": "b",
+                "papers": ["p:leap", "p:old"],
+                "children": [{"label": "c", "papers": ["p:day", "12345"]}],
+            },
+        ],
+    }
+    told = act(playing(mini, "sv:1", NAME), "organize", mind_map=tree)
+    counts = {"in_one_leaf": 1, "in_several": 1, "at_inner": 2, "left_out": 1}
+    assert told == {"organized": 3, "filed": counts}
+    alone = playing(mini, "sv:1", NAME, references="found")  # which begins with no papers
+    assert act(alone, "organize", mind_map=tree)["filed"] == counts | {"left_out": 0}
+
+
 def cycle():
     tree = {"label": "x", "children": []}
     tree["children"].append(tree)
@@ -262,7 +282,8 @@ def test_a_great_tree_is_scored(mini):
     env = playing(mini, "sv:1", NAME)
     tree = {"label": "x", "children": [f"heading {number}" for number in range(500)]}
     step = env.step(call("organize", mind_map=tree))
-    assert result(step) == {"organized": 500}
+    filed = {"in_one_leaf": 0, "in_several": 0, "at_inner": 0, "left_out": 4}
+    assert result(step) == {"organized": 500, "filed": filed}
     metrics = step[4]["metrics"]
     assert all(0 < value < 1 for name, value in metrics.items() if not name.startswith("tree"))
     # The gold map has one heading, Rhenium, which is not here: one is relabelled, 499 go.

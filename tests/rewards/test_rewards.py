@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import get_type_hints
 
@@ -266,14 +267,14 @@ def test_a_survey_without_gold_pays_nothing(mini):
 
 def test_a_reward_reads_no_more_than_progress_tells():
     """Progress is numbers: a reward cannot hand on a label."""
-    assert set(get_type_hints(Progress).values()) == {int, bool, float | None}
+    assert set(get_type_hints(Progress).values()) == {int, bool, float | None, Mapping[str, float]}
 
 
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
         ("gian", None, "no reward named 'gian'. Did you mean 'gain'"),
-        ("", None, "no reward named ''. Known: cost, final, gain, shaped"),
+        ("", None, "no reward named ''. Known: ari, completeness, cost"),
         ("gain+", None, "no reward named ''"),
         ("gain+costs", None, "no reward named 'costs'. Did you mean 'cost'"),
         ("gain+gain", None, "names one reward twice"),

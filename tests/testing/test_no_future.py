@@ -242,7 +242,7 @@ def test_no_text_of_a_survey_is_stored(world):
         ),
         ("select", {"selected"}, None),
         ("submit", {"submitted"}, None),
-        ("organize", {"organized"}, None),
+        ("organize", {"organized", "filed"}, None),
         ("finish", {"submitted"}, None),
     ],
 )  # fmt: skip

@@ -31,6 +31,7 @@ from arena.results.comparison.opening import (
     split_name,
     why_no_curve,
 )
+from arena.tasks import lower_is_better
 
 TESTS = ("fisher", "student")
 CORRECTIONS = ("holm", "bonferroni", "none")
@@ -245,12 +246,3 @@ def _compare_by(
 
 def _mean(values: statistics.Floats) -> float:
     return math.fsum(values.tolist()) / len(values)
-
-
-def lower_is_better(metric: str) -> bool:
-    """Return whether a metric is a distance.
-
-    >>> lower_is_better("tree_edit_distance"), lower_is_better("ndcg@10")
-    (True, False)
-    """
-    return metric.partition("@")[0].endswith(("distance", "_ted"))

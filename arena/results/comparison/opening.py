@@ -286,6 +286,7 @@ def notes_on(manifests: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         "seed": lambda m: str(m["seed"]),
         "reward": lambda m: str(m["environment"].get("reward")),
         "the papers that an episode begins with": _starting_papers,
+        "what an episode shows of a paper": _input,
     }
     for what, value_of in aspects.items():
         groups: dict[str, list[str]] = {}
@@ -294,6 +295,12 @@ def notes_on(manifests: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         if len(groups) > 1:
             parts = [f"{value} ({'; '.join(names)})" for value, names in groups.items()]
             yield f"The runs differ in {what}: {', '.join(parts)}."
+
+
+def _input(manifest: Mapping[str, Any]) -> str:
+    """Return the input in words, with the hash of its digests."""
+    name, sha256 = manifest["environment"].get("show"), manifest["sha256"].get("input")
+    return f"{name} {str(sha256)[:_SHORT]}" if sha256 else "title_abstract"
 
 
 def _starting_papers(manifest: Mapping[str, Any]) -> str:

@@ -27,9 +27,15 @@ from arena.results.experiments.config import FINDS, Experiment, Row, slug
 from arena.runs.directory import MANIFEST
 from arena.runs.environment import FOUND, arguments_of, has_mind_maps, takes_found
 from arena.runs.players import ORACLE, AgentFactory
-from arena.runs.scoring import scored_stages
 from arena.runs.trajectories import TRAJECTORIES
-from arena.tasks import TASKS, TaskSet, can_score, choose_surveys, play_order
+from arena.tasks import (
+    TASKS,
+    TaskSet,
+    can_score,
+    choose_surveys,
+    play_order,
+    scored_stages,
+)
 
 RUNS = "runs"
 

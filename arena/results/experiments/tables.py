@@ -22,15 +22,14 @@ from arena.results.experiments.grid import RUNS, Cell, directory_of, reported_me
 from arena.retrieval import parse_name
 from arena.runs import rescore
 from arena.runs.directory import OpenedRun
-from arena.runs.scoring import is_of_mind_maps
-from arena.tasks import stages_of
+from arena.tasks import is_of_mind_maps, stages_of
 
 VERSION = 1
 TABLES = "tables"
 TABLE_FILES = (f"{TABLES}.md", f"{TABLES}.tex", f"{TABLES}.json")
 _LARGE = 10  # a metric with values like this is no share, and four decimals say nothing
 _LLM = ("calls", "prompt_tokens", "completion_tokens", "dollars")
-_HASHES = ("corpus", "tasks", "index", "retrievers", "prompts", "code", "environment")
+_HASHES = ("corpus", "tasks", "index", "retrievers", "input", "prompts", "code", "environment")
 
 
 def make_tables(

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 
 from arena.errors import clip
-from arena.testing.contract import Subject
+from arena.testing.contract import Subject, task_of
 from arena.testing.episodes import replay
 from arena.testing.report import CHECKS, require
 
 
 @CHECKS.register("rewards")
 def rewards(subject: Subject) -> str:
-    """The terms of every registered reward, and of all together, add up to what is paid."""
+    """The terms of every reward and of the task's metrics, and of all, add up to what is paid."""
     from arena.rewards import REWARDS
+    from arena.tasks import stages_of
 
-    names = REWARDS.names()
+    stages = stages_of(task_of(subject.make()))
+    names = [*REWARDS.names(), *(metric for _, task in stages for metric in task.metrics)]
     options = subject.options.get("reward_options") or {}
     for reward in [None, *names, "+".join(names)]:
         parts = (reward or subject.options.get("reward") or "").split("+")

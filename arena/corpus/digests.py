@@ -1,0 +1,99 @@
+"""Digests of papers: what a language model made of each paper's own text, beside the corpus."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from arena._internal.arrays import StringTable, load_array
+from arena._internal.files import sha256_file
+from arena.corpus import layout
+from arena.corpus.integrity import require_intact
+from arena.errors import CorpusError, UnknownNameError, clip, did_you_mean
+
+TITLE_ABSTRACT = "title_abstract"
+"""The input without a digest: title and abstract."""
+
+
+class ShownDigests(NamedTuple):
+    """What an episode shows of digests: a heading, and the digest of a paper or an empty text."""
+
+    heading: str
+    text: Callable[[str], str]
+
+
+class Digests:
+    """The digests of one input, opened; `arena.inputs` says what an input is.
+
+    It has texts of all dates: only who reached a paper through a view may ask for its digest.
+    `Corpus.digests` makes it.
+
+    Attributes:
+        heading: Heading of an abstract with its digest.
+        complete: Whether every searchable paper was digested, not only references of surveys.
+        sha256: Hash of the manifest, which names the files, the model and the prompts.
+
+    Raises:
+        UnknownNameError: The corpus has no such digests, and there is no such input.
+        CorpusError: The corpus has no such digests, or they are damaged or of another corpus.
+    """
+
+    def __init__(
+        self,
+        corpus: Path,
+        name: str,
+        content: str,
+        number: Callable[[str], int | None],
+        check: bool = True,
+    ) -> None:
+        registered = layout.read_manifest(corpus, check_files=False).get("digests", {})
+        again = digest_command(corpus, name)
+        if not isinstance(name, str) or name not in registered:
+            from arena.inputs import INPUTS
+
+            known = [*INPUTS.names(), *registered]
+            if not isinstance(name, str) or name not in known:
+                raise UnknownNameError(f"no input named {clip(name)}.{did_you_mean(name, known)}")
+            raise CorpusError(f"{str(corpus)!r} has no digests {name!r}. Make them with `{again}`.")
+        directory, again = layout.digest_directory(corpus, name), f"{again} --overwrite"
+        manifest = layout.read_manifest(directory, "digest", rebuild=again)
+        self.sha256 = sha256_file(directory / layout.MANIFEST)
+        if self.sha256 != registered[name] or manifest["corpus"] != content:
+            raise CorpusError(
+                f"{str(directory)!r} is damaged or of another corpus. Make it with `{again}`."
+            )
+        require_intact(directory, manifest["files"], again, names=None if check else ())
+        self.heading, self.complete = str(manifest["heading"]), manifest["papers"] == "all"
+        self._documents = load_array(directory / "documents.npy", np.uint32)
+        self._texts = StringTable(directory / "texts", len(self._documents))
+        self._number = number
+
+    def shown(self, given: Collection[str]) -> ShownDigests:
+        """Return the digests that an episode may show.
+
+        If only references of surveys have one, a digest would tell that some survey cites the
+        paper: then those of the papers in `given`, with which the episode begins, and no others.
+        """
+        if self.complete:
+            return ShownDigests(self.heading, self.text)
+        known = frozenset(given)
+        return ShownDigests(self.heading, lambda paper: self.text(paper) if paper in known else "")
+
+    def text(self, paper_id: str) -> str:
+        """Return the digest of a paper; empty if it has none."""
+        document = self._number(paper_id)
+        if document is None:
+            return ""
+        place = int(np.searchsorted(self._documents, document))
+        found = place < len(self._documents) and self._documents[place] == document
+        return self._texts[place] if found else ""
+
+
+def digest_command(corpus: Path, name: str) -> str:
+    """Return the command that makes the digests of an input."""
+    words = ["arena-corpus", "digest", str(corpus), "--input", str(name), "--llm-option"]
+    return f"{shlex.join(words)} model=MODEL"

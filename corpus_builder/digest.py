@@ -1,0 +1,163 @@
+"""Make the digests that an input shows, and add them to a built corpus."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from arena._internal.arrays import StringTableWriter, save_array
+from arena._internal.files import write_json
+from arena._internal.options import whole
+from arena._internal.progress import progress
+from arena._internal.workdir import whole_directory
+from arena.corpus import Corpus, Section, layout
+from arena.errors import ArenaError, CorpusError, DataError, clip
+from arena.inputs import INPUTS
+from arena.llm import Failed, Fields, ask_many
+from arena.registry import check_options
+from arena.tasks import TaskSet, choose_surveys
+from corpus_builder._index import list_files
+from corpus_builder._model import client_of, client_options, shaping, templates_of
+from corpus_builder._register import register_digests
+
+_BATCH = 64  # papers whose requests are made side by side
+_SAYS = re.compile(r"\b(introduction|conclusions?|concluding|discussion)\b", re.IGNORECASE)
+
+
+def make_digests(
+    directory: str | Path,
+    input_name: str,
+    llm: Mapping[str, Any],
+    *,
+    surveys: Sequence[str] | int | None = None,
+    every: bool = False,
+    characters: int = 20_000,
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Let a language model make the digest of each paper of a corpus, from the paper's text alone.
+
+    The digests appear whole or not at all. The answers are kept in the store of `arena.llm`: after
+    a kill the same call asks only for those that are missing.
+
+    Args:
+        directory: Directory of a built corpus.
+        input_name: Name of an input with a digest; see `arena.inputs`.
+        llm: ``model``; ``prompts``, a folder with a template that replaces the input's; and options
+            of `arena.llm.Client`.
+        surveys: Digest the references in reach of these surveys, by id or how many of the first;
+            by default of all.
+        every: Digest all searchable papers.
+        characters: Most characters of a paper's text in a request, >= 1.
+        overwrite: Replace the digests of that input.
+
+    Returns:
+        The manifest of the digests. ``counts`` has ``papers``, ``digests`` and ``failed``, papers
+        for which the answer was refused or could not be read twice; ``failed.jsonl`` lists them.
+
+    Raises:
+        UnknownNameError, DataError: An argument is unusable.
+        CorpusError: `directory` holds no corpus, or has these digests already.
+        LLMError: The model could not be asked; the answers that came are kept.
+        ArenaError: No digest could be made.
+    """
+    name = INPUTS.resolve(input_name)
+    kind = INPUTS.get(name)
+    if kind.read is None or not layout.INDEX_NAME.fullmatch(name):
+        raise DataError(f"the input {clip(name)} has no digests. See `arena list inputs`.")
+    whole("characters", characters, 1)
+    options = dict(llm)
+    model, own = options.pop("model", None), options.pop("prompts", None)
+    check_options("client", options, [*client_options(), "model", "prompts"])
+    template = templates_of({name: Fields(("title", "text"))}, kind.prompts, own)[name]
+    root = Path(os.path.realpath(directory))
+    corpus = Corpus.open(root)
+    config = shaping(model, client_options() | options)
+    config |= {"characters": characters, "prompt": template.text}
+
+    def check(_: Path) -> None:
+        if not overwrite and name in layout.read_manifest(root).get("digests", {}):
+            raise CorpusError(
+                f"{str(root)!r} has digests {name!r} already. Pass --overwrite to replace them."
+            )
+
+    check(root)
+    client = client_of(model, options)
+    client.check()
+    ids = _all_papers(root) if every else _references(corpus, surveys)
+    view = corpus.at("9999-12-31")
+
+    def digests() -> Iterator[list[str] | Failed]:
+        for start in progress(range(0, len(ids), _BATCH), desc="digest", unit="batch"):
+            requests = []
+            for paper in map(view.paper, ids[start : start + _BATCH]):
+                text = text_of(paper.abstract, view.sections(paper.id), characters)
+                requests.append(template.messages(title=paper.title, text=text))
+            yield from ask_many(client, requests, kind.read)  # type: ignore[arg-type]
+
+    place = partial(register_digests, root, corpus.sha256, name)
+    output = layout.digest_directory(root, name)
+    with whole_directory(output, check, manifest=layout.MANIFEST, place=place) as new:
+        manifest = {
+            "format_version": layout.FORMAT_VERSION,
+            "input": name,
+            "corpus": corpus.sha256,
+            "heading": kind.heading,
+            "papers": "all" if every else "references",
+            "config": config,
+            "counts": _write(new, corpus, ids, digests()),
+        }
+        manifest["files"] = list_files(new)
+        write_json(new / layout.MANIFEST, manifest)
+    return manifest
+
+
+def text_of(abstract: str, sections: Iterable[Section], characters: int) -> str:
+    r"""Return abstract, introduction and conclusion (TaxoBench, figure 11), each cut alike.
+
+    >>> text_of("We sort.", [Section("1 Introduction", "Sort."), Section("Data", "X")], 100)
+    'Abstract: We sort.\n\n1 Introduction: Sort.'
+    """
+    parts = [("Abstract", abstract), *(part for part in sections if _SAYS.search(part.heading))]
+    parts = [part for part in parts if part[1].strip()] or [("Abstract", "(none)")]
+    share = characters // len(parts)
+    return "\n\n".join(f"{heading}: {text.strip()}"[:share] for heading, text in parts)
+
+
+def _all_papers(root: Path) -> list[str]:
+    import pyarrow.parquet as pq
+
+    rows = pq.read_table(root / layout.PAPERS, columns=["id", "searchable"]).to_pylist()
+    return [row["id"] for row in rows if row["searchable"]]
+
+
+def _references(corpus: Corpus, surveys: Sequence[str] | int | None) -> list[str]:
+    """Return the references in reach of surveys, in document order."""
+    tasks = TaskSet(corpus)
+    ids = {paper for s in choose_surveys(tasks, surveys) for paper in tasks.gold(s).gains}
+    return sorted(ids, key=lambda paper_id: corpus.document_number(paper_id) or 0)
+
+
+def _write(
+    new: Path, corpus: Corpus, ids: Sequence[str], digests: Iterable[list[str] | Failed]
+) -> dict[str, int]:
+    documents, failures = [], []
+    with StringTableWriter(new / "texts") as texts:
+        for paper_id, digest in zip(ids, digests, strict=True):
+            if isinstance(digest, Failed):
+                failures.append({"id": paper_id, "reason": digest.reason})
+            else:
+                documents.append(corpus.document_number(paper_id))
+                texts.add("\n".join(digest).encode("utf-8", "replace"))
+    if not documents:
+        why = f" {failures[0]['id']}: {failures[0]['reason']}" if failures else ""
+        raise ArenaError(f"no digest was made of {len(ids)} papers.{why} Try another model.")
+    save_array(new / "documents.npy", np.array(documents, np.uint32))
+    (new / "failed.jsonl").write_text("".join(json.dumps(row) + "\n" for row in failures))
+    return {"papers": len(ids), "digests": len(documents), "failed": len(failures)}

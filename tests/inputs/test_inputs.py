@@ -1,0 +1,355 @@
+"""Inputs: their readers, the digests of a corpus, what an episode shows, and runs over them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from helpers import act, call, contents, make_env, playing
+from llm_server import LLMServer, Trouble, last_text
+
+import arena
+from arena.corpus import Corpus
+from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError
+from arena.inputs import INPUTS, read_items
+from arena.inputs.contributions import read_contributions
+from arena.inputs.summary import read_summary
+from arena.llm import LLMError, ParseError
+from arena.testing import audit, check_environment
+from corpus_builder.cli import main
+from corpus_builder.digest import make_digests, text_of
+from corpus_builder.verify import verify
+
+NAME = "arena/Organization-v0"
+GIVEN = ["p:leap", "p:day", "12345", "p:last"]  # of sv:1
+REFERENCES = ["p:leap", "p:day", "p:month", "p:year", "12345", "p:last"]  # of all surveys
+SEARCHABLE = 11
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch, tmp_path):
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def corpus(mini, tmp_path):
+    shutil.copytree(mini, tmp_path / "corpus")
+    return tmp_path / "corpus"
+
+
+def title_in(body):
+    return last_text(body).partition("<title>")[2].partition("</title>")[0]
+
+
+def answer(body):
+    """A summary or a core task with a contribution that name the title; none of one paper."""
+    text = body["messages"][0]["content"]
+    title = text.partition("<title>")[2].partition("</title>")[0]
+    if title == "The Day Before":
+        return "I cannot."
+    kind = {"type": "problem"} if text.startswith("Summarise") else {}
+    item = kind | {"name": f"About {title}", "description": "It is hard."}
+    return json.dumps({"core_task": f"{title} as a task", "contributions": [item]})
+
+
+def options(server, **more):
+    return {"model": "scripted", "base_url": server.url, "store": "answers.db", **more}
+
+
+def digested(corpus, *names, **arguments):
+    with LLMServer(answer) as server:
+        return [make_digests(corpus, name, options(server), **arguments) for name in names]
+
+
+# Readers
+
+
+def test_a_summary_has_items_of_known_types():
+    text = """Sure: {"contributions": [
+        {"type": "Method", "name": "A.", "description": "One\\nline."}, 5, {"type": "method"},
+        {"type": "joke", "name": "x"}, {"name": "", "description": "P", "source_hint": "x"},]}"""
+    assert read_summary(text) == ["Method: A. One line.", "Contribution: P."]
+    assert len(read_summary(json.dumps([{"name": str(n)} for n in range(99)]))) == 10
+    (long,) = read_summary(json.dumps([{"name": "n" * 9_999, "description": "d" * 9_999}]))
+    assert len(long) < 1_300
+    for text in ("no", '{"contributions": 5}', '{"items": []}', "[]", '[{"type": "joke"}]'):
+        with pytest.raises(ParseError):
+            read_summary(text)
+
+
+def test_a_paper_may_claim_no_contribution_but_has_a_core_task():
+    text = '{"core_task": "ranking\\n passages.", "contributions": []}'
+    assert read_contributions(text) == ["Core task: ranking passages."]
+    text = '{"core_task": "x", "contributions": [{"name": "N", "description": "D."}]}'
+    assert read_contributions(text) == ["Core task: x.", "Contribution: N. D."]
+    for text in ("[]", '{"contributions": []}', '{"core_task": ""}', "x" * 99,
+                 json.dumps({"core_task": "word " * 31, "contributions": []})):  # fmt: skip
+        with pytest.raises(ParseError):
+            read_contributions(text)
+    assert read_items([{"name": "A"}], ["b"]) == ["B: A."]
+
+
+def test_the_text_of_a_paper_is_abstract_introduction_and_conclusion():
+    parts = [("Introduction", "a" * 50), ("Method", "b"), ("5 Conclusions", "c"), ("Intro", "d")]
+    sections = [arena.corpus.Section(*part) for part in parts]
+    assert text_of("Abs.", sections, 60) == (
+        f"Abstract: Abs.\n\nIntroduction: {'a' * 6}\n\n5 Conclusions: c"
+    )  # 20 characters each
+    assert text_of(" ", [], 60) == "Abstract: (none)"
+
+
+# Digests
+
+
+def test_digests_of_the_references(corpus):
+    summary, contributions = digested(corpus, "summary", "contributions")
+    counts = {"papers": len(REFERENCES), "digests": len(REFERENCES) - 1, "failed": 1}
+    assert summary["counts"] == contributions["counts"] == counts
+    rows = (corpus / "digest/summary/failed.jsonl").read_text().splitlines()
+    assert [json.loads(row)["id"] for row in rows] == ["p:last"]
+    opened = Corpus.open(corpus)
+    digests = opened.digests("contributions")
+    assert [bool(digests.text(paper)) for paper in REFERENCES] == [True] * 5 + [False]
+    assert digests.text("p:old") == digests.text("nobody") == ""
+    title = "Dense Retrieval with Encoders"
+    assert digests.text("p:day") == (
+        f"Core task: {title} as a task.\nContribution: About {title}. It is hard."
+    )
+    assert not digests.complete
+    assert verify(corpus)["problems"] == {}
+
+
+def test_the_model_reads_a_papers_own_text_and_nothing_else(corpus):
+    with LLMServer(answer) as server:
+        make_digests(corpus, "summary", options(server), characters=1_000)
+    asked = {title_in(body): body for body in server.requests}
+    text = last_text(asked["Dense Retrieval with Encoders"])
+    assert "Abstract: We train encoders for passages.\n\n1 Introduction: Passages matter." in text
+    assert "Two towers" not in text  # the method
+    assert "2020" not in text
+    for title in asked:
+        assert "Review" not in title
+        assert "Survey" not in title
+
+
+def test_the_same_answers_make_the_same_bytes_without_a_server(corpus, tmp_path):
+    digested(corpus, "summary")
+    before = contents(corpus)
+    with pytest.raises(CorpusError, match=r"has digests 'summary' already\. Pass --overwrite"):
+        digested(corpus, "summary")
+    llm = {"model": "scripted", "mode": "replay", "store": "answers.db"}
+    make_digests(corpus, "summary", llm, overwrite=True)
+    assert contents(corpus) == before
+
+
+def test_a_break_keeps_the_answers(corpus):
+    script = [answer, answer, Trouble(401)]
+
+    def breaking(body):
+        return script.pop(0)(body) if callable(script[0]) else script[0]
+
+    with LLMServer(breaking) as server, pytest.raises(LLMError):
+        make_digests(corpus, "summary", options(server, max_parallel=1))
+    assert "digests" not in json.loads((corpus / "manifest.json").read_bytes())
+    assert verify(corpus)["problems"] == {}
+    with LLMServer(answer) as server:
+        make_digests(corpus, "summary", options(server))
+    # Six papers, two of them answered before; the one that fails is asked once more.
+    assert len(server.requests) == len(REFERENCES) - 2 + 1
+
+
+def test_all_papers(corpus):
+    (manifest,) = digested(corpus, "summary", every=True)
+    assert manifest["counts"]["papers"] == SEARCHABLE
+    digests = Corpus.open(corpus).digests("summary")
+    assert digests.complete
+    assert digests.text("p:same")
+    assert not digests.text("s:flag")
+    assert not digests.text("p:null")
+
+
+def test_what_cannot_be_made(corpus, tmp_path, capsys):
+    with LLMServer(lambda body: "No.") as server:
+        with pytest.raises(ArenaError, match=r"no digest was made of 6 papers\. p:leap: There is"):
+            make_digests(corpus, "summary", options(server))
+        for name, llm, message in (
+            ("sumary", {}, "no input named 'sumary'. Did you mean 'summary'"),
+            ("title_abstract", {}, "the input 'title_abstract' has no digests"),
+            ("summary", {"modle": "x"}, "no option 'modle'. Did you mean 'mod"),
+            ("summary", {"model": None}, "which model"),
+        ):
+            with pytest.raises((DataError, UnknownNameError)) as error:
+                make_digests(corpus, name, options(server) | llm)
+            assert message in str(error.value)
+    assert verify(corpus)["problems"] == {}
+
+
+def test_damage_is_found(corpus, capsys):
+    digested(corpus, "summary")
+    file = corpus / "digest/summary/texts.bin"
+    file.write_bytes(file.read_bytes().replace(b"hard", b"easy"))
+    with pytest.raises(CorpusError, match=r"damaged.*arena-corpus digest .*--overwrite"):
+        Corpus.open(corpus).digests("summary")
+    assert main(["verify", str(corpus)]) == 2
+    assert "Make again what is damaged: `arena-corpus digest" in capsys.readouterr().err
+
+
+def test_the_command(corpus, capsys):
+    with LLMServer(answer) as server:
+        words = [f"--llm-option={name}={value}" for name, value in options(server).items()]
+        assert main(["digest", str(corpus), "--input", "summary", "--surveys", "sv:1", *words]) == 0
+    told = capsys.readouterr().out
+    assert "summary of 3 of 4 papers by scripted\nThe others failed" in told
+    assert main(["info", str(corpus)]) == 0
+    assert "summary" in capsys.readouterr().out
+    assert main(["digest", str(corpus), "--input", "summary", *words]) == 2
+    assert "already" in capsys.readouterr().err
+
+
+# Environments
+
+
+def test_an_episode_shows_the_digests_of_its_papers(corpus):
+    digested(corpus, "summary")
+    env = playing(corpus, "sv:1", NAME, show="summary")
+    shown = act(env, "read", paper_id="p:day")
+    assert shown["heading"] == shown["sections"][0] == "Abstract and summary"
+    digest = "Problem: About Dense Retrieval with Encoders. It is hard."
+    assert shown["text"] == f"We train encoders for passages.\n\n{digest}"
+    assert shown["characters"] == len(shown["text"])
+    assert act(env, "read", paper_id="p:leap")["text"].startswith("Problem: About Encoders")
+    # p:year has a digest, as a reference of sv:2; p:last has none, since it failed.
+    for paper in ("p:year", "p:last", "p:old"):
+        shown = act(env, "read", paper_id=paper)
+        assert (shown["heading"], shown["text"]) == ("Abstract", "")
+    assert act(env, "read", paper_id="p:day", section=1)["text"] == "Passages matter."
+    *_, info = env.step(call("finish"))
+    assert info["digests"] == {"shown": 2, "missing": 3}
+
+
+def test_the_usual_input_needs_no_digest(corpus):
+    plain, named = (playing(corpus, "sv:1", NAME, **o) for o in ({}, {"show": "title_abstract"}))
+    action = call("read", paper_id="p:day")
+    assert plain.step(action)[0] == named.step(action)[0]
+    assert plain.step(call("finish"))[4] == named.step(call("finish"))[4]
+
+
+def test_digests_of_references_are_no_labels(corpus):
+    """Where not all papers have a digest, one would tell that a survey cites the paper."""
+    digested(corpus, "summary")
+    for name, arguments in (
+        ("arena/Discovery-v0", {}),
+        ("arena/Survey-v0", {}),
+        (NAME, {"references": "found"}),
+        (NAME, {"references": "found", "found": {"sv:1": ["p:day"]}}),
+    ):
+        with pytest.raises(DataError, match="a digest would be a label"):
+            make_env(corpus, name, show="summary", **arguments)
+    digested(corpus, "summary", every=True, overwrite=True)
+    for name in ("arena/Discovery-v0", "arena/Survey-v0"):
+        env = playing(corpus, "sv:1", name, show="summary")
+        assert act(env, "read", paper_id="p:old")["heading"] == "Abstract and summary"
+        later = act(env, "read", paper_id="p:later")  # it has a digest, and does not exist yet
+        assert later == {"error": "no paper 'p:later' here. Use an id that a search returned."}
+
+
+@pytest.mark.parametrize("show", ["sumary", 5, None, ["summary"]])
+def test_unknown_inputs(mini, show):
+    with pytest.raises(UnknownNameError, match=r"no input named .*summary"):
+        make_env(mini, NAME, show=show)
+
+
+def test_digests_that_were_not_made(mini):
+    with pytest.raises(CorpusError, match=r"has no digests 'summary'\. Make them with `arena-corp"):
+        make_env(mini, NAME, show="summary")
+
+
+def test_a_fourth_input_is_one_file(corpus, tmp_path):
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts/field.txt").write_text("Field of $title? $text")
+    (tmp_path / "field.py").write_text(
+        "from pathlib import Path\n"
+        "from arena.inputs import Input\n"
+        "folder = Path(__file__).parent / 'prompts'\n"
+        "field = Input('It.', 'Abstract and field', lambda text: [f'Field: {text}'], folder)"
+    )
+    with LLMServer(lambda body: "sorting") as server:
+        make_digests(corpus, f"{tmp_path / 'field.py'}:field", options(server))
+    env = playing(corpus, "sv:1", NAME, show="field")
+    assert act(env, "read", paper_id="p:leap")["text"] == "Field: sorting"
+
+
+@pytest.mark.slow
+def test_the_batteries_cover_the_argument(world, tmp_path):
+    corpus = tmp_path / "corpus"
+    shutil.copytree(world, corpus)
+    digested(corpus, "summary")
+    digested(corpus, "contributions", every=True)
+    report = audit(corpus, 600)
+    assert report.findings == []
+    audited = {name for name in report.environments if "show=" in name}
+    assert {name.split()[0] for name in audited if "contributions" in name} >= {
+        "arena/Discovery-v0", NAME, "arena/Survey-v0",
+    }  # fmt: skip
+    assert {name.split()[0] for name in audited if "summary" in name} == {NAME}
+    results = check_environment(NAME, corpus, options={"show": "summary"}, episodes=1)
+    assert [result for result in results if not result.passed] == []
+
+
+def test_an_audit_finds_a_digest_of_the_wrong_paper(corpus, monkeypatch):
+    digested(corpus, "summary", every=True)
+    monkeypatch.setattr(
+        "arena.corpus.digests.Digests.text", lambda self, paper_id: "Problem: another one."
+    )
+    report = audit(corpus, 600, environments=[NAME])
+    assert "text" in report.by_check
+
+
+# Runs
+
+
+def test_a_run_names_its_input(corpus, tmp_path, capsys):
+    digested(corpus, "summary")
+    runs = {}
+    for show in ("title_abstract", "summary"):
+        runs[show] = tmp_path / show
+        arguments = {} if show == "title_abstract" else {"env_options": {"show": show}}
+        arena.run(corpus, "organization", "clustering", runs[show], surveys=["sv:1"], **arguments)
+    manifest = json.loads((runs["summary"] / "manifest.json").read_bytes())
+    assert manifest["environment"]["show"] == "summary"
+    assert manifest["sha256"]["input"] == Corpus.open(corpus).digests("summary").sha256
+    assert (
+        "input" not in json.loads((runs["title_abstract"] / "manifest.json").read_bytes())["sha256"]
+    )
+    entry = json.loads((runs["summary"] / "metrics.json").read_bytes())["per_survey"]["sv:1"]
+    assert entry["digests"] == {"shown": 3, "missing": 1}
+    assert arena.replay(runs["summary"], corpus).difference is None
+    comparison = arena.compare(list(runs.values()))
+    notes = [note for note in comparison.notes if "what an episode shows" in note]
+    assert "title_abstract (title_abstract)" in notes[0]
+
+    # Other digests are another input: the run neither goes on nor is replayed.
+    def other(body):
+        return answer(body).replace("hard", "easy")
+
+    with LLMServer(other) as server:
+        make_digests(corpus, "summary", options(server, store="other.db"), overwrite=True)
+    with pytest.raises(CorpusError, match="another input"):
+        arena.replay(runs["summary"], corpus)
+    with pytest.raises(CorpusError, match="sha256 of input"):
+        arena.run(
+            corpus, "organization", "clustering", runs["summary"], surveys=["sv:1"],
+            env_options={"show": "summary"},
+        )  # fmt: skip
+
+
+def test_inputs_are_listed(capsys):
+    from arena.cli import main as arena_main
+
+    assert arena_main(["list", "inputs", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert list(listed) == INPUTS.names() == ["contributions", "summary", "title_abstract"]
+    assert all(listed.values())

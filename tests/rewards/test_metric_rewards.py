@@ -1,0 +1,132 @@
+"""Any metric as a reward: values by hand, sums, stages, names."""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+import pytest
+from helpers import act, arena_surveys, call, make_env, playing
+
+import arena
+from arena.errors import DataError, UnknownNameError
+from arena.mindmap import MIND_MAP_METRICS, MindMap, evaluate
+from arena.rewards import Progress, make_rewards
+from arena.tasks import TaskSet, ideal_answers
+
+DISCOVERY, ORGANIZATION, SURVEY = (
+    f"arena/{name}-v0" for name in ("Discovery", "Organization", "Survey")
+)
+RHENIUM = {"label": "Dense", "children": [{"label": "Rhenium", "papers": ["p:day"]}]}
+
+
+def test_a_ranking_metric_is_paid_at_the_end(mini):
+    # Gold of sv:1: p:leap, p:day, 12345 and p:last.
+    env = playing(mini, "sv:1", DISCOVERY, reward="gain+recall@2")
+    step = env.step(call("search", query="encoders"))
+    assert step[4]["reward_terms"] == {"gain": 2 / 4, "recall@2": 0.0}
+    step = env.step(call("submit", paper_ids=["p:old", "p:day", "p:leap"]))
+    assert step[4]["reward_terms"] == {"gain": 0.0, "recall@2": 1 / 4}
+    assert step[1] == 1 / 4
+    assert "recall@2" not in step[4]["metrics"]  # the report is the task's
+
+
+@pytest.mark.parametrize(
+    ("children", "paid"),
+    [
+        (["Rhenium"], 0.0),
+        (["Rhenium", "Poultry"], -1 / 3),  # one of 2 + 1 headings to delete
+        ([], -1.0),
+        (None, -1.0),  # nothing is submitted
+    ],
+)
+def test_a_distance_is_paid_as_its_negative(mini, children, paid):
+    env = playing(mini, "sv:1", ORGANIZATION, reward="normalised_tree_edit_distance")
+    finish = call("finish")
+    mind_map = {"label": "Dense", "children": children}
+    *_, info = env.step(finish if children is None else call("organize", mind_map=mind_map))
+    (value,) = info["reward_terms"].values()
+    assert value == pytest.approx(paid)
+    assert not np.signbit(value) or value < 0  # no -0.0
+
+
+def test_every_mind_map_metric_pays_what_it_scores(world):
+    """Of a flat map with half of the papers, compared with `evaluate`."""
+    tasks = TaskSet(world)
+    survey = sorted(arena_surveys(world))[0]
+    papers = list(tasks.gold(survey).gains)
+    half = papers[: len(papers) // 2]
+    children = [{"label": "one", "papers": half[::2]}, {"label": "two", "papers": half[1::2]}]
+    mine = MindMap("x", tuple(MindMap(c["label"], papers=tuple(c["papers"])) for c in children))
+    names = [name for name in MIND_MAP_METRICS.names() if name != "heading_entity_recall"]
+    expected = evaluate(mine, tasks.mind_map(survey), names)
+    env = playing(world, survey, ORGANIZATION, reward="+".join(names))
+    *_, info = env.step(call("organize", mind_map={"label": "x", "children": children}))
+    distances = {name for name in names if "distance" in name or name == "normalised_ted"}
+    assert len(distances) == 5
+    assert info["reward_terms"] == pytest.approx(
+        {name: -value if name in distances else value for name, value in expected.items()}
+    )
+
+
+def test_the_survey_s_own_map_pays_one(world):
+    survey = sorted(arena_surveys(world))[0]
+    answer = ideal_answers("organization", TaskSet(world), survey)["organization"]
+    step = playing(world, survey, ORGANIZATION, reward="ari").step(
+        call("organize", mind_map=answer.to_json())
+    )
+    assert (step[1], step[4]["reward_terms"]) == (1.0, {"ari": 1.0})
+
+
+def test_of_several_stages_that_counts_which_reports_the_metric(mini):
+    env = playing(mini, "sv:1", SURVEY, reward="ndcg@10+precision@1+heading_soft_f1")
+    env.step(call("submit", paper_ids=["p:old", "p:day"]))
+    env.step(call("submit", paper_ids=["p:leap", "p:day", "12345", "p:last"]))
+    *_, info = env.step(call("organize", mind_map=RHENIUM))
+    assert info["reward_terms"] == pytest.approx(
+        {"ndcg@10": 1.0, "precision@1": 0.0, "heading_soft_f1": 1.0}
+    )
+
+
+def test_a_survey_without_labels_pays_nothing(mini):
+    env = playing(mini, "sv:3", DISCOVERY, reward="mrr", surveys=["sv:3"])
+    assert env.step(call("finish"))[4]["reward_terms"] == {"mrr": 0.0}
+    assert make_rewards("ari")[0].terms(Progress(0, 0, 0, 0, 0, 0, True, None)) == {"ari": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("ndgc@10", "no reward named 'ndgc@10'. Did you mean 'ndcg'"),
+        ("gian", "no reward named 'gian'. Did you mean 'gain'"),
+        ("gain+airy", "no reward named 'airy'. Did you mean 'ari'"),
+        ("mrr+mrr", "names one reward twice"),
+        ("recall@0", "cutoff after '@' must be an integer"),
+        ("ari", "ari scores a mind-map, and the task 'discovery' has none"),
+    ],
+)
+def test_wrong_names(mini, name, message):
+    with pytest.raises((DataError, UnknownNameError)) as error:
+        make_env(mini, DISCOVERY, reward=name)
+    assert message in str(error.value).replace("'ari' scores", "ari scores")
+
+
+def test_wrong_kinds_and_options(mini):
+    with pytest.raises(DataError, match="scores a ranking, and the task 'organization' has none"):
+        make_env(mini, ORGANIZATION, reward="gain+recall@100")
+    with pytest.raises(DataError, match="reward ari has no option 'k'"):
+        make_env(mini, ORGANIZATION, reward="ari", reward_options={"ari": {"k": 1}})
+
+
+def test_vectors_and_runs_pay_alike(world, tmp_path):
+    survey = sorted(arena_surveys(world))[0]
+    summary = arena.run(
+        world, "organization", "clustering", tmp_path / "run", surveys=[survey], reward="ari",
+        metrics=["ari"],
+    )  # fmt: skip
+    assert summary["per_survey"][survey]["return"] == summary["mean"]["ari"] != 0
+    assert arena.replay(tmp_path / "run", world).difference is None
+    vectors = gymnasium.make_vec(ORGANIZATION, num_envs=2, corpus=world, reward="gain+v_measure")
+    vectors.reset(seed=0)
+    *_, infos = vectors.step([call("finish")] * 2)
+    assert infos["reward_terms"]["v_measure"].tolist() == [0.0, 0.0]
+    assert act(playing(world, survey, ORGANIZATION, reward="ari"), "finish") == {"submitted": 0}
