@@ -30,7 +30,7 @@ def experiment(
 
     Args:
         config (CONFIG): YAML file, or the name of a shipped configuration: researcharena,
-            taxobench, taxobench-inputs.
+            taxobench.
         corpus (DIR): Corpus that arena-corpus built.
         output (DIR): Directory for runs and tables.
         tables (NAMES): Tables with commas (default: all).
