@@ -12,12 +12,12 @@ import importlib.util
 import io
 import multiprocessing
 import queue
-import signal
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +29,7 @@ import arena
 from arena._internal.cores import cores
 from arena._internal.files import atomic_write, write_json
 from arena._internal.progress import progress
+from arena._internal.signals import block_sigint_in_children
 from arena.cli.app import Parser, print_json, print_table, run_command
 from arena.errors import CorpusError, DataError
 from corpus_builder.build import build
@@ -150,25 +151,21 @@ def _train_all(
             return [_train(s, output, train, test, plan, bar.update) for s in range(seeds)]
         # torch and the engines have threads, which a forked process would lack.
         context = multiprocessing.get_context("spawn")
-        with (
-            context.Manager() as manager,
-            # The parent alone answers Ctrl-C, and ends the others.
-            ProcessPoolExecutor(
-                processes, context, signal.signal, (signal.SIGINT, signal.SIG_IGN)
-            ) as pool,
-        ):
-            told_by = manager.Queue()
-            futures = [
-                pool.submit(_train, seed, output, train, test, plan, told_by.put)
-                for seed in range(seeds)
-            ]
+        with ExitStack() as stack:
+            with block_sigint_in_children():  # this process alone answers Ctrl-C, and ends them
+                played = stack.enter_context(context.Manager()).Queue()
+                pool = stack.enter_context(ProcessPoolExecutor(processes, context))
+                futures = [
+                    pool.submit(_train, seed, output, train, test, plan, played.put)
+                    for seed in range(seeds)
+                ]
             try:
                 while not all(future.done() for future in futures):
                     for future in futures:
                         if future.done():
                             future.result()  # raises an error at once
                     try:
-                        bar.update(told_by.get(timeout=1))
+                        bar.update(played.get(timeout=1))
                     except queue.Empty:
                         continue
             except BaseException:

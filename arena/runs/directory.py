@@ -32,7 +32,7 @@ RUN = OutputKind(
     {"agent": str, "sha256": dict},
     (
         "run.trec", "run.*.trec", "qrels.trec", "mind_maps.jsonl", "pictures/*.svg", "metrics.json",
-        FOUND_FILE, TRAJECTORIES, TIMING,
+        FOUND_FILE, TRAJECTORIES, TIMING, "judgements/*.json",
     ),
 )  # fmt: skip
 _FORM: dict[str, Any] = {

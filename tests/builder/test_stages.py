@@ -94,10 +94,11 @@ def once(self, name, work, once=base.Steps.once):
     if name in self.done:
         return once(self, name, work)
     left -= 1
-    if left == 0 and when == "before":
+    last = left == 0
+    if last and when == "before":
         os.kill(os.getpid(), signal.SIGKILL)
     value = work()
-    if left == 0:
+    if last:
         os.kill(os.getpid(), signal.SIGKILL)
     return once(self, name, lambda: value)
 base.Steps.once = once
@@ -109,11 +110,14 @@ run_stages(plan("toy", ToyRelease({release!r}), {output!r}, config, workers=1, m
 @pytest.mark.slow
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_sigkill_at_every_step(toy: ToyRelease, built: Path, tmp_path: Path, when: str) -> None:
-    """A build that is killed at its third step, then at the third that is left, and so on, ends."""
+    """A build that is killed at its fourth step, then at the fourth that is left, and so on, ends.
+
+    Three may be parts of one another, and of these only the innermost is done for good.
+    """
     killed = 0
     while True:
         code = DIE.format(
-            tests=str(Path(__file__).parents[1]), number=3,
+            tests=str(Path(__file__).parents[1]), number=4,
             when=when, config=CONFIG, release=str(toy._directory), output=str(tmp_path / "c"),
         )  # fmt: skip
         result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -169,7 +169,11 @@ def test_figures_stand_beside_their_tables(world, tmp_path):
 def test_the_experiment_of_taxobench_plays_without_a_model(world, tmp_path):
     output = tmp_path / "out"
     found = arena.run_experiment(
-        "taxobench", world, output, agents=["clustering", "scout", "random", "oracle"], surveys=2
+        "taxobench",
+        world,
+        output,
+        surveys=2,
+        agents=["clustering", "organizer", "scout", "random", "oracle"],
     )
     rows = {
         (name, row[0]): dict(zip(block["header"], row, strict=True))
@@ -178,7 +182,8 @@ def test_the_experiment_of_taxobench_plays_without_a_model(world, tmp_path):
         if block["name"] != "paper"
         for row in block["rows"]
     }
-    assert float(rows["bottom-up", "Clustering"]["Recall"]) == 1.0
+    for label in ("Clustering", "Organizer"):
+        assert float(rows["bottom-up", label]["Recall"]) == 1.0
     assert float(rows["bottom-up", "Ceiling"]["ARI"]) == 1.0
     assert float(rows["deep-research", "Ceiling of search"]["Recall"]) == 1.0
     search, scout = (

@@ -97,7 +97,10 @@ def test_another_run_is_not_overwritten(world, title_run, tmp_path):
     with pytest.raises(CorpusError, match="differs in surveys"):
         arena.run(world, "discovery", "title", output)
     assert run_contents(output) == before
+    (output / "judgements").mkdir()
+    (output / "judgements" / "taxobench.json").write_text("{}")  # of the run that goes
     arena.run(world, "discovery", "title", output, overwrite=True)
+    assert not (output / "judgements" / "taxobench.json").exists()
     assert run_contents(output) == run_contents(title_run)
 
 
