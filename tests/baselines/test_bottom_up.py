@@ -258,8 +258,8 @@ def test_characters_make_batches_too(graphs, tmp_path):
         return json.dumps({f"H{number}": [number] for number in numbers(body)})
 
     with LLMServer(script) as server:
-        play(graphs, tmp_path / "run", server, max_characters=2030)
-        # The second paper alone has 2,026: a line of 12, and 14 before the abstract.
+        play(graphs, tmp_path / "run", server, max_characters=6030)
+        # The second paper alone has 6,026: a line of 12, and 14 before the abstract.
         assert [numbers(body) for body in server.requests] == [[1, 3, 4, 5, 6], [2]]
     assert sorted(submitted(tmp_path / "run")) == [f"H{number}" for number in range(1, 7)]
 
