@@ -7,6 +7,7 @@ from typing import Any
 
 from arena._internal.files import sha256_file, write_json
 from arena.cli.app import print_json, print_table, printable, resumable
+from arena.errors import DataError
 
 SUMMARY = "Let a language model score mind-maps on a rubric, and compare it with people."
 EXAMPLE = "arena judge agreement runs/clustering --human scores.jsonl"
@@ -85,6 +86,8 @@ def agreement(
     path = Path(judgements)
     if path.is_dir():
         path = path / "judgements" / f"{rubric}.json"
+        if not path.is_file():
+            raise DataError(f"{judgements!r} has no {path.name}. Make it with `arena judge run`.")
     judged = read_judgements(path)
     result = compare(judged, read_human(human, judged))
     if json:
