@@ -135,7 +135,7 @@ def test_more_bad_input(clustering_run, world, title_run, capsys):
         assert judge(title_run, world, server) == 2
     assert "submits no mind-map" in capsys.readouterr().err
     assert main(["judge", "agreement", run, "--human", "human.jsonl"]) == 2
-    assert "judgements/taxobench.json': No such file" in capsys.readouterr().err
+    assert "has no taxobench.json. Make it with `arena judge run`" in capsys.readouterr().err
     manifest = str(clustering_run / "manifest.json")
     assert main(["judge", "agreement", manifest, "--human", "human.jsonl"]) == 2
     assert "holds no judgements" in capsys.readouterr().err
