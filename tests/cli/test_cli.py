@@ -215,7 +215,7 @@ def test_list(world, capsys):
     assert main(["list", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {
-        "agents", "encoders", "environments", "extractors", "metrics", "mind-map-formats",
+        "agents", "encoders", "environments", "extractors", "inputs", "metrics", "mind-map-formats",
         "mind-map-metrics", "retrievers", "rewards", "rubrics", "suites", "tasks", "tools",
     }  # fmt: skip
     assert {"title", "random", "clustering", "oracle"} <= set(found["agents"])

@@ -165,8 +165,9 @@ class _Blocks:
             for block in range(self._count):
                 postings = load_array(self._path("postings", block), np.int64)
                 low, high = np.searchsorted(postings, [first << 32, last << 32])
+                # Copies, so that no file of a block stays open: there may be thousands.
                 parts.append(np.array(postings[low:high]))
-                tfs.append(load_array(self._path("tfs", block))[low:high])
+                tfs.append(np.array(load_array(self._path("tfs", block))[low:high]))
             gathered = np.concatenate(parts)
             order = np.argsort(gathered, kind="stable")  # nearly sorted, in runs
             yield gathered[order], np.concatenate(tfs)[order]
