@@ -13,7 +13,7 @@ from types import CodeType
 from typing import Any
 
 _ROOT = Path(__file__).parents[1]
-ELSEWHERE = ("cli", "command_line.py", "results", "check", "audit", "testing")
+ELSEWHERE = ("cli", "judging", "results", "suites", "testing")
 """Rooms of `arena` that no run, replay or score imports, so that they cannot change its result."""
 
 _SCHEMAS = _ROOT / "tools"

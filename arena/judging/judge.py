@@ -31,7 +31,7 @@ class Judgements:
             ``failed``, why the judgement is missing.
         judge: Fields of every request, the model's name among them; ``prompt_sha256``; ``total`` of
             calls, tokens and dollars.
-        sha256: Hashes of the corpus, the task set and the run that were judged.
+        sha256: Hashes of the corpus, the task set and the run that were judged, and of the code.
     """
 
     rubric: str

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena._internal.code import code_sha256
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.judging.judge import Judgements, judge
@@ -77,5 +78,5 @@ def judge_run(
     }
     if not pairs:
         raise DataError(f"no survey of {str(run)!r} has a mind-map of its own to judge beside.")
-    hashes[TRAJECTORIES] = files[TRAJECTORIES]
+    hashes |= {TRAJECTORIES: files[TRAJECTORIES], "code": code_sha256(rooms=("judging",))}
     return replace(judge_pairs(rubric, pairs, client, prompt), sha256=hashes)

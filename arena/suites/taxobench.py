@@ -111,7 +111,7 @@ def score_predictions(
         settings["judge"] = {**judged.judge, **judged.counts}
         if missing := judged.counts["missing"]:
             problems.append(f"The judge gave no readable answer for {missing} surveys.")
-    settings["code"] = code_sha256()
+    settings["code"] = code_sha256(rooms=("judging", "suites"))
     return Evaluation(
         means, surveys, [name for name in gold if name not in trees], problems, settings
     )

@@ -110,8 +110,8 @@ def test_the_agent_organizes_the_starting_papers(world, tmp_path):
     maps = [json.loads(line) for line in lines]
     assert len(maps) == 3
     for entry in maps:
-        tree, told = read_mind_map(entry["mind_map"])
-        assert not told and all(not node.papers for node in tree.nodes() if node.children)
+        tree, repairs = read_mind_map(entry["mind_map"])
+        assert not repairs and all(not node.papers for node in tree.nodes() if node.children)
     assert Organizer().notes()["encoder"]["model"].startswith("wordllama")
     with pytest.raises(UnknownNameError, match="Did you mean 'static'"):
         Organizer(encoder="statc")

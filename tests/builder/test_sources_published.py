@@ -182,9 +182,9 @@ def test_a_guessed_date_is_marked_wherever_a_survey_is_scored(tmp_path, papers, 
     corpus, run = str(tmp_path / "corpus"), str(tmp_path / "run")
     options += ["--guess-dates", "--listed-papers", "--output", corpus]
     assert main(["build", "taxobench", *options]) == 0
-    told = capsys.readouterr().out
-    assert "1 from a guess by the latest reference" in told
-    assert "1 dated by the surveys that list them, 1 added" in told
+    printed = capsys.readouterr().out
+    assert "1 from a guess by the latest reference" in printed
+    assert "1 dated by the surveys that list them, 1 added" in printed
     survey = TaskSet(corpus).survey("taxobench:2")
     assert survey.date_guessed and survey.date == "2019-04-01"
     paper = arena.Corpus.open(corpus).at("2019-04-01").paper("t:woods")
@@ -193,14 +193,14 @@ def test_a_guessed_date_is_marked_wherever_a_survey_is_scored(tmp_path, papers, 
     note = "† The date of 1 survey is guessed: taxobench:2."
     play = ["--corpus", corpus, "--task", "organization", "--agent", "clustering"]
     assert arena_main(["run", *play, "--output", run]) == 0
-    told = capsys.readouterr().out
-    assert "Mean over 1 of 1 surveys† (" in told and note in told
+    printed = capsys.readouterr().out
+    assert "Mean over 1 of 1 surveys† (" in printed and note in printed
     assert arena_main(["list", "surveys", "--corpus", corpus]) == 0
     assert "2019-04-01†" in capsys.readouterr().out
     page = tmp_path / "page.html"
     assert arena_main(["compare", run, "--corpus", corpus, "--html", str(page)]) == 0
-    told = capsys.readouterr().out
-    assert "Mean scores of the task organization †" in told and note in told
+    printed = capsys.readouterr().out
+    assert "Mean scores of the task organization †" in printed and note in printed
     html = page.read_text()
     assert "<td>2019-04-01†</td>" in html and note in html
     output = tmp_path / "experiment"
@@ -211,7 +211,7 @@ def test_a_guessed_date_is_marked_wherever_a_survey_is_scored(tmp_path, papers, 
     }  # fmt: skip
     found = arena.run_experiment(config, corpus, output)
     notes = found["tables"]["T"]["notes"]
-    assert any(told.startswith(note) for told in notes)
+    assert any(sentence.startswith(note) for sentence in notes)
     assert notes[-1] == "2 papers have a guessed date, which tells that surveys list them."
     assert "## Table T†. Maps." in (output / "tables.md").read_text()
     assert r"\caption{Maps†.}" in (output / "tables.tex").read_text()

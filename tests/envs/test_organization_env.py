@@ -211,9 +211,9 @@ def test_organize_counts_how_papers_are_filed(mini):
             },
         ],
     }
-    told = act(playing(mini, "sv:1", NAME), "organize", mind_map=tree)
+    answer = act(playing(mini, "sv:1", NAME), "organize", mind_map=tree)
     counts = {"in_one_leaf": 1, "in_several": 1, "at_inner": 2, "left_out": 1}
-    assert told == {"organized": 3, "filed": counts}
+    assert answer == {"organized": 3, "filed": counts}
     alone = playing(mini, "sv:1", NAME, references="found")  # which begins with no papers
     assert act(alone, "organize", mind_map=tree)["filed"] == counts | {"left_out": 0}
 

@@ -201,8 +201,8 @@ def test_the_command(corpus, capsys):
     with LLMServer(answer) as server:
         words = [f"--llm-option={name}={value}" for name, value in options(server).items()]
         assert main(["digest", str(corpus), "--input", "summary", "--surveys", "sv:1", *words]) == 0
-    told = capsys.readouterr().out
-    assert "summary of 3 of 4 papers by scripted\nThe others failed" in told
+    printed = capsys.readouterr().out
+    assert "summary of 3 of 4 papers by scripted\nThe others failed" in printed
     assert main(["info", str(corpus)]) == 0
     assert "summary" in capsys.readouterr().out
     assert main(["digest", str(corpus), "--input", "summary", *words]) == 2

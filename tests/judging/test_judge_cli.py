@@ -59,7 +59,7 @@ def test_a_run_is_judged_and_compared_with_people(clustering_run, world, capsys)
     assert Path("again.json").read_bytes() == first
     found = json.loads(capsys.readouterr().out)
     assert found == json.loads(first)
-    assert found["sha256"].keys() == {"corpus", "tasks", "trajectories.jsonl"}
+    assert found["sha256"].keys() == {"corpus", "tasks", "trajectories.jsonl", "code"}
     # The run is still the run: it replays, and its command finds it finished.
     assert main(["replay", str(clustering_run), "--corpus", str(world)]) == 0
     before = {p.name: p.read_bytes() for p in clustering_run.iterdir() if p.is_file()}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn_metrics
 
 from arena.mindmap import MindMap, evaluate
-from arena.mindmap.metrics.node_soft import node_soft_f1
+from arena.mindmap.metrics.node_soft_f1 import node_soft_f1
 from arena.mindmap.metrics.normalised_ted import normalised_ted
 from arena.mindmap.metrics.sem_path import path_score
 
@@ -42,7 +42,7 @@ GOLD = MindMap("a", (leaf("b", "123"), leaf("c", "45")))
         (GOLD, [1, 1, 1, 1, 1, 1]),
         (MindMap("a"), [0, 0, 0, 0, 0, 0]),
         (MindMap("a", (leaf("b", "xy"),)), [0, 0, 0, 0, 0, 0]),
-        # All in one group: h = 0, c = 1, and no pair is told apart.
+        # All in one group: h = 0, c = 1, and all pairs are together.
         (MindMap("a", (leaf("b", "12345"),)), [1, 1, 0, 0, 1, 0]),
         # 1 twice (the first place counts), 5 left out, x unknown: groups 123 | 4 | 5.
         # Pairs together: gold 3 + 1, predicted 3, both 3; expected 3 x 4 / 10 = 1.2.

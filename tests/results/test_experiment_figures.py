@@ -134,7 +134,7 @@ def test_too_few_runs_have_no_trend():
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"figures.1.table": "U"}, r"figures.1.table: no such table"),
         ({"figures.1.metrics": ["S"]}, r"figures.1.metrics: the table has no metric 'S'"),
@@ -144,8 +144,8 @@ def test_too_few_runs_have_no_trend():
         ({"figures.2.y": ""}, r"figures.2.y: the table has no metric ''"),
     ],
 )
-def test_figures_that_cannot_be_drawn_are_refused(changes, told):
-    with pytest.raises(DataError, match=told):
+def test_figures_that_cannot_be_drawn_are_refused(changes, message):
+    with pytest.raises(DataError, match=message):
         read_experiment(copy.deepcopy(CONFIG), changes)
 
 

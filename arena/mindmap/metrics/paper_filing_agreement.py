@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from arena.mindmap.metrics import MIND_MAP_METRICS
-from arena.mindmap.metrics.paper_filing import first_places
+from arena.mindmap.metrics._filing import first_places
 from arena.mindmap.tree import MindMap
 
 
