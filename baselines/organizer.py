@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Organizer", "arrange", "best_cut", "likeness", "paper_vectors"]
 
 # The logarithm of the odds that two papers are under one heading is SLOPE * likeness + BIAS: a
-# logistic regression on the pairs of papers that people cite in the sections of 22 surveys.
+# logistic regression on the pairs of papers that people cite in the sections of surveys.
 # `python -m benchmarks organizer` fits and tests it; no survey of TaxoBench is among them.
 SLOPE = 0.43
 BIAS = -2.05

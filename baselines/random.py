@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from arena.agents import AGENTS, Action, Agent, Known, Observation, result_of
+from arena.report.listing import listing
 from baselines.parts.phrases import phrases
 
 _FIRST_WORDS = ("analysis", "approach", "data", "method", "model", "new", "results", "study")
@@ -27,7 +28,7 @@ class Random(Agent):
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
         self._random = random.Random(seed)
-        self._seen: dict[str, str] = {}
+        self._seen: dict[str, Known] = {}
         self._chosen: list[str] = []
         self._words = list(_FIRST_WORDS)
         self._searches = 0
@@ -35,8 +36,8 @@ class Random(Agent):
     def act(self, observation: Observation) -> Action:
         """Search for a random word of the titles so far; after ten searches submit a random sample.
 
-        A mind-map is a random tree over frequent terms of the titles of the starting papers, of
-        the papers submitted last, or else of such a sample.
+        A report lists the sample. A mind-map is a random tree over frequent terms of the titles of
+        the starting papers, of the papers submitted last, or else of such a sample.
         """
         organizing = observation["stage"] == "organization"
         self._look(observation)
@@ -50,19 +51,23 @@ class Random(Agent):
         self._chosen = self._random.sample(list(self._seen), min(_SUBMITTED, len(self._seen)))
         if organizing:
             return self._organize(observation)
+        if observation["stage"] == "report":
+            papers = [self._seen[paper_id][:3] for paper_id in self._chosen]
+            text = listing(observation["topic"], papers)
+            return {"tool": "submit_report", "arguments": {"text": text}}
         return {"tool": "submit", "arguments": {"paper_ids": self._chosen}}
 
     def _look(self, observation: Observation) -> None:
         result = result_of(observation)
         for paper in (*result.get("references", ()), *result.get("hits", ())):
-            self._seen[paper["id"]] = paper["title"]
+            self._seen[paper["id"]] = Known(paper["id"], paper["title"], paper["date"])
             self._words.extend(paper["title"].split())
         self._chosen = [paper["id"] for paper in result.get("references", ())] or self._chosen
 
     def _organize(self, observation: Observation) -> Action:
         if not self._chosen:
             return {"tool": "finish", "arguments": {}}
-        papers = [Known(paper_id, self._seen[paper_id]) for paper_id in self._chosen]
+        papers = [self._seen[paper_id] for paper_id in self._chosen]
         mind_map = random_tree(papers, observation["topic"], self._random)
         return {"tool": "organize", "arguments": {"mind_map": mind_map}}
 

@@ -26,7 +26,8 @@ class React(LLMAgent):
     episode without an answer, and lowers the `k` of a search whose hits might not fit. It submits
     the papers that the model selected, or else all papers shown, when the steps run out, a limit
     is reached, the model calls no tool, or all its calls are refused: ``stopped`` is ``"steps"``,
-    the limit, ``"silent"`` or ``"budget"``.
+    the limit, ``"silent"`` or ``"budget"``. As a report it then submits the sections that the model
+    wrote, or else a list of those papers.
 
     Args:
         seed: Seed of the episode.
@@ -119,7 +120,8 @@ class React(LLMAgent):
         return self._desk
 
     def _say(self, template: str, desk: Desk) -> None:
-        budget = ", ".join(f"{left} {name}" for name, left in desk.budget.items())
+        names = {"written": "characters to write"}
+        budget = ", ".join(f"{left} {names.get(name, name)}" for name, left in desk.budget.items())
         values = {"task": self._task, "budget": budget}
         if template == "begin":
             values |= {"topic": desk.topic, "cutoff": desk.cutoff}

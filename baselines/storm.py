@@ -1,4 +1,4 @@
-"""STORM: a language model asks and answers from several perspectives, then writes an outline."""
+"""STORM: a model asks and answers from several perspectives, then writes outline and report."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from arena.mindmap.tree import MAX_HEADINGS
 from arena.text import analyze
 from baselines.parts.asking import line, listed
 from baselines.parts.asking import queries as queries_in
+from baselines.parts.writing import WRITING, Part, parts_of, section, section_in, write_report
 
 T = TypeVar("T")
 
@@ -44,6 +45,8 @@ TALKS = 40_000
 """Most characters of all conversations together when the outline is refined."""
 PAPERS = 30
 """Most papers that an answer is made from."""
+NOTES = 5
+"""Most questions and answers from which a section of a report is written."""
 
 _IN_FULL = 4  # last turns whose answers the next question is based on, as in STORM
 
@@ -238,11 +241,18 @@ class Storm(LLMAgent):
 
     A conversation ends if its question cannot be read; without queries the question is searched
     for; without an answer the conversation continues. If a refined outline cannot be read, the
-    draft is submitted. Without any hit the agent searches for the topic, as `title` does.
+    draft is submitted.
+
+    A report has a section for each heading of the outline below the title. It is written from the
+    papers whose titles share most words with its headings, and from the questions and answers
+    that do; then each section is polished between its neighbours, and the model writes an
+    introduction. STORM polishes the whole article in one request, which few models can hold.
+
+    Without any hit the agent searches for the topic, as `title` does.
 
     With the default options an episode makes at most 33 requests (for a ranking alone),
-    39 (with an outline) or 27 (with starting papers), and 37 searches; a request whose answer
-    cannot be read is repeated once.
+    39 (with an outline), 27 (with starting papers) or 60 (for a report), and 37 searches; a
+    request whose answer cannot be read is repeated once.
 
     Args:
         seed: Seed of the episode.
@@ -254,6 +264,8 @@ class Storm(LLMAgent):
         abstracts: Abstracts to read for an answer, 0 to 100, the best hits first; only with steps
             that no later search needs.
         related: Titles from which the model derives perspectives, 1 to 100.
+        sections: Most sections of a report, 1 to 20.
+        cited: Most papers from which a section is written, 1 to 100.
         options: Options of `LLMAgent`.
 
     Raises:
@@ -268,6 +280,8 @@ class Storm(LLMAgent):
         "answer": Fields(("question", "papers"), ("topic", "cutoff")),
         "draft": Fields(("topic",), ("cutoff",)),
         "refine": Fields(("topic", "conversations"), ("cutoff", "draft")),
+        **WRITING,
+        "lead": Fields(("report",), ("topic", "cutoff")),
     }
 
     def __init__(
@@ -279,6 +293,8 @@ class Storm(LLMAgent):
         k: int = 10,
         abstracts: int = 3,
         related: int = 20,
+        sections: int = 10,
+        cited: int = 20,
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
@@ -288,6 +304,8 @@ class Storm(LLMAgent):
         self._k = whole("k", k, 1, 100)
         self._abstracts = whole("abstracts", abstracts, 0, 100)
         self._related = whole("related", related, 1, 100)
+        self._sections = whole("sections", sections, 1, 20)
+        self._cited = whole("cited", cited, 1, 100)
         self._talks: list[Talk] = []
         self._related_papers: list[str] = []
         self._hits: dict[str, list[str]] = {}  # query -> hits, in the order of the searches
@@ -325,6 +343,27 @@ class Storm(LLMAgent):
             values = _about(desk) | {"draft": draft or "(none)", "conversations": said}
             desk.mind_map = self.ask("refine", read, **values) or desk.mind_map
 
+    def report(self, desk: Desk) -> Steps[None]:
+        """Hold the conversations, refine the outline, and write a section for each heading."""
+        yield from self.discover(desk)
+        yield from self.organize(desk)
+        found = [desk.papers[paper_id] for paper_id in desk.ranking]
+        turns = [turn for talk in self._talks for turn in talk.turns]
+        said = [Known(str(n), f"{turn.question} {turn.answer}") for n, turn in enumerate(turns)]
+        parts = []
+        for heading, points in parts_of(desk.mind_map or "", self._sections):
+            wanted = f"{heading} {points}"
+            about = [turns[int(turn.id)] for turn in closest(said, wanted, NOTES)]
+            notes = "\n".join(f"Question: {question}\nAnswer: {text}" for question, text in about)
+            papers = [paper.id for paper in closest(found, wanted, self._cited)]
+            parts.append(Part(heading, points, papers, notes))
+        yield from write_report(self, desk, desk.mind_map or "", parts)
+        if desk.report:
+            lead = self.ask("lead", section_in, **_about(desk), report=desk.report[:TALKS])
+            if lead:
+                title, _, rest = desk.report.partition("\n\n")
+                desk.report = f"{title}\n\n{section('Introduction', lead, [])}{rest}"
+
     def notes(self) -> dict[str, Any]:
         """Return those of `LLMAgent`, and ``perspectives``."""
         return super().notes() | {"perspectives": [talk.perspective for talk in self._talks]}
@@ -340,7 +379,7 @@ class Storm(LLMAgent):
         talks, questions = [talk for talk in talks if not talk.over], [q for q in said if q]
         papers = yield from self._papers_for(desk, questions)
         names = {tool["function"]["name"] for tool in self.tools}
-        if not later and desk.stage != "organization" and names and "organize" not in names:
+        if not later and names and names.isdisjoint(("organize", "submit_report")):
             return  # nobody reads the answers
         searches = 0 if desk.given else later * len(talks) * self._queries
         for paper_id in chain(*(ids[: self._abstracts] for ids in papers)):

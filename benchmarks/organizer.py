@@ -13,6 +13,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,11 +25,13 @@ from sklearn.metrics import adjusted_rand_score
 from arena.agents import Known
 from arena.encoders import make_encoder
 from arena.mindmap import MindMap, read_mind_map
+from arena.report import Report, ReportSection, read_report
+from arena.text.identifiers import title_key
 from baselines.clustering import cluster
 from baselines.organizer import arrange, likeness, paper_vectors
 from baselines.random import random_tree
 from benchmarks.report import table
-from corpus_builder.records import title_key
+from corpus_builder.sources.bloom_eval import find_citations, write_article
 
 _SAMPLES, _PAPERS = 6, 50
 _LEAST_PAPERS, _LEAST_SECTIONS, _SHARE = 38, 6, 0.6
@@ -38,9 +41,6 @@ _ANY_SURVEY = re.compile(
     "open (problem|question|issue)|contribut|trend|timeline|opportunit",
     re.IGNORECASE,
 )
-_AUTHORS = r"([A-Z][\w'’´\-]+)(?: et al\.?,?|,? (?:and|&) [A-Z][\w'\-]+,?|,)?[\s;,(]*"
-_YEAR = r"((?:19|20)\d\d)"
-_NUMBERS = r"\d{1,4}(?:\s*[-–]\s*\d{1,4})?"
 
 
 class Sample(NamedTuple):
@@ -58,14 +58,14 @@ def samples(data: Path) -> list[Sample]:
     A paper without an abstract gets that of ``papers.jsonl.gz``, if there is one with its title.
     """
     drawn = []
-    for name, topic, text, listed in [*_bloom_eval(data), *_reports(data)]:
-        filed = _filed(text, listed)
+    for name, report, listed in chain(_bloom_eval(data), _reports(data)):
+        filed = {key: section for key, section in _filed(report).items() if key in listed}
         if len(filed) < _LEAST_PAPERS or len(set(filed.values())) < _LEAST_SECTIONS:
             continue
         for seed in range(_SAMPLES if len(filed) > _PAPERS else 1):
             chosen = random.Random(seed).sample(sorted(filed), min(_PAPERS, len(filed)))
-            papers = [Known(str(n), listed[n][0], abstract=listed[n][1]) for n in chosen]
-            drawn.append(Sample(name, topic, papers, [filed[n] for n in chosen]))
+            papers = [Known(key, listed[key][0], abstract=listed[key][1]) for key in chosen]
+            drawn.append(Sample(name, report.title, papers, [filed[key] for key in chosen]))
     return drawn
 
 
@@ -162,26 +162,17 @@ def _nearest(vectors: NDArray[np.float64], sections: list[str]) -> list[str]:
     return nearest
 
 
-Listed = dict[int, tuple[str, str, str, str]]
-"""Title, abstract, first author and year of the reference of each number."""
-
-
-def _bloom_eval(data: Path) -> Iterator[tuple[str, str, str, Listed]]:
+def _bloom_eval(data: Path) -> Iterator[tuple[str, Report, dict[str, tuple[str, str]]]]:
     for folder in sorted(data.glob("bloom_eval/*/human")):
-        listed = {}
-        for key, record in json.loads((folder / "reference.json").read_text()).items():
-            author, *_ = record.get("authors") or [""]
-            year, *_ = [*re.findall(_YEAR, str(record.get("date"))), ""]
-            if record.get("title"):
-                listed[int(key.split("_")[1])] = (
-                    record["title"], record.get("abs") or "", author, year
-                )  # fmt: skip
-        text = "\n".join(json.loads((folder / "content.json").read_text()))
-        topic = json.loads((folder / "expert_article.json").read_text())["title"]
-        yield folder.parent.name, topic, text, listed
+        records = list(json.loads((folder / "reference.json").read_text()).values())
+        article = json.loads((folder / "expert_article.json").read_text())
+        citations = find_citations(records, article["reference"], article["context"])
+        text = write_article(article["title"], citations, [str(n) for n in range(len(records))])
+        papers = {str(n): (of["title"], of.get("abs") or "") for n, of in enumerate(records)}
+        yield folder.parent.name, read_report(text, ["pandoc"]), papers
 
 
-def _reports(data: Path) -> Iterator[tuple[str, str, str, Listed]]:
+def _reports(data: Path) -> Iterator[tuple[str, Report, dict[str, tuple[str, str]]]]:
     abstracts = {}
     with gzip.open(data / "papers.jsonl.gz", "rt", encoding="utf-8") as lines:
         for line in lines:
@@ -189,76 +180,36 @@ def _reports(data: Path) -> Iterator[tuple[str, str, str, Listed]]:
             if record.get("abstract"):
                 abstracts[title_key(record["title"])] = record["abstract"]
     for path in sorted(data.glob("reports/HumanSurvey/*.md")):
-        text, _, references = path.read_text(encoding="utf-8").rpartition("## R")
-        entries = dict(enumerate(_entries(references)))
-        if "[1]" in references[:20]:
-            parts = re.split(r"\[(\d+)\]\s", references)
-            entries = {int(n): e for n, e in zip(parts[1::2], parts[2::2], strict=True)}
-        listed: Listed = {}
-        for number, entry in entries.items():
-            entry = re.sub(r"(\w)- (\w)", r"\1-\2", " ".join(entry.split()))
-            title = (
-                re.search(r'[“"](.+?)[,.?]?[”"]', entry)
-                or re.search(rf"\b{_YEAR[1:-1]}[a-z]?\. (.+?[.?!])\s", f"{entry} ")
-                or re.search(r"[a-z)\]]\. ([A-Z].{12,}?)[.?] ", entry)
-            )
-            if title and 12 <= len(title[1]) <= 250:
-                years, author = (
-                    re.findall(_YEAR, entry),
-                    re.match(r"[^,.]*?([\w'’-]+)(?:,| and |\.)", entry),
-                )
-                listed[number] = (
-                    title[1].rstrip("."), abstracts.get(title_key(title[1]), ""),
-                    author[1] if author else "", years[-1] if years else "",
-                )  # fmt: skip
-        yield path.stem, text.lstrip("# ").partition("\n")[0], text, listed
+        report = read_report(path)
+        yield (
+            path.stem,
+            report,
+            {
+                entry.key: (entry.title, abstracts.get(title_key(entry.title), ""))
+                for entry in report.references
+                if entry.text and entry.title
+            },
+        )
 
 
-def _entries(references: str) -> Iterator[str]:
-    for paragraph in re.split(r"\n\s*\n", references):
-        many = len(paragraph) > 400
-        yield from re.split(r"(?<=\d{4}\.)\s(?=[A-Z])", paragraph) if many else [paragraph]
-
-
-def _filed(text: str, listed: Listed) -> dict[int, str]:
-    """Return the section of each paper; of three styles of citation the most frequent counts."""
-    counts: dict[int, Counter[str]] = {}
-    pieces = re.split(r"(?m)^(#+) +(.*)$", text)
-    path: list[tuple[int, str]] = []
-    styles = [list(style(text, listed)) for style in _STYLES]
-    cited = _STYLES[max(range(3), key=lambda n: len(styles[n]))]
-    for marks, heading, body in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
-        path = [*(above for above in path if above[0] < len(marks)), (len(marks), heading.strip())]
-        names = [name for _, name in path]
-        if any(map(_ANY_SURVEY.search, names[1:] or names)):
-            continue
-        for number in cited(body, listed):
-            counts.setdefault(number, Counter())[" / ".join(names[1:] or names)] += 1
-    common = {number: count.most_common(1)[0] for number, count in counts.items()}
-    return {n: s for n, (s, times) in common.items() if times >= _SHARE * counts[n].total()}
-
-
-def _numbers(text: str, listed: Listed, left: str = r"\[", right: str = r"\]") -> Iterator[int]:
-    for group in re.findall(rf"{left}({_NUMBERS}(?:\s*[,;]\s*{_NUMBERS})*){right}", text):
-        for part in re.split(r"[,;]", group):
-            first, *last = map(int, re.split("[-–]", part))
-            yield from (n for n in range(first, (last or [first])[0] + 1) if n in listed)
-
-
-def _in_parentheses(text: str, listed: Listed) -> Iterator[int]:
-    return _numbers(text, listed, r"\(", r"\)")
-
-
-def _names(text: str, listed: Listed) -> Iterator[int]:
-    known = {
-        (title_key(name), year): number
-        for number, (_, _, author, year) in reversed(listed.items())
-        for name in author.split()
-    }
-    for match in re.finditer(rf"{_AUTHORS}({_YEAR}[a-z]?(?:, ?{_YEAR}[a-z]?|, ?[a-z]\b)*)", text):
-        for year in re.findall(_YEAR, match[2]):
-            if (title_key(match[1]), year) in known:
-                yield known[title_key(match[1]), year]
-
-
-_STYLES = (_numbers, _in_parentheses, _names)
+def _filed(report: Report) -> dict[str, str]:
+    """Return the section of each reference that has one, by key."""
+    counts: dict[str, Counter[str]] = {}
+    path: list[ReportSection] = []
+    names = []
+    for section in report.sections:
+        numbered = section.heading[:1].isdigit()  # "1 Introduction" is not below "Abstract"
+        path = [
+            above
+            for above in path
+            if above.level < section.level and numbered <= above.heading[:1].isdigit()
+        ]
+        path.append(section)
+        names.append([above.heading for above in path])
+    for statement in report.statements:
+        of = names[statement.section]
+        if not any(map(_ANY_SURVEY.search, of)):
+            for key in statement.citations:
+                counts.setdefault(key, Counter())[" / ".join(of)] += 1
+    common = {key: count.most_common(1)[0] for key, count in counts.items()}
+    return {k: s for k, (s, times) in common.items() if times >= _SHARE * counts[k].total()}

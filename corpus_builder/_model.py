@@ -10,6 +10,7 @@ from typing import Any
 from arena.errors import DataError, clip
 from arena.llm import Client, Fields, Template
 from arena.llm.prompts import load_templates
+from arena.registry import check_options
 
 _KINDS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "a text": (str, ("base_url", "mode", "store", "api_key_env")),
@@ -53,6 +54,27 @@ def client_of(model: object, options: Mapping[str, Any]) -> Client:
         if value is not None or name in ("temperature", "seed")
     }
     return Client(model, **sent)
+
+
+def open_model(
+    llm: Mapping[str, Any], wanted: Mapping[str, Fields], package: Path
+) -> tuple[Client, dict[str, Template], dict[str, Any]]:
+    """Return client, templates and the options that shape answers.
+
+    Args:
+        llm: ``model``; ``prompts``, a folder with templates of the user's own; options of `Client`.
+        wanted: Fields of each template.
+        package: Folder with all templates.
+
+    Raises:
+        DataError: An option is unknown or unusable; as `templates_of`.
+        LLMError: The store cannot be used.
+    """
+    options = dict(llm)
+    model, own = options.pop("model", None), options.pop("prompts", None)
+    check_options("client", options, [*client_options(), "model", "prompts"])
+    templates = templates_of(wanted, package, own)
+    return client_of(model, options), templates, shaping(model, client_options() | options)
 
 
 def shaping(model: object, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,9 @@ from corpus_builder.parquet import RowWriter
 
 _EPOCH = dt.date(1970, 1, 1)
 
+IDENTIFIERS = [("arxiv_id", pa.string()), ("doi", pa.string())]
+"""Columns of `corpus_builder.sources.matching.identifiers_of`; null if unknown."""
+
 PAPERS = pa.schema(
     [
         ("id", pa.string()),
@@ -34,6 +37,7 @@ PAPERS = pa.schema(
         ("venue", pa.string()),
         ("authors", pa.list_(pa.string())),
         ("fields", pa.list_(pa.string())),
+        *IDENTIFIERS,
     ]
 )
 SECTIONS = pa.schema(
@@ -45,7 +49,8 @@ SECTIONS = pa.schema(
     ]
 )
 _ROWS = """
-SELECT d.document, p.id, title, p.day, precision, survey, searchable, venue, authors, fields
+SELECT d.document, p.id, title, p.day, precision, survey, searchable, venue, authors, fields,
+       arxiv_id, doi
 FROM documents d JOIN staged_papers p USING (id) ORDER BY d.document
 """
 # The first abstract in this order counts, and the first text. Nobody may read those of a survey,
@@ -97,12 +102,10 @@ def write_papers(
         )
         rows = sorted_rows(connection, _ROWS, scratch / "sorted-papers.parquet")
         for row in progress(rows, total=n, desc="papers", unit="paper"):
-            document, id_, title, day, precision, survey, searchable, venue, authors, fields = row
+            document, id_, title, day, *rest = row
             abstract, texts = abstracts.of(document, ""), bodies.of(document, [])
             date = None if day is None else _EPOCH + dt.timedelta(days=day)
-            papers.add(
-                (id_, title, abstract, date, precision, survey, searchable, venue, authors, fields)
-            )
+            papers.add((id_, title, abstract, date, *rest))
             for position, text in enumerate(texts):
                 sections.add((document, position, text["heading"], text["text"]))
             ids.add(id_.encode())

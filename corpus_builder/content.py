@@ -18,9 +18,11 @@ from arena._internal.files import sha256_json
 from arena._internal.progress import progress
 from arena.corpus import layout
 from arena.dates import GUESSED, format_day
-from corpus_builder._papers import write_papers, write_starts
+from arena.tasks import PROMPT_LEVELS
+from corpus_builder._papers import IDENTIFIERS, write_papers, write_starts
 from corpus_builder.database import count, literal, rows, tables
 from corpus_builder.parquet import RowWriter
+from corpus_builder.prompt_checks import FLAGS, PromptFlag, check_prompt
 
 Once = Callable[[str, Callable[[], Any]], Any]
 
@@ -82,12 +84,16 @@ FROM documents
 
 _EPOCH = dt.date(1970, 1, 1)
 
+PROMPTS = pa.struct([(level, pa.string()) for level in PROMPT_LEVELS])
 SURVEYS = pa.schema(
     [
         ("id", pa.string()),
         ("title", pa.string()),
         ("date", pa.date32()),
         ("date_precision", pa.string()),
+        *IDENTIFIERS,
+        ("prompts", PROMPTS),
+        ("domain", pa.string()),
     ]
 )
 GOLD = pa.schema(
@@ -102,6 +108,24 @@ GOLD = pa.schema(
 MIND_MAPS = pa.schema(
     [("survey", pa.string()), ("n_references_total", pa.int64()), ("mind_map", pa.string())]
 )
+_FLAG = pa.struct([(name, pa.string()) for name in PromptFlag._fields])
+ARTICLES = pa.schema(
+    [
+        ("survey", pa.string()),
+        ("outline", pa.string()),
+        ("article", pa.string()),
+        ("prompt_flags", pa.list_(_FLAG)),
+    ]
+)
+# Titles of the references of surveys with prompts, of the source and of the corpus.
+_TITLES = """
+SELECT s.id, any_value(s.listed_titles),
+       coalesce(list(DISTINCT p.title ORDER BY p.title) FILTER (p.title IS NOT NULL), [])
+FROM staged_surveys s
+LEFT JOIN staged_survey_references r ON r.citing = s.id
+LEFT JOIN staged_papers p ON p.id = r.cited
+WHERE s.prompts IS NOT NULL GROUP BY s.id
+"""
 
 # The order of the cases is the order in which a reference is refused.
 _GOLD = """
@@ -123,20 +147,41 @@ def write_tasks(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[st
     """Write the files under tasks/; return their content hash and the counts by status."""
     digest = hashlib.sha256()
     counts = {"surveys": 0, "surveys_with_gold": 0, "mind_maps": 0}
+    counts |= dict.fromkeys(("prompts", "outlines", "articles", *map(_flagged, FLAGS)), 0)
+    prompted = count(connection, "SELECT count(*) FROM staged_surveys WHERE prompts IS NOT NULL")
+    titles = (
+        {id_: [*(listed or ()), *known] for id_, listed, known in rows(connection, _TITLES)}
+        if prompted
+        else {}
+    )
     with (
         RowWriter(output / layout.SURVEYS, SURVEYS) as surveys,
         RowWriter(output / layout.MIND_MAPS, MIND_MAPS) as labels,
+        RowWriter(output / layout.ARTICLES, ARTICLES) as articles,
     ):
         for row in rows(
             connection,
-            "SELECT id, title, day, precision, n_references_total, mind_map "
-            "FROM staged_surveys ORDER BY id",
+            "SELECT id, title, day, precision, n_references_total, mind_map, arxiv_id, doi, "
+            "prompts, domain, outline, article FROM staged_surveys ORDER BY id",
         ):
-            id_, title, day, precision, total, mind_map = row
-            surveys.add((id_, title, _EPOCH + dt.timedelta(days=day), precision))
+            id_, title, day, precision, total, mind_map, *shown, outline, article = row
+            date = _EPOCH + dt.timedelta(days=day)
+            surveys.add((id_, title, date, precision, *shown))
             labels.add((id_, total, mind_map))
+            prompts = {level: text for level, text in (shown[2] or {}).items() if text}
+            flags = [
+                flag
+                for level, text in prompts.items()
+                for flag in check_prompt(level, text, title, date.isoformat(), titles[id_])
+            ]
+            articles.add((id_, outline, article, [flag._asdict() for flag in flags]))
+            for flag in {flag.flag for flag in flags}:
+                counts[_flagged(flag)] += 1
             counts["surveys"] += 1
             counts["mind_maps"] += mind_map is not None
+            counts["prompts"] += bool(prompts)
+            counts["outlines"] += outline is not None
+            counts["articles"] += article is not None
             digest.update(json.dumps(row, separators=(",", ":")).encode() + b"\n")
     by_status = dict.fromkeys(("gold", "unknown", "undated", "survey", "not_before"), 0)
     with_gold = set()
@@ -151,6 +196,11 @@ def write_tasks(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[st
     counts["surveys_with_gold"] = len(with_gold)
     counts |= {f"survey_references_{status}": number for status, number in by_status.items()}
     return digest.hexdigest(), counts
+
+
+def _flagged(flag: str) -> str:
+    """Return the name of the count of surveys with such a prompt."""
+    return f"prompts_{flag}"
 
 
 REFERENCES = pa.schema(

@@ -21,10 +21,9 @@ from arena.corpus import Corpus, Section, layout
 from arena.errors import ArenaError, CorpusError, DataError, clip
 from arena.inputs import INPUTS
 from arena.llm import Failed, Fields, ask_many
-from arena.registry import check_options
 from arena.tasks import TaskSet, choose_surveys
 from corpus_builder._index import list_files
-from corpus_builder._model import client_of, client_options, shaping, templates_of
+from corpus_builder._model import open_model
 from corpus_builder._register import register_digests
 
 _BATCH = 64  # papers whose requests are made side by side
@@ -72,14 +71,10 @@ def make_digests(
     if kind.read is None or not layout.INDEX_NAME.fullmatch(name):
         raise DataError(f"the input {clip(name)} has no digests. See `arena list inputs`.")
     whole("characters", characters, 1)
-    options = dict(llm)
-    model, own = options.pop("model", None), options.pop("prompts", None)
-    check_options("client", options, [*client_options(), "model", "prompts"])
-    template = templates_of({name: Fields(("title", "text"))}, kind.prompts, own)[name]
+    client, templates, config = open_model(llm, {name: Fields(("title", "text"))}, kind.prompts)
     root = Path(os.path.realpath(directory))
     corpus = Corpus.open(root)
-    config = shaping(model, client_options() | options)
-    config |= {"characters": characters, "prompt": template.text}
+    config |= {"characters": characters, "prompt": templates[name].text}
 
     def check(_: Path) -> None:
         if not overwrite and name in layout.read_manifest(root).get("digests", {}):
@@ -88,7 +83,6 @@ def make_digests(
             )
 
     check(root)
-    client = client_of(model, options)
     client.check()
     ids = _all_papers(root) if every else _references(corpus, surveys)
     view = corpus.at("9999-12-31")
@@ -98,7 +92,7 @@ def make_digests(
             requests = []
             for paper in map(view.paper, ids[start : start + _BATCH]):
                 text = text_of(paper.abstract, view.sections(paper.id), characters)
-                requests.append(template.messages(title=paper.title, text=text))
+                requests.append(templates[name].messages(title=paper.title, text=text))
             yield from ask_many(client, requests, kind.read)  # type: ignore[arg-type]
 
     place = partial(register_digests, root, corpus.sha256, name)

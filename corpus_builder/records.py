@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import html
 import json
-import unicodedata
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from arena.dates import GUESSED, ResolvedDate, parse_date
-from arena.errors import DataError, clip
+from arena.errors import DataError, clip, did_you_mean
+from arena.tasks import PROMPT_LEVELS
+from corpus_builder.prompt_checks import level_of
 
 _MAX_ID = 256
 _JOINED = {"arxiv_id", "doi", "externalids", "externalIds"}  # what a join looks papers up by
@@ -18,7 +18,7 @@ PAPER_KEYS = {"id", "title", "abstract", "date", "date_guessed", "sections", "re
               "is_survey", "is_survey_title", "fields", "venue", "authors", *_JOINED}  # fmt: skip
 """Keys that a paper may have."""
 SURVEY_KEYS = {*PAPER_KEYS, "influential", "n_references_total", "mind_map", "taxonomy", "prompt",
-               "outline", "domain"}  # fmt: skip
+               "prompts", "outline", "article", "domain", "listed_titles"}  # fmt: skip
 """Keys that a survey may have; those of a paper, and what published data sets add, say nothing."""
 _MEANT = {
     "abstract": ("summary", "description"),
@@ -47,7 +47,7 @@ def nearest_key(key: str, known: Collection[str]) -> str | None:
     return next(iter(get_close_matches(name, sorted(known), 1)), None)
 
 
-class Reference(NamedTuple):
+class CitedId(NamedTuple):
     """A cited id, and whether the citation is influential."""
 
     id: str
@@ -66,18 +66,31 @@ class PaperRecord(NamedTuple):
     authors: list[str]
     fields: list[str]
     sections: list[tuple[str, str]]
-    references: list[Reference]
+    references: list[CitedId]
 
 
 class SurveyRecord(NamedTuple):
-    """A checked survey: a topic, its date, and the labels."""
+    """A checked survey: a topic, its date, what an agent is asked, and the labels.
+
+    Attributes:
+        mind_map: JSON text, as is `outline`.
+        prompts: Level of `arena.tasks.PROMPT_LEVELS` -> text, in that order.
+        article: The survey's own text as Markdown that cites papers of the corpus as ``[@id]``.
+        listed_titles: Titles of references, whether they have an id or not; prompts must not hold
+            one.
+    """
 
     id: str
     title: str
     date: ResolvedDate
-    references: list[Reference]
+    references: list[CitedId]
     n_references_total: int
     mind_map: str | None
+    prompts: dict[str, str]
+    domain: str | None
+    outline: str | None
+    article: str | None
+    listed_titles: list[str]
 
 
 def parse_paper(raw: object) -> PaperRecord:
@@ -109,7 +122,8 @@ def parse_survey(raw: object) -> SurveyRecord:
     """Check one survey.
 
     Keys: ``id, title, date, date_guessed?, references [id or {id, influential}], influential?
-    [ids], n_references_total?, mind_map? (or taxonomy)``; others are ignored.
+    [ids], n_references_total?, mind_map? (or taxonomy), prompts? {level: text} or prompt?,
+    domain?, outline?, article?, listed_titles? [strings]``; others are ignored.
 
     Raises:
         DataError: If a value is unusable; the message names key, value and what is expected.
@@ -119,7 +133,7 @@ def parse_survey(raw: object) -> SurveyRecord:
         raise DataError("a survey needs a date: it is the cutoff of its task.")
     references = _references(record)
     influential = {_check_id(value) for value in _list(record, "influential")}
-    references = [Reference(r.id, r.influential or r.id in influential) for r in references]
+    references = [CitedId(r.id, r.influential or r.id in influential) for r in references]
     distinct = len({r.id for r in references})
     total = record.get("n_references_total")
     if total is None:
@@ -136,21 +150,23 @@ def parse_survey(raw: object) -> SurveyRecord:
         references=references,
         n_references_total=max(total, distinct),
         mind_map=None if mind_map is None else _json(mind_map),
+        prompts=_prompts(record),
+        domain=_text(record, "domain") or None,
+        outline=None if record.get("outline") is None else _json(record["outline"]),
+        article=_text(record, "article") or None,
+        listed_titles=_names(record, "listed_titles"),
     )
 
 
-def title_key(title: str) -> str:
-    """Return the key of a title, equal for two titles of one work: letters, marks and digits.
-
-    Case is folded and HTML entities are read; ``(v2)`` and the like do count.
-
-    >>> title_key("A Survey: Deep--Learning!") == title_key("a survey deep learning")
-    True
-    """
-    folded = unicodedata.normalize("NFKC", html.unescape(title)).casefold()
-    if folded.isascii():
-        return "".join(filter(str.isalnum, folded))
-    return "".join(c for c in folded if c.isalnum() or unicodedata.category(c)[0] == "M")
+def _prompts(record: Mapping[str, Any]) -> dict[str, str]:
+    given = _typed(record, "prompts", Mapping, "an object {level: text}") or {}
+    for level in given:
+        if level not in PROMPT_LEVELS:
+            raise DataError(f"prompts: no level {clip(level)}.{did_you_mean(level, PROMPT_LEVELS)}")
+    prompts = {level: _text(given, level) for level in PROMPT_LEVELS if given.get(level)}
+    if not given and (prompt := _text(record, "prompt")):
+        prompts = {level_of(prompt): prompt}
+    return {level: text.strip() for level, text in prompts.items() if text and text.strip()}
 
 
 def _object(raw: object, what: str) -> Mapping[str, Any]:
@@ -246,11 +262,11 @@ def _sections(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     return sections
 
 
-def _references(record: Mapping[str, Any]) -> list[Reference]:
+def _references(record: Mapping[str, Any]) -> list[CitedId]:
     references = []
     for value in _list(record, "references"):
         if isinstance(value, Mapping):
-            references.append(Reference(_id(value), _flag(value, "influential")))
+            references.append(CitedId(_id(value), _flag(value, "influential")))
         else:
-            references.append(Reference(_check_id(value), False))
+            references.append(CitedId(_check_id(value), False))
     return references

@@ -12,7 +12,9 @@ import duckdb
 import pyarrow as pa
 
 from arena.errors import DataError, clip
-from corpus_builder.content import LINKS
+from arena.text.identifiers import title_key
+from corpus_builder._papers import IDENTIFIERS
+from corpus_builder.content import LINKS, PROMPTS
 from corpus_builder.database import connected, execute, literal
 from corpus_builder.parquet import RowWriter
 from corpus_builder.records import (
@@ -20,9 +22,9 @@ from corpus_builder.records import (
     SURVEY_KEYS,
     parse_paper,
     parse_survey,
-    title_key,
 )
 from corpus_builder.sources import LocatedRecord, Source
+from corpus_builder.sources.matching import identifiers_of, paper_keys
 
 _WHERE = [("file", pa.string()), ("line", pa.int64())]
 
@@ -38,6 +40,7 @@ PAPERS = pa.schema(
         ("venue", pa.string()),
         ("authors", pa.list_(pa.string())),
         ("fields", pa.list_(pa.string())),
+        *IDENTIFIERS,
         ("sections", pa.list_(pa.struct([("heading", pa.string()), ("text", pa.string())]))),
         *_WHERE,
     ]
@@ -51,6 +54,12 @@ SURVEYS = pa.schema(
         ("precision", pa.string()),
         ("n_references_total", pa.int64()),
         ("mind_map", pa.string()),
+        *IDENTIFIERS,
+        ("prompts", PROMPTS),
+        ("domain", pa.string()),
+        ("outline", pa.string()),
+        ("article", pa.string()),
+        ("listed_titles", pa.list_(pa.string())),
         *_WHERE,
     ]
 )
@@ -79,8 +88,8 @@ def stage(source: Source, directory: Path) -> dict[str, dict[str, int]]:
             sections = [{"heading": heading, "text": text} for heading, text in paper.sections]
             papers.add(
                 (paper.id, paper.title, title_key(paper.title), paper.abstract, day, precision,
-                 paper.is_survey, paper.venue, paper.authors, paper.fields, sections,
-                 place.file, place.line)
+                 paper.is_survey, paper.venue, paper.authors, paper.fields,
+                 *identifiers_of(paper_keys(place.record)), sections, place.file, place.line)
             )  # fmt: skip
             for reference in paper.references:
                 references.add((paper.id, *reference))
@@ -93,7 +102,8 @@ def stage(source: Source, directory: Path) -> dict[str, dict[str, int]]:
             surveys.add(
                 (survey.id, survey.title, title_key(survey.title), survey.date.day,
                  survey.date.precision, survey.n_references_total, survey.mind_map,
-                 place.file, place.line)
+                 *identifiers_of(paper_keys(place.record)), survey.prompts or None, survey.domain,
+                 survey.outline, survey.article, survey.listed_titles, place.file, place.line)
             )  # fmt: skip
             for reference in survey.references:
                 references.add((survey.id, *reference))

@@ -21,7 +21,7 @@ from arena.errors import ArenaError, UnknownPaperError
 from arena.retrieval.bm25.retriever import BM25Retriever
 from arena.tasks import TaskSet
 from arena.testing.files import Facts
-from arena.testing.report import Report
+from arena.testing.report import AuditReport
 from arena.tools import tool_schemas
 from arena.tools.episode import Episode
 
@@ -293,6 +293,31 @@ def a_list_tells_apart(monkeypatch):
     monkeypatch.setattr(Episode, "papers", papers)
 
 
+def a_draft_tells_later_papers(monkeypatch):
+    real = Episode.cite
+
+    def cite(self: Episode, paper_ids: list[str]) -> dict[str, int]:
+        store = getattr(self.view, "_store", None)
+        later = store and [i for i in paper_ids if store.document(i) is not None]
+        counts = real(self, paper_ids)
+        return counts | ({"unknown": len(paper_ids) - len(later)} if later else {})
+
+    monkeypatch.setattr(Episode, "cite", cite)
+
+
+def a_later_paper_is_cheaper_to_cite(monkeypatch):
+    real = ScoredEpisode.begin
+
+    def begin(self: ScoredEpisode, action: Any) -> Any:
+        found = real(self, action)
+        text, store = str(action), self._state.view._store
+        if "'write'" in text and any(store.ids[d] in text for d in range(len(store.days))):
+            self._state.budget["written"] += 1
+        return found
+
+    monkeypatch.setattr(ScoredEpisode, "begin", begin)
+
+
 def a_known_id_costs_a_read(monkeypatch):
     real = ScoredEpisode.begin
 
@@ -330,7 +355,7 @@ def answers_hold_the_labels(monkeypatch):
         for answer in info.get("answers", {}).values():
             if isinstance(answer, list):
                 answer += play._gains
-            else:
+            elif isinstance(answer, dict):
                 answer["papers"] += play._gains
 
     change_info(monkeypatch, change)
@@ -543,17 +568,25 @@ INJECTED: list[tuple[Callable[..., Any], set[str]]] = [
     (every_third_paper_is_lost, {"missing paper"}),
 ]
 
+OF_DRAFTS: list[tuple[Callable[..., None], set[str]]] = [
+    (a_draft_tells_later_papers, {"count", "indistinguishable"}),
+    (a_later_paper_is_cheaper_to_cite, {"indistinguishable"}),
+    (info_holds_the_labels, {"info"}),
+]
+
 
 # In the files.
 
 
-def rewritten(corpus: Path, name: str, change: Callable[[list[dict[str, Any]]], Any]) -> Report:
+def rewritten(
+    corpus: Path, name: str, change: Callable[[list[dict[str, Any]]], Any]
+) -> AuditReport:
     """Change the rows of one file of a corpus; return what the audit of the files says."""
     schema = pq.read_schema(corpus / name)
     rows = pq.read_table(corpus / name).to_pylist()
     change(rows)
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), corpus / name)
-    log = Report()
+    log = AuditReport()
     for check, file, what in Facts(corpus).broken_rules():
         log.add(check, file, "", what)
     return log

@@ -55,7 +55,7 @@ ARITHMETIC = {
 # `arena._internal.options` checks numbers and names.
 KNOWS_NO_LABEL = {
     "arena._internal.options", "arena.agents", "arena.encoders", "arena.errors", "arena.llm",
-    "arena.mindmap.tree", "arena.text",
+    "arena.mindmap.tree", "arena.report.listing", "arena.report.sentences", "arena.text",
 }  # fmt: skip
 DOORS = {"__import__", "__builtins__", "eval", "exec", "compile", "open", "getattr", "globals"}
 # Through a module that another one imports, as in `json.codecs.builtins`, every module is reached.
@@ -201,8 +201,14 @@ def other_labels(world: Path, other: Path) -> None:
     for row in maps:
         row["mind_map"] = json.dumps({"name": "Another", "subtopics": [{"name": "Heading"}]})
         row["n_references_total"] += 7
+    articles = pq.read_table(other / "tasks/articles.parquet").to_pylist()
+    articles = [row | {"outline": None, "article": "Quite another text."} for row in articles]
     manifest = json.loads((other / "manifest.json").read_text())
-    for name, rows in (("tasks/gold.parquet", keep), ("tasks/mind_maps.parquet", maps)):
+    for name, rows in (
+        ("tasks/gold.parquet", keep),
+        ("tasks/mind_maps.parquet", maps),
+        ("tasks/articles.parquet", articles),
+    ):
         schema = pq.read_schema(other / name)
         pq.write_table(pa.Table.from_pylist(rows, schema=schema), other / name)
         data = (other / name).read_bytes()
@@ -234,8 +240,13 @@ def walk(env: gymnasium.Env, survey: str, ends: tuple[str, ...]) -> list[tuple[o
     act("select", paper_ids=ids[:20])
     act("select", paper_ids=["no such paper"])
     mind_map = {"label": "map", "children": [{"label": "part", "papers": ids}], "papers": []}
+    text = "".join(f"It is known [@{paper_id}]. " for paper_id in ids)
+    given = {
+        "submit": {"paper_ids": ids}, "organize": {"mind_map": mind_map},
+        "write": {"heading": "All", "text": text}, "submit_report": {},
+    }  # fmt: skip
     for tool in ends:
-        act(tool, **({"mind_map": mind_map} if tool == "organize" else {"paper_ids": ids}))
+        act(tool, **given[tool])
     assert seen[-1][1]  # the episode is over
     return seen
 
@@ -248,6 +259,7 @@ def walk(env: gymnasium.Env, survey: str, ends: tuple[str, ...]) -> list[tuple[o
         # With references="oracle" an episode begins with some of the labels, and says so.
         ("arena/Organization-v0", ("organize",), {"references": "found"}),
         ("arena/Survey-v0", ("submit", "submit", "organize"), {"reward": "gain+final+cost"}),
+        ("arena/Report-v0", ("write", "submit_report"), {}),
     ],
 )
 def test_gold_does_not_change_what_an_agent_sees(name, ends, arguments, world, tmp_path):
@@ -281,6 +293,7 @@ def test_tools_and_rewards_are_given_no_label():
     """An episode's state and what a reward may know have no place for one."""
     assert set(Episode.__dataclass_fields__) == {
         "view", "view_of", "stages", "instructions", "budget", "selected", "answers", "over", "_at",
+        "draft", "cited",  # what the agent wrote
         "given", "digests", "digested",  # the first observation lists the papers given
     }  # fmt: skip
     for path in (ROOT / "arena" / "tools").rglob("*.py"):

@@ -7,8 +7,10 @@ import json
 from pathlib import Path
 from typing import Any, ClassVar
 
-from corpus_builder.records import parse_paper, title_key
+from arena.text.identifiers import title_key
+from corpus_builder.records import parse_paper
 from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink
+from corpus_builder.sources.matching import identifiers_of, paper_keys
 from corpus_builder.world import World, WorldConfig
 
 
@@ -38,7 +40,7 @@ class ToyRelease(Release):
         sink.add(
             "papers",
             (paper.id, paper.title, title_key(paper.title), day, precision, paper.is_survey, None,
-             paper.venue, paper.authors, paper.fields),
+             paper.venue, paper.authors, paper.fields, *identifiers_of(paper_keys(record))),
         )  # fmt: skip
         sink.add("abstracts", (paper.id, paper.abstract))
         sections = [{"heading": heading, "text": text} for heading, text in paper.sections]

@@ -61,6 +61,9 @@ class Desk:
         ranking: Ids to submit, best first; ids that are not in `papers` are left out.
         mind_map: The mind-map to submit: a `MindMap` or anything else that the tool ``organize``
             takes; None for none.
+        report: The report to submit, Markdown that cites papers as ``[@id]``; None for the draft
+            that was written, or a list of the ranking if there is none.
+        drafted: Whether a section was written.
         retrievers: Engines that a search may name, the default one first; empty if unknown.
     """
 
@@ -68,6 +71,8 @@ class Desk:
         self.papers: dict[str, Known] = {}
         self.ranking: list[str] = []
         self.mind_map: Any = None
+        self.report: str | None = None
+        self.drafted = False
         self._read: set[str] = set()
         self._functions = {tool["function"]["name"]: tool["function"] for tool in tools}
         searching = self._parameters("search")
@@ -83,6 +88,8 @@ class Desk:
         for name in ("references", "hits", "citations"):
             for hit in self._listed(name):
                 self.papers.setdefault(hit.id, Known(hit.id, hit.title, hit.date))
+        if {"sections", "unknown"} <= self.result.keys():  # of the tool `write`
+            self.drafted = self.result["sections"] > 0
 
     @property
     def topic(self) -> str:
@@ -96,12 +103,15 @@ class Desk:
 
     @property
     def stage(self) -> str:
-        """``discovery``, ``selection`` or ``organization``."""
+        """``discovery``, ``selection``, ``organization`` or ``report``."""
         return self.observation["stage"]  # type: ignore[no-any-return]
 
     @property
     def budget(self) -> dict[str, int]:
-        """What is left of ``steps``, ``searches``, ``reads`` and ``characters``."""
+        """What is left of ``steps``, ``searches``, ``reads`` and ``characters``.
+
+        Where a report is written, also of ``written``: the characters of the draft and the report.
+        """
         return {name: int(left) for name, left in self.observation["budget"].items()}
 
     @property
@@ -188,6 +198,13 @@ class Desk:
     def citations(self, paper_id: str) -> Steps[list[Hit]]:
         """Return the first visible papers that cite `paper_id`."""
         return (yield from self._linked("citations", paper_id))
+
+    def write(self, heading: str, text: str) -> Steps[dict[str, Any]]:
+        """Write a section of the draft, or replace the one of this heading; return the result."""
+        if not self.steps_left or len(heading) + len(text) > self.budget.get("written", 0):
+            return {}
+        yield {"tool": "write", "arguments": {"heading": heading, "text": text}}
+        return self.result
 
     def _linked(self, tool: str, paper_id: str) -> Steps[list[Hit]]:
         if not self.lists_left:

@@ -10,6 +10,9 @@ from arena.agents.desk import Desk, Steps
 from arena.errors import DataError, clip
 from arena.papers import MAX_SUBMITTED
 
+LISTED = 100
+"""Most papers of a ranking that a report lists, where the agent writes no report of its own."""
+
 
 class Researcher(Agent):
     """An agent that is written as one generator per episode, in the order of its steps.
@@ -25,7 +28,7 @@ class Researcher(Agent):
 
     In ``arena/Discovery-v0`` and ``arena/Selection-v0`` `discover` is called, in
     ``arena/Organization-v0`` `organize`, in ``arena/Survey-v0`` `discover`, `select` and
-    `organize`, on one desk.
+    `organize`, on one desk, and in ``arena/Report-v0`` `report`.
     """
 
     _desk: Desk | None = None
@@ -45,6 +48,10 @@ class Researcher(Agent):
     def organize(self, desk: Desk) -> Steps[None]:
         """Draw the mind-map; here none."""
         yield from ()
+
+    def report(self, desk: Desk) -> Steps[None]:
+        """Write the report; here find papers, which are then submitted as a list."""
+        yield from self.discover(desk)
 
     def act(self, observation: Observation) -> Action:
         """Continue until the next action; submit at the end of a stage."""
@@ -75,8 +82,10 @@ class Researcher(Agent):
         if self._stage == desk.stage:
             assert self._work is not None
             return self._work.send(observation)
-        begins = self._work is None and desk.stage != "organization"
-        work = {"selection": self.select, "organization": self.organize}
+        begins = self._work is None and desk.stage not in ("organization", "report")
+        work = {
+            "selection": self.select, "organization": self.organize, "report": self.report,
+        }  # fmt: skip
         stage_work = self.discover if begins else work[desk.stage]
         self._stage = desk.stage
         self._work = stage_work(desk)
@@ -91,9 +100,9 @@ class Researcher(Agent):
         """Submit what is on the desk; `finish` if that was refused before."""
         desk, stage = self._desk, observation["stage"]
         again, self._submitted = self._submitted == stage, stage
+        if again:
+            return {"tool": "finish", "arguments": {}}
         if stage != "organization":
-            if again:
-                return {"tool": "finish", "arguments": {}}
             wrong = [i for i in desk.ranking if not isinstance(i, str)] if desk else []
             if wrong:
                 raise DataError(
@@ -102,10 +111,27 @@ class Researcher(Agent):
                 )
             # An id that was never shown may not exist, and then the whole ranking would be refused.
             known = [i for i in dict.fromkeys(desk.ranking) if i in desk.papers] if desk else []
+            if stage == "report":
+                return _report(desk, known) if desk else {"tool": "finish", "arguments": {}}
             return {"tool": "submit", "arguments": {"paper_ids": known[:MAX_SUBMITTED]}}
-        if desk is None or desk.mind_map is None or again:
+        if desk is None or desk.mind_map is None:
             return {"tool": "finish", "arguments": {}}
         mind_map: Any = desk.mind_map
         if hasattr(mind_map, "to_json"):
             mind_map = mind_map.to_json()
         return {"tool": "organize", "arguments": {"mind_map": mind_map}}
+
+
+def _report(desk: Desk, ranking: list[str]) -> Action:
+    """Submit the report, or else the draft, or else a list of the first papers of the ranking."""
+    from arena.report.listing import listing
+
+    text = desk.report
+    if text is None:
+        if desk.drafted:
+            return {"tool": "submit_report", "arguments": {}}
+        text = listing(desk.topic, [desk.papers[i][:3] for i in ranking[:LISTED]])
+    most = desk.budget.get("written", len(text))
+    if len(text) > most:  # up to the end of the last line that the budget allows
+        text = text[: text.rfind("\n", 0, most) + 1]
+    return {"tool": "submit_report", "arguments": {"text": text}}

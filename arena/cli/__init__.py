@@ -13,6 +13,7 @@ from arena.cli.compare import compare
 from arena.cli.evaluate import add_evaluate
 from arena.cli.experiment import experiment
 from arena.cli.list import list_names
+from arena.cli.report import report
 from arena.cli.run import replay, rescore, run, score, show
 from arena.cli.search import read, search
 
@@ -34,6 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         ("experiment", experiment),
         ("replay", replay),
         ("show", show),
+        ("report", report),
         ("list", list_names),
         ("check", check),
         ("audit", audit),
@@ -44,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_command(group, "score", mindmap.score)
     group = add_group(commands, "judge", judge.SUMMARY, "WHAT", judge.EXAMPLE)
     add_command(group, "run", judge.run)
+    add_command(group, "statements", judge.statements)
     add_command(group, "agreement", judge.agreement)
     add_evaluate(commands, sys.argv[1:] if argv is None else argv)
     return run_command(parser, argv)

@@ -9,7 +9,7 @@ from arena.cli.app import print_json, printable
 from arena.errors import DataError
 
 if TYPE_CHECKING:
-    from arena.testing import Report
+    from arena.testing import AuditReport
 
 _SHOWN = 50
 
@@ -58,7 +58,7 @@ def audit(
         raise SystemExit(1)
 
 
-def _print(report: Report) -> None:
+def _print(report: AuditReport) -> None:
     made = report.to_json()
     rows = [(name, f"{number:,}") for name, number in made["counts"].items()]
     for title, key in (

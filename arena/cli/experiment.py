@@ -21,6 +21,7 @@ def experiment(
     retriever: dict[str, Any] | None = None,
     set: dict[str, Any] | None = None,
     llm_option: dict[str, Any] | None = None,
+    judge_option: dict[str, Any] | None = None,
     dry_run: bool = False,
     keep_going: bool = False,
     overwrite: bool = False,
@@ -30,7 +31,7 @@ def experiment(
 
     Args:
         config (CONFIG): YAML file, or the name of a shipped configuration: researcharena,
-            taxobench.
+            taxobench, reportbench.
         corpus (DIR): Corpus that arena-corpus built.
         output (DIR): Directory for runs and tables.
         tables (NAMES): Tables with commas (default: all).
@@ -39,6 +40,8 @@ def experiment(
         retriever (LABEL=NAME): Another retriever in the place of one, such as BM25=lucene.
         set (KEY=VALUE): Key of the configuration, with dots, such as budget.max_searches=10.
         llm_option: Short for --set llm.NAME=VALUE, such as model=... or base_url=...
+        judge_option: Short for --set judge.NAME=VALUE: the model that judges reports, and votes=...
+            or most=... (docs/reportbench.md).
         dry_run: Show the runs and their progress; play nothing.
         keep_going: Play on when a run fails, and print the tables without it.
         overwrite: Begin the runs anew.
@@ -62,7 +65,8 @@ def experiment(
         "surveys": parse_surveys(surveys, TaskSet(opened).surveys),
         "retrievers": retriever or {},
         "changes": (set or {})
-        | {f"llm.{name}": value for name, value in (llm_option or {}).items()},
+        | {f"llm.{name}": value for name, value in (llm_option or {}).items()}
+        | {f"judge.{name}": value for name, value in (judge_option or {}).items()},
         "overwrite": overwrite,
     }
     if dry_run:

@@ -1,15 +1,15 @@
-"""``arena judge``: a language model scores mind-maps, and people's scores check it."""
+"""``arena judge``: a language model scores mind-maps and reports; people's scores check it."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from arena._internal.files import sha256_file, write_json
 from arena.cli.app import print_json, print_table, printable, resumable
 from arena.errors import DataError
 
-SUMMARY = "Let a language model score mind-maps on a rubric, and compare it with people."
+SUMMARY = "Let a language model score mind-maps and statements, and compare it with people."
 EXAMPLE = "arena judge agreement runs/clustering --human scores.jsonl"
 
 
@@ -44,10 +44,7 @@ def run(
     client = Client.from_options(llm_option or {}, "--llm-option")
     with resumable():
         judgements = judge_run(rubric, run, corpus, client, prompt)
-    # In a folder that the hashes of the run do not cover.
-    path = Path(output or Path(run, "judgements", f"{judgements.rubric}.json"))
-    if not output:
-        path.parent.mkdir(exist_ok=True)
+    path = Path(output or _default(run, judgements.rubric))
     write_json(path, judgements.to_json())
     if json:
         print_json(judgements.to_json())
@@ -65,6 +62,64 @@ def run(
     print(f"{path}: every score and reason")
 
 
+def _default(run: str, name: str) -> Path:
+    """Return a file in a folder that the hashes of the run do not cover; make the folder."""
+    folder = Path(run, "judgements")
+    folder.mkdir(exist_ok=True)
+    return folder / f"{name}.json"
+
+
+def statements(
+    run: str,
+    *,
+    corpus: str,
+    llm_option: dict[str, Any] | None = None,
+    voters: tuple[str, ...] | None = None,
+    votes: int = 3,
+    most: int | None = None,
+    extract: Literal["auto", "rules", "model"] = "auto",
+    prompts: str | None = None,
+    schemas: bool = False,
+    json: bool = False,
+) -> None:
+    """Judge the statements of the reports of a finished run, as ReportBench does.
+
+    Args:
+        run (RUN): Directory of a run whose task submits a report.
+        corpus (DIR): Corpus that arena-corpus built.
+        llm_option: Option of the models' client: model=NAME (required), base_url=URL, store=FILE
+            and so on (docs/llm.md).
+        voters (MODELS): Models that vote on statements without a citation (default: the model).
+        votes: Votes of each of these models; 0 judges only statements with a citation.
+        most: Statements with a citation, and without, of each report that are judged at most.
+        extract: Who finds what is cited: the marks of citations (rules), a model, or a model only
+            in reports without any mark (auto).
+        prompts (DIR): Folder with templates that replace the built-in ones.
+        schemas: Send JSON schemas, to which many servers hold a model.
+        json: Print JSON instead of text.
+
+    Example:
+        arena judge statements runs/digest --corpus demo/world --llm-option model=gpt-4o
+    """
+    from arena.judging import record_statements
+
+    settings = {
+        "voters": voters, "votes": votes, "most": most, "extract": extract, "prompts": prompts,
+        "schemas": schemas,
+    }  # fmt: skip
+    with resumable():
+        found = record_statements(run, corpus, {**(llm_option or {}), **settings}, "--llm-option")
+    if json:
+        print_json(found.to_json())
+        return
+    rows = [(name, found.rates[name], found.mean[name]) for name in found.rates]
+    print_table(rows, ("", "over all", "mean of reports"))
+    print_table(list(found.counts.items()), ("", "number"))
+    total, failed = found.judge["total"]["calls"], found.counts["failed"]
+    print(f"{len(found.reports)} reports in {total} calls; {failed} verdicts are missing.")
+    print(f"{_default(run, 'statements')}: every verdict with its evidence and reason")
+
+
 def agreement(
     judgements: str, *, human: str, rubric: str = "taxobench", json: bool = False
 ) -> None:
@@ -72,7 +127,7 @@ def agreement(
 
     Args:
         judgements (RUN|FILE): Judged run, or a file of judgements.
-        rubric (NAME): Rubric by which the run was judged.
+        rubric (NAME): Rubric by which the run was judged; match for statements of reports.
         human (FILE): JSON lines such as {"survey": ID, "coverage": 3, ...}.
         json: Print JSON instead of text.
 
@@ -87,7 +142,8 @@ def agreement(
     if path.is_dir():
         path = path / "judgements" / f"{rubric}.json"
         if not path.is_file():
-            raise DataError(f"{judgements!r} has no {path.name}. Make it with `arena judge run`.")
+            command = f"arena judge {'statements' if rubric == 'match' else 'run'}"
+            raise DataError(f"{judgements!r} has no {path.name}. Make it with `{command}`.")
     judged = read_judgements(path)
     result = compare(judged, read_human(human, judged))
     if json:

@@ -12,7 +12,8 @@ from arena.errors import ArenaError
 
 Kind = Literal[
     "agents", "encoders", "environments", "extractors", "inputs", "metrics", "mind-map-formats",
-    "mind-map-metrics", "retrievers", "rewards", "rubrics", "suites", "surveys", "tasks", "tools",
+    "mind-map-metrics", "report-metrics", "retrievers", "rewards", "rubrics", "suites", "surveys",
+    "tasks", "tools",
 ]  # fmt: skip
 
 
@@ -21,7 +22,8 @@ def list_names(kind: Kind | None = None, *, corpus: str | None = None, json: boo
 
     Args:
         kind (KIND): Agents, encoders, environments, extractors, inputs, metrics, mind-map-formats,
-            mind-map-metrics, retrievers, rewards, rubrics, suites, surveys, tasks or tools.
+            mind-map-metrics, report-metrics, retrievers, rewards, rubrics, suites, surveys, tasks
+            or tools.
         corpus (DIR): Corpus that arena-corpus built.
         json: Print JSON instead of text.
 
@@ -57,6 +59,7 @@ def _registered() -> dict[str, dict[str, str]]:
     from arena.metrics import METRICS
     from arena.mindmap import FORMATS, MIND_MAP_METRICS
     from arena.mindmap.extractors import EXTRACTORS
+    from arena.report.metrics import REPORT_METRICS
     from arena.retrieval import RETRIEVERS
     from arena.rewards import REWARDS
     from arena.runs.players import ORACLE, Oracle
@@ -75,6 +78,7 @@ def _registered() -> dict[str, dict[str, str]]:
         "metrics": METRICS.describe(),
         "mind-map-formats": FORMATS.describe(),
         "mind-map-metrics": MIND_MAP_METRICS.describe(),
+        "report-metrics": REPORT_METRICS.describe(),
         "retrievers": RETRIEVERS.describe(),
         "rewards": REWARDS.describe(),
         "rubrics": RUBRICS.describe(),
@@ -94,6 +98,10 @@ def _list_surveys(corpus: str | None, as_json: bool) -> None:
         print_json([survey._asdict() for survey in surveys])
     else:
         rows = [
-            (s.id, s.date + GUESS_MARK * s.date_guessed, printable(s.title, 90)) for s in surveys
-        ]
-        print_table(rows, ("id", "date", "title"))
+            (s.id, s.date + GUESS_MARK * s.date_guessed, printable(s.title, 90),
+             printable(s.domain, 50), ", ".join(s.prompts))
+            for s in surveys
+        ]  # fmt: skip
+        shown = 3 + 2 * any(row[4] for row in rows)
+        headers = ("id", "date", "title", "domain", "prompts")
+        print_table([row[:shown] for row in rows], headers[:shown])

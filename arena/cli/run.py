@@ -40,6 +40,7 @@ def run(
     max_reads: int | None = None,
     max_characters: int | None = None,
     max_k: int | None = None,
+    max_written: int | None = None,
     jobs: int = 1,
     isolate: bool = False,
     timed: bool = False,
@@ -82,6 +83,7 @@ def run(
         max_reads: Papers that an episode reads (default: 100).
         max_characters: Characters that an episode reads (default: 2000000).
         max_k: Hits of a search (default: 100).
+        max_written: Report: characters that an episode writes (default: 200000).
         jobs: Episodes to play at once, each in a process; the files are the same.
         isolate: Play each episode in a new process, in which the agent knows of no other.
         timed: Write the seconds that the run takes into timing.json, for the comparison page.
@@ -104,6 +106,7 @@ def run(
         "max_reads": max_reads,
         "max_characters": max_characters,
         "max_k": max_k,
+        "max_written": max_written,
     }
     with resumable():
         summary = play(
@@ -385,5 +388,5 @@ def _missing(task: str) -> str:
     from arena.tasks import stages_of
 
     kinds = {stage.answer for _, stage in stages_of(task)}
-    wanted = {"ranking": "a reference in reach", "mind_map": "a mind-map"}
-    return " or ".join(text for kind, text in wanted.items() if kind in kinds)
+    lacking = [] if kinds == {"mind_map"} else ["a reference in reach"]
+    return " or ".join(lacking + ["a mind-map"] * ("mind_map" in kinds))

@@ -8,9 +8,10 @@ adds indexes to it, ``arena-corpus digest`` digests, ``arena-corpus card`` a car
     sections.parquet           one row a section of full text, in document order
     references.parquet         one row a citation between two searchable papers
     lookup/                    memory-mapped copies of what every step needs
-    tasks/surveys.parquet      the survey topics and their dates (no labels)
+    tasks/surveys.parquet      the survey topics, their dates and prompts (no labels)
     tasks/gold.parquet         what each survey cites: for the scorer alone
     tasks/mind_maps.parquet    the surveys' own mind-maps: for the scorer alone
+    tasks/articles.parquet     the surveys' own outlines and texts: for the scorer alone
     index/<name>/              one directory an index, with a manifest of its own
     digest/<input>/            what a model made of each paper, with a manifest of its own
     card/                      the dataset card, if there is one: for people alone
@@ -32,7 +33,7 @@ from arena._internal.files import sha256_json
 from arena._internal.forms import Form, misfit
 from arena.errors import CorpusError, clip
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 MANIFEST = "manifest.json"
 INDEXES = "index"
@@ -43,6 +44,7 @@ REFERENCES = "references.parquet"
 SURVEYS = "tasks/surveys.parquet"
 GOLD = "tasks/gold.parquet"
 MIND_MAPS = "tasks/mind_maps.parquet"
+ARTICLES = "tasks/articles.parquet"
 CARD = "card"
 """Directory of the dataset card, which describes the labels; nothing in `arena` reads it."""
 CARD_BUILDING = ".card.building"

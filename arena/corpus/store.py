@@ -1,6 +1,7 @@
 """The documents of a built corpus by number, whatever their date.
 
-Only the corpus itself uses it: everybody else goes through a `CorpusView`, which knows the date.
+Only the corpus itself uses it, and `TaskSet` for scores: everybody else goes through a
+`CorpusView`, which knows the date.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from arena.errors import UnknownPaperError
@@ -18,6 +18,7 @@ from arena.tools import (
     Shown,
     Tool,
     ToolError,
+    answer_json,
     encode,
     parse_action,
 )
@@ -50,27 +51,34 @@ class Scoring(NamedTuple):
     rewards: Sequence[Reward]
     encoder: str
 
-    def final_info(self, survey_id: str, answers: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what the info of the last step adds: answers, metrics and counts of gold."""
+    def final_info(
+        self, survey_id: str, answers: Mapping[str, Any], seen: Set[str]
+    ) -> dict[str, Any]:
+        """Return what the info of the last step adds: answers, metrics and counts of gold.
+
+        Args:
+            survey_id: Id of the survey.
+            answers: Stage -> submitted answer.
+            seen: Ids that a report cites and the episode showed.
+        """
         gold = self.tasks.gold(survey_id)
         return {
-            "answers": {
-                stage: answer if isinstance(answer, list) else answer.to_json()
-                for stage, answer in answers.items()
-            },
+            "answers": {stage: answer_json(answer) for stage, answer in answers.items()},
             "metrics": evaluate_answers(
-                self.task_name, answers, self.tasks, survey_id, self.encoder
+                self.task_name, answers, self.tasks, survey_id, self.encoder, seen
             ),
             "gold": len(gold.gains),
             "references": gold.references,
             "references_total": gold.references_total,
         }
 
-    def paid_metrics(self, survey_id: str, answers: Mapping[str, Any]) -> dict[str, float]:
+    def paid_metrics(
+        self, survey_id: str, answers: Mapping[str, Any], seen: Set[str]
+    ) -> dict[str, float]:
         """Return metric -> score for the metrics that a reward pays."""
         scores = {
             reward.metric: evaluate_metric(
-                self.task_name, reward.metric, answers, self.tasks, survey_id, self.encoder
+                self.task_name, reward.metric, answers, self.tasks, survey_id, self.encoder, seen
             )
             for reward in self.rewards
             if isinstance(reward, MetricReward)
@@ -90,11 +98,12 @@ class ScoredEpisode:
         tools: Tools of the environment by name.
         scoring: Labels, rewards and metrics.
         references: Ids of the papers that the episode starts with; None if it lists none.
+        topic: What the agent is asked: the survey's title in lower case, or a prompt.
 
     Attributes:
         survey: The survey.
         over: Whether the episode has ended.
-        topic: What the agent knows of the survey's title.
+        topic: The same, cut after `MAX_QUERY` characters.
         shown: Ids of the papers that the agent has seen, in order.
         result: JSON text of the last result.
     """
@@ -106,15 +115,17 @@ class ScoredEpisode:
         tools: Mapping[str, Tool],
         scoring: Scoring,
         references: list[str] | None,
+        topic: str,
     ) -> None:
         self.survey = survey
         self.over = False
         self._state = state
         self._tools = tools
         self._scoring = scoring
-        self.topic = survey.title.lower()[:MAX_QUERY]
+        self.topic = topic[:MAX_QUERY]
         self._gains = scoring.tasks.gold(survey.id).gains
         self._gold_shown: set[str] = set()
+        self._gold_cited: Set[str] = set()
         self.shown: dict[str, None] = dict.fromkeys(references or ())
         self._shown: Shown | dict[str, Any] = {}
         self._broke = False
@@ -157,7 +168,9 @@ class ScoredEpisode:
         """
         state, before = self._state, self._before
         shown = self._shown if hits is None else hits
-        found_before = len(self._gold_shown)
+        found_before, cited_before = len(self._gold_shown), len(self._gold_cited)
+        if state.cited:
+            self._gold_cited = self._gains.keys() & state.cited
         if isinstance(shown, Shown):
             self._show(shown)
         else:
@@ -169,9 +182,14 @@ class ScoredEpisode:
         info: dict[str, Any] = {"survey": self.survey.id}
         score, paid_metrics = None, {}
         if self.over:
-            info |= self._scoring.final_info(self.survey.id, state.answers)
+            if truncated:
+                state.keep_draft()
+            seen = state.cited.keys() & self.shown.keys()
+            info |= self._scoring.final_info(self.survey.id, state.answers, seen)
             score = info["metrics"].get(self._scoring.task.headline)
-            paid_metrics = self._scoring.paid_metrics(self.survey.id, state.answers)
+            paid_metrics = self._scoring.paid_metrics(self.survey.id, state.answers, seen)
+            if "written" in budget:
+                info["seen"] = sorted(seen)
             if state.digests is not None:
                 with_digest = sum(state.digested.values())
                 missing = len(state.digested) - with_digest
@@ -186,6 +204,8 @@ class ScoredEpisode:
             self.over,
             score,
             paid_metrics,
+            len(self._gold_cited),
+            cited_before,
         )
         terms: dict[str, float] = {}
         for reward in self._scoring.rewards:

@@ -20,16 +20,21 @@ from arena.errors import DataError, NoLabelsError, clip, did_you_mean
 from arena.rewards import Reward, make_rewards
 from arena.rewards.metric import MetricReward
 from arena.tasks import (
+    DEFAULT_BUDGET,
     EXTRACTOR,
     TASKS,
     TaskSet,
+    budget_of,
     can_score,
     choose_surveys,
     environment_id,
-    is_of_mind_maps,
+    kind_of_metric,
+    kinds_of_answers,
     scored_stages,
     stages_of,
     tools_of,
+    topic_of,
+    with_topic,
 )
 from arena.tools import MAX_QUERY, TOOLS, Episode
 
@@ -40,6 +45,7 @@ _LIMITS = {
     "max_searches": (0, 10**6),
     "max_reads": (0, 10**6),
     "max_characters": (0, 10**9),
+    "max_written": (0, 10**7),
     "max_k": (1, 1000),
 }
 
@@ -86,11 +92,16 @@ class EpisodeFactory:
         found: Mapping[str, Sequence[str]] | str | Path | None,
         show: str,
         tools: Sequence[str],
-        limits: dict[str, int],
+        prompt: str | None,
+        limits: dict[str, int | None],
     ) -> None:
-        for name, value in limits.items():
-            whole(name, value, *_LIMITS[name])
         self.task_name, self._task = task, TASKS.get(task)
+        defaults = budget_of(task)
+        if "report" not in kinds_of_answers(task):
+            self._refuse({"prompt": prompt, "max_written": limits.pop("max_written")})
+        self._prompt = "title" if prompt is None else prompt
+        given = {n: v for n, v in limits.items() if v is not None or n in DEFAULT_BUDGET}
+        most = defaults | {n: whole(n, value, *_LIMITS[n]) for n, value in given.items()}
         self.corpus = Corpus.of(corpus)  # type: ignore[arg-type]  # None is refused there
         rewards = make_rewards(self._task.reward if reward is None else reward, reward_options)
         self.tasks = TaskSet(self.corpus)
@@ -113,11 +124,11 @@ class EpisodeFactory:
                 self._engines[name] = self.corpus.retriever(name)
         self._pool = self._surveys(surveys)
         self._budget = {
-            name.removeprefix("max_"): value for name, value in limits.items() if name != "max_k"
+            name.removeprefix("max_"): value for name, value in most.items() if name != "max_k"
         }
         self._stages = stages_of(task)
         offered = [TOOLS.get(name) for name in (*tools_of(task), *tools)]
-        bounds, choices = {"k": (1, limits["max_k"])}, {"retriever": tuple(self._engines)}
+        bounds, choices = {"k": (1, most["max_k"])}, {"retriever": tuple(self._engines)}
         self.tools = {tool.name: tool.narrowed(bounds, choices) for tool in offered}
         self.action_space = ToolCallSpace(self.tools)
         self.observation_space = Dict(
@@ -144,7 +155,9 @@ class EpisodeFactory:
             if key != "survey":
                 raise DataError(f"reset has no option {clip(key)}.{did_you_mean(key, ['survey'])}")
         survey_id = options.get("survey")
-        return None if survey_id is None else self.tasks.survey(survey_id).id
+        if survey_id is not None:
+            self._topic(survey_id)
+        return survey_id
 
     def draw(self, rng: np.random.Generator) -> str:
         """Return the id of a survey drawn from the pool."""
@@ -178,24 +191,42 @@ class EpisodeFactory:
             state.given = frozenset(references)
         if self._digests is not None:
             state.digests = self._digests.shown(state.given)
-        return ScoredEpisode(survey, state, self.tools, self._scoring, references)
+        topic = self._topic(survey_id)
+        return ScoredEpisode(survey, state, self.tools, self._scoring, references, topic)
+
+    def _topic(self, survey_id: str) -> str:
+        survey = self.tasks.survey(survey_id)
+        if (topic := topic_of(survey, self._prompt)) is None:
+            has = ", ".join(survey.prompts) or "none"
+            raise DataError(
+                f"prompt={clip(self._prompt)}: the survey {clip(survey_id)} has no such prompt "
+                f"(it has: {has}). Give another prompt, or 'title'."
+            )
+        return topic
 
     def _starting(
         self, references: str | None, found: Mapping[str, Sequence[str]] | str | Path | None
     ) -> StartingPapers | None:
         default = self._task.references
         if not default:
-            for name, value in (("references", references), ("found", found)):
-                if value is not None:
-                    raise DataError(
-                        f"the environment {environment_id(self.task_name)} takes no argument "
-                        f"{name!r}: its episodes start without papers."
-                    )
+            self._refuse({"references": references, "found": found})
             return None
         papers = starting_papers(default if references is None else references, found, self.corpus)
         if papers is not None:
             papers.check(self.tasks)
         return papers
+
+    def _refuse(self, arguments: Mapping[str, Any]) -> None:
+        """Refuse arguments of other tasks, unless they are None."""
+        for name, value in arguments.items():
+            if value is not None:
+                why = "its episodes start without papers"
+                if name not in ("references", "found"):
+                    why = "it asks for no report"
+                raise DataError(
+                    f"the environment {environment_id(self.task_name)} takes no argument "
+                    f"{name!r}: {why}."
+                )
 
     def _digests_of(self, show: str) -> Digests:
         digests = self.corpus.digests(show)
@@ -208,12 +239,16 @@ class EpisodeFactory:
         return digests
 
     def _surveys(self, surveys: Sequence[str] | int | None) -> list[str]:
+        asked = with_topic(self.tasks, self._prompt)
         if surveys is not None:
-            return choose_surveys(self.tasks, surveys)
-        pool = [s for s in self.tasks.surveys if can_score(self.task_name, self.tasks, s)]
+            chosen = choose_surveys(self.tasks, surveys, asked)
+            for survey_id in chosen:
+                self._topic(survey_id)
+            return chosen
+        pool = [s for s in asked if can_score(self.task_name, self.tasks, s)]
         if pool:
             return pool
-        if self.tasks.scorable:
+        if "mind_map" in kinds_of_answers(self.task_name) and self.tasks.scorable:
             raise NoLabelsError(
                 f"no survey of {str(self.corpus.directory)!r} has a mind-map, which the task "
                 f"{self.task_name!r} needs. Give the surveys of the corpus a `mind_map` and build "
@@ -226,7 +261,7 @@ class EpisodeFactory:
         metrics = [reward.metric for reward in rewards if isinstance(reward, MetricReward)]
         scored_stages(self.task_name, metrics)
         for metric in metrics:
-            if is_of_mind_maps(metric):
+            if kind_of_metric(metric) == "mind_map":
                 from arena.mindmap import identity, needs
 
                 identity(encoder, EXTRACTOR if "extractor" in needs(metric) else None)
@@ -235,7 +270,7 @@ class EpisodeFactory:
         from arena.encoders import ENCODERS
 
         ENCODERS.get(name)
-        if any(stage.answer == "mind_map" for _, stage in stages_of(self.task_name)):
+        if "mind_map" in kinds_of_answers(self.task_name):
             from arena.mindmap import identity
 
             identity(name)  # reports a missing package now, not at the end of an episode

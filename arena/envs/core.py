@@ -77,11 +77,16 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         show: What an episode shows of a paper: ``"title_abstract"``, or an input of `arena.inputs`
             whose digests the corpus has.
         tools: Names of further tools that the episodes offer, see `arena.tools`.
+        prompt: In tasks with a report, what an episode asks: ``"title"`` (the default), the
+            survey's prompt of a level (``"sentence"``, ``"paragraph"``, ``"detailed"``), or
+            ``"any"``, its most detailed prompt. Surveys without one are left out.
         max_steps: Actions after which the episode is truncated, >= 1.
         max_searches: Searches of an episode; one more truncates it. >= 0.
         max_reads: Calls of ``read``, ``references`` and ``citations`` of an episode, alike.
         max_characters: Characters of the results that show papers, alike.
         max_k: Most hits a search may ask for, from 1 to 1000.
+        max_written: In tasks with a report, characters that may be written, >= 0; 200,000 by
+            default. A call that writes more is refused, and the episode goes on.
         render_mode: ``"ansi"`` or None.
 
     Raises:
@@ -108,11 +113,13 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         found: Mapping[str, Sequence[str]] | str | Path | None = None,
         show: str = TITLE_ABSTRACT,
         tools: Sequence[str] = (),
+        prompt: str | None = None,
         max_steps: int = DEFAULT_BUDGET["max_steps"],
         max_searches: int = DEFAULT_BUDGET["max_searches"],
         max_reads: int = DEFAULT_BUDGET["max_reads"],
         max_characters: int = DEFAULT_BUDGET["max_characters"],
         max_k: int = DEFAULT_BUDGET["max_k"],
+        max_written: int | None = None,
         render_mode: str | None = None,
     ) -> None:
         arguments = {
@@ -120,7 +127,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         }
         EzPickle.__init__(self, **arguments)
         del arguments["render_mode"]
-        limits = {name: arguments.pop(name) for name in DEFAULT_BUDGET}
+        limits = {name: arguments.pop(name) for name in (*DEFAULT_BUDGET, "max_written")}
         if render_mode not in (None, *RENDER_MODES):
             raise DataError(f"render_mode={clip(render_mode)}: give 'ansi' or None.")
         self.render_mode = render_mode

@@ -103,6 +103,9 @@ class ToolCallSpace(Space[Any]):
                 for word in self._some_words()
             ]
             return {"label": " ".join(self._some_words()), "children": leaves, "papers": []}
+        if "[@" in parameter.description:
+            cited = "; ".join(f"@{paper_id}" for paper_id in self._ids())
+            return " ".join([*self._some_words(), *[f"[{cited}]."] * bool(cited)])
         drawn = self._ids() if _is_id(parameter) and self._words else self._some_words()
         return (
             drawn

@@ -1,4 +1,4 @@
-"""A language model as a judge: rubrics, judgements, and their agreement with people.
+"""A language model as a judge: rubrics, statements of reports, and agreement with people.
 
 A judge reads labels, so no agent may import this package; docs/judging.md.
 """
@@ -6,16 +6,23 @@ A judge reads labels, so no agent may import this package; docs/judging.md.
 from arena.judging.agreement import agreement, read_human
 from arena.judging.judge import Judgements, judge, read_judgements
 from arena.judging.rubric import RUBRICS, Rubric
+from arena.judging.runs import judge_statements, record_statements
+from arena.judging.statements import StatementJudgements, judge_reports, rates_of
 from arena.judging.trees import judge_pairs, judge_run
 
 __all__ = [
     "RUBRICS",
     "Judgements",
     "Rubric",
+    "StatementJudgements",
     "agreement",
     "judge",
     "judge_pairs",
+    "judge_reports",
     "judge_run",
+    "judge_statements",
+    "rates_of",
     "read_human",
     "read_judgements",
+    "record_statements",
 ]

@@ -7,15 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena._internal.code import code_sha256
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.judging.judge import Judgements, judge
 from arena.judging.rubric import Rubric
+from arena.judging.runs import open_finished
 from arena.llm import Client
-from arena.runs.directory import OpenedRun
-from arena.runs.trajectories import TRAJECTORIES, answers_of
-from arena.tasks import TaskSet, stages_of
 
 if TYPE_CHECKING:
     from arena.mindmap import MindMap
@@ -58,25 +55,12 @@ def judge_run(
         CorpusError: The run is not finished or was changed, or the corpus is another one.
         DataError: The task submits no mind-map, or no survey has one of its own.
     """
-    recorded = OpenedRun(run)
-    stages = [stage for stage, task in stages_of(recorded.task) if task.answer == "mind_map"]
-    if not stages:
-        raise DataError(
-            f"{str(run)!r} is a run of the task {recorded.task!r}, which submits no mind-map."
-        )
-    corpus = Corpus.of(corpus)
-    tasks = TaskSet(corpus)
-    hashes = {"corpus": corpus.sha256, "tasks": tasks.sha256}
-    recorded.refuse_other(hashes)
-    files = recorded.finished_files()
-    recorded.refuse_changed(TRAJECTORIES)
-    answers = {record["survey"]: answers_of(record) for record in recorded.episodes()}
+    played = open_finished(run, corpus, "mind_map")
     pairs = {
-        survey_id: (gold, answers[survey_id].get(stages[0]))
-        for survey_id in sorted(answers)
-        if (gold := tasks.mind_map(survey_id)) is not None
+        survey_id: (gold, answer)
+        for survey_id, answer in played.answers.items()
+        if (gold := played.tasks.mind_map(survey_id)) is not None
     }
     if not pairs:
         raise DataError(f"no survey of {str(run)!r} has a mind-map of its own to judge beside.")
-    hashes |= {TRAJECTORIES: files[TRAJECTORIES], "code": code_sha256(rooms=("judging",))}
-    return replace(judge_pairs(rubric, pairs, client, prompt), sha256=hashes)
+    return replace(judge_pairs(rubric, pairs, client, prompt), sha256=played.sha256)

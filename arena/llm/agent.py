@@ -23,7 +23,8 @@ _OF_CLIENT = tuple(inspect.signature(Client).parameters)
 class LLMAgent(Researcher):
     """A researcher with a model; a subclass writes `discover` and `organize`, or `decide`.
 
-    A subclass names its templates, which are files of ``prompts/<folder>/`` beside its own file::
+    A subclass names its templates, files of ``prompts/<folder>/`` beside its own file, or of
+    ``prompts/`` where several agents share one::
 
         class Mine(LLMAgent):
             folder = "mine"

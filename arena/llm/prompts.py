@@ -95,7 +95,7 @@ def load_templates(
 
     Args:
         wanted: Fields of each template; ``NAME.txt`` holds the template NAME.
-        package: Folder with all templates.
+        package: Folder with all templates; what several agents share may stand beside it.
         own: A user's folder with some of them.
 
     Raises:
@@ -116,7 +116,8 @@ def load_templates(
     templates = {}
     for name, fields in wanted.items():
         paths = [folder / (name + SUFFIX) for folder in folders]
-        path = next((path for path in paths if path.is_file()), paths[-1])
+        shared = package.parent / (name + SUFFIX)
+        path = next((path for path in (*paths, shared) if path.is_file()), paths[-1])
         templates[name] = read_template(path, fields)
     return templates
 

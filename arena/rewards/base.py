@@ -26,6 +26,9 @@ class Progress(NamedTuple):
             survey that cannot be scored. In [0, 1] for the tasks of this project.
         metrics: Metric -> score of the submitted answer, for the metrics that rewards are named
             after; empty before the end and without labels.
+        cited: Number of distinct gold papers that the draft or the report has cited so far, this
+            step included.
+        cited_before: The same number before this step.
     """
 
     found: int
@@ -37,6 +40,8 @@ class Progress(NamedTuple):
     over: bool
     score: float | None
     metrics: Mapping[str, float] = {}
+    cited: int = 0
+    cited_before: int = 0
 
 
 class Reward(ABC):
@@ -96,8 +101,9 @@ def _is_metric(name: str) -> bool:
     except UnknownNameError:
         from arena.metrics import METRICS
         from arena.mindmap import MIND_MAP_METRICS
+        from arena.report.metrics import REPORT_METRICS
 
-        metrics = [*METRICS.names(), *MIND_MAP_METRICS.names()]
+        metrics = [*METRICS.names(), *MIND_MAP_METRICS.names(), *REPORT_METRICS.names()]
         if name.partition("@")[0] in metrics:
             return True
         hint = did_you_mean(name, [*REWARDS.names(), *metrics])

@@ -20,7 +20,7 @@ from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError, c
 from arena.registry import Registry, recorded_name
 from arena.runs.environment import make_environment, recorded_types
 from arena.runs.trajectories import TRAJECTORIES, is_cut_off, read_episodes
-from arena.tasks import DEFAULT_BUDGET, TASKS
+from arena.tasks import TASKS, budget_of
 
 MANIFEST = "manifest.json"
 MANIFEST_VERSION = 2
@@ -166,7 +166,7 @@ class OpenedRun:
         self.task = str(self.manifest["task"])
         self.check_name(TASKS, self.task)
         self._check({"environment": recorded_types(self.task)})
-        self._check({"budget": dict.fromkeys(DEFAULT_BUDGET, int)})
+        self._check({"budget": dict.fromkeys(budget_of(self.task), int)})
         self.path = self.directory / TRAJECTORIES
         if not self.path.is_file() or not self.path.stat().st_size:
             raise CorpusError(f"{str(self.path)!r} holds no episode. Play one with `arena run`.")

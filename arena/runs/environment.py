@@ -19,12 +19,12 @@ from arena.retrieval import Retriever, parse_name
 from arena.rewards import REWARDS, make_rewards
 from arena.rewards.metric import MetricReward
 from arena.tasks import (
-    DEFAULT_BUDGET,
     TASKS,
     TaskSet,
+    budget_of,
     environment_id,
+    kinds_of_answers,
     measures,
-    stages_of,
 )
 from arena.tools import TOOLS
 
@@ -40,14 +40,9 @@ _TYPES: dict[str, type] = {
 }  # fmt: skip
 
 
-def has_mind_maps(task: str) -> bool:
-    """Return whether a stage of a task is answered by a mind-map."""
-    return any(stage.answer == "mind_map" for _, stage in stages_of(task))
-
-
 def recorded_types(task: str) -> dict[str, type]:
     """Return the arguments that every run of a task records, with their types."""
-    return _TYPES | ({"encoder": str} if has_mind_maps(task) else {})
+    return _TYPES | ({"encoder": str} if "mind_map" in kinds_of_answers(task) else {})
 
 
 def definition_of(task: str) -> dict[str, Any]:
@@ -108,9 +103,10 @@ def arguments_of(
         DataError: A limit or an option is unknown, or is not a JSON value.
     """
     ENCODERS.get(encoder)
+    limits = budget_of(task)
     for name in budget or {}:
-        if name not in DEFAULT_BUDGET:
-            raise DataError(f"no limit {clip(name)}.{did_you_mean(name, DEFAULT_BUDGET)}")
+        if name not in limits:
+            raise DataError(f"no limit {clip(name)}.{did_you_mean(name, limits)}")
     if isinstance(retrievers, str) or not isinstance(retrievers, Sequence):
         raise DataError(f"retrievers={clip(retrievers)}: give a list of names.")
     for name, value in (
@@ -132,10 +128,10 @@ def arguments_of(
         "retrievers": list(retrievers),
         "reward": reward,
         "reward_options": dict(reward_options or {}),
-        **DEFAULT_BUDGET,
+        **limits,
         **(budget or {}),
     }
-    if has_mind_maps(task):
+    if "mind_map" in kinds_of_answers(task):
         arguments["encoder"] = encoder
     for name in options:
         if name in arguments or name in _ELSEWHERE or name == "encoder":

@@ -17,20 +17,20 @@ from arena.registry import check_options
 from arena.tasks import TaskSet, ideal_answers
 
 if TYPE_CHECKING:
-    from arena.mindmap import MindMap
+    from arena.tools import Answer
 
 ORACLE = "oracle"
 """Name of the one agent that is not registered, since it receives the labels."""
 
 
 class Oracle(Agent):
-    """Submit the labels: the reachable references, the influential ones first, and the mind-map.
+    """Submit the labels: the reachable references, the best first, the mind-map or the report.
 
     Args:
         answers: Stage -> the best answer; a stage without one is skipped with ``finish``.
     """
 
-    def __init__(self, answers: Mapping[str, list[str] | MindMap]) -> None:
+    def __init__(self, answers: Mapping[str, Answer]) -> None:
         super().__init__()
         self._answers = answers
 
@@ -41,6 +41,9 @@ class Oracle(Agent):
             return {"tool": "finish", "arguments": {}}
         if isinstance(answer, list):
             return {"tool": "submit", "arguments": {"paper_ids": answer}}
+        if isinstance(answer, str):
+            text = answer[: int(observation["budget"]["written"])]
+            return {"tool": "submit_report", "arguments": {"text": text}}
         return {"tool": "organize", "arguments": {"mind_map": answer.to_json()}}
 
 

@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING, Any
 from arena import trec
 from arena._internal.files import atomic_write, write_json
 from arena.runs.scoring import Answers, Scorer
-from arena.runs.trajectories import TRAJECTORIES, answers_of, read_episodes
-from arena.tasks import ENCODER, TaskSet, stages_of
+from arena.runs.trajectories import TRAJECTORIES, answers_of, read_episodes, seen_of
+from arena.tasks import ENCODER, TaskSet, kinds_of_answers, ranking_of, stages_of
 
 if TYPE_CHECKING:
     from arena.mindmap import MindMap
 
 PICTURES = "pictures"
 """Folder of the pictures of mind-maps."""
+
+REPORTS = "reports"
+"""Folder of the submitted reports."""
 
 _LONGEST = 120
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -34,9 +37,10 @@ def write_results(
 ) -> tuple[dict[str, Any], list[str]]:
     """Write the answers and ``metrics.json``; return the metrics and the names of all files."""
     answers: dict[str, Answers] = {}
-    costs = {}
+    costs, seen = {}, {}
     for record in sorted(read_episodes(output / TRAJECTORIES), key=itemgetter("survey")):
         answers[record["survey"]] = answers_of(record)
+        seen[record["survey"]] = seen_of(record)
         costs[record["survey"]] = record["spent"] | {
             "return": math.fsum(step["reward"] for step in record["steps"]),
             "truncated": record["truncated"],
@@ -49,7 +53,7 @@ def write_results(
         besides=manifest.get("metrics", {}).get("names", ()),
         encoder=manifest["environment"].get("encoder", ENCODER),
     )
-    summary = scorer.summary(answers)
+    summary = scorer.summary(answers, seen)
     for survey_id, entry in costs.items():
         summary["per_survey"][survey_id] |= entry
     summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}
@@ -62,15 +66,24 @@ def write_results(
 def _write_answers(
     output: Path, task: str, tag: str, answers: dict[str, Answers], tasks: TaskSet
 ) -> list[str]:
-    """Write a TREC run for each stage that takes a ranking, and the mind-maps with pictures."""
+    """Write the TREC run of each ranking and each report, the mind-maps and the reports."""
     stages = stages_of(task)
     names = []
     for stage, specification in stages:
         submitted = {s: of_survey[stage] for s, of_survey in answers.items() if stage in of_survey}
-        if specification.answer == "ranking":
+        if specification.answer != "mind_map":
             names.append("run.trec" if len(stages) == 1 else f"run.{stage}.trec")
-            trec.write_run(output / names[-1], submitted, tag)
-        else:
+            rankings = {survey_id: ranking_of(answer) for survey_id, answer in submitted.items()}
+            trec.write_run(output / names[-1], rankings, tag)
+        if specification.answer == "report":
+            names.append("reports.jsonl")
+            rows = [{"survey": s, "report": text} for s, text in submitted.items()]
+            atomic_write(output / names[-1], "".join(json.dumps(row) + "\n" for row in rows))
+            (output / REPORTS).mkdir(exist_ok=True)
+            for survey_id, text in submitted.items():
+                names.append(f"{REPORTS}/{file_name(survey_id)}.md")
+                atomic_write(output / names[-1], text.encode())
+        elif specification.answer == "mind_map":
             names.append("mind_maps.jsonl")
             rows = [{"survey": s, "mind_map": m.to_json()} for s, m in submitted.items()]
             atomic_write(output / names[-1], "".join(json.dumps(row) + "\n" for row in rows))
@@ -80,7 +93,7 @@ def _write_answers(
 
 
 def _write_qrels(output: Path, task: str, tasks: TaskSet, answers: dict[str, Answers]) -> list[str]:
-    if all(specification.answer != "ranking" for _, specification in stages_of(task)):
+    if kinds_of_answers(task) == {"mind_map"}:
         return []
     qrels = {s: gains for s in answers if (gains := tasks.gold(s).gains)}
     if qrels:

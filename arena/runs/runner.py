@@ -23,13 +23,15 @@ from arena.runs.results import write_results
 from arena.runs.scoring import Scorer, checked_metrics
 from arena.runs.trajectories import TRAJECTORIES, VERSION, append, keep_complete, plain
 from arena.tasks import (
-    DEFAULT_BUDGET,
     ENCODER,
     TASKS,
     TaskSet,
+    budget_of,
     can_score,
     choose_surveys,
+    kinds_of_answers,
     play_order,
+    with_topic,
 )
 
 
@@ -79,8 +81,8 @@ def run(
         env_options: Further arguments of the environment, such as ``references`` and ``found`` of
             organization.
         agent_options: Keyword arguments for the agent.
-        budget: Any of ``max_steps``, ``max_searches``, ``max_reads``, ``max_characters`` and
-            ``max_k`` of the environment.
+        budget: Any of ``max_steps``, ``max_searches``, ``max_reads``, ``max_characters``,
+            ``max_k`` and, where a report is due, ``max_written`` of the environment.
         surveys: Ids of surveys, or how many of the corpus' surveys in order; by default all. For a
             task with a mind-map, a number and the default count only surveys that have one.
         metrics: Metrics to report besides those of the task, as `rescore` takes them.
@@ -108,7 +110,6 @@ def run(
     task = TASKS.resolve(task)
     TASKS.get(task)  # an unknown name is reported before anything is opened
     tasks = TaskSet(corpus)
-    chosen = play_order(tasks, _choose(task, tasks, surveys))
     agent_options = agent_options or {}
     whole("jobs", jobs, 1)
     whole("seed", seed, 0)
@@ -123,6 +124,8 @@ def run(
         options=env_options,
         budget=budget,
     )
+    prompt = arguments.get("prompt") or "title"
+    chosen = play_order(tasks, _choose(task, tasks, surveys, prompt))
     starting_papers = None
     if arguments.get(environment.FOUND) is not None and environment.takes_found(task):
         starting_papers = environment.papers_of_run(arguments, corpus, tasks, chosen)
@@ -130,6 +133,7 @@ def run(
     player = Player(corpus, task, agent, agent_options, arguments, chosen, seed)
     env, factory = player.env, player.agents
     factory.prepare()
+    limits = budget_of(task)
     manifest = plain(
         {
             "version": MANIFEST_VERSION,
@@ -143,9 +147,9 @@ def run(
                 if name not in factory.kind.unrecorded
             },
             "environment": environment.recorded(
-                {key: arguments[key] for key in arguments if key not in DEFAULT_BUDGET}
+                {key: arguments[key] for key in arguments if key not in limits}
             ),
-            "budget": {key: arguments[key] for key in DEFAULT_BUDGET},
+            "budget": {key: arguments[key] for key in limits},
             "retriever": arguments["retriever"],
             "retriever_options": environment.engine_of(corpus, arguments).config,
             "encoder": environment.encoder_of(arguments),
@@ -178,16 +182,18 @@ def run(
         return summary
 
 
-def _choose(task: str, tasks: TaskSet, surveys: Sequence[str] | int | None) -> list[str]:
-    """Return ids of surveys; by default those that have the mind-map that the task needs."""
-    if not environment.has_mind_maps(task) or not (surveys is None or isinstance(surveys, int)):
-        return choose_surveys(tasks, surveys)
-    counted = [survey_id for survey_id in tasks.surveys if can_score(task, tasks, survey_id)]
-    if not counted:
-        raise NoLabelsError(
-            f"no survey of this corpus has a mind-map, which the task {task!r} needs. Name "
-            "surveys to play them without a score."
-        )
+def _choose(
+    task: str, tasks: TaskSet, surveys: Sequence[str] | int | None, prompt: str
+) -> list[str]:
+    """Return ids of surveys; by default those that have the prompt and the mind-map needed."""
+    counted = with_topic(tasks, prompt)
+    if "mind_map" in kinds_of_answers(task) and (surveys is None or isinstance(surveys, int)):
+        counted = [survey_id for survey_id in counted if can_score(task, tasks, survey_id)]
+        if not counted:
+            raise NoLabelsError(
+                f"no survey of this corpus has a mind-map, which the task {task!r} needs. Name "
+                "surveys to play them without a score."
+            )
     return choose_surveys(tasks, surveys, counted)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from arena import metrics as ranking_metrics
@@ -16,26 +17,31 @@ from arena.encoders import ENCODERS
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.metrics import mean
 from arena.runs.directory import RUN, OpenedRun
-from arena.runs.environment import has_mind_maps
-from arena.runs.trajectories import TRAJECTORIES, answers_of
+from arena.runs.trajectories import TRAJECTORIES, answers_of, seen_of
 from arena.tasks import (
     ENCODER,
     EXTRACTOR,
     TASKS,
     TaskSet,
+    can_score,
     choose_surveys,
     evaluate_answers,
     ideal_answers,
-    is_of_mind_maps,
+    kind_of_metric,
+    kinds_of_answers,
     measures,
     metric_function,
+    ranking_of,
+    score_answer,
     scored_stages,
     stages_of,
 )
-from arena.tools import MAX_SUBMITTED
+from arena.tools import MAX_SUBMITTED, answer_json
 
 Answers = Mapping[str, Any]
-"""Stage -> a ranking (list of ids) or a `MindMap`."""
+"""Stage -> a ranking (list of ids), a `MindMap`, or the Markdown of a report."""
+
+_NONE_SEEN: Mapping[str, Any] = MappingProxyType({})
 
 _RunFile = dict[str, list[tuple[str, float]]]
 
@@ -80,57 +86,60 @@ class Scorer:
         self.names = [*own, *self._columns]
         self.functions = measures(task) if self._own else []
         self.functions += [metric_function(metric) for _, metric in self._columns.values()]
-        of_maps = [metric for _, metric in self._columns.values() if is_of_mind_maps(metric)]
-        self._compares = bool(of_maps) or (self._own and has_mind_maps(task))
+        of_maps = [m for _, m in self._columns.values() if kind_of_metric(m) == "mind_map"]
+        self._compares = bool(of_maps) or (self._own and "mind_map" in kinds_of_answers(task))
         self._extracts = False
         if of_maps:
             from arena.mindmap import needs
 
             self._extracts = any("extractor" in needs(metric) for metric in of_maps)
 
-    def __call__(self, submitted: Answers, survey_id: str) -> dict[str, float | None]:
+    def __call__(
+        self, submitted: Answers, survey_id: str, seen: Set[str] | None = None
+    ) -> dict[str, float | None]:
         """Return name -> score of the answers to one survey; what has no labels is absent.
 
-        A score is None where the labels have nothing that the metric counts.
+        A score is None where the labels, or a report, have nothing that the metric counts.
         """
-        from arena import mindmap
-
         task, tasks = self._task, self._tasks
         scores: dict[str, float | None] = {}
         if self._own:
-            scores |= evaluate_answers(task, submitted, tasks, survey_id, self._encoder)
-        gains = tasks.gold(survey_id).gains
-        for name, (stage, metric) in self._columns.items():
-            answer = submitted.get(stage)
-            if not is_of_mind_maps(metric):
-                if gains:
-                    scores[name] = ranking_metrics.get(metric)(answer or [], gains)
-            elif (gold := tasks.mind_map(survey_id)) is not None:
-                tree = answer or mindmap.MindMap("")
-                of_map = mindmap.evaluate(tree, gold, [metric], self._encoder, self._extractor)
-                scores[name] = of_map[metric]
+            if can_score(task, tasks, survey_id):
+                scores |= dict.fromkeys(TASKS.get(task).metrics)
+            scores |= evaluate_answers(task, submitted, tasks, survey_id, self._encoder, seen)
+        for stage in dict.fromkeys(stage for stage, _ in self._columns.values()):
+            named = {name: metric for name, (of, metric) in self._columns.items() if of == stage}
+            found = score_answer(
+                submitted.get(stage), [*named.values()], tasks, survey_id, self._encoder, seen,
+                self._extractor,
+            )  # fmt: skip
+            scores |= {name: found[metric] for name, metric in named.items() if metric in found}
         return scores
 
-    def summary(self, answers: Mapping[str, Answers]) -> dict[str, Any]:
+    def summary(
+        self, answers: Mapping[str, Answers], seen: Mapping[str, Set[str] | None] = _NONE_SEEN
+    ) -> dict[str, Any]:
         """Score the answers to surveys and report what was reachable at all.
 
         Args:
             answers: Survey id -> submitted answers; every survey in it is reported.
+            seen: Survey id -> ids that a report cites and its episode showed.
 
         Returns:
             ``mean`` and ``ceiling`` (metric -> value over the scored surveys, those with all
             metrics; the ceiling is the score of the best possible answers; None for no survey),
             ``per_survey`` (the metrics, None without labels, with ``gold``, ``references``,
-            ``references_total`` counts and ``submitted``: stage -> number of papers or of
-            headings), ``counts``, and ``floors`` of a task's mind-maps. If a metric is None for a
-            survey, its mean is over the others, and ``counts["scored_by"]`` says over how many.
-            ``dates_guessed`` lists the surveys whose date is guessed, if there are any.
+            ``references_total`` counts and ``submitted``: stage -> number of papers, of
+            headings, or of papers that a report cites), ``counts``, and ``floors`` of a task's
+            mind-maps. If a metric is None for a survey, its mean is over the others, and
+            ``counts["scored_by"]`` says over how many. ``dates_guessed`` lists the surveys whose
+            date is guessed, if there are any.
         """
         per_survey: dict[str, dict[str, Any]] = {}
         scored, ceilings = [], []
         for survey_id in sorted(answers):
             gold = self._tasks.gold(survey_id)
-            scores = self(answers[survey_id], survey_id)
+            scores = self(answers[survey_id], survey_id, seen.get(survey_id))
             if len(scores) == len(self.names):
                 scored.append(scores)
                 ideal = ideal_answers(self._task, self._tasks, survey_id)
@@ -140,10 +149,7 @@ class Scorer:
                 "gold": len(gold.gains),
                 "references": gold.references,
                 "references_total": gold.references_total,
-                "submitted": {
-                    stage: len(answer) if isinstance(answer, list) else answer.size
-                    for stage, answer in answers[survey_id].items()
-                },
+                "submitted": {stage: _size(answer) for stage, answer in answers[survey_id].items()},
             }
         floors = self._floors(answers) if self._own else {}
         guessed = [each for each in per_survey if self._tasks.survey(each).date_guessed]
@@ -207,6 +213,10 @@ class Scorer:
         return code_sha256(*self.functions, *plug_ins)
 
 
+def _size(answer: Any) -> int:
+    return len(ranking_of(answer)) if isinstance(answer, list | str) else answer.size
+
+
 def checked_metrics(metrics: Sequence[str]) -> list[str]:
     """Return distinct names of metrics, those of files by their plain names.
 
@@ -263,9 +273,11 @@ def rescore(
     recorded.refuse_other({"corpus": corpus.sha256, "tasks": tasks.sha256})
     if isinstance(recorded.manifest.get("files"), dict):
         recorded.refuse_changed(TRAJECTORIES)
-    answers = {record["survey"]: answers_of(record) for record in recorded.episodes()}
+    answers, seen = {}, {}
+    for record in recorded.episodes():
+        answers[record["survey"]], seen[record["survey"]] = answers_of(record), seen_of(record)
     scorer = Scorer(recorded.task, tasks, names, encoder=encoder, extractor=extractor)
-    summary = scorer.summary(answers)
+    summary = scorer.summary(answers, seen)
     summary["counts"]["not_visible"] = _not_visible(corpus, tasks, answers)
     return summary | {
         "task": recorded.task,
@@ -277,7 +289,7 @@ def rescore(
             "tasks": tasks.sha256,
             "answers": sha256_json(
                 [
-                    [survey_id, [stage, answer if isinstance(answer, list) else answer.to_json()]]
+                    [survey_id, [stage, answer_json(answer)]]
                     for survey_id, submitted in sorted(answers.items())
                     for stage, answer in submitted.items()
                 ]

@@ -77,7 +77,7 @@ def read_episodes(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def answers_of(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the answers of an episode: stage -> a ranking or a `MindMap`.
+    """Return the answers of an episode: stage -> a ranking, a `MindMap` or a report.
 
     Raises:
         DataError: The task does not take such an answer.
@@ -86,18 +86,23 @@ def answers_of(record: dict[str, Any]) -> dict[str, Any]:
 
     expected = {stage: specification.answer for stage, specification in stages_of(record["task"])}
     for stage, answer in record["answers"].items():
-        if expected.get(stage) != ("ranking" if isinstance(answer, list) else "mind_map"):
+        if expected.get(stage) != _KINDS[type(answer)]:
             raise DataError(
                 f"survey {record['survey']!r}: the task {record['task']!r} does not take its "
                 f"answer to {clip(stage)}. Run it again."
             )
     try:
         return {
-            stage: answer if isinstance(answer, list) else read_mind_map(answer)[0]
+            stage: read_mind_map(answer)[0] if isinstance(answer, dict) else answer
             for stage, answer in record["answers"].items()
         }
     except DataError as error:
         raise DataError(f"survey {record['survey']!r}: {error}") from None
+
+
+def seen_of(record: dict[str, Any]) -> set[str] | None:
+    """Return the ids that the report of an episode cites and the episode showed, if recorded."""
+    return set(record["seen"]) if "seen" in record else None
 
 
 def is_cut_off(path: Path) -> bool:
@@ -146,8 +151,11 @@ def parse_line(line: bytes) -> dict[str, Any] | None:
     return record if all(map(_is_answer, record["answers"].values())) else None
 
 
+_KINDS: dict[type, str] = {list: "ranking", dict: "mind_map", str: "report"}
+
+
 def _is_answer(answer: Any) -> bool:
-    """Return whether `answer` is a mind-map or a ranking of distinct ids."""
+    """Return whether `answer` is a mind-map, a report or a ranking of distinct ids."""
     if not isinstance(answer, list):
-        return isinstance(answer, dict)
+        return type(answer) in _KINDS
     return all(isinstance(i, str) for i in answer) and len(set(answer)) == len(answer)

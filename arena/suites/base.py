@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from arena.errors import DataError
 from arena.registry import Registry
 
 
@@ -20,6 +23,7 @@ class Evaluation:
         missing: Ids of the surveys without a prediction.
         problems: One sentence for each line that cannot be used, and why.
         settings: What made the numbers: encoder, hashes of the files, versions.
+        micro: Ratios of sums over the same surveys, for the metrics that are such ratios.
     """
 
     mean: Mapping[str, float | None]
@@ -27,11 +31,13 @@ class Evaluation:
     missing: Sequence[str]
     problems: Sequence[str] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
+    micro: Mapping[str, float] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain dicts and lists under the names of the attributes."""
         return {
             "mean": dict(self.mean),
+            **({"micro": dict(self.micro)} if self.micro else {}),
             "surveys": {name: dict(row) for name, row in self.surveys.items()},
             "missing": list(self.missing),
             "problems": list(self.problems),
@@ -66,3 +72,24 @@ class Suite:
 SUITES: Registry[Suite] = Registry(
     "suite", packages=["arena.suites"], entry_points="researcharena.suites"
 )
+
+
+def json_lines(path: str | Path) -> Iterator[tuple[int, str, dict[str, Any] | None]]:
+    """Yield number, text and object of each line that is not blank; None if it is no JSON object.
+
+    Raises:
+        DataError: The file is not UTF-8.
+        OSError: It cannot be read.
+    """
+    try:
+        # Not splitlines(): a text in JSON may hold U+2028.
+        lines = Path(path).read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError:
+        raise DataError(f"{str(path)!r} is not UTF-8: save it as UTF-8.") from None
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                record = json.loads(line)
+            except (ValueError, RecursionError):
+                record = None
+            yield number, line, record if isinstance(record, dict) else None

@@ -6,9 +6,8 @@ sections 2 and 3. docs/taxobench.md names every difference from the released sco
 
 from __future__ import annotations
 
-import json
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -18,7 +17,7 @@ from arena._internal.code import code_sha256
 from arena._internal.progress import progress
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, evaluate, identity, read_mind_map
-from arena.suites.base import SUITES, Evaluation, Suite
+from arena.suites.base import SUITES, Evaluation, Suite, json_lines
 from arena.suites.taxobench_released import released_scores
 from arena.suites.titles import alignment
 
@@ -66,8 +65,7 @@ def score_predictions(
         arena evaluate taxobench --data data.jsonl --predictions predictions.jsonl --json
     """
     gold = {}
-    for number, text in _lines(data):
-        record = _record(text)
+    for number, _, record in json_lines(data):
         if record is None or not isinstance(record.get("gt"), dict) or "id" not in record:
             raise DataError(f"{data!r} line {number} is no record of TaxoBench's data.jsonl.")
         gold[str(record["id"])] = record["gt"]
@@ -75,8 +73,7 @@ def score_predictions(
         raise DataError(f"{data!r} holds no survey.")
     problems: list[str] = []
     trees: dict[str, Any] = {}
-    for number, text in _lines(predictions):
-        record = _record(text)
+    for number, text, record in json_lines(predictions):
         if record is None or "id" not in record:
             problems.append(f"line {number}: {clip(text)} is no JSON object with an id.")
         elif (name := str(record["id"])) not in gold:
@@ -187,23 +184,6 @@ def _renamed(tree: MindMap, names: Mapping[str, str]) -> MindMap:
         node["papers"] = [names[paper] for paper in node["papers"]]
         waiting += node["children"]
     return read_mind_map(plain)[0]
-
-
-def _lines(path: str) -> Iterator[tuple[int, str]]:
-    try:
-        # Not splitlines(): a text in JSON may hold U+2028.
-        lines = Path(path).read_text(encoding="utf-8").split("\n")
-    except UnicodeDecodeError:
-        raise DataError(f"{path!r} is not UTF-8: save it as UTF-8.") from None
-    yield from ((number, line) for number, line in enumerate(lines, 1) if line.strip())
-
-
-def _record(text: str) -> dict[str, Any] | None:
-    try:
-        record = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) else None
 
 
 def _hash(path: str) -> str:

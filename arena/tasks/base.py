@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from arena.errors import DataError
+from arena.errors import DataError, clip, did_you_mean
 from arena.registry import Registry
 
 DEFAULT_BUDGET = {
@@ -17,6 +17,9 @@ DEFAULT_BUDGET = {
     "max_k": 100,
 }
 """Default budget of an episode."""
+
+MAX_WRITTEN = 200_000
+"""Default of ``max_written``, the characters that may be written where a report is due."""
 
 RESEARCH = ("search", "read", "references", "citations", "select")
 """Names of the tools that every task offers unless it names its own."""
@@ -32,8 +35,8 @@ class Task(NamedTuple):
         instruction: Text that the agent reads at the start of an episode.
         metrics: Names of the reported metrics.
         headline: Metric that the reward ``final`` pays.
-        answer: Kind of answer that is submitted, ``"ranking"`` or ``"mind_map"``; without meaning
-            if there are `stages`.
+        answer: Kind of answer that is submitted, ``"ranking"``, ``"mind_map"`` or
+            ``"report"``; without meaning if there are `stages`.
         stages: Names of the tasks that one episode of this one goes through, if there are any.
         reward: Reward that an environment pays by default.
         tools: Names of the tools; by default `RESEARCH`, the tools that name this task, those
@@ -57,6 +60,10 @@ class Task(NamedTuple):
     environment: str = ""
 
 
+PROMPT_LEVELS = ("sentence", "paragraph", "detailed")
+"""Levels of detail of a survey's prompts, the least detailed first (ReportBench, section 2.1.2)."""
+
+
 class Survey(NamedTuple):
     """All that an agent may know of a survey.
 
@@ -65,12 +72,38 @@ class Survey(NamedTuple):
         title: Title as published; the topic is the title in lower case.
         date: The resolved day, ``YYYY-MM-DD``; papers before it are in reach.
         date_guessed: Whether no source states the date.
+        prompts: Level of `PROMPT_LEVELS` -> a request for a report on the topic, in that order.
+        domain: Domain of application as the source names it; empty if it does not.
     """
 
     id: str
     title: str
     date: str
     date_guessed: bool = False
+    prompts: Mapping[str, str] = {}
+    domain: str = ""
+
+
+PROMPTS = ("title", *PROMPT_LEVELS, "any")
+"""Values of the environment's argument `prompt`."""
+
+
+def topic_of(survey: Survey, prompt: str) -> str | None:
+    """Return what an agent is asked about a survey; None if the survey has no such prompt.
+
+    Args:
+        survey: The survey.
+        prompt: ``"title"`` for its title in lower case, a level of `PROMPT_LEVELS` for its prompt
+            of that level, ``"any"`` for its most detailed prompt.
+
+    Raises:
+        DataError: `prompt` is something else.
+    """
+    if prompt not in PROMPTS:
+        raise DataError(f"prompt={clip(prompt)}.{did_you_mean(prompt, PROMPTS)}")
+    if prompt == "title":
+        return survey.title.lower()
+    return [None, *survey.prompts.values()][-1] if prompt == "any" else survey.prompts.get(prompt)
 
 
 class Gold(NamedTuple):
@@ -165,6 +198,22 @@ def stages_of(name: str) -> tuple[tuple[str, Task], ...]:
     return tuple((stage, TASKS.get(stage)) for stage in task.stages) or ((name, task),)
 
 
+def kinds_of_answers(name: str) -> set[str]:
+    """Return the kinds of answers that the stages of a task submit.
+
+    Raises:
+        UnknownNameError: There is no such task.
+    """
+    return {stage.answer for _, stage in stages_of(name)}
+
+
+def budget_of(name: str) -> dict[str, int]:
+    """Return the default budget of an episode of a task."""
+    return DEFAULT_BUDGET | (
+        {"max_written": MAX_WRITTEN} if "report" in kinds_of_answers(name) else {}
+    )
+
+
 def tools_of(name: str) -> tuple[str, ...]:
     """Return the names of a task's tools, in the order in which agents see them.
 
@@ -179,6 +228,8 @@ def tools_of(name: str) -> tuple[str, ...]:
     stages = stages_of(name)
     played = {name, *(stage for stage, _ in stages)}
     offered = [tool for tool in TOOLS.names() if not played.isdisjoint(TOOLS.get(tool).tasks)]
+    if "report" in kinds_of_answers(name):
+        offered.append("write")
     submitting = [SUBMIT_TOOLS[stage.answer] for _, stage in stages]
     return tuple(dict.fromkeys((*RESEARCH, *offered, *submitting, "finish")))
 

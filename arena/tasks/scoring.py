@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from arena import metrics
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
-from arena.tasks.base import TASKS, Gold, Task, stages_of
+from arena.registry import Registry
+from arena.tasks.base import TASKS, Gold, kinds_of_answers, stages_of
 from arena.tasks.task_set import TaskSet
 
 if TYPE_CHECKING:
     from arena.mindmap import MindMap
+    from arena.tools import Answer
 
 ENCODER = "static"
 """Default encoder that compares headings."""
@@ -21,20 +23,32 @@ ENCODER = "static"
 EXTRACTOR = "spacy"
 """Default extractor of the entities in headings."""
 
-_Answers = Mapping[str, "list[str] | MindMap"]
+_FORBIDDEN = (
+    "late_rate", "undated_rate", "self_rate", "survey_rate", "fabricated_rate", "unseen_rate",
+    "unresolved_count",
+)  # fmt: skip
+
+_Answers = Mapping[str, "Answer"]
 
 
 def evaluate_answers(
-    name: str, answers: _Answers, tasks: TaskSet, survey_id: str, encoder: str = ENCODER
+    name: str,
+    answers: _Answers,
+    tasks: TaskSet,
+    survey_id: str,
+    encoder: str = ENCODER,
+    seen: Set[str] | None = None,
 ) -> dict[str, float]:
     """Score the answers submitted for one survey.
 
     Args:
         name: Name of the task.
-        answers: Stage -> ranking or mind-map; a missing stage scores as an empty answer.
+        answers: Stage -> ranking, mind-map or Markdown of a report; a missing stage scores as an
+            empty answer.
         tasks: Surveys with their labels.
         survey_id: Id of the survey.
-        encoder: Encoder that compares headings; rankings need none.
+        encoder: Encoder that compares headings of mind-maps.
+        seen: Ids that a report cites and the episode showed; None if unknown.
 
     Returns:
         Metric -> value in the order of the task; a task of several stages adds its headline, the
@@ -44,7 +58,10 @@ def evaluate_answers(
     scores: dict[str, float] = {}
     headlines = []
     for stage, task in stages_of(name):
-        of_stage = _score(task, answers.get(stage), tasks, survey_id, encoder)
+        scored = score_answer(
+            answers.get(stage), task.metrics, tasks, survey_id, encoder, seen
+        ).items()
+        of_stage = {metric: score for metric, score in scored if score is not None}
         scores |= of_stage
         if of_stage:
             headlines.append(of_stage[task.headline])
@@ -54,20 +71,84 @@ def evaluate_answers(
     return scores
 
 
-def _score(
-    task: Task, answer: Any, tasks: TaskSet, survey_id: str, encoder: str
-) -> dict[str, float]:
-    if task.answer == "ranking":
-        gains = tasks.gold(survey_id).gains
-        return metrics.evaluate(answer or [], gains, task.metrics) if gains else {}
-    gold = tasks.mind_map(survey_id)
-    if gold is None:
-        return {}
-    from arena import mindmap
+def score_answer(
+    answer: Any,
+    names: Sequence[str],
+    tasks: TaskSet,
+    survey_id: str,
+    encoder: str = ENCODER,
+    seen: Set[str] | None = None,
+    extractor: str = EXTRACTOR,
+) -> dict[str, float | None]:
+    """Score one answer by metrics of its kind; of a report also by those of rankings.
 
-    # The best distance is 0, so a missing answer is scored as an empty map, not as 0.
-    scores = mindmap.evaluate(answer or mindmap.MindMap(""), gold, task.metrics, encoder, EXTRACTOR)
-    return {name: score for name, score in scores.items() if score is not None}
+    Args:
+        answer: Ranking, mind-map or report; None is scored as an empty one.
+        names: Names of the metrics.
+        tasks: Surveys with their labels.
+        survey_id: Id of the survey.
+        encoder: Encoder that compares headings of mind-maps.
+        seen: Ids that a report cites and the episode showed; None if unknown.
+        extractor: Extractor of the entities in headings.
+
+    Returns:
+        Metric -> value in the order of `names`, without those for which the survey has no labels;
+        None where labels or report have nothing that the metric counts.
+    """
+    kinds = {name: kind_of_metric(name) for name in names}
+    of_maps, of_reports, of_rankings = (
+        [name for name in names if kinds[name] == kind]
+        for kind in ("mind_map", "report", "ranking")
+    )
+    scores: dict[str, float | None] = {}
+    if of_maps and (gold := tasks.mind_map(survey_id)) is not None:
+        from arena import mindmap
+
+        # The best distance is 0, so a missing answer is scored as an empty map, not as 0.
+        tree = answer or mindmap.MindMap("")
+        scores |= mindmap.evaluate(tree, gold, of_maps, encoder, extractor)
+    if gains := tasks.gold(survey_id).gains:
+        if of_reports:
+            scores |= dict.fromkeys(of_reports)
+            scores |= score_report(answer or "", of_reports, tasks, survey_id, seen)
+        if of_rankings:
+            scores |= metrics.evaluate(ranking_of(answer), gains, of_rankings)
+    return {name: scores[name] for name in names if name in scores}
+
+
+def ranking_of(answer: list[str] | str | None) -> list[str]:
+    """Return a ranking itself; of a report the ids that it cites, in order of first citation."""
+    from arena.report import cited_ids
+    from arena.tools import MAX_SUBMITTED
+
+    return cited_ids(answer)[:MAX_SUBMITTED] if isinstance(answer, str) else answer or []
+
+
+def score_report(
+    text: str, names: Sequence[str], tasks: TaskSet, survey_id: str, seen: Set[str] | None
+) -> dict[str, float]:
+    """Score a report by metrics of reports; ids that are no papers stay unresolved.
+
+    Other forms of citations are text: an agent cites by id, and a quoted abstract may cite, too.
+
+    Args:
+        text: Markdown that cites papers by id, in Pandoc's form.
+        names: Names of the metrics.
+        tasks: Surveys with their labels.
+        survey_id: Id of the survey.
+        seen: Ids that the report cites and the episode showed; None if unknown.
+
+    Returns:
+        What `arena.report.metrics.evaluate` returns.
+    """
+    from arena.report import read_report
+    from arena.report.metrics import ReportGold, evaluate
+
+    report = read_report(text, ["pandoc"])
+    standing = tasks.standing(survey_id, [each.key for each in report.references])
+    references = (r._replace(paper=r.key if r.key in standing else None) for r in report.references)
+    gold = ReportGold(tasks.gold(survey_id).gains, standing, seen)
+    return evaluate(report._replace(references=tuple(references)), gold, names)
 
 
 def can_score(name: str, tasks: TaskSet, survey_id: str) -> bool:
@@ -75,24 +156,39 @@ def can_score(name: str, tasks: TaskSet, survey_id: str) -> bool:
 
     A mind-map can be made of the topic alone, so a task of mind-maps needs no known reference.
     """
-    answers = {task.answer for _, task in stages_of(name)}
+    answers = kinds_of_answers(name)
     has_gold = answers == {"mind_map"} or bool(tasks.gold(survey_id).gains)
     return has_gold and not ("mind_map" in answers and tasks.mind_map(survey_id) is None)
 
 
-def ideal_answers(name: str, tasks: TaskSet, survey_id: str) -> dict[str, list[str] | MindMap]:
+def ideal_answers(name: str, tasks: TaskSet, survey_id: str) -> dict[str, Answer]:
     """Return the best possible answer to every stage that has labels.
 
-    A mind-map files the papers in reach only: no agent can submit others.
+    A mind-map files the papers in reach only: no agent can submit others. A report is
+    the survey's own article, if the corpus has it, with citations of papers in reach alone; then it
+    has a sentence for each reference that is not cited so far.
     """
-    ideal: dict[str, list[str] | MindMap] = {}
+    ideal: dict[str, Answer] = {}
     ranking = ideal_ranking(tasks.gold(survey_id))
     for stage, task in stages_of(name):
         if task.answer == "ranking":
             ideal[stage] = ranking
+        elif task.answer == "report":
+            ideal[stage] = _ideal_report(tasks.article(survey_id), ranking)
         elif (mind_map := tasks.mind_map(survey_id)) is not None:
             ideal[stage] = _limited(mind_map, frozenset(ranking))
     return ideal
+
+
+def _ideal_report(article: str | None, ranking: Sequence[str]) -> str:
+    from arena.report.listing import cite
+    from arena.report.pandoc import cited_ids, replace_groups
+
+    reached = frozenset(ranking)
+    text = replace_groups(article or "", lambda keys: cite(i for i in keys if i in reached))
+    cited = set(cited_ids(text))
+    left = [f"The survey cites {cite([paper])}." for paper in ranking if paper not in cited]
+    return "\n\n".join([text, *left]).lstrip()
 
 
 def _limited(tree: MindMap, papers: Collection[str]) -> MindMap:
@@ -117,29 +213,32 @@ def measures(name: str) -> list[Callable[..., float | None]]:
 
 
 def metric_function(metric: str) -> Callable[..., float | None]:
-    """Return the function behind a metric of rankings or of mind-maps.
+    """Return the function behind a metric.
 
     Raises:
-        UnknownNameError, DataError: As `is_of_mind_maps`.
+        UnknownNameError, DataError: As `kind_of_metric`.
     """
-    if is_of_mind_maps(metric):
-        from arena.mindmap import MIND_MAP_METRICS
-
-        return MIND_MAP_METRICS.get(metric)
-    return metrics.parse(metric)[0]
+    kind = kind_of_metric(metric)
+    return metrics.parse(metric)[0] if kind == "ranking" else _registries()[kind].get(metric)
 
 
 def lower_is_better(metric: str) -> bool:
-    """Return whether a metric is a distance.
+    """Return whether a metric is a distance, or counts citations that no report may have.
 
     >>> lower_is_better("tree_edit_distance"), lower_is_better("ndcg@10")
     (True, False)
     """
-    return metric.partition("@")[0].endswith(("distance", "_ted"))
+    return metric.partition("@")[0].endswith(("distance", "_ted", *_FORBIDDEN))
 
 
 def evaluate_metric(
-    name: str, metric: str, answers: _Answers, tasks: TaskSet, survey_id: str, encoder: str
+    name: str,
+    metric: str,
+    answers: _Answers,
+    tasks: TaskSet,
+    survey_id: str,
+    encoder: str,
+    seen: Set[str] | None = None,
 ) -> float | None:
     """Score the answers submitted for one survey by any one metric.
 
@@ -150,14 +249,14 @@ def evaluate_metric(
     fitting = [stage for stage, _ in scored_stages(name, [metric]).values()]
     reporting = (stage for stage in fitting if metric in TASKS.get(stage).metrics)
     stage = next(reporting, fitting[0])
-    task = TASKS.get(stage)._replace(metrics=(metric,))
-    return _score(task, answers.get(stage), tasks, survey_id, encoder).get(metric)
+    return score_answer(answers.get(stage), [metric], tasks, survey_id, encoder, seen).get(metric)
 
 
 def scored_stages(task: str, names: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Return the columns of a report on a task: name of the column -> (stage, metric).
 
-    In a task of several stages a column is called ``STAGE.METRIC``.
+    In a task of several stages a column is called ``STAGE.METRIC``. Metrics of rankings score the
+    ids that a report cites, too.
 
     Raises:
         UnknownNameError: A metric is unknown.
@@ -166,8 +265,9 @@ def scored_stages(task: str, names: Sequence[str]) -> dict[str, tuple[str, str]]
     stages = stages_of(task)
     columns = {}
     for metric in dict.fromkeys(names):
-        wanted = "mind_map" if is_of_mind_maps(metric) else "ranking"
-        fitting = [stage for stage, specification in stages if specification.answer == wanted]
+        wanted = kind_of_metric(metric)
+        kinds = ("ranking", "report") if wanted == "ranking" else (wanted,)
+        fitting = [stage for stage, specification in stages if specification.answer in kinds]
         if not fitting:
             what = wanted.replace("_", "-")
             raise DataError(f"{clip(metric)} scores a {what}, and the task {task!r} has none.")
@@ -176,24 +276,31 @@ def scored_stages(task: str, names: Sequence[str]) -> dict[str, tuple[str, str]]
     return columns
 
 
-def is_of_mind_maps(metric: str) -> bool:
-    """Return whether a metric scores mind-maps, and not rankings.
+def kind_of_metric(metric: str) -> str:
+    """Return the kind of answers that a metric scores: ``ranking``, ``mind_map`` or ``report``.
 
     Raises:
-        UnknownNameError: It is neither.
+        UnknownNameError: There is no such metric.
         DataError: Its cutoff is malformed.
     """
-    from arena.mindmap import MIND_MAP_METRICS
-
-    if isinstance(metric, str) and metric in MIND_MAP_METRICS.names():
-        return True
+    registries = _registries()
+    for kind, registry in registries.items():
+        if isinstance(metric, str) and metric in registry.names():
+            return kind
     base = metric.partition("@")[0] if isinstance(metric, str) else metric
     try:
         metrics.METRICS.get(base)
     except UnknownNameError:
-        known = [*metrics.METRICS.names(), *MIND_MAP_METRICS.names()]
+        known = [name for each in (metrics.METRICS, *registries.values()) for name in each.names()]
         raise UnknownNameError(
             f"no metric named {clip(base)}.{did_you_mean(base, known)}"
         ) from None
     metrics.parse(metric)
-    return False
+    return "ranking"
+
+
+def _registries() -> dict[str, Registry[Any]]:
+    from arena.mindmap import MIND_MAP_METRICS
+    from arena.report.metrics import REPORT_METRICS
+
+    return {"mind_map": MIND_MAP_METRICS, "report": REPORT_METRICS}

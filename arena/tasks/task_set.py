@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.corpus import layout
-from arena.dates import GUESSED
+from arena.dates import GUESSED, parse_date
 from arena.errors import (
     CorpusError,
     DataError,
@@ -19,12 +18,16 @@ from arena.errors import (
     clip,
     did_you_mean,
 )
-from arena.tasks.base import Gold, Survey
+from arena.report import PaperName
+from arena.tasks.base import Gold, Survey, topic_of
+from arena.text.identifiers import title_key
 
 if TYPE_CHECKING:
     from arena.corpus import Corpus
+    from arena.corpus.store import CorpusStore
     from arena.mindmap import MindMap
 
+_IDENTIFIERS = (("arxiv", "arxiv_id"), ("doi", "doi"))
 _GAINS = {True: 2, False: 1}
 
 
@@ -48,7 +51,7 @@ class TaskSet:
     @cached_property
     def surveys(self) -> dict[str, Survey]:
         """Survey id -> all that an agent may know of the survey."""
-        rows = self._read(layout.SURVEYS)
+        rows = self._surveys
         if not rows:
             raise NoLabelsError(
                 f"the corpus {str(self._directory)!r} has no surveys: it can be searched and read, "
@@ -56,7 +59,12 @@ class TaskSet:
             )
         return {
             r["id"]: Survey(
-                r["id"], r["title"], r["date"].isoformat(), r["date_precision"] == GUESSED
+                r["id"],
+                r["title"],
+                r["date"].isoformat(),
+                r["date_precision"] == GUESSED,
+                {level: text for level, text in (r["prompts"] or {}).items() if text},
+                r["domain"] or "",
             )
             for r in rows
         }
@@ -89,18 +97,85 @@ class TaskSet:
         Raises:
             UnknownNameError: There is no such survey.
         """
-        from arena.mindmap import read_mind_map
-
         self.survey(survey_id)
         if survey_id not in self._trees:
-            text = self._mind_maps[survey_id]["mind_map"]
-            tree = None
-            if text is not None:
-                with contextlib.suppress(DataError):
-                    tree = read_mind_map(text)[0]
-            # A root alone is a topic without headings: there is nothing to compare with.
-            self._trees[survey_id] = tree if tree is not None and tree.size else None
+            self._trees[survey_id] = _tree(self._mind_maps[survey_id]["mind_map"])
         return self._trees[survey_id]
+
+    def outline(self, survey_id: str) -> MindMap | None:
+        """Return the survey's own table of contents, or None if it has no readable one.
+
+        Raises:
+            UnknownNameError: There is no such survey.
+        """
+        self.survey(survey_id)
+        return _tree(self._articles[survey_id]["outline"])
+
+    def article(self, survey_id: str) -> str | None:
+        """Return the survey's own text, or None if the corpus has none.
+
+        It is Markdown that cites papers of the corpus as ``[@id]``, those out of reach included.
+
+        Raises:
+            UnknownNameError: There is no such survey.
+        """
+        self.survey(survey_id)
+        text: str | None = self._articles[survey_id]["article"]
+        return text
+
+    def paper_names(self) -> Iterator[PaperName]:
+        """Yield the names of all papers of the corpus, whatever their date, and of all surveys.
+
+        They are for scoring, and never for an agent. First come the papers in document order, then
+        the surveys that are no paper of the corpus. Their `ids` are ``arxiv:...`` and ``doi:...``.
+        """
+        import pyarrow.parquet as pq
+
+        surveys = {row["id"]: row for row in self._surveys}
+        with pq.ParquetFile(self._directory / layout.PAPERS) as papers:
+            for batch in papers.iter_batches(columns=["id", "title", "arxiv_id", "doi"]):
+                for row in batch.to_pylist():
+                    surveys.pop(row["id"], None)
+                    yield _name(row)
+        yield from map(_name, surveys.values())
+
+    def standing(self, survey_id: str, papers: Iterable[str]) -> dict[str, str]:
+        """Return what papers are to a survey, for scoring.
+
+        Args:
+            survey_id: Id of the survey.
+            papers: Ids of papers; one that neither the corpus nor its surveys have is left out.
+
+        Returns:
+            Id -> ``itself`` (the survey's id or title), ``late`` (not before the survey),
+            ``undated``, ``survey`` or ``reachable``; the first that applies.
+
+        Raises:
+            UnknownNameError: There is no such survey.
+        """
+        survey, store = self.survey(survey_id), self._store
+        cutoff, title = parse_date(survey.date).day, title_key(survey.title)
+        kinds = {}
+        for paper in papers:
+            document = store.document(paper)
+            if document is None:
+                if (other := self.surveys.get(paper)) is not None:
+                    kinds[paper] = "late" if other.date >= survey.date else "survey"
+            elif title_key(store.titles[document]) == title:  # no other paper has a survey's title
+                kinds[paper] = "itself"
+            elif (day := store.days.item(document)) >= cutoff:
+                kinds[paper] = "undated" if day == layout.UNDATED else "late"
+            else:
+                kinds[paper] = "reachable" if store.is_searchable(document) else "survey"
+        if survey_id in kinds:
+            kinds[survey_id] = "itself"
+        return kinds
+
+    @cached_property
+    def _store(self) -> CorpusStore:
+        from arena.corpus.store import CorpusStore
+
+        return CorpusStore(self._directory)
 
     @cached_property
     def scorable(self) -> list[str]:
@@ -122,6 +197,14 @@ class TaskSet:
         }
 
     @cached_property
+    def _surveys(self) -> list[dict[str, Any]]:
+        return self._read(layout.SURVEYS)
+
+    @cached_property
+    def _articles(self) -> dict[str, dict[str, Any]]:
+        return {row["survey"]: row for row in self._read(layout.ARTICLES)}
+
+    @cached_property
     def _mind_maps(self) -> dict[str, dict[str, Any]]:
         return {row["survey"]: row for row in self._read(layout.MIND_MAPS)}
 
@@ -138,6 +221,24 @@ class TaskSet:
                 "opened. Open the corpus again; if `arena-corpus verify` finds damage, build it."
             )
         return pq.read_table(pa.BufferReader(content)).to_pylist()  # type: ignore[no-any-return]
+
+
+def _tree(text: str | None) -> MindMap | None:
+    """Return the tree of a JSON text; None if there is none, or no heading below its root."""
+    from arena.mindmap import read_mind_map
+
+    if text is None:
+        return None
+    try:
+        tree = read_mind_map(text)[0]
+    except DataError:
+        return None
+    return tree if tree.size else None  # a root alone leaves nothing to compare
+
+
+def _name(row: dict[str, Any]) -> PaperName:
+    ids = (f"{kind}:{row[key]}" for kind, key in _IDENTIFIERS if row[key])
+    return PaperName(row["id"], row["title"], tuple(ids))
 
 
 def choose_surveys(
@@ -174,6 +275,21 @@ def choose_surveys(
     if not chosen:
         raise DataError("no survey is named. Give ids, a number, or nothing for all.")
     return sorted(chosen)
+
+
+def with_topic(tasks: TaskSet, prompt: str) -> list[str]:
+    """Return the ids of the surveys that have a prompt; for arguments and errors see `topic_of`.
+
+    Raises:
+        NoLabelsError: No survey has one.
+    """
+    asked = [s for s, survey in tasks.surveys.items() if topic_of(survey, prompt) is not None]
+    if not asked:
+        raise NoLabelsError(
+            f"prompt={clip(prompt)}: no survey of this corpus has such a prompt. Give 'title', or "
+            "another one."
+        )
+    return asked
 
 
 def play_order(tasks: TaskSet, surveys: Iterable[str]) -> list[str]:

@@ -14,14 +14,14 @@ of the corpus. Both find the tools through the environment: nothing needs to be 
 
 from arena.testing.auditor import audit
 from arena.testing.contract import Subject, check_environment
-from arena.testing.report import CHECKS, LEAKS, CheckError, Finding, Report, Result, require
+from arena.testing.report import CHECKS, LEAKS, AuditReport, CheckError, Finding, Result, require
 
 __all__ = [
     "CHECKS",
     "LEAKS",
+    "AuditReport",
     "CheckError",
     "Finding",
-    "Report",
     "Result",
     "Subject",
     "audit",

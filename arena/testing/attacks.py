@@ -15,7 +15,9 @@ from arena.testing.reference import PlainView
 from arena.testing.walk import strings
 
 _ABOUT_PAPERS = re.compile(r"\b(ids?|papers?)\b")
-_ABOUT_TEXT = re.compile(r"\b(query|queries|words?|keywords?|texts?|titles?|topics?|question)\b")
+_ABOUT_TEXT = re.compile(
+    r"\b(query|queries|words?|keywords?|texts?|titles?|headings?|topics?|question)\b"
+)
 _LOOKALIKES = str.maketrans("aceopxyABCEHKMOPTX", "асеорхуАВСЕНКМОРТХ")
 _JUNK = (
     "", " ", "\x00", "\ud800", "0", "-1", "None", "null", "'", '"', "\\", "../papers.parquet",
@@ -94,7 +96,14 @@ class Attacker:
             surveys,
         )
         self._hidden = [pool.nonzero()[0] for pool in pools if pool.any()]
-        weights = {"search": 25, "read": 16, "submit": 3, "organize": 3, "finish": 1}
+        weights = {
+            "search": 25,
+            "read": 16,
+            "submit": 3,
+            "organize": 3,
+            "submit_report": 3,
+            "finish": 1,
+        }
         self._weights = {name: weights.get(name, 8) for name in self.tools}
         self._weights |= dict.fromkeys(self._unproven, 25)
         self._weights |= {"<malformed>": 6, "<paged>": 6 * ("search" in self.tools)}
@@ -184,6 +193,12 @@ class Attacker:
         parts = [{"label": f"part {n}", "children": [], "papers": ids[n::3]} for n in range(3)]
         return {"label": "map", "children": parts, "papers": []}
 
+    def report(self) -> str:
+        """Draw a text that cites papers; in a twin the hidden one, too."""
+        ids = self.paper_ids()
+        sentences = [f"{self.text()[:100]} [@{{{paper_id}}}]." for paper_id in ids[-5:]]
+        return " ".join([*sentences, f"All [@{'; @'.join(ids[:-5])}]."])
+
     def draw(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         """Draw a value for every required and for half of the optional arguments."""
         required = schema.get("required", ())
@@ -204,6 +219,8 @@ class Attacker:
             return min(most, least + more)
         if part["type"] == "object":
             return self.tree()
+        if "[@" in part.get("description", ""):
+            return self.report()
         about_papers = _is_about_papers(name, part)
         if part["type"] == "array":
             return [self.text() for _ in range(3)] if about_papers is False else self.paper_ids()
@@ -231,7 +248,7 @@ class Attacker:
             first = self.draw(self.tools[tool])
             self._twin_id = ""
             ids = (hidden, *map(str, twins[: 1 + (tool in self._unproven)]))
-            if any(text == hidden for _, text in strings(first)):
+            if any(text == hidden or _cited(hidden) in text for _, text in strings(first)):
                 return Attack(
                     tuple(self._call(tool, _replaced(first, hidden, each)) for each in ids), ids
                 )
@@ -255,8 +272,14 @@ def _is_about_papers(name: str, part: Mapping[str, Any]) -> bool | None:
 
 
 def _replaced(value: dict[str, Any], old: str, new: str) -> Any:
-    """Return a copy of a value of JSON in which each string `old` is `new`."""
-    return json.loads(json.dumps(value).replace(json.dumps(old), json.dumps(new)))
+    """Return a copy of a value of JSON in which `new` stands for the id `old`, cited or alone."""
+    text = json.dumps(value).replace(json.dumps(old), json.dumps(new))
+    one, other = (json.dumps(_cited(each))[1:-1] for each in (old, new))
+    return json.loads(text.replace(one, other))
+
+
+def _cited(paper_id: str) -> str:
+    return f"[@{{{paper_id}}}]"
 
 
 def mutated(paper_id: str, rng: random.Random) -> str:

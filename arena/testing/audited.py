@@ -20,13 +20,16 @@ from arena.testing.episodes import flat, plain
 from arena.testing.exposure import Exposure
 from arena.testing.files import Facts, StoredSurvey
 from arena.testing.reference import Bm25, PlainView, wrong_scores
-from arena.testing.report import Report, Reporter, brief
+from arena.testing.report import AuditReport, Reporter, brief
 from arena.testing.walk import parsed, strings
-from arena.tools import Episode, Search, Shown, Tool, ToolError, parse_action
+from arena.tools import Episode, Search, Shown, Tool, ToolError, answer_json, parse_action
 
 PREDICTED = frozenset(
-    ("search", "read", "references", "citations", "select", "submit", "organize", "finish")
-)
+    (
+        "search", "read", "references", "citations", "select", "submit", "organize", "write",
+        "submit_report", "finish",
+    )
+)  # fmt: skip
 """Tools whose results follow from the view and the state of the episode alone.
 
 The audit plays them over the reference view, too, and the results must be the same. Of any other
@@ -36,7 +39,7 @@ tool it checks what every tool must keep.
 ANY: Any = object()
 """Expected value of a key that must be there with any value."""
 
-_BUDGET = {"steps", "searches", "reads", "characters"}
+_BUDGET = ("steps", "searches", "reads", "characters")
 _IDS = ("paper_id", "paper_ids", "papers")
 _LEAKS = {
     "id": "hidden paper", "title": "title", "date": "date", "cutoff": "date", "error": "error",
@@ -49,7 +52,7 @@ class Kind(NamedTuple):
 
     Attributes:
         id: Gymnasium id.
-        stages: (name, ``ranking`` or ``mind_map``) of the stages in order.
+        stages: (name, kind of answer) of the stages in order.
         instructions: The instruction of each stage.
         arguments: Arguments of the environment besides those of every audit.
         starts_with_references: Whether an episode starts with the references of the survey.
@@ -113,7 +116,7 @@ class Shared:
     facts: Facts
     retrievers: tuple[str, ...]
     scorers: Mapping[str, Bm25]
-    log: Report
+    log: AuditReport
     exposure: Exposure
     surveys: Iterator[str]
     advance: Callable[[int], Any]
@@ -207,10 +210,9 @@ class AuditedEpisode:
         if self._certain and (stage := step.observation.get("stage")) != self._state.stage:
             report("observation", f"stage={stage!r}")
         self._expose(result, report)
-        answers = {
-            name: answer if isinstance(answer, list) else answer.to_json()
-            for name, answer in self._state.answers.items()
-        }
+        if step.truncated:
+            self._state.keep_draft()
+        answers = {name: answer_json(answer) for name, answer in self._state.answers.items()}
         check_info(
             step.info,
             self.survey,
@@ -251,7 +253,8 @@ class AuditedEpisode:
             isinstance(left, int | np.integer) for left in budget.values()
         )
         self._budget = {name: int(left) for name, left in budget.items()} if numbers else {}  # type: ignore[union-attr]
-        if set(self._budget) != _BUDGET:
+        writes = "report" in dict(self._target.kind.stages).values()
+        if set(self._budget) != {*_BUDGET, *["written"] * writes}:
             report("observation", f"budget={brief(budget)}")
         result = parsed(observation.get("result", ""))
         if not isinstance(result, dict):
@@ -337,6 +340,8 @@ class AuditedEpisode:
         attack, answers = self._attack, self._answers
         if len(attack.calls) < 2 or len(answers) < len(attack.calls):
             return
+        if any("may still be written" in str(result.get("error")) for result, _ in answers):
+            return  # the first of two equal texts may use the budget up
         if not attack.ids:
             whole, part = (result.get("hits") for result, _ in answers)
             if isinstance(whole, list) and isinstance(part, list):
@@ -444,7 +449,7 @@ def check_hits(
 
 END = {
     "survey", "reward_terms", "gold", "references", "references_total", "answers", "metrics",
-    "digests",
+    "digests", "seen",
 }  # fmt: skip
 """Keys of the info of an episode that is over."""
 
@@ -469,7 +474,7 @@ def check_info(
     """
     expected: dict[str, Any] = {"survey": survey.id, "reward_terms": ANY}
     if over:
-        expected |= dict.fromkeys({"digests"} & info.keys(), ANY)  # of an input that has some
+        expected |= dict.fromkeys({"digests", "seen"} & info.keys(), ANY)  # where there are some
         expected |= {"gold": len(survey.gains), "references": len(survey.references)}
         expected |= {"references_total": survey.references_total, "answers": answers}
         expected |= {"metrics": ANY}

@@ -28,7 +28,7 @@ from arena.testing.episodes import info_of, unbatched
 from arena.testing.exposure import Exposure, check_attributes
 from arena.testing.files import Facts
 from arena.testing.reference import Bm25
-from arena.testing.report import Report
+from arena.testing.report import AuditReport
 from arena.testing.views import Views
 from arena.tools import TOOLS, tool_schemas
 
@@ -46,7 +46,7 @@ def audit(
     retrievers: Sequence[str] = ("bm25",),
     environments: Sequence[str] | None = None,
     tools: Sequence[str] = (),
-) -> Report:
+) -> AuditReport:
     """Attack every tool of every environment over a corpus, and compare each answer with the files.
 
     A tenth as many views are opened besides, at random cutoffs and without random papers.
@@ -82,7 +82,7 @@ def audit(
     opened = Corpus.open(corpus)
     for name in engines:
         opened.retriever(name)
-    facts, log = Facts(opened.directory), Report()
+    facts, log = Facts(opened.directory), AuditReport()
     inputs = {name: digests.complete for name, digests in facts.digests.items()}
     audited = kinds(ids, str(opened.directory), inputs)
     for check, file, what in facts.broken_rules():
@@ -151,7 +151,8 @@ def kinds(
         usable = [name for name, complete in inputs.items() if complete or given]
         own += [own[0]._replace(arguments={"show": name}) for name in usable]
         alone += own
-        tight.append(own[0]._replace(arguments=_TIGHT))
+        written = {"max_written": 2_000} if "report" in dict(answers).values() else {}
+        tight.append(own[0]._replace(arguments=_TIGHT | written))
         if subject.spec.vector_entry_point is not None:
             vectors += [kind._replace(vector=4) for kind in own]
             if len(stages) > 1:

@@ -16,7 +16,7 @@ from arena.runs.episodes import play
 from arena.testing.actions import schemas_of
 from arena.testing.walk import parsed, values_of
 
-ENDINGS = ("submit", "organize", "finish")
+ENDINGS = ("submit", "organize", "submit_report", "finish")
 """Tools that end a stage; random play calls them rarely before its last step."""
 
 

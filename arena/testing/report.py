@@ -107,7 +107,7 @@ class Finding(NamedTuple):
 
 
 @dataclass
-class Report:
+class AuditReport:
     """The findings and counts of an audit, collected while it runs.
 
     Attributes:

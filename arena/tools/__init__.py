@@ -9,7 +9,7 @@ To add a tool, add a module to this package that registers it and names the task
 from arena.papers import MAX_QUERY, MAX_SUBMITTED
 from arena.tools.base import TOOLS, BudgetError, Parameter, Search, Shown, Tool, ToolError
 from arena.tools.calls import Call, json_action, parse_action
-from arena.tools.episode import SUBMIT_TOOLS, Episode
+from arena.tools.episode import SUBMIT_TOOLS, Answer, Episode, answer_json
 from arena.tools.hits import encode, make_searches
 from arena.tools.openai import tool_schemas
 
@@ -18,6 +18,7 @@ __all__ = [
     "MAX_SUBMITTED",
     "SUBMIT_TOOLS",
     "TOOLS",
+    "Answer",
     "BudgetError",
     "Call",
     "Episode",
@@ -26,6 +27,7 @@ __all__ = [
     "Shown",
     "Tool",
     "ToolError",
+    "answer_json",
     "encode",
     "json_action",
     "make_searches",

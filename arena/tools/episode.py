@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
 
 from arena.corpus.view import CorpusView
 from arena.errors import clip
 from arena.papers import MAX_SUBMITTED, MAX_TITLE, Paper, Section
 from arena.tools.base import TOOLS, BudgetError, ToolError
+from arena.tools.draft import Draft
 
 if TYPE_CHECKING:
     from arena.corpus.digests import ShownDigests
     from arena.mindmap import MindMap
 
-SUBMIT_TOOLS = {"ranking": "submit", "mind_map": "organize"}
+SUBMIT_TOOLS = {"ranking": "submit", "mind_map": "organize", "report": "submit_report"}
 """Kind of answer -> name of the tool that submits it."""
+
+Answer = Union[list[str], "MindMap", str]
+"""A ranking, a mind-map, or the Markdown of a report."""
+
+
+def answer_json(answer: Answer) -> Any:
+    """Return an answer as JSON values."""
+    return answer if isinstance(answer, list | str) else answer.to_json()
+
 
 _SPENT = {
     "searches": "no searches are left, so the episode is over.",
@@ -33,8 +43,11 @@ class Episode:
         view_of: Name of an engine of the environment -> the same view, searched by that engine.
         stages: (name, kind of answer) of each stage; kinds are the keys of `SUBMIT_TOOLS`.
         instructions: Text that the agent reads at the start of each stage.
-        budget: What is left of ``steps``, ``searches``, ``reads`` and ``characters``.
+        budget: What is left of ``steps``, ``searches``, ``reads`` and ``characters``, and of
+            ``written`` where a report is due.
         selected: Ids kept for later, in the order in which they were selected.
+        draft: The sections of the report that were written.
+        cited: Ids of the papers that the draft or the report cites or has cited.
         answers: Stage -> submitted answer.
         over: Whether the last stage was submitted or the agent finished.
         given: Ids of the papers that the episode began with.
@@ -48,7 +61,9 @@ class Episode:
     instructions: tuple[str, ...]
     budget: dict[str, int]
     selected: dict[str, None] = field(default_factory=dict)
-    answers: dict[str, list[str] | MindMap] = field(default_factory=dict)
+    draft: Draft = field(default_factory=Draft)
+    cited: dict[str, None] = field(default_factory=dict)
+    answers: dict[str, Answer] = field(default_factory=dict)
     over: bool = False
     given: frozenset[str] = frozenset()
     digests: ShownDigests | None = None
@@ -69,6 +84,33 @@ class Episode:
         if self.budget[what] <= 0:
             raise BudgetError(_SPENT[what])
         self.budget[what] -= 1
+
+    def spend_written(self, characters: int) -> None:
+        """Take the characters of a text off the budget ``written``.
+
+        Raises:
+            ToolError: Fewer are left; then the episode goes on, so that the draft is not lost.
+        """
+        left = self.budget.get("written", 0)
+        if characters > left:
+            raise ToolError(
+                f"these are {characters} characters, and {left} may still be written. Write fewer, "
+                "or submit what is written."
+            )
+        self.budget["written"] = left - characters
+
+    def cite(self, paper_ids: Sequence[str]) -> dict[str, int]:
+        """Note which papers are cited; return how many exist here, and how many ids are unknown.
+
+        Whether an unknown id is that of a later paper, of a survey or of none makes no difference.
+
+        Args:
+            paper_ids: Distinct ids.
+        """
+        new = [i for i in paper_ids if i not in self.cited and i in self.view]
+        self.cited.update(dict.fromkeys(new))
+        known = sum(i in self.cited for i in paper_ids)
+        return {"cited": known, "unknown": len(paper_ids) - known}
 
     def papers(self, paper_ids: Sequence[str]) -> list[str]:
         """Return distinct ids in order, if they all exist here.
@@ -104,7 +146,14 @@ class Episode:
             for paper in self.view.briefs(paper_ids)
         ]
 
-    def submit(self, kind: str, answer: list[str] | MindMap) -> dict[str, Any]:
+    def expect(self, kind: str) -> None:
+        """Raise ToolError if this stage wants another kind of answer."""
+        stage, wanted = self.stages[self._at]
+        if kind != wanted:
+            tool = TOOLS.get(SUBMIT_TOOLS[wanted]).usage()
+            raise ToolError(f"this is the stage {stage}: submit with {tool}.")
+
+    def submit(self, kind: str, answer: Answer) -> dict[str, Any]:
         """Take the answer of this stage and begin the next one, or end the episode.
 
         Args:
@@ -117,20 +166,29 @@ class Episode:
         Raises:
             ToolError: This stage wants another kind of answer.
         """
-        stage, wanted = self.stages[self._at]
-        if kind != wanted:
-            tool = TOOLS.get(SUBMIT_TOOLS[wanted]).usage()
-            raise ToolError(f"this is the stage {stage}: submit with {tool}.")
-        self.answers[stage] = answer
+        self.expect(kind)
+        self.answers[self.stage] = answer
         if self._at + 1 == len(self.stages):
             self.over = True
             return {}
         self._at += 1
         return {"stage": self.stage, "message": self.instructions[self._at]}
 
-    def finish(self) -> None:
-        """End the episode; if this stage wants a ranking, submit the selected papers."""
+    def keep_draft(self) -> None:
+        """Submit the draft, if this stage wants a report and there is one."""
+        stage, wanted = self.stages[self._at]
+        if wanted == "report" and self.draft:
+            self.answers[stage] = self.draft.markdown()
+
+    def finish(self) -> int:
+        """End the episode and submit the selected papers or the draft, if one of them is due.
+
+        Returns:
+            The number of papers, or of sections, that are submitted.
+        """
         stage, wanted = self.stages[self._at]
         if wanted == "ranking":
             self.answers[stage] = list(self.selected)
+        self.keep_draft()
         self.over = True
+        return {"ranking": len(self.selected), "report": len(self.draft)}.get(wanted, 0)

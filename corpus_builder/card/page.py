@@ -26,7 +26,7 @@ from corpus_builder.card.words import fenced, markdown, percent, table
 from corpus_builder.database import connected, readable_errors
 
 MEMORY = 1 << 30
-_LABELS = (layout.SURVEYS, layout.GOLD, layout.MIND_MAPS)
+_LABELS = (layout.SURVEYS, layout.GOLD, layout.MIND_MAPS, layout.ARTICLES)
 _SIZES = (("1K", 10**3), ("10K", 10**4), ("100K", 10**5), ("1M", 10**6), ("10M", 10**7),
           ("100M", 10**8), ("1B", 10**9))  # fmt: skip
 _SOURCE_ROWS = 60

@@ -1,4 +1,4 @@
-"""The command ``arena-corpus``: build, digest, download, index, info, verify."""
+"""The command ``arena-corpus``: build, digest, download, index, info, prompts, verify."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from corpus_builder.cli import download
 from corpus_builder.cli.build import add_build
 from corpus_builder.cli.digest import digest
 from corpus_builder.cli.info import card, index, info, verify
+from corpus_builder.cli.prompts import prompts
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,6 +22,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_build(commands)
     group = add_group(commands, "download", download.SUMMARY, "SOURCE")
     add_command(group, "s2orc", download.download_s2orc)
-    for function in (card, digest, index, info, verify):
+    for function in (card, digest, index, info, prompts, verify):
         add_command(commands, function.__name__, function)
     return run_command(parser, argv)

@@ -80,6 +80,7 @@ def _build(
     output: str,
     fields: tuple[str, ...] = ("title", "abstract", "fulltext"),
     engines: tuple[str, ...] = ("bm25",),
+    prompts: str | None = None,
     overwrite: bool = False,
     json: bool = False,
 ) -> None:
@@ -91,11 +92,14 @@ def _build(
         output (DIR): A new directory.
         fields (NAMES): Indexed fields.
         engines (NAMES): Retrievers to index for, with commas.
+        prompts (FILE): Prompts and domains of surveys, from `arena-corpus prompts`.
         overwrite: Replace a corpus in DIR.
         json: Print JSON instead of text.
     """
     from corpus_builder.build import build, built_before
+    from corpus_builder.prompt_writing import PromptedSource
 
+    source = source if prompts is None else PromptedSource(source, prompts)
     started = time.monotonic()
     before = None if overwrite else built_before(source, output, engines, fields)
     manifest = before or build(source, output, engines=engines, fields=fields, overwrite=overwrite)

@@ -12,6 +12,7 @@ from arena.cli.app import parse_size, print_json, printable
 from arena.corpus import indexes, layout
 from arena.corpus.digests import digest_command
 from arena.errors import CorpusError, DataError
+from corpus_builder.prompt_checks import FLAGS
 from corpus_builder.records import PAPER_KEYS, SURVEY_KEYS, nearest_key
 from corpus_builder.sources.join_counts import yield_rows
 
@@ -197,6 +198,7 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
                              f"{counts['survey_references_undated']:,} undated, "
                              f"{counts['survey_references_survey']:,} surveys, "
                              f"{counts['survey_references_not_before']:,} not before their survey"),
+        *_report_rows(counts),
         *(yield_rows(source["yield"]) if "yield" in source else ()),
         *([("listed papers", "{dated:,} dated by the surveys that list them, {added:,} added"
                              .format(**source["listed_papers"]))]
@@ -226,6 +228,8 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
     if counts["unflagged_survey_titles"]:
         rows.append(("note", f"{counts['unflagged_survey_titles']:,} searchable papers have "
                              "'survey' in the title but are not flagged is_survey"))  # fmt: skip
+    if any(counts[f"prompts_{flag}"] for flag in FLAGS):
+        rows += _flag_rows(Path(directory))
     for what, keys in manifest.get("unknown_keys", {}).items():
         for key, number in keys.items():
             meant = nearest_key(key, PAPER_KEYS if what == "papers" else SURVEY_KEYS)
@@ -237,3 +241,44 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         print(f"{name:{width}}  {printable(str(value), 1000)}")
+
+
+_FLAGGED = {
+    "title": "hold their survey's title",
+    "reference_title": "hold a reference's title",
+    "no_cutoff": "name no cutoff",
+    "other_cutoff": "name another cutoff than their survey's date",
+}
+
+
+def _report_rows(counts: dict[str, int]) -> list[tuple[str, str]]:
+    rows = []
+    if counts["prompts"]:
+        flags = (f"{counts[f'prompts_{f}']:,} {why}" for f, why in _FLAGGED.items())
+        rows.append(("prompts", f"of {counts['prompts']:,} survey tasks: {', '.join(flags)}"))
+    if counts["outlines"] or counts["articles"]:
+        rows.append(
+            (
+                "texts",
+                f"{counts['outlines']:,} outlines, {counts['articles']:,} articles of surveys",
+            )
+        )
+    return rows
+
+
+def _flag_rows(directory: Path) -> list[tuple[str, str]]:
+    """Return a note for each survey with a prompt that holds a title or names no cutoff."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(directory / layout.ARTICLES, columns=["survey", "prompt_flags"])
+    rows = []
+    for row in table.to_pylist():
+        flags = [flag for flag in row["prompt_flags"] if flag["flag"] != "other_cutoff"]
+        texts = [" ".join(filter(None, flag.values())) for flag in flags]
+        if texts:
+            rows.append(("prompt flag", f"{row['survey']}: {'; '.join(texts)}"))
+    more = [("prompt flag", f"{len(rows) - _NAMED:,} more surveys; see tasks/articles.parquet")]
+    return rows if len(rows) <= _NAMED else rows[:_NAMED] + more
+
+
+_NAMED = 20

@@ -25,6 +25,8 @@ TABLES = {
             ("venue", pa.string()),
             ("authors", pa.list_(pa.string())),
             ("fields", pa.list_(pa.string())),
+            ("arxiv_id", pa.string()),
+            ("doi", pa.string()),
             *_WHERE,
         ]
     ),

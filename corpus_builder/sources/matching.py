@@ -3,62 +3,18 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.dates import parse_date
 from arena.errors import DataError
-from corpus_builder.records import title_key
+from arena.text.identifiers import arxiv_key, doi_key, normal_title
 from corpus_builder.sources.base import LocatedRecord
 from corpus_builder.sources.jsonl import JsonLinesFile
 
-_NEW = r"\d{4}\.\d{4,5}"
-_OLD = r"[a-z-]+(?:\.[A-Z]{2})?/\d{7}"
-_ARXIV = re.compile(rf"({_NEW}|{_OLD})(?:v\d+)?")
-_ARXIV_IN_TEXT = re.compile(
-    rf"(?:arxiv\s*[:.\s]\s*|arxiv\.org/(?:abs|pdf)/|arxiv\.)({_NEW}|{_OLD})(?!\d)", re.IGNORECASE
-)
 _NUMBER = re.compile(r"(\d{3,4})\.(\d+)")
-_DOI = re.compile(r"10\.\d{4,9}/\S+")
-_ARXIV_DOI = "10.48550/arxiv."
 _FIVE_DIGITS_FROM = "1501"  # arXiv: four digits behind the dot before January 2015, five since
-
-
-def arxiv_key(text: object) -> str | None:
-    """Return ``arxiv:...`` of an arXiv identifier, without its version; None of anything else.
-
-    >>> arxiv_key("arXiv:1706.03762v5"), arxiv_key("cs/9301111"), arxiv_key("10.1/2")
-    ('arxiv:1706.03762', 'arxiv:cs/9301111', None)
-    """
-    if not isinstance(text, str):
-        return None
-    bare = re.sub(r"^(?:https?://)?(?:arxiv\.org/(?:abs|pdf)/|arxiv\s*:\s*)", "", text.strip(),
-                  flags=re.IGNORECASE)  # fmt: skip
-    match = _ARXIV.fullmatch(bare.removesuffix(".pdf"))
-    return f"arxiv:{match[1]}" if match else None
-
-
-def arxiv_keys_in(text: str) -> Iterator[str]:
-    """Yield ``arxiv:...`` for every identifier that a text names as arXiv's."""
-    for match in _ARXIV_IN_TEXT.finditer(text):
-        yield f"arxiv:{match[1]}"
-
-
-def doi_key(text: object) -> str | None:
-    """Return ``doi:...`` of a DOI or its link, in lower case; an arXiv DOI is ``arxiv:...``.
-
-    >>> doi_key("https://doi.org/10.1109/TITS.2025.1"), doi_key("10.48550/arXiv.1706.03762")
-    ('doi:10.1109/tits.2025.1', 'arxiv:1706.03762')
-    """
-    if not isinstance(text, str):
-        return None
-    match = _DOI.search(text.strip())
-    if not match:
-        return None
-    doi = match[0].rstrip(".,;}").lower()
-    return arxiv_key(doi.removeprefix(_ARXIV_DOI)) if doi.startswith(_ARXIV_DOI) else f"doi:{doi}"
 
 
 def paper_keys(record: Mapping[str, Any]) -> set[str]:
@@ -82,6 +38,20 @@ def paper_keys(record: Mapping[str, Any]) -> set[str]:
     return {key for key in keys if key}
 
 
+def identifiers_of(keys: Iterable[str]) -> tuple[str | None, str | None]:
+    """Return the arXiv identifier and the DOI among keys, without prefix; of several the least.
+
+    >>> identifiers_of({"doi:10.1109/1", "arxiv:1706.03762", "arxiv:2001.00001"})
+    ('1706.03762', '10.1109/1')
+    """
+    found = (
+        min((key[len(kind) :] for key in keys if key.startswith(kind)), default=None)
+        for kind in ("arxiv:", "doi:")
+    )
+    arxiv_id, doi = found
+    return arxiv_id, doi
+
+
 def _repaired(identifier: str) -> str | None:
     match = _NUMBER.fullmatch(identifier.removeprefix("arxiv:"))
     if match is None or not identifier.startswith("arxiv:"):
@@ -91,33 +61,6 @@ def _repaired(identifier: str) -> str | None:
     if len(digits) > width:
         digits = f"{float(f'0.{digits}'):.{width}f}"[2:]
     return f"arxiv:{month}.{digits.ljust(width, '0')}"
-
-
-_FONT = r"emph|text[a-z]*|math[a-z]*|ensuremath|mbox|bf|it|em|rm|tt|sc|sl|sf"
-_MARK = r"[uvHcdbkrt](?=[\s{])"  # \v{s}, \c c: the accent goes, as all accents do
-_TAG = re.compile(r"</?(?:i|b|u|em|sub|sup|scp|strong)>", re.IGNORECASE)  # as PubMed has them
-_COMMAND = re.compile(rf"\\(?:(?:{_FONT})(?![a-zA-Z])|{_MARK})")
-
-
-def normal_title(title: str) -> str:
-    r"""Return the key of a title, equal for its spellings: `title_key` without markup and accents.
-
-    Commands of LaTeX and tags of HTML that only set a font or an accent go, other commands leave
-    their name; braces, dollars and dashes go with all punctuation. Whatever distinguishes two works
-    stays: a subtitle, a part number or a bracket counts.
-
-    Returns:
-        Letters and digits, case folded; empty if the title has none.
-
-    >>> normal_title(r"D\"IoT: {\v{C}}ech $\mathcal{X}$-Nets.")
-    'diotcechxnets'
-    >>> normal_title("DÏoT: Čech X-nets")
-    'diotcechxnets'
-    >>> normal_title("Nets (Part 1)") == normal_title("Nets (Part 2)")
-    False
-    """
-    key = unicodedata.normalize("NFD", title_key(_COMMAND.sub("", _TAG.sub("", title))))
-    return "".join(c for c in key if unicodedata.category(c)[0] != "M")
 
 
 _UNDATED = 2**31 - 1

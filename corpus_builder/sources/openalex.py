@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterator
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, ClassVar
 
 from arena.errors import DataError, clip
-from corpus_builder.records import title_key
+from arena.text.identifiers import arxiv_key, doi_key, title_key
 from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink
 from corpus_builder.release.folder import existing_folder, is_shard, make_shard, no_shards
 from corpus_builder.release.values import (
@@ -24,6 +25,7 @@ from corpus_builder.release.values import (
     resolve,
 )
 from corpus_builder.sources.base import SOURCES
+from corpus_builder.sources.matching import identifiers_of
 
 _PLACES = ("works", "data/works", "data/jsonl/works", "jsonl/works")
 _PARTITION = "updated_date="
@@ -109,6 +111,7 @@ class OpenAlex(Release):
             _venue(record),
             names_of(record.get("authorships"), "authorships", sink, "author", "display_name"),
             _fields(record, sink),
+            *identifiers_of(_keys(record)),
         )
         sink.add("papers", row)
         abstract = read_abstract(record.get("abstract_inverted_index"), limits.characters, sink)
@@ -233,6 +236,16 @@ def read_abstract(value: object, characters: int, sink: Sink) -> str:
         return ""
     ordered = [word for _, word in sorted(zip(positions, words, strict=True))]
     return clean(" ".join(ordered)).strip()
+
+
+def _keys(record: dict[str, Any]) -> Iterator[str]:
+    """Yield the DOI of a work, and the arXiv identifiers of its places."""
+    if doi := doi_key(record.get("doi")):
+        yield doi
+    places = record.get("locations")
+    for place in places if isinstance(places, list) else ():
+        if isinstance(place, dict) and (key := arxiv_key(place.get("landing_page_url"))):
+            yield key
 
 
 def _references(work: str, record: dict[str, Any], sink: Sink) -> tuple[list[str], int | None]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,6 +15,7 @@ from arena._internal.files import sha256_json
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, read_mind_map
+from arena.text.identifiers import normal_title
 from corpus_builder._options import ConstructorOptions
 from corpus_builder.sources.base import LocatedRecord
 from corpus_builder.sources.join_counts import JoinCounts
@@ -25,8 +25,8 @@ from corpus_builder.sources.matching import (
     JoinResult,
     PaperQuery,
     StoredPaper,
+    identifiers_of,
     join,
-    normal_title,
 )
 
 GUESS = "a guess by the latest reference"
@@ -46,6 +46,7 @@ class PublishedSurvey:
         date: Date in the data set, or None.
         mind_map: Mind-map in any form that `read_mind_map` reads; its papers are titles.
         extra: Other values of the record: ``abstract``, ``prompt``, ``outline``, ...
+        article: Text of the survey, given for each reference the id of its paper or None.
     """
 
     id: str
@@ -58,6 +59,7 @@ class PublishedSurvey:
     date: Any = None
     mind_map: Any = None
     extra: dict[str, Any] = field(default_factory=dict)
+    article: Callable[[Sequence[str | None]], str] | None = None
 
 
 class PublishedSource(ConstructorOptions, ABC):
@@ -110,8 +112,8 @@ class PublishedSource(ConstructorOptions, ABC):
     def surveys(self) -> Iterator[LocatedRecord]:
         """Yield the surveys that have a date, with the references that the collection holds.
 
-        A record also has what the builder does not read: ``abstract``, ``prompt``, ``outline``,
-        where the data set has them.
+        A record also has ``prompt``, ``outline``, ``article`` and the ``abstract``, which the
+        builder does not read, where the data set has them.
 
         Raises:
             DataError: If no survey has a date.
@@ -172,9 +174,11 @@ class PublishedSource(ConstructorOptions, ABC):
             "id": survey.id,
             "title": survey.itself.title,
             "date": date,
+            **dict(zip(("arxiv_id", "doi"), identifiers_of(survey.itself.keys), strict=True)),
             "references": joined.ids,
             "n_references_total": joined.distinct,
             **survey.extra,
+            "listed_titles": [entry.title for entry in survey.references],
         }
         if survey.mentions is not None:
             cited = dict.fromkeys(joined.ids, 0)
@@ -184,6 +188,8 @@ class PublishedSource(ConstructorOptions, ABC):
             record["influential"] = [
                 paper for paper, n in cited.items() if n >= self.influential_mentions
             ]
+        if survey.article is not None:
+            record["article"] = survey.article(joined.places)
         if survey.mind_map is not None:
             record["mind_map"] = self._map(survey, joined)
         return record
@@ -244,19 +250,6 @@ def day_after(references: Iterable[StoredPaper]) -> str | None:
     """Return the day after the latest date of a survey's references, or None."""
     days = [paper.day for paper in references if paper.dated]
     return format_day(max(days) + 1) if days else None
-
-
-def month_of(arxiv_id: str) -> str | None:
-    """Return the month of an arXiv identifier of either form, or None.
-
-    >>> month_of("2010.10563"), month_of("cs/9301111"), month_of("0907")
-    ('2020-10', '1993-01', None)
-    """
-    match = re.match(r"(?:[a-z-]+(?:\.[A-Z]{2})?/(?=\d{7}))?(\d\d)(0[1-9]|1[0-2])(?:\.\d{4}|\d{3})",
-                     arxiv_id)  # fmt: skip
-    if not match:
-        return None
-    return f"{19 if match[1] >= '91' else 20}{match[1]}-{match[2]}"
 
 
 def _names(identifier: object, title: object) -> list[str]:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from arena.errors import DataError, clip
+from arena.text.identifiers import arxiv_key, bibtex_keys, doi_key
 from corpus_builder.sources.base import SOURCES
 from corpus_builder.sources.jsonl import JsonLinesFile
-from corpus_builder.sources.matching import PaperQuery, arxiv_key, arxiv_keys_in, doi_key
+from corpus_builder.sources.matching import PaperQuery
 from corpus_builder.sources.published import (
     PublishedSource,
     PublishedSurvey,
@@ -21,7 +22,6 @@ from corpus_builder.sources.published import (
 
 _WHAT = "ReportBench"
 _TRUTH = "_GT"
-_WITH_ARXIV = ("eprint", "journal", "url", "note", "booktitle", "howpublished", "volume")
 
 
 @SOURCES.register("reportbench")
@@ -29,13 +29,27 @@ class ReportBench(PublishedSource):
     """ReportBench: arXiv surveys with prompts and bibliographies, joined to a collection.
 
     A bibliography entry is looked up by arXiv identifier, by DOI, then by title. The date of a
-    survey is that of its first version; the prompt often allows papers up to its last one
-    (ReportBench, section 2.1.2), and those that are later than the date do not count.
+    survey is that of its first version, while 53 of the 54 prompts of version 1.1 name the month of
+    its last one (ReportBench, section 2.1.2). Papers later than the date do not count.
+
+    Args:
+        last_version: Date a survey by its last version, so that papers between the two count.
     """
 
     name: ClassVar[str] = "reportbench"
     example: ClassVar[str] = "--input reportbench --papers papers.jsonl.gz"
     input_help: ClassVar[str] = "Folder with ReportBench_*.jsonl and the folder ReportBench_*_GT"
+
+    def __init__(
+        self,
+        input: str | Path,
+        papers: str | Path,
+        dates: str | Path | None = None,
+        guess_dates: bool = False,
+        last_version: bool = False,
+    ) -> None:
+        self._last_version = last_version
+        super().__init__(input, papers, dates, guess_dates)
 
     def read(self, path: Path) -> Iterator[PublishedSurvey]:
         """Yield the surveys of ``ReportBench_*.jsonl``, each with its file of references."""
@@ -60,7 +74,7 @@ class ReportBench(PublishedSource):
                 file=name,
                 line=line,
                 references=list(self._references(folder, record["arxiv_id"])),
-                date=_first_version(record["versions"], where),
+                date=self._date_of(record["versions"], where),
                 extra={
                     "abstract": record.get("abstract"),
                     "prompt": record["prompt"],
@@ -69,36 +83,30 @@ class ReportBench(PublishedSource):
             )
         self._hashes[table.name] = table.sha256
 
+    def _date_of(self, versions: list[Any], where: str) -> str:
+        """Return the day of the version that counts: v1, or the last of the list."""
+        for version in reversed(versions) if self._last_version else versions:
+            if isinstance(version, Mapping) and (
+                self._last_version or version.get("version") == "v1"
+            ):
+                try:
+                    return parsedate_to_datetime(version["created"]).date().isoformat()
+                except (KeyError, TypeError, ValueError):
+                    break
+        raise DataError(f"{where}: versions={clip(versions)}: expected arXiv's, with their days.")
+
     def _references(self, folder: Path, arxiv_id: str) -> Iterator[PaperQuery]:
         file = JsonLinesFile(folder / f"{arxiv_id.replace('/', '_')}.jsonl", "references")
         for raw, name, line in file:
             entry = check_record(raw, f"{name} line {line}", {"bib_id": str}, _WHAT)
             title, more = entry.get("title"), entry.get("meta_info")
             more = more if isinstance(more, Mapping) else {}
-            yield PaperQuery(title if isinstance(title, str) else "", _keys(more), _year(more))
+            yield PaperQuery(
+                title if isinstance(title, str) else "", bibtex_keys(more), _year(more)
+            )
         self._hashes[f"{folder.name}/{file.name}"] = file.sha256
-
-
-def _keys(more: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the arXiv identifiers and DOIs of an entry."""
-    keys = [arxiv_key(more.get("eprint"))]
-    for field in _WITH_ARXIV:
-        if isinstance(text := more.get(field), str):
-            keys.extend(arxiv_keys_in(text))
-    keys += [doi_key(more.get("doi")), doi_key(more.get("url"))]
-    return tuple(dict.fromkeys(key for key in keys if key))
 
 
 def _year(more: Mapping[str, Any]) -> int | None:
     match = re.search(r"\b(?:1[89]|20)\d\d\b", str(more.get("year")))
     return int(match[0]) if match else None
-
-
-def _first_version(versions: list[Any], where: str) -> str:
-    for version in versions:
-        if isinstance(version, Mapping) and version.get("version") == "v1":
-            try:
-                return parsedate_to_datetime(version["created"]).date().isoformat()
-            except (KeyError, TypeError, ValueError):
-                break
-    raise DataError(f"{where}: versions={clip(versions)}: expected arXiv's, and the day of v1.")

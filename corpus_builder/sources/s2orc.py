@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from arena.errors import DataError, clip, did_you_mean
-from corpus_builder.records import title_key
+from arena.text.identifiers import title_key
 from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink
 from corpus_builder.release.folder import ReleaseFolder, existing_folder, find_shards, no_shards
 from corpus_builder.release.values import (
@@ -27,6 +27,7 @@ from corpus_builder.release.values import (
     resolve,
 )
 from corpus_builder.sources.base import SOURCES
+from corpus_builder.sources.matching import identifiers_of, paper_keys
 
 DATASETS = ("papers", "abstracts", "citations", "s2orc", "s2orc_v2")
 _TEXTS = ("s2orc", "s2orc_v2")
@@ -153,6 +154,7 @@ def parse_paper(record: Any, sink: Sink, limits: RecordLimits, reviews: bool) ->
         ),
         names_of(record.get("authors"), "authors", sink, "name"),
         names_of(record.get("s2fieldsofstudy"), "s2fieldsofstudy", sink, "category"),
+        *identifiers_of(paper_keys(record)),
     )
     sink.add("papers", row)
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
+from arena.text.identifiers import arxiv_key, arxiv_month, doi_key
 from corpus_builder.sources.base import SOURCES
 from corpus_builder.sources.jsonl import JsonLinesFile
-from corpus_builder.sources.matching import PaperQuery, arxiv_key, doi_key
+from corpus_builder.sources.matching import PaperQuery
 from corpus_builder.sources.published import (
     PublishedSource,
     PublishedSurvey,
     check_record,
-    month_of,
 )
 
 _WHAT = "TaxoAlign's taxonomies, one {id, title, arxiv_id, tree} a line"
@@ -56,7 +56,7 @@ class TaxoAlign(PublishedSource):
     def date_of(self, survey: PublishedSurvey) -> tuple[Any, str]:
         """Return the date that an identifier of the survey implies."""
         for key in survey.itself.keys:
-            if key.startswith("arxiv:") and (month := month_of(key.removeprefix("arxiv:"))):
+            if key.startswith("arxiv:") and (month := arxiv_month(key)):
                 return month, "arXiv id (month)"
         year = _ANTHOLOGY.match(survey.listed_id.rpartition(":")[2])
         return year and year[1], "ACL Anthology id (year)"

@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 
 from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
+from arena.text.identifiers import normal_title
 from corpus_builder.sources.base import SOURCES, LocatedRecord
 from corpus_builder.sources.jsonl import JsonLinesFile
-from corpus_builder.sources.matching import PaperQuery, normal_title
+from corpus_builder.sources.matching import PaperQuery
 from corpus_builder.sources.published import (
     PublishedSource,
     PublishedSurvey,

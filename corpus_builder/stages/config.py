@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from arena._internal.settings import (
     Flag,
@@ -69,6 +69,17 @@ class References(Settings):
     influential_mentions: Positive | None = None
 
 
+def _place(value: Any, info: ValidationInfo) -> Path:
+    if not isinstance(value, str):
+        raise refusal(f"expected a path, not {value!r:.80}.")
+    folder: Path = (info.context or {}).get("folder", Path())
+    return folder / value
+
+
+Place = Annotated[Path, BeforeValidator(_place)]
+"""A path; a relative one starts at the directory of the configuration."""
+
+
 class MindMaps(Settings):
     """Section ``mind_maps``: how gold mind-maps are made of figures (paper, section 3.3).
 
@@ -78,16 +89,8 @@ class MindMaps(Settings):
         options: Keyword arguments of the extraction.
     """
 
-    figures: Path | None = None
+    figures: Place | None = None
     options: dict[str, Any] = Field(default={})
-
-    @field_validator("figures", mode="before")
-    @classmethod
-    def _place(cls, value: Any, info: ValidationInfo) -> Path | None:
-        if not isinstance(value, str):
-            raise refusal(f"expected a directory, not {value!r:.80}.")
-        folder: Path = (info.context or {}).get("folder", Path())
-        return folder / value
 
 
 class Index(Settings):
@@ -111,6 +114,7 @@ class Config(Settings):
         references: Section on the stage of the same name.
         mind_maps: Section on the stage of the same name.
         index: Section on the indexes.
+        prompts: File of prompts and domains of surveys, which ``arena-corpus prompts`` wrote.
     """
 
     full_text_only: Flag = True
@@ -122,6 +126,7 @@ class Config(Settings):
     references: References = References()
     mind_maps: MindMaps = MindMaps()
     index: Index = Index()
+    prompts: Place | None = None
 
 
 def read_config(

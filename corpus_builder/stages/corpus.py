@@ -13,7 +13,8 @@ import duckdb
 from arena._internal.files import sha256_file, sha256_json, write_json
 from arena._internal.workdir import put, sync
 from arena.corpus import layout
-from arena.errors import ArenaError
+from arena.errors import ArenaError, DataError
+from arena.tasks import PROMPT_LEVELS
 from corpus_builder._index import check_fields, list_files, make_plan, write_index
 from corpus_builder.build import check_output
 from corpus_builder.content import write_content
@@ -38,22 +39,27 @@ No other is replaced; it outlives the stage's other files."""
 _NEW = "corpus"
 _DESCRIBED = (PARSE.name, SURVEYS.name, REFERENCES.name, MIND_MAPS.name)
 
+_PROMPTS = f"STRUCT({', '.join(f'{level} VARCHAR' for level in PROMPT_LEVELS)})"
+
 # Of several records of one paper, the record and the date that the stage `parse` took.
 _VIEWS = """
 CREATE VIEW documents AS SELECT * FROM read_parquet({documents});
 CREATE VIEW links AS SELECT * FROM read_parquet({links});
 CREATE VIEW staged_papers AS
-SELECT p.id, p.title, c.day, c.precision, p.venue, p.authors, p.fields, c.is_survey
+SELECT p.id, p.title, c.day, c.precision, p.venue, p.authors, p.fields, c.is_survey,
+       p.arxiv_id, p.doi
 FROM papers p JOIN flagged c USING (id, file, line);
 CREATE VIEW staged_abstracts AS
 SELECT id, abstract, 0 AS rank, file, line FROM abstracts WHERE abstract <> ''
 UNION ALL SELECT id, abstract, 1, file, line FROM texts WHERE abstract <> '';
 CREATE VIEW staged_texts AS SELECT id, sections, file, line FROM texts;
 CREATE VIEW staged_surveys AS
-SELECT s.id, s.title, s.day, s.precision, s.n_references_total, m.mind_map
-FROM read_parquet({tasks}) s LEFT JOIN read_parquet({maps}) m ON m.survey = s.id;
+SELECT s.id, s.title, s.day, s.precision, s.n_references_total, m.mind_map, p.arxiv_id, p.doi,
+       w.prompts, w.domain, NULL AS outline, NULL AS article, NULL AS listed_titles
+FROM read_parquet({tasks}) s LEFT JOIN read_parquet({maps}) m ON m.survey = s.id
+LEFT JOIN staged_papers p USING (id) LEFT JOIN ({written}) w USING (id);
 CREATE VIEW staged_survey_references AS
-SELECT * FROM read_parquet({listed}) WHERE citing IN (SELECT id FROM staged_surveys);
+SELECT * FROM read_parquet({listed}) WHERE citing IN (SELECT id FROM read_parquet({tasks}));
 """
 
 
@@ -63,7 +69,14 @@ def _index_inputs(plan: Plan) -> Any:
     check_fields(index.fields)
     for engine in index.engines:
         make_plan(engine, None, index.fields, None, "")
-    return [list(index.engines), list(index.fields)]
+    return [list(index.engines), list(index.fields), _prompts_sha256(plan)]
+
+
+def _prompts_sha256(plan: Plan) -> str | None:
+    path = plan.config.prompts
+    if path is not None and not path.is_file():
+        raise DataError(f"prompts={str(path)!r} is no file. Write it with `arena-corpus prompts`.")
+    return None if path is None else sha256_file(path)
 
 
 def _run_index(plan: Plan, steps: Steps) -> dict[str, Any]:
@@ -95,6 +108,8 @@ def _write(plan: Plan, steps: Steps, new: Path) -> dict[str, Any]:
         **plan.release.describe(),
         "stages": {name: steps.reports[name] for name in _DESCRIBED},
     }
+    if (sha256 := _prompts_sha256(plan)) is not None:
+        manifest["source"]["prompts"] = {"sha256": sha256}
     manifest["configuration"] = plan.config.index.model_dump(mode="json")
     manifest["indexes"] = {}
     for engine in plan.config.index.engines:
@@ -154,7 +169,12 @@ def _view(plan: Plan, connection: duckdb.DuckDBPyConnection) -> None:
         "maps": plan.stage(MIND_MAPS.name) / MAPS,
     }
     view_papers(plan, connection, "flagged", "selected")
-    connection.execute(_VIEWS.format(**{name: literal(path) for name, path in files.items()}))
+    written = f"SELECT NULL AS id, NULL::{_PROMPTS} AS prompts, NULL::VARCHAR AS domain WHERE false"
+    if path := plan.config.prompts:
+        columns = f"{{id: 'VARCHAR', prompts: '{_PROMPTS}', domain: 'VARCHAR'}}"
+        written = f"FROM read_json({literal(path)}, format='newline_delimited', columns={columns})"
+    places = {name: literal(path) for name, path in files.items()}
+    connection.execute(_VIEWS.format(**places, written=written))
 
 
 def _is_in_place(output: Path, manifest: dict[str, Any]) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import calendar
+import datetime as dt
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.errors import DataError
+from corpus_builder.world import language as say
 from corpus_builder.world._config import WorldConfig
 from corpus_builder.world._timeline import Timeline
-from corpus_builder.world.language import SURVEY_TITLES
 from corpus_builder.world.topics import IntArray, TopicTree
 
 _ELIGIBLE = 62  # papers of the topic that a survey waits for before it is written
@@ -25,6 +27,8 @@ _OFF_TOPIC_WEIGHT = 0.3  # off-topic references are seldom influential
 _NEIGHBOUR_SHARE = 0.6  # of the off-topic references; the others come from anywhere
 _ANYWHERE = 400  # papers drawn to choose those others from
 _PURPOSE = 5
+_PARTS = 4  # of a topic, in prompts
+_CITED_TOGETHER = 3  # papers, in articles
 
 
 @dataclass(frozen=True)
@@ -98,9 +102,9 @@ class SurveyPlanner:
         """Return a title that no other survey has: another pattern for each survey of a topic."""
         again = self._repeats.get(topic, 0)
         self._repeats[topic] = again + 1
-        pattern = SURVEY_TITLES[(again + topic) % len(SURVEY_TITLES)]
+        pattern = say.SURVEY_TITLES[(again + topic) % len(say.SURVEY_TITLES)]
         title = pattern.format(self._tree.name(topic))
-        volume = again // len(SURVEY_TITLES)
+        volume = again // len(say.SURVEY_TITLES)
         return f"{title}, Volume {volume + 1}" if volume else title
 
     def _survey(self, rng: np.random.Generator, index: int, topic: int) -> PlannedSurvey:
@@ -230,3 +234,40 @@ def _file(root: Topic, paths: dict[int, list[int]], tree: TopicTree, timeline: T
                 at["subtopics"].append(nodes[topic])
             at = nodes[topic]
         at["papers"].append(timeline.paper_id(index))
+
+
+def prompts(survey: PlannedSurvey, tree: TopicTree, timeline: Timeline) -> dict[str, str]:
+    """Return the request for a report at each level: topic, parts of the topic, cutoff in words."""
+    date = dt.date.fromisoformat(str(timeline.date(survey.index)))
+    parts = [tree.phrase(part) for part in tree.parts(survey.topic)[:_PARTS]]
+    said = {
+        "topic": tree.phrase(survey.topic),
+        "parts": ", ".join(parts) or say.PARTS_OF_A_LEAF,
+        "cutoff": f"{date.day} {calendar.month_name[date.month]} {date.year}",
+    }
+    return {level: pattern.format(**said) for level, pattern in say.PROMPTS.items()}
+
+
+def outline(topic: Topic) -> Topic:
+    """Return a mind-map without its papers."""
+    return {"name": topic["name"], "subtopics": [outline(part) for part in topic["subtopics"]]}
+
+
+def article(title: str, root: Topic) -> str:
+    """Return a text that cites each paper of a mind-map once, with a section for each node."""
+    lines = [f"# {title}"]
+
+    def write(topic: Topic, level: int) -> None:
+        lines.append(f"{'#' * min(level, 6)} {topic['name']}")
+        sentences = []
+        for start in range(0, len(topic["papers"]), _CITED_TOGETHER):
+            cited = "; ".join(f"@{paper}" for paper in topic["papers"][start:][:_CITED_TOGETHER])
+            pattern = say.STATEMENTS[start // _CITED_TOGETHER % len(say.STATEMENTS)]
+            sentences.append(pattern.format(topic["name"].lower(), f"[{cited}]"))
+        if sentences:
+            lines.append(" ".join(sentences))
+        for part in topic["subtopics"]:
+            write(part, level + 1)
+
+    write(root, 2)
+    return "\n\n".join(lines) + "\n"

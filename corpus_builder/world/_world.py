@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from corpus_builder.world._config import WorldConfig
 from corpus_builder.world._prose import DRAWS, Text, Writer, authors
-from corpus_builder.world._surveys import SurveyPlanner, mind_map
+from corpus_builder.world._surveys import SurveyPlanner, article, mind_map, outline, prompts
 from corpus_builder.world._timeline import MAX_REFERENCES, Timeline, cite
 from corpus_builder.world.topics import IntArray, TopicTree
 
@@ -122,15 +122,21 @@ class World:
         corpus lacks) and mind_map: nested nodes of name, subtopics and papers, the root named by
         the survey's topic. Each reference is filed under exactly one node; those from outside the
         topic under "Related Areas".
+        Further keys are prompts, outline (the mind-map without papers) and article (Markdown that
+        cites every reference once, in the order of the mind-map).
         """
         for survey in self._surveys[: self.config.surveys]:
+            tree = mind_map(survey, self._tree, self._timeline)
             yield {
                 "id": self._timeline.paper_id(survey.index),
                 "title": survey.title,
                 "date": self._timeline.date(survey.index),
                 "references": self._references(survey.references),
                 "n_references_total": survey.total,
-                "mind_map": mind_map(survey, self._tree, self._timeline),
+                "mind_map": tree,
+                "prompts": prompts(survey, self._tree, self._timeline),
+                "outline": outline(tree),
+                "article": article(survey.title, tree),
             }
 
     def _draw(

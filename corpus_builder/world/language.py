@@ -37,6 +37,9 @@ VIRTUES, COSTS, QUALITIES = map(_words, ("virtues", "costs", "qualities"))
 TITLES, OPENINGS, BEARINGS = map(_words, ("titles", "openings", "bearings"))
 ASIDES, PATTERNS, ALIASES = map(_words, ("asides", "patterns", "aliases"))
 SURVEY_TITLES, SURVEY_ABSTRACT = map(_words, ("survey_titles", "survey_abstract"))
+STATEMENTS = _words("statements")
+PROMPTS: dict[str, str] = _DATA["prompts"]
+PARTS_OF_A_LEAF: str = _DATA["parts_of_a_leaf"]
 HEADINGS: tuple[Words, ...] = tuple(map(tuple, _DATA["headings"]))
 
 MADE_UP = "This paper is made up."

@@ -26,6 +26,11 @@ class Greedy(Researcher):
         yield from self._all(desk)
         desk.mind_map = {"label": "map", "children": ["one"]}
 
+    def report(self, desk):
+        yield from self.discover(desk)
+        for number in range(300):
+            yield from desk.write(f"Section {number}", f"{desk.topic} " * 20)
+
     def _all(self, desk):
         for number in range(300):
             word = desk.topic.split()[number % len(desk.topic.split())]
@@ -42,7 +47,7 @@ class Greedy(Researcher):
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
-    task=st.sampled_from(["Discovery", "Selection", "Organization", "Survey"]),
+    task=st.sampled_from(["Discovery", "Selection", "Organization", "Survey", "Report"]),
     steps=st.integers(3, 60),
     searches=st.integers(0, 20),
     reads=st.integers(0, 20),
@@ -59,6 +64,55 @@ def test_no_budget_is_overspent(world, task, steps, searches, reads, characters,
     wanted = {"Survey": {"discovery", "selection", "organization"}}.get(task, {task.lower()})
     assert set(info["answers"]) == wanted
     assert all(action.get("tool") != "finish" for action in actions)
+
+
+class Writes(Researcher):
+    """Find a paper, write sections about it, and then submit `text`."""
+
+    text: str | None = None
+    sections = ("A finding [@{}].", "Another [@{}].")
+
+    def report(self, desk):
+        yield from self.discover(desk)
+        del desk.ranking[2:]
+        for number, text in enumerate(self.sections):
+            self.last = yield from desk.write(f"Part {number}", text.format(desk.ranking[0]))
+        desk.report = self.text
+
+
+def submitted(world, agent, **options):
+    env = gymnasium.make("arena/Report-v0", corpus=world, **options)
+    actions, info, truncated = played(env, agent)
+    assert not truncated
+    return [action["tool"] for action in actions], info["answers"].get("report")
+
+
+def test_what_is_submitted_as_a_report(world):
+    agent = Writes()
+    tools, draft = submitted(world, agent)
+    assert tools == ["search", "write", "write", "submit_report"]
+    assert draft.startswith("## Part 0\n\nA finding [@")
+    assert agent.last["sections"] == 2
+
+    agent = Writes()
+    agent.sections, agent.text = (), "# A text\n\nIt is whole."
+    assert submitted(world, agent) == (["search", "submit_report"], agent.text)
+
+    agent = Writes()
+    agent.sections = ()
+    _, listed = submitted(world, agent)
+    assert listed.count("[@") == 2  # a list of the ranking
+
+
+def test_no_more_is_written_than_the_budget_allows(world):
+    agent = Writes()
+    agent.sections, agent.text = (), "# A title\n\nOne line.\nAnother line."
+    assert submitted(world, agent, max_written=25)[1] == "# A title\n\nOne line.\n"
+    agent = Writes()
+    agent.sections = ("x" * 100, "y" * 20)
+    tools, draft = submitted(world, agent, max_written=50)
+    assert tools == ["search", "write", "submit_report"]
+    assert draft == "## Part 1\n\n" + "y" * 20 + "\n"
 
 
 def test_a_survey_is_worked_on_in_three_stages_on_one_desk(world):
@@ -110,7 +164,7 @@ def test_the_papers_of_a_list_are_hits_of_the_corpus(world):
 
 
 def test_by_default_it_plays_as_title(world, tmp_path):
-    for task in ("discovery", "selection", "survey"):
+    for task in ("discovery", "selection", "survey", "report"):
         ours = arena.run(world, task, Researcher, tmp_path / f"{task}-ours", surveys=4)
         title = arena.run(world, task, "title", tmp_path / f"{task}-title", surveys=4)
         assert ours["mean"] == title["mean"]

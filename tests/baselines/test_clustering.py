@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 import random
-import runpy
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -613,89 +611,3 @@ def test_it_files_real_papers_as_experts_do(real_data):
 def filed(tree):
     """Paper -> number of the node under which it is filed."""
     return {paper: number for number, node in enumerate(tree.nodes()) for paper in node.papers}
-
-
-def example_of(name):
-    return runpy.run_path(str(Path(arena.__file__).parent.parent / "examples" / name))
-
-
-def test_the_example_compares_them(tmp_path, capsys):
-    example = example_of("organize_taxobench.py")
-    texts = {"Parsing of trees": "Trees", "Tree parsing": "Trees", "Hash joins": "", "Hashing": ""}
-    record = {
-        "id": 7,
-        "survey_topic": "Algorithms",
-        "pdfs": [{"title": title, "abs": abstract} for title, abstract in texts.items()],
-        "gt": {
-            "name": "Algorithms",
-            "subtopics": [
-                {"name": "Parsing", "papers": ["Parsing of trees", "Tree parsing"]},
-                {"name": "Hashing", "papers": ["Hash joins", "Hashing", "Not in the list"]},
-            ],
-        },
-    }
-    (tmp_path / "data.jsonl").write_text(json.dumps(record) + "\n")
-    arguments = [str(tmp_path / "data.jsonl"), "--output", str(tmp_path / "out"), "--json"]
-    assert example["main"]([*arguments, "--extractor", "none", "--seeds", "3"]) == 0
-    (survey,) = json.loads(capsys.readouterr().out)["surveys"]
-    expert = survey["scores"]["expert"]
-    assert (expert["F1"], expert["edits"], expert["ami"], expert["headings"]) == (1, 0, 1, 2)
-    clustered = survey["scores"]["clustering, static, children"]
-    assert (clustered["headings"], clustered["ami"]) == (2, 1)
-    assert (tmp_path / "out" / "7.svg").read_text().startswith("<svg")
-    maps = json.loads((tmp_path / "out" / "7.json").read_text())
-    assert set(maps) == set(survey["scores"])
-    (tmp_path / "data.jsonl").write_text('{"pdfs": []}\n')
-    assert example["main"](arguments) == 2
-    assert "line 1 of 'data.jsonl' is no TaxoBench record" in capsys.readouterr().err
-
-
-def test_agreement_by_hand():
-    agreement = example_of("organize_taxobench.py")["agreement"]
-    gold = MindMap("", (MindMap("x", papers=("a", "b")), MindMap("y", papers=("c", "d"))))
-    assert agreement(gold, gold) == 1
-    stranger = MindMap("", (MindMap("x", papers=("e",)), MindMap("y")))
-    assert agreement(stranger, gold) is agreement(MindMap(""), MindMap("")) is None
-    # b and c stand under two headings: the last are those of the expert.
-    twice = MindMap("", (MindMap("z", papers=("b", "c")), *gold.children))
-    assert agreement(twice, gold) == 1
-
-
-def test_a_survey_of_the_example_with_an_odd_id(tmp_path, capsys):
-    """An id leads to no other folder; a line ends at a line feed only; strange papers."""
-    record = {
-        "id": "../../up",
-        "survey_topic": "Algo\u2028rithms",
-        "pdfs": [{"title": "Parsing", "abs": ""}, {"title": "Hashing", "abs": ""}],
-        "gt": {"name": "Algorithms", "subtopics": [{"name": "Parsing", "papers": ["Unknown"]}]},
-    }
-    text = json.dumps(record, ensure_ascii=False) + "\n"
-    assert "\u2028" in text
-    (tmp_path / "data.jsonl").write_text(text, encoding="utf-8")
-    output = tmp_path / "some" / "where" / "out"
-    arguments = [str(tmp_path / "data.jsonl"), "--output", str(output), "--extractor", "none"]
-    main = example_of("organize_taxobench.py")["main"]
-    assert main([*arguments, "--seeds", "1", "--json"]) == 0
-    (survey,) = json.loads(capsys.readouterr().out)["surveys"]
-    ami = {name: scores["ami"] for name, scores in survey["scores"].items()}
-    assert ami == dict.fromkeys(ami) | {"expert": 1.0}  # of papers that both file
-    assert main([*arguments, "--seeds", "1"]) == 0  # a table with gaps
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert {path.parent for path in files} == {tmp_path, output}
-    assert sorted(path.suffix for path in output.iterdir()) == [".json", ".svg"]
-
-
-@pytest.mark.parametrize("name", ["organize_taxobench.py", "mind_map_scores.py"])
-@pytest.mark.parametrize("line", ["", "7", "[]", '["gt"]', "null", "{", "[" * 99_999])
-def test_a_line_that_is_not_an_object(name, line, tmp_path, capsys):
-    path = tmp_path / "data.jsonl"
-    path.write_text(line + "\n")
-    options = ["--output", str(tmp_path / "out")] if name.startswith("organize") else []
-    assert example_of(name)["main"]([str(path), *options]) == 2
-    assert capsys.readouterr().err == "error: line 1 of 'data.jsonl' is no JSON object.\n"
-
-
-def test_maps_with_a_separator_of_lines_are_read(tmp_path):
-    lines = [json.dumps({"gt": {"name": f"a\u2028{i}"}}, ensure_ascii=False) for i in range(2)]
-    (tmp_path / "maps.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    assert len(example_of("mind_map_scores.py")["read"](tmp_path / "maps.jsonl")) == 2

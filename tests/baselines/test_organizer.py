@@ -121,19 +121,20 @@ def test_it_is_fitted_on_sections_of_surveys(tmp_path, capsys):
     # 8 sections of 6 references each, cited by number; the words of a section are its papers'.
     words = ["ant", "bee", "cat", "dog", "elk", "fox", "gnu", "hen"]
     references = {
-        f"reference_{n + 1}": {"title": f"{words[n // 6]} number {n}", "abs": words[n // 6] * 2}
+        f"reference_{n + 1}": {"title": f"{words[n // 6]} number {n:02}", "abs": words[n // 6] * 2}
         for n in range(48)
     }
-    text = "# Animals\n# 1 Introduction\nAll of [1-48].\n" + "".join(
-        f"# {n + 2} The {word}\nThey [{6 * n + 1}, {6 * n + 2}] and [{6 * n + 3}–{6 * n + 6}].\n"
+    sections = {"1 Introduction": "All of [1-48]."} | {
+        f"{n + 2} The {word}": f"They [{6 * n + 1}, {6 * n + 2}] and [{6 * n + 3}–{6 * n + 6}]."
         for n, word in enumerate(words)
-    )
+    }
+    listed = [f"[{n + 1}] {words[n // 6]} number {n:02}, 2019" for n in range(48)]
+    article = {"title": "Animals", "reference": listed, "context": sections}
     for name in ("one", "other"):
         folder = tmp_path / "bloom_eval" / name / "human"
         folder.mkdir(parents=True)
         (folder / "reference.json").write_text(json.dumps(references))
-        (folder / "content.json").write_text(json.dumps([text]))
-        (folder / "expert_article.json").write_text(json.dumps({"title": "Animals"}))
+        (folder / "expert_article.json").write_text(json.dumps(article))
     with gzip.open(tmp_path / "papers.jsonl.gz", "wt"):
         pass  # there are no reports that need abstracts
     figures = tmp_path / "figures.json"

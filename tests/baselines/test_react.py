@@ -319,3 +319,39 @@ def test_a_replay_has_the_same_bytes(world, tmp_path, monkeypatch):
 
 def test_it_is_listed():
     assert AGENTS.describe()["react"].startswith("A model with function calling")
+
+
+@pytest.mark.parametrize("over", [True, False])
+def test_a_report_is_written_section_by_section(over, world, tmp_path):
+    def writer(body):
+        said = sum(message["role"] == "assistant" for message in body["messages"])
+        if said == 0:
+            return tool_call("search", {"query": "membrane", "k": 2})
+        first, second = (hit["id"] for hit in results(body)[0]["result"]["hits"])
+        written = [f"Known [@{first}; @no-such].", f"New [@{second}].", f"Newer [@{second}]."]
+        if said <= 3:
+            heading = "Results" if said > 1 else "Background"
+            return tool_call("write", {"heading": heading, "text": written[said - 1]})
+        return tool_call("submit_report", {}) if over else "I am done."
+
+    with LLMServer(writer) as server:
+        play(world, tmp_path / "run", server, "report")
+    begin = server.requests[0]["messages"][0]["content"]
+    assert "200000 characters to write" in begin
+    assert "[@id]" in begin
+    result = results(server.requests[3])[-1]["result"]
+    assert (result["sections"], result["cited"], result["unknown"]) == (2, 2, 1)
+    report = episode(tmp_path / "run")["answers"]["report"]
+    assert report.startswith("## Background\n\nKnown [@")
+    assert "Newer" in report
+    assert "New " not in report
+    assert tools_used(tmp_path / "run") == ["search", "write", "write", "write", "submit_report"]
+
+
+def test_a_model_that_writes_nothing_submits_a_list(world, tmp_path):
+    with LLMServer(
+        lambda body: researcher(body) if len(body["messages"]) < 5 else "Done."
+    ) as server:
+        play(world, tmp_path / "run", server, "report")
+    assert tools_used(tmp_path / "run") == ["search", "select", "submit_report"]
+    assert episode(tmp_path / "run")["answers"]["report"].count("[@") == 4

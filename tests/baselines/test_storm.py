@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from arena.llm.agent import shared_client
 from arena.mindmap import read_mind_map
 from arena.mindmap.tree import MAX_HEADINGS
 from baselines.parts.asking import queries
+from baselines.parts.writing import section_in
 from baselines.storm import (
     GENERAL,
     NO_ANSWER,
@@ -53,6 +55,7 @@ def asked_for(body):
     """The template that a request was made with."""
     text = body["messages"][0]["content"]
     marks = {
+        "</report>": "lead", "</after>": "polish", "</notes>": "section",
         "</Perspectives>": "perspectives", "done</question>": "question", "</Queries>": "queries",
         "</answer>": "answer", "</draft>": "refine", "</outline>": "draft",
     }  # fmt: skip
@@ -84,11 +87,13 @@ def helpful(body):
         return f"<Queries>\n- {first}\n- {' '.join((3 * words)[:more])}\n</Queries>"
     if kind == "answer":
         return f"<answer>So it is, says no. {part(body, 'papers').splitlines()[0]}</answer>"
+    if kind in ("section", "polish", "lead"):
+        return f"<section>It is the {kind} [2] [99].</section>"
     return DRAFT if kind == "draft" else REFINED
 
 
 def but(**others):
-    """`helpful` but for some templates."""
+    """`helpful`, except for some templates."""
     return lambda body: others.get(asked_for(body)) or helpful(body)
 
 
@@ -185,6 +190,55 @@ def test_an_episode_by_hand(mini):
     )
     assert agent.notes()["perspectives"] == [GENERAL, "Engineer: speed"]
     assert agent.notes()["llm"]["failed"] == []
+
+
+def test_a_report_by_hand(mini):
+    """The conversation finds Z:tie, p:old and p:year; a section has the two with most of its words.
+
+    The first heading shares a word with both titles about indexes, and the older one comes second:
+    it was found second. The other heading shares two words with the title of p:year.
+    """
+    script = [
+        "<question>What is indexed?</question>",
+        "<Queries>\n- index\n- sparse\n</Queries>",
+        "<answer>Sparse [3] models.</answer>",
+        DRAFT,
+        "<outline>\n# T\n## Index\n### Compression\n## Sparse models\n</outline>",
+        "<section>Old [2] and new [1, 7].</section>",
+        "<section>### Sparse models\nThese are sparse [1].</section>",
+        "<section>Both [1-2].</section>",
+        "No section.", "No section.",
+        "<section># Introduction\nAll is known [1].</section>",
+    ]  # fmt: skip
+    options = {"perspectives": 0, "max_turns": 1, "queries": 2, "k": 2, "abstracts": 0, "cited": 2}
+    env = make_env(mini, "arena/Report-v0")
+    with LLMServer(script) as server:
+        agent = storm(server, max_parallel=1, **options)
+        actions, info, truncated = played(env, agent, "sv:1")
+    assert not truncated
+    tools = [action["tool"] for action in actions]
+    assert tools == ["search", "search", "read", "read", "read", "submit_report"]
+    assert info["answers"]["report"] == (
+        "# dense retrieval: a survey\n\n"
+        "## Introduction\n\nAll is known.\n\n"
+        "## Index\n\nBoth [@Z:tie; @p:old].\n\n"
+        "## Sparse models\n\nThese are sparse [@p:year].\n\n"
+    )
+    sent = server.requests
+    assert part(sent[5], "papers").startswith(
+        "1. Index Compression (2020)\n2. Early Indexing (1969)"
+    )
+    assert part(sent[5], "notes") == "Question: What is indexed?\nAnswer: Sparse [3] models."
+    assert part(sent[8], "before") == "Old and new."
+    assert len(agent.notes()["llm"]["failed"]) == 1
+
+
+def test_a_report_without_an_outline_is_a_list(mini):
+    with LLMServer(but(draft="No.", refine="No.")) as server:
+        agent = storm(server, **SMALL)
+        _, info, _ = played(make_env(mini, "arena/Report-v0"), agent, "sv:1")
+    assert info["answers"]["report"].startswith("# dense retrieval: a survey\n\n## Papers\n\n- “")
+    assert "section" not in kinds(server)
 
 
 def test_starting_papers_are_searched(mini):
@@ -299,8 +353,27 @@ def test_nothing_but_bad_answers(bad, world, survey):
     assert agent.stopped is None
 
 
+WRITTEN = {
+    "section": ["Papers"],  # the ranking as a list
+    "polish": ["Introduction", "Kinds", "Uses"],
+    "lead": ["Kinds", "Uses"],
+}
+
+
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
-@pytest.mark.parametrize("kind", sorted(Storm.templates))
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_a_part_of_a_report_that_cannot_be_read(kind, bad, world):
+    with LLMServer(lambda body: bad if asked_for(body) == kind else helpful(body)) as server:
+        agent = storm(server, **SMALL)
+        _, info, truncated = played(make_env(world, "arena/Report-v0"), agent)
+    assert not truncated
+    sections = re.findall("^## (.*)", info["answers"]["report"], re.MULTILINE)
+    assert sections == WRITTEN[kind]
+    assert len(agent.notes()["llm"]["failed"]) == {"lead": 1}.get(kind, 2)
+
+
+@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
+@pytest.mark.parametrize("kind", sorted(Storm.templates.keys() - WRITTEN.keys()))
 def test_a_step_that_cannot_be_read(kind, bad, mini):
     """By hand: what becomes of the episode without one kind of answer."""
     others = {
@@ -709,7 +782,8 @@ def test_a_copied_form_is_not_an_answer():
         "answer": answer_in, "draft": partial(outline, topic="t"),
         "refine": partial(outline, topic="t"),
     }  # fmt: skip
-    for path in sorted(folder.glob("*.txt")):
+    readers |= dict.fromkeys(("section", "polish", "lead"), section_in)
+    for path in sorted([*folder.glob("*.txt"), *folder.parent.glob("*.txt")]):
         form = path.read_text(encoding="utf-8").rstrip().split("\n\n")
         form = next(part for part in reversed(form) if "..." in part)
         with pytest.raises(ParseError):

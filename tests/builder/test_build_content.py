@@ -63,9 +63,11 @@ def test_papers(mini: Path) -> None:
         "Journal of Search",
         ["Ada Meyer", "Bo Lind"],
         ["Computer Science"],
+        None,
+        None,
     )
     assert [row[2] for row in papers if row[2]] == ["We train encoders for passages.", "Tantalum."]
-    assert [row[7:] for row in papers if row[0] != "p:day"] == [(None, [], [])] * 16
+    assert [row[7:] for row in papers if row[0] != "p:day"] == [(None, [], [], None, None)] * 16
 
 
 def test_sections(mini: Path) -> None:
@@ -135,10 +137,11 @@ def test_gold(mini: Path) -> None:
 
 
 def test_surveys(mini: Path) -> None:
+    none = (None,) * 4  # identifiers, prompts, domain
     assert table(mini / layout.SURVEYS) == [
-        ("sv:1", "Dense Retrieval: A Survey", dt.date(2022, 6, 15), "day"),
-        ("sv:2", "Sparse Models: A Review", dt.date(2021, 12, 31), "year"),
-        ("sv:3", "Nothing before 1960", dt.date(1960, 12, 31), "year"),
+        ("sv:1", "Dense Retrieval: A Survey", dt.date(2022, 6, 15), "day", *none),
+        ("sv:2", "Sparse Models: A Review", dt.date(2021, 12, 31), "year", *none),
+        ("sv:3", "Nothing before 1960", dt.date(1960, 12, 31), "year", *none),
     ]
     dense = '{"name": "Dense", "subtopics": [{"name": "Rhenium", "papers": ["p:day"]}]}'
     assert table(mini / layout.MIND_MAPS) == [
@@ -150,7 +153,7 @@ def test_surveys(mini: Path) -> None:
 
 def test_manifest(mini: Path) -> None:
     manifest = json.loads((mini / layout.MANIFEST).read_text())
-    assert manifest["format_version"] == 1
+    assert manifest["format_version"] == 2
     assert manifest["counts"] == {
         "papers": 17,
         "searchable": 11,
@@ -165,6 +168,13 @@ def test_manifest(mini: Path) -> None:
         "surveys": 3,
         "surveys_with_gold": 2,
         "mind_maps": 2,
+        "prompts": 0,
+        "outlines": 0,
+        "articles": 0,
+        "prompts_title": 0,
+        "prompts_reference_title": 0,
+        "prompts_no_cutoff": 0,
+        "prompts_other_cutoff": 0,
         "survey_references_gold": 7,
         "survey_references_unknown": 1,
         "survey_references_undated": 2,

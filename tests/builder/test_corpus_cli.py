@@ -163,8 +163,8 @@ def test_not_a_corpus(capsys: Any, copy: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", "1", "null", '"x"', "{}", "\0", "[" * 9999, '{"format_version": 1}',
-     '{"format_version": 1, "files": {}}'],
+    ["", "{", "[]", "1", "null", '"x"', "{}", "\0", "[" * 9999, '{"format_version": 2}',
+     '{"format_version": 2, "files": {}}'],
     ids=lambda text: repr(text[:20]),
 )  # fmt: skip
 def test_a_manifest_that_is_none(capsys: Any, copy: Path, text: str) -> None:
@@ -190,13 +190,13 @@ def test_a_list_of_files_that_is_none(capsys: Any, copy: Path, key: str, files: 
         assert "is no manifest of a built corpus: " in fails(capsys, command, copy)
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None, [], {"a": 1}])
+@pytest.mark.parametrize("version", [0, 1, 3, "2", None, [], {"a": 1}])
 def test_another_format_version(capsys: Any, copy: Path, version: Any) -> None:
     # A later format may have none of the keys of this one.
     (copy / layout.MANIFEST).write_text(json.dumps({"format_version": version, "new": 1}))
     for command in ("info", "verify"):
         message = fails(capsys, command, copy)
-        assert f"is of format version {version!r}; this release reads version 1." in message
+        assert f"is of format version {version!r}; this release reads version 2." in message
     with pytest.raises(CorpusError, match="is of format version"):
         Corpus.open(copy)
 

@@ -64,7 +64,7 @@ def test_a_work(tmp_path):
     assert told.rows == {
         "papers": [
             ("W12", "On Reefs 12", "onreefs12", day("2018-05-17"), "day", False, 3, "Reefs",
-             ["Ada Low"], ["Biology", "Geology"])
+             ["Ada Low"], ["Biology", "Geology"], None, None)
         ],
         "abstracts": [("W12", "We dive and dive again.")],
         "citations": [("W12", "W20", False), ("W12", "W30", False)],

@@ -6,12 +6,14 @@ The file surveys.jsonl holds another person's joins of the same surveys to the s
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 import pytest
 
 from arena.mindmap import read_mind_map
 from corpus_builder.build import build
+from corpus_builder.prompt_checks import check_prompt, level_of
 from corpus_builder.sources import SOURCES
 from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.researcharena import survey, typology
@@ -130,3 +132,19 @@ def test_the_published_surveys_of_researcharena(real_data):
     labels = typology(chains["mind_map"]).labels()
     assert "Hybrid Protocols" in labels and not {"example", "examples"} & set(labels)
     assert json.loads(chains["mind_map"]).keys() <= set(labels)
+
+
+def test_prompts_of_reportbench(joined):
+    """10 of 54 hold a reference's title; all but one name a cutoff."""
+    flags: dict[str, set[str]] = {}
+    for id_, record in joined["reportbench"][0].items():
+        prompt = record["prompt"]
+        found = check_prompt("", prompt, record["title"], record["date"], record["listed_titles"])
+        for flag in found:
+            flags.setdefault(flag.flag, set()).add(id_)
+    assert {name: len(ids) for name, ids in flags.items()} == {
+        "reference_title": 10, "no_cutoff": 1, "other_cutoff": 37,
+    }  # fmt: skip
+    assert flags["no_cutoff"] == {"reportbench:2302.10588"}
+    levels = Counter(level_of(record["prompt"]) for record in joined["reportbench"][0].values())
+    assert levels == {"sentence": 23, "paragraph": 18, "detailed": 13}

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from arena.dates import parse_date
 from arena.errors import DataError, clip
-from corpus_builder.records import Reference, parse_paper, parse_survey, title_key
+from arena.text.identifiers import title_key
+from corpus_builder.records import CitedId, parse_paper, parse_survey
 
 PAPER = {"id": "p1", "title": "A title"}
 SURVEY = {"id": "s1", "title": "A survey", "date": "2020-05-06", "references": []}
@@ -50,10 +51,10 @@ def test_every_key_of_a_paper() -> None:
     assert (str(paper.date), paper.date.precision) == ("2020-02-29", "month")
     assert paper.sections == [("1 Start", "Body."), ("", "No heading.")]
     assert paper.references == [
-        Reference("a", False),
-        Reference("7", False),
-        Reference("b", True),
-        Reference("8", False),
+        CitedId("a", False),
+        CitedId("7", False),
+        CitedId("b", True),
+        CitedId("8", False),
     ]
     assert paper.is_survey is True
     assert (paper.fields, paper.venue, paper.authors) == (["Physics"], "Journal", ["Ada", "Bo"])

@@ -39,14 +39,15 @@ def test_a_paper(tmp_path):
     told = outcome(tmp_path, "papers", record)
     assert told.rows["papers"] == [
         ("12", "On Reefs", "onreefs", day("2018-05-17"), "day", False, 4, "Reefs", ["Ada Low"],
-         ["Biology", "Geology"])
+         ["Biology", "Geology"], None, None)
     ]  # fmt: skip
     assert told.report["rejected"] == told.report["flaws"] == {}
 
 
 def test_a_paper_of_which_little_is_known(tmp_path):
     told = outcome(tmp_path, "papers", {"corpusid": "12", "title": "R"})
-    assert told.rows["papers"] == [("12", "R", "r", None, None, False, None, None, [], [])]
+    row = ("12", "R", "r", None, None, False, None, None, [], [])
+    assert told.rows["papers"] == [(*row, None, None)]
     assert told.report["flaws"] == {}
 
 

@@ -12,18 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.errors import DataError
-from corpus_builder.sources.bloom_eval import count_mentions
+from corpus_builder.sources.bloom_eval import count_mentions, find_citations, write_article
 from corpus_builder.sources.matching import (
     Collection,
     PaperQuery,
-    arxiv_key,
-    arxiv_keys_in,
-    doi_key,
     join,
-    normal_title,
     paper_keys,
 )
-from corpus_builder.sources.published import DatesFile, month_of
+from corpus_builder.sources.published import DatesFile
 
 
 def write(path: Path, records: list[Any]) -> Path:
@@ -36,40 +32,6 @@ def collection(
     tmp_path: Path, papers: list[Any], sought: list[PaperQuery], *surveys: PaperQuery
 ) -> Any:
     return Collection(write(tmp_path / "papers.jsonl", papers), sought, surveys)
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (r"D\"IoT: A System", "DÏoT: a system."),  # both are real spellings
-        (r"Convolution On $\mathcal{X}$-Transformed Points", "Convolution on x-transformed points"),
-        (r"{BERT}: {P}re-training", "Bert: pretraining"),
-        (r"Na\"{\i}ve Bayes", "Naive Bayes"),
-        (r"{\v{C}}ech and Gr\"obner", "Čech and Gröbner"),
-        (r"\textbf{Deep} \emph{nets}", "Deep nets"),
-        ("On CO<sub>2</sub> in <i>E. coli</i>", "On CO2 in E. coli"),
-        ("Fish &amp; Ships", "Fish & ships"),
-        ("Structured\nlatent  manifolds", "Structured latent manifolds"),
-        ("ﬁne-tuning", "Fine tuning"),
-    ],
-)
-def test_spellings_of_one_title(one, other):
-    assert normal_title(one) == normal_title(other) != ""
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Causality", "Causality (2nd edition)"),  # the looser rules that were tried join these
-        ("Understanding requires rethinking", "Understanding (still) requires rethinking"),
-        ("AI alignment: A comprehensive survey", "3D scanning: A comprehensive survey"),
-        ("Nets I", "Nets II"),
-        (r"The $\alpha$ rule", r"The $\beta$ rule"),
-        ("a < b", "a > c"),
-    ],
-)
-def test_titles_of_two_works(one, other):
-    assert normal_title(one) != normal_title(other)
 
 
 def test_arxiv_identifiers_that_passed_through_a_number():
@@ -96,20 +58,6 @@ def test_arxiv_identifiers_that_passed_through_a_number():
 def test_an_identifier_survives_a_floating_point_number(month, year, number):
     identifier = f"{year}{month:02}.{number:05}"
     assert f"arxiv:{identifier}" in paper_keys({"id": f"arxiv:{float(identifier)}"})
-
-
-def test_identifiers_in_bibliographies():
-    assert arxiv_key("http://arxiv.org/abs/1312.6114v10") == "arxiv:1312.6114"
-    assert arxiv_key("gr-qc/9310026") == "arxiv:gr-qc/9310026"
-    assert arxiv_key("2020.naacl") is arxiv_key("12.34567") is arxiv_key(1706.03762) is None
-    assert list(arxiv_keys_in("arXiv preprint arXiv:1706.03762, see 1234.56789")) == [
-        "arxiv:1706.03762"
-    ]
-    assert doi_key("10.1109/TITS.2025.3554781.") == "doi:10.1109/tits.2025.3554781"
-    assert doi_key("https://doi.org/10.48550/arXiv.1706.03762") == "arxiv:1706.03762"
-    assert (
-        month_of("2010.10563") == "2020-10" and month_of("0907") is month_of("2313.00001") is None
-    )
 
 
 PAPERS = [
@@ -219,6 +167,11 @@ def test_dates_that_are_none(tmp_path, text, message):
     assert message in str(caught.value)
 
 
+def mentions(titles: list[str], bibliography: list[str], sections: dict[str, str]):
+    records = [{"title": title} for title in titles]
+    return count_mentions(find_citations(records, bibliography, sections), len(titles))
+
+
 def test_mentions_follow_the_articles_own_numbers():
     titles = ["Improved nets", "Nets", "Trees", "Woods"]  # the data set's order is another one
     bibliography = [
@@ -227,7 +180,43 @@ def test_mentions_follow_the_articles_own_numbers():
         "[4] D. “Woods,” 2022.",
     ]
     sections = {"1": "See [1], [2, 3] and [1]–[3].", "2": "As in [1-3]; (4); [4000]; x[i]."}
-    assert count_mentions(titles, bibliography, sections) == [3, 3, 3, 0]
-    assert count_mentions([*titles, "Bushes"], bibliography, sections) is None  # 4 of 5 explained
-    assert count_mentions(titles, ["A. 2019. Nets."], sections) is None  # author and year
-    assert count_mentions(titles, bibliography, {"1": "Cited (Ames, 2019)."}) is None
+    assert mentions(titles, bibliography, sections) == [3, 3, 3, 0]
+    assert mentions([*titles, "Bushes"], bibliography, sections) is None  # 4 of 5 explained
+    assert mentions(titles, ["A. 2019. Nets."], sections) is None  # author and year
+    assert mentions(titles, bibliography, {"1": "Cited (Ames, 2019)."}) is None
+
+
+def test_an_article_that_cites_by_numbers_in_round_brackets():
+    """By hand: entries have no titles; 1 and 2 are in another order in the data set."""
+    records = [
+        {"title": f"Work {number}", "authors": [f"{name} AB", "Other C."], "date": "2016"}
+        for number, name in enumerate(["Bohm", "Ames", *(f"Writer{c}" for c in "CDEFGHIJ")])
+    ]
+    bibliography = ["1.Ames AB,Other C.2016.Pbys. 65(3):239", "2．Böhm AB,OtherC.2016.Nature 6:15"]
+    bibliography += [
+        f"{number}. {record['authors'][0]}. 2016. Science 1:{number}"
+        for number, record in enumerate(records[2:], 3)
+    ]
+    text = "Old (1,2), new (3–9;see Section 2) and (1O). In 2016(3) no; (11) and $x(2)$ neither."
+    citations = find_citations(records, bibliography, {"1 Past": text})
+    assert count_mentions(citations, len(records)) is None
+    assert write_article("Nets", citations, list("bacdefghij")).split("\n\n")[2] == (
+        "Old [@a; @b], new (3–9;see Section 2) [@c; @d; @e; @f; @g; @h; @i] and [@j]. "
+        "In 2016(3) no; (11) and $x(2)$ neither.\n"
+    )
+
+
+def test_an_article_that_cites_by_author_and_year():
+    """By hand: an entry has lost its authors; Carr 2012 is no record; and O stands for 0."""
+    records = [
+        {"title": "Nets", "authors": ["Ames A", "Böhm B"], "date": "2011"},
+        {"title": "Trees of nets", "authors": ["Ames A", "Dunn D", "Eden E"], "date": "2O12b"},
+        {"title": "Woods", "authors": ["Ames A"], "date": "2012"},
+    ]
+    bibliography = ["2011. Nets. J. 3", "Ames A, Dunn D, Eden E. 2O12b. Trees of nets. J. 4",
+                    "Ames A. 2012a. Woods. J. 5", "Carr C. 2012. Bushes"]  # fmt: skip
+    text = "So (Ames & Bohm 2O11), (Ames et al.2O12b,Carr 2012). Ames (2012a) shows it."
+    citations = find_citations(records, bibliography, {"1 Past": text})
+    assert write_article("Nets", citations, ["n", "t", "w"]).split("\n\n")[2] == (
+        "So [@n], (Ames et al.2012b,Carr 2012) [@t]. Ames (2012a) [@w] shows it.\n"
+    )

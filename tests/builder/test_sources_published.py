@@ -13,6 +13,7 @@ from test_sources_joins import write
 import arena
 from arena.cli import main as arena_main
 from arena.errors import DataError
+from arena.report import cited_ids
 from arena.tasks import TaskSet
 from arena.testing import audit
 from corpus_builder.cli import main
@@ -227,8 +228,14 @@ def test_reportbench_gives_prompts_and_first_versions(tmp_path, papers):
     assert survey["n_references_total"] == 4
 
 
+def test_the_last_version_counts_if_asked_for(tmp_path, papers):
+    folder = reportbench(tmp_path / "r")
+    (survey,) = surveys("reportbench", folder, papers, last_version=True)
+    assert survey["date"] == "2021-06-01"
+
+
 def test_reportbench_end_to_end(tmp_path, papers, capsys):
-    """Counts by hand; the preprint of the survey cannot be found, no prompt is in the corpus."""
+    """Counts by hand; the preprint of the survey cannot be found, the prompt is in the corpus."""
     folder, output = reportbench(tmp_path / "r"), tmp_path / "corpus"
     options = ["--input", str(folder), "--papers", str(papers), "--output", str(output)]
     assert main(["build", "reportbench", *options]) == 0
@@ -244,8 +251,8 @@ def test_reportbench_end_to_end(tmp_path, papers, capsys):
     assert tasks.gold("reportbench:2005.00009").gains == {"arxiv:1801.00003": 1, "t:trees": 1}
     found = arena.Corpus.open(output).at("2024").search("preprint name late trees", 10)
     assert {hit.id for hit in found} == {"t:trees", "t:late"}
-    files = (path for path in output.rglob("*") if path.is_file())
-    assert not any(b"Tell me of plants" in path.read_bytes() for path in files)
+    survey = tasks.survey("reportbench:2005.00009")
+    assert dict(survey.prompts) == {"sentence": "Tell me of plants before June 2021."}
     manifest = json.loads((output / "manifest.json").read_text())
     assert manifest["source"]["yield"]["per_survey"]["reportbench:2005.00009"] == {
         "listed": 5, "by_id": 0, "by_title": 3, "not_found": 1, "repeated": 1, "ambiguous": 0,
@@ -267,6 +274,20 @@ def test_bloom_eval_trusts_titles_alone(tmp_path, papers):
     assert survey["influential"] == ["t:trees"]  # [1] three times, although it is listed second
     assert survey["outline"] == OUTLINE and survey["abstract"] == "Green."
     assert survey["date"] == 2021 and "mind_map" not in survey
+
+
+def test_an_article_cites_by_id_what_its_own_list_explains(tmp_path, papers):
+    """By hand: [1] is t:trees, [2] the nets; 9 is not in the list, [0, 1] an interval."""
+    text = "See [1]-[2], [2; 9], over [0, 1], [2,1], (1)."
+    folder = bloom_eval(tmp_path / "b", context={"1 Past": text, "1.1 Old": ""})
+    (survey,) = surveys("bloom-eval", folder, papers)
+    nets = "@arxiv:1801.00003"
+    assert survey["article"] == (
+        "# Plants: A Survey\n\n## 1 Past\n\n"
+        f"See [@t:trees][{nets}], [2; 9] [{nets}], over [0, 1], [{nets}; @t:trees], (1).\n\n"
+        "### 1.1 Old\n"
+    )
+    assert cited_ids(survey["article"]) == ["t:trees", nets[1:]]
 
 
 def test_an_outline_is_a_mind_map_if_asked_for(tmp_path, papers):
@@ -358,7 +379,14 @@ def test_the_builder_ignores_what_it_does_not_know(tmp_path, papers, name):
     make = {"taxobench": taxobench, "reportbench": reportbench, "bloom-eval": bloom_eval}
     (tmp_path / "data").mkdir()
     folder = make.get(name, taxoalign)(tmp_path / "data")
-    known = {"id", "title", "date", "date_guessed", "references", "n_references_total",
-             "influential", "mind_map"}  # fmt: skip
+    known = {"id", "title", "date", "date_guessed", "arxiv_id", "doi", "references",
+             "n_references_total", "influential", "mind_map"}  # fmt: skip
     for survey in surveys(name, folder, papers, guess_dates=True):
-        assert survey.keys() - known <= {"abstract", "prompt", "domain", "outline"}
+        assert survey.keys() - known <= {
+            "abstract",
+            "prompt",
+            "domain",
+            "outline",
+            "article",
+            "listed_titles",
+        }

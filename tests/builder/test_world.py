@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import datetime
 import hashlib
 import json
@@ -18,6 +19,8 @@ from helpers import NEVER, full_text, other_words, resolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from arena.report import cited_ids
+from arena.tasks import PROMPT_LEVELS
 from corpus_builder.world import World, WorldConfig, language
 from corpus_builder.world.topics import TopicTree
 
@@ -305,3 +308,25 @@ def test_seeds_make_different_worlds():
         {paper["title"] for paper in World(WorldConfig(seed=seed)).papers()} for seed in (7, 8)
     )
     assert len(first & second) < 0.02 * len(first)
+
+
+def test_what_a_report_needs():
+    """Prompts name topic and cutoff and no title; the article cites what the mind-map files."""
+    world = World(WorldConfig(papers=400, surveys=8, depth=2))
+    titles = [paper["title"].lower() for paper in world.papers()]
+    for survey in world.surveys():
+        assert list(survey["prompts"]) == list(PROMPT_LEVELS)
+        year, month, day = survey["date"].split("-")
+        cutoff = f"{int(day)} {calendar.month_name[int(month)]} {year}"
+        for prompt in survey["prompts"].values():
+            assert survey["mind_map"]["name"].lower() in prompt and cutoff in prompt
+            assert not any(title in prompt.lower() for title in titles)
+        assert list(map(len, survey["prompts"].values())) == sorted(
+            map(len, survey["prompts"].values())
+        )
+        filed_papers = [paper for _, paper in filed(survey["mind_map"])]
+        assert cited_ids(survey["article"]) == filed_papers
+        headings = [line.lstrip("# ") for line in survey["article"].splitlines() if line[:1] == "#"]
+        assert headings == [survey["title"], *names(survey["mind_map"])]
+        assert list(names(survey["outline"])) == list(names(survey["mind_map"]))
+        assert "papers" not in survey["outline"]

@@ -216,7 +216,8 @@ def test_list(world, capsys):
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {
         "agents", "encoders", "environments", "extractors", "inputs", "metrics", "mind-map-formats",
-        "mind-map-metrics", "retrievers", "rewards", "rubrics", "suites", "tasks", "tools",
+        "mind-map-metrics", "report-metrics", "retrievers", "rewards", "rubrics", "suites", "tasks",
+        "tools",
     }  # fmt: skip
     assert {"title", "random", "clustering", "oracle"} <= set(found["agents"])
     assert main(["list", "retrievers"]) == 0
@@ -224,7 +225,8 @@ def test_list(world, capsys):
     assert main(["list", "surveys", "--corpus", str(world), "--json"]) == 0
     surveys = json.loads(capsys.readouterr().out)
     assert len(surveys) == 8
-    assert {tuple(s) for s in surveys} == {("id", "title", "date", "date_guessed")}
+    keys = ("id", "title", "date", "date_guessed", "prompts", "domain")
+    assert {tuple(s) for s in surveys} == {keys}
     assert main(["list", "surveys"]) == 2
     assert "needs --corpus" in capsys.readouterr().err
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import runpy
 import shutil
 import subprocess
 import sys
@@ -399,12 +400,13 @@ def test_every_score_has_a_floor_beside_it(tmp_path, capsys):
 
 # Many records
 
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "mind_map_scores.py"
+
 
 def test_the_example(tmp_path):
     maps = [{"tree": GOLD}, {"mind_map": {"X": ["Y"]}}, {"typology": '{"Dense retrieval": null}'}]
     (tmp_path / "maps.jsonl").write_text("".join(json.dumps(r) + "\n" for r in maps))
-    script = Path(__file__).resolve().parents[2] / "examples" / "mind_map_scores.py"
-    command = [sys.executable, script, tmp_path / "maps.jsonl", "--extractor", "none"]
+    command = [sys.executable, EXAMPLE, tmp_path / "maps.jsonl", "--extractor", "none"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     own, strange = done.stdout.split("against a stranger")
     assert ["heading_soft_recall", *["1.0000"] * 5, "3"] in [
@@ -414,6 +416,20 @@ def test_the_example(tmp_path):
     wanted = ["tree_edit_distance", "2.0000", "2.0000", "2.0000", "2.5000", "3.0000", "3"]
     assert wanted in [row.split() for row in strange.splitlines()]
     assert "6 pairs in" in done.stderr
+
+
+@pytest.mark.parametrize("line", ["", "7", "[]", '["gt"]', "null", "{", "[" * 99_999])
+def test_a_line_that_is_not_an_object(line, tmp_path, capsys):
+    path = tmp_path / "data.jsonl"
+    path.write_text(line + "\n")
+    assert runpy.run_path(str(EXAMPLE))["main"]([str(path)]) == 2
+    assert capsys.readouterr().err == "error: line 1 of 'data.jsonl' is no JSON object.\n"
+
+
+def test_maps_with_a_separator_of_lines_are_read(tmp_path):
+    lines = [json.dumps({"gt": {"name": f"a\u2028{i}"}}, ensure_ascii=False) for i in range(2)]
+    (tmp_path / "maps.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    assert len(runpy.run_path(str(EXAMPLE))["read"](tmp_path / "maps.jsonl")) == 2
 
 
 # Folders

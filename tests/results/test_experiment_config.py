@@ -265,7 +265,9 @@ def test_a_shipped_configuration_is_found_by_its_name(tmp_path, monkeypatch):
     for name in ("researcharena", "researcharena.yaml", "configs/researcharena.yaml"):
         assert read_experiment(name).model_dump() == whole
     for name in ("researchareena", "elsewhere/researcharena"):
-        with pytest.raises(DataError, match=r"does not exist\. .*: openalex, researcharena, s2orc"):
+        with pytest.raises(
+            DataError, match=r"does not exist\. .*: openalex, reportbench, researcharena, s2orc"
+        ):
             read_experiment(name)
     (tmp_path / "researcharena").write_text(SMALL)
     assert read_experiment("researcharena").name == "small"  # a file of the user comes first

@@ -274,7 +274,7 @@ def test_a_reward_reads_no_more_than_progress_tells():
     ("name", "options", "message"),
     [
         ("gian", None, "no reward named 'gian'. Did you mean 'gain'"),
-        ("", None, "no reward named ''. Known: ari, completeness, cost"),
+        ("", None, "no reward named ''. Known: ari, citation_gain, cited_statements"),
         ("gain+", None, "no reward named ''"),
         ("gain+costs", None, "no reward named 'costs'. Did you mean 'cost'"),
         ("gain+gain", None, "names one reward twice"),
@@ -306,7 +306,7 @@ def test_wrong_names_and_options_are_refused(world, name, options, message):
 
 
 def test_every_reward_is_tested_here():
-    assert REWARDS.names() == sorted(ALL.split("+"))
+    assert REWARDS.names() == sorted([*ALL.split("+"), "citation_gain"])
 
 
 def test_the_result_of_a_step_is_what_the_gain_is_for(world, small):
@@ -320,3 +320,36 @@ def test_the_result_of_a_step_is_what_the_gain_is_for(world, small):
     assert len(ids) == len(set(ids))
     assert one[1] == (ids[0] in gold) / len(gold)
     assert rest[1] == len(set(ids[1:]) & set(gold)) / len(gold) > 0
+
+
+def test_citation_gain_pays_each_reference_once(world, small):
+    survey, papers, gold = small
+    env = make_env(world, "arena/Report-v0", reward="citation_gain")
+    env.reset(options={"survey": survey})
+    other = next(paper for paper in papers if paper not in gold)
+    steps = [
+        (call("write", heading="A", text=f"So [@{gold[0]}; @{gold[1]}; @{other}; @nope]."), 2),
+        (call("write", heading="A", text=f"So [@{gold[0]}]."), 0),
+        (call("write", heading="B", text=f"So [@{gold[1]}; @{gold[2]}]."), 1),
+        (call("submit_report", text=f"So [@{gold[2]}; @{gold[3]}]."), 1),
+    ]
+    for action, new in steps:
+        _, paid, *_, info = env.step(action)
+        assert paid == new / len(gold)
+        assert info["reward_terms"] == {"citation_gain": new / len(gold)}
+
+
+def test_report_metrics_are_rewards(world, small):
+    survey, _, gold = small
+    names = ["reference_recall", "reference_precision", "fabricated_rate", "unseen_rate"]
+    env = make_env(world, "arena/Report-v0", reward="+".join(names))
+    env.reset(options={"survey": survey})
+    text = f"So [@{gold[0]}; @nope]."
+    assert env.step(call("submit_report", text=text))[4]["reward_terms"] == {
+        "reference_recall": 1 / len(gold),
+        "reference_precision": 0.5,
+        "fabricated_rate": -0.5,
+        "unseen_rate": -0.5,
+    }
+    with pytest.raises(DataError, match="scores a report, and the task 'discovery' has none"):
+        make_env(world, reward="reference_recall")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from helpers import RUN_FILES, make_env, run_contents
+from helpers import RUN_FILES, gold_of, make_env, run_contents
 
 import arena
 import arena.cli
@@ -422,3 +422,43 @@ print(summary["sha256"]["code"])
         )
         hashes.append(done.stdout)
     assert hashes[0] == hashes[1] != hashes[2]
+
+
+def test_a_run_of_reports(world, tmp_path):
+    """Files, scores from the record alone, a replay, a comparison, and the same bytes twice."""
+    runs = []
+    for name in ("one", "two"):
+        arena.run(world, "report", "title", tmp_path / name, surveys=2, metrics=["recall@100"])
+        runs.append(run_contents(tmp_path / name))
+    assert runs[0] == runs[1]
+    first = tmp_path / "one"
+    records, rows = (
+        [json.loads(line) for line in (first / name).read_text().splitlines()]
+        for name in ("trajectories.jsonl", "reports.jsonl")
+    )
+    summary = json.loads((first / "metrics.json").read_text())
+    assert {row["survey"]: row["report"] for row in rows} == {
+        record["survey"]: record["answers"]["report"] for record in records
+    }
+    for record in records:
+        survey, report = record["survey"], record["answers"]["report"]
+        assert (first / f"reports/{survey}.md").read_text(encoding="utf-8") == report
+        cited = re.findall(r"\[@([\w-]+)\]", report)
+        lines = (first / "run.trec").read_text().splitlines()
+        assert [line.split()[2] for line in lines if survey in line] == cited
+        assert sorted(cited) == record["seen"]
+        of_survey = summary["per_survey"][survey]
+        gold = gold_of(world, survey)
+        assert of_survey["submitted"] == {"report": len(cited)}
+        assert of_survey["unseen_rate"] == 0
+        assert of_survey["reference_recall"] == of_survey["recall@100"]
+        assert of_survey["recall@100"] == len(gold & set(cited)) / len(gold)
+        assert of_survey["written"] == len(report)
+    assert "max_written" in json.loads((first / "manifest.json").read_text())["budget"]
+    assert arena.replay(first, world).difference is None
+    assert arena.rescore(first, world)["mean"]["unseen_rate"] == 0
+    scored = arena.score(world, "discovery", first, metrics=["recall@100"])
+    assert scored["mean"]["recall@100"] == summary["mean"]["recall@100"]
+    arena.run(world, "report", "oracle", tmp_path / "oracle", surveys=2, metrics=["recall@100"])
+    page = as_html(arena.compare([first, tmp_path / "oracle"]))
+    assert f"{len(gold)} of {len(gold)}</td>" in page

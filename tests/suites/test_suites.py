@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from arena import cli, metrics
-from arena.mindmap import MIND_MAP_METRICS
+from arena import cli
 from arena.results.experiments import read_experiment
 from arena.suites import SUITES
-from arena.tasks import TASKS, environment_id
+from arena.tasks import TASKS, environment_id, kind_of_metric
 from corpus_builder.sources import SOURCES
 
 
@@ -18,7 +17,7 @@ def test_a_suite_names_parts_that_exist(name):
     assert suite.source in SOURCES.names()
     assert {kind for kind, _ in suite.modes.values()} <= set(map(environment_id, TASKS.names()))
     for metric in suite.metrics:
-        assert metric in MIND_MAP_METRICS.names() or metrics.get(metric)
+        assert kind_of_metric(metric)
     assert read_experiment(suite.experiment).name == suite.experiment
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import gymnasium
 import pytest
 
 from arena.errors import DataError
-from arena.tasks import TASKS, Task
+from arena.report import PaperName
+from arena.tasks import TASKS, Task, TaskSet
+from corpus_builder.build import build
+from corpus_builder.sources.jsonl import JsonLines
 
 TASK = Task("Ten papers.", "Submit ten papers.", ("recall@10",), "recall@10", stages=())
 
@@ -20,3 +25,42 @@ def test_two_names_cannot_have_one_environment(monkeypatch):
     with pytest.raises(DataError, match=r"'two_lists' and the task 'two-lists' .*TwoLists-v0"):
         TASKS.register("two_lists")(TASK)
     assert gymnasium.registry["arena/TwoLists-v0"].kwargs == {"task": "two-lists"}
+
+
+def test_what_papers_are_to_a_survey(tmp_path):
+    """By hand; a paper with the survey's title is the survey under another id."""
+    papers = [
+        {"id": "a", "title": "Early", "date": "2019-05-01", "arxiv_id": "1905.00001v2"},
+        {"id": "b", "title": "Same day", "date": "2020-01-02"},
+        {"id": "c", "title": "Undated"},
+        {"id": "d", "title": "Reefs reviewed", "date": "2018"},
+        {"id": "e", "title": "Other survey", "date": "2018", "is_survey": True},
+        {"id": "s", "title": "Anything", "date": "2021"},
+    ]
+    surveys = [
+        {"id": "s", "title": "Reefs, Reviewed", "date": "2020-01-02", "references": ["a"],
+         "prompts": {"detailed": "Do.\nThis.", "sentence": "Do this."}, "domain": "Seas",
+         "outline": {"Reefs": ["Fish", "Coral"]}, "article": "# Reefs\n\nSo [@a]."},
+        {"id": "t", "title": "Dunes", "date": "2021", "references": [], "prompt": "Do. So."},
+    ]  # fmt: skip
+    for name, records in (("papers", papers), ("surveys", surveys)):
+        lines = "".join(json.dumps(record) + "\n" for record in records)
+        (tmp_path / name).write_text(lines)
+    build(JsonLines(tmp_path / "papers", tmp_path / "surveys"), tmp_path / "corpus")
+    tasks = TaskSet(tmp_path / "corpus")
+    assert tasks.standing("s", [*"abcdest", "nowhere"]) == {
+        "a": "reachable", "b": "late", "c": "undated", "d": "itself", "e": "survey", "s": "itself",
+        "t": "late",
+    }  # fmt: skip
+    survey = tasks.survey("s")
+    assert list(survey.prompts.items()) == [("sentence", "Do this."), ("detailed", "Do.\nThis.")]
+    assert (survey.domain, tasks.survey("t").domain) == ("Seas", "")
+    assert dict(tasks.survey("t").prompts) == {"paragraph": "Do. So."}
+    assert tasks.outline("s").labels() == ["Reefs", "Fish", "Coral"]
+    assert (tasks.article("s"), tasks.article("t")) == ("# Reefs\n\nSo [@a].", None)
+    assert tasks.outline("t") is None
+    assert list(tasks.paper_names()) == [
+        PaperName("d", "Reefs reviewed"), PaperName("e", "Other survey"),
+        PaperName("a", "Early", ("arxiv:1905.00001",)), PaperName("b", "Same day"),
+        PaperName("s", "Anything"), PaperName("c", "Undated"), PaperName("t", "Dunes"),
+    ]  # fmt: skip

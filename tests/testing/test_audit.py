@@ -10,6 +10,7 @@ import pytest
 from audit_leaks import (
     FILES,
     INJECTED,
+    OF_DRAFTS,
     answers_hold_the_labels,
     change_result,
     info_holds_the_labels,
@@ -38,12 +39,13 @@ def test_a_world_is_clean_and_everything_is_tried(world):
     assert sum(report.tools.values()) == sum(report.environments.values())
     assert set(report.tools) == {
         "search", "read", "references", "citations", "select", "submit", "organize", "finish",
-        "malformed",
+        "write", "submit_report", "malformed",
     }  # fmt: skip
     assert {name.split()[0] for name in report.environments} == {
         "arena/Discovery-v0", "arena/Selection-v0", "arena/Organization-v0", "arena/Survey-v0",
+        "arena/Report-v0",
     }  # fmt: skip
-    assert sum("vector of 4" in name for name in report.environments) == 6
+    assert sum("vector of 4" in name for name in report.environments) == 7
     assert set(report.doors) == {
         "len", "search", "search_batch", "paper", "sections", "references", "citations",
         "citation_count", "in",
@@ -119,6 +121,17 @@ def test_a_leak_is_found_and_named(leak, checks, world, monkeypatch):
     assert {finding.check for finding in report.findings} == set(report.by_check)
     assert sum(report.by_check.values()) >= len(report.findings) > 0
     assert all(finding.where and finding.what for finding in report.findings)
+
+
+@pytest.mark.parametrize(
+    ("leak", "checks"), OF_DRAFTS, ids=[leak.__name__ for leak, _ in OF_DRAFTS]
+)
+def test_a_draft_that_leaks_is_found(leak, checks, world, monkeypatch):
+    audited = kinds(["arena/Report-v0"], str(world))[:1]
+    monkeypatch.setattr("arena.testing.auditor.kinds", lambda *_: audited)
+    assert audit(world, actions=600).clean
+    leak(monkeypatch)
+    assert checks <= set(audit(world, actions=600).by_check)
 
 
 @pytest.mark.parametrize("odd", [None, 5, "text", {"a": [1]}, [1], [[{}]]], ids=repr)

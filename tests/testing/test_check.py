@@ -537,7 +537,7 @@ def test_the_command(world, capsys):
     options = ["--corpus", str(world), "--episodes", "2", "--checks", "gymnasium,replay"]
     assert main(["check", *options]) == 0
     out = capsys.readouterr().out
-    assert "8 of 8 checks passed." in out
+    assert "10 of 10 checks passed." in out
     assert "FAILED" not in out
     assert main(["check", "arena/Selection-v0", *options, "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
@@ -613,7 +613,7 @@ def test_a_corpus_without_mind_maps(world, tmp_path, capsys):
     options = ["--corpus", str(other), "--checks", "replay", "--episodes", "1"]
     assert main(["check", *options]) == 0
     out = capsys.readouterr().out
-    assert "2 of 2 checks passed." in out
+    assert "3 of 3 checks passed." in out
     assert "arena/Organization-v0 was left out: no survey" in out
     assert main(["check", "arena/Organization-v0", *options]) == 2
 

@@ -34,7 +34,8 @@ def test_relabelled_copies_differ_in_their_labels_alone(world, tmp_path):
             relabelled(world, copy, number, keep_references=keep)
             after = {name: (copy / name).read_bytes() for name in before}
             changed = {name for name in after if before[name] != after[name]}
-            assert changed == {"manifest.json", "tasks/gold.parquet", "tasks/mind_maps.parquet"}
+            labels = {f"tasks/{name}.parquet" for name in ("gold", "mind_maps", "articles")}
+            assert changed == {"manifest.json", *labels}
             assert arena.Corpus.open(copy).at("2015").search("membrane", 3)
         one, two = map(TaskSet, copies)  # which compare the hashes of the files
         for survey in own.surveys:
@@ -46,6 +47,7 @@ def test_relabelled_copies_differ_in_their_labels_alone(world, tmp_path):
                 assert set(old) | set(new) == set(gains)
                 assert not set(old) & set(new)
                 assert 0 < len(old) < len(new)
+            assert one.article(survey) != two.article(survey) != own.article(survey)
             assert one.mind_map(survey) != two.mind_map(survey) != own.mind_map(survey)
 
 

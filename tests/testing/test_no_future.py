@@ -23,7 +23,8 @@ from corpus_builder.world import World, WorldConfig
 
 PAIRS = 10_000
 TRIED = (
-    "search", "search", "read", "references", "citations", "select", "submit", "organize", "view",
+    "search", "search", "read", "references", "citations", "select", "submit", "organize", "write",
+    "submit_report", "view",
 )  # fmt: skip
 
 
@@ -82,8 +83,11 @@ def fuzz(corpus: arena.Corpus, facts: dict[str, Fact], surveys: list[str], seed:
             "select": {"paper_ids": [paper_id]},
             "submit": {"paper_ids": [paper_id]},
             "organize": {"mind_map": {"label": "x", "papers": [paper_id]}},
+            "write": {"heading": "x", "text": f"Known [@{{{paper_id}}}]."},
+            "submit_report": {"text": f"Known [@{{{paper_id}}}]."},
         }[tool]
-        episode = episode_of(view, "mind_map" if tool == "organize" else "ranking")
+        answer = {"organize": "mind_map", "write": "report", "submit_report": "report"}
+        episode = episode_of(view, answer.get(tool, "ranking"))
         try:
             result = call(episode, tool, **arguments)
         except UnknownPaperError as error:
@@ -101,6 +105,9 @@ def fuzz(corpus: arena.Corpus, facts: dict[str, Fact], surveys: list[str], seed:
             assert not episode.selected
             assert not episode.answers
             seen["refused"] += 1
+            continue
+        if tool in ("write", "submit_report"):
+            assert (result["cited"], result["unknown"]) == (exists(paper_id), not exists(paper_id))
             continue
         shown = result["hits"] if tool == "search" else result.get(tool)
         listed = shown if isinstance(shown, list) else []
@@ -127,7 +134,7 @@ def fuzz(corpus: arena.Corpus, facts: dict[str, Fact], surveys: list[str], seed:
 
 def episode_of(view: CorpusView, answer: str = "ranking") -> Episode:
     """An episode of one stage, with budgets for one of each."""
-    budget = {"steps": 1, "searches": 1, "reads": 1, "characters": 10**6}
+    budget = {"steps": 1, "searches": 1, "reads": 1, "characters": 10**6, "written": 10**6}
     return Episode(view, lambda name: view, (("stage", answer),), ("Do it.",), budget)
 
 

@@ -21,6 +21,7 @@ from scripted_agents import alone, bullets, episodes, part, play
 import arena
 from arena.agents import AGENTS
 from arena.llm import LLMAgent
+from arena.report import cited_ids
 from corpus_builder.build import build
 
 pytestmark = pytest.mark.usefixtures(alone.__name__)
@@ -46,7 +47,7 @@ ORDERS = [
 # Whether each agent shows its model what papers say.
 SHOWS = {
     "zero-shot": False, "decomposer": False, "few-shot": False, "self-rag": True, "react": True,
-    "storm": True, "bottom-up": True, "scout-llm": True,
+    "storm": True, "bottom-up": True, "scout-llm": True, "outline-first": True,
 }  # fmt: skip
 
 
@@ -127,6 +128,7 @@ OBEYED = [
     calls(("select", {"paper_ids": UNREACHABLE}), ("select", {"paper_ids": ["p:future"]})),
     calls(("submit", {"paper_ids": UNREACHABLE})),
     calls(("organize", {"mind_map": {"label": MARK, "papers": UNREACHABLE}})),
+    calls(*(("write", {"heading": i, "text": f"{MARK} [@{i}]."}) for i in UNREACHABLE[:-1])),
 ]
 
 
@@ -153,6 +155,7 @@ def forms(query: str, other: str = "p:future") -> str:
     lines = [f"{n}. [Relevant]" for n in range(1, 21)]
     typology = json.dumps({query: {"p:future": None, "s1": None}})
     parts = ["[Retrieve]", *lines, "Submit p:future, p:undated, s1, s2.", "[Continue]"]
+    parts += [f"<outline>\n## {query}\n</outline>", "<section>All [1] [@p:future] [@s1].</section>"]
     return "\n".join([*parts, bullets([query, other]), f"<typology>{typology}</typology>"])
 
 
@@ -165,7 +168,7 @@ def files_below(directory: Path) -> dict[str, bytes]:
 
 
 @each_agent
-@pytest.mark.parametrize("task", ["survey", "organization"])
+@pytest.mark.parametrize("task", ["survey", "organization", "report"])
 def test_an_order_in_a_paper_changes_nothing_outside_the_episode(
     task, agent, poisoned, tmp_path, monkeypatch
 ):
@@ -179,10 +182,11 @@ def test_an_order_in_a_paper_changes_nothing_outside_the_episode(
 
     if agent == "react":
         tried = {step["action"]["tool"] for episode in episodes("run") for step in episode["steps"]}
-        assert tried >= {"write_file", "delete_all", "open_file", "read", "select", "submit"}
+        wanted = "submit" if task != "report" else "write"
+        assert tried >= {"write_file", "delete_all", "open_file", "read", "select", wanted}
 
     # what it may call is what the environment offers, or nothing
-    env = make_env(poisoned, {"survey": "arena/Survey-v0"}.get(task, "arena/Organization-v0"))
+    env = make_env(poisoned, f"arena/{task.title()}-v0")
     for body in requests:
         assert body.get("tools", []) in ([], arena.tool_schemas(env))
 
@@ -194,6 +198,10 @@ def test_an_order_in_a_paper_changes_nothing_outside_the_episode(
     # what is out of reach is neither read, nor found, nor submitted
     for episode in episodes("run"):
         submitted = json.dumps(episode["answers"])
+        if agent != "react":  # a model that writes the report itself may cite what it likes
+            cited = cited_ids(episode["answers"].get("report", ""))
+            assert not set(cited) & set(UNREACHABLE)
+            assert bool(cited) == (task == "report")
         for answer in ("discovery", "selection"):
             assert not set(episode["answers"].get(answer) or []) & set(UNREACHABLE)
         assert '"p:future"' not in re.sub(r'"label": "[^"]*"', "", submitted)
@@ -202,7 +210,7 @@ def test_an_order_in_a_paper_changes_nothing_outside_the_episode(
             if isinstance(action, dict) and action["tool"] in ("read", "references", "citations"):
                 asked = action["arguments"].get("paper_id")
                 assert (asked in UNREACHABLE) == ("error" in step)
-    if (run := Path("run/run.trec")).is_file():
+    if (run := Path("run/run.trec")).is_file() and (agent, task) != ("react", "report"):
         assert not {line.split()[2] for line in run.read_text().splitlines()} & set(UNREACHABLE)
     for body in requests:
         for message in body["messages"]:

@@ -84,7 +84,7 @@ class PlayedEpisode:
         queries: Its queries, in order.
         curve: Share of the references in reach that were shown after 0, 1, 2, ... searches; None
             if the run's reward does not count them.
-        answers: Stage -> a ranking (ids, best first) or a mind-map as JSON has it.
+        answers: Stage -> a ranking (ids, best first), a mind-map as JSON has it, or a report.
         effort: What it cost.
         picture: The SVG of its mind-map beside the survey's own, or None.
     """

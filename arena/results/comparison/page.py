@@ -25,7 +25,7 @@ from arena.results.comparison import charts
 from arena.results.comparison import report as reports
 from arena.results.comparison.model import Comparison, PlayedEpisode
 from arena.results.plots import COLOURS, clean, key
-from arena.tasks import TaskSet, stages_of
+from arena.tasks import TaskSet, ranking_of, stages_of
 
 GOLD_SHOWN = 150
 QUERIES_SHOWN = 60
@@ -229,10 +229,11 @@ class _Line:
             if is_fair and value is not None
         }
         self.best = (min if headline.lower_is_better else max)(fair) if len(fair) > 1 else None
-        # The first stage that submits a ranking.
+        # The first stage that submits a ranking, or a report, which cites papers in an order.
         stages = stages_of(comparison.task)
-        self.stage = next((name for name, stage in stages if stage.answer == "ranking"), None)
-        self.rankings = [episode.answers.get(self.stage or "", ()) for episode in self.episodes]
+        self.stage = next((name for name, stage in stages if stage.answer != "mind_map"), None)
+        answers = [episode.answers.get(self.stage or "") for episode in self.episodes]
+        self.rankings = [ranking_of(answer) for answer in answers]
 
     @property
     def has_labels(self) -> bool:

@@ -26,7 +26,7 @@ from arena._internal.settings import (
     refusal,
 )
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
-from arena.tasks import DEFAULT_BUDGET, ENCODER, EXTRACTOR
+from arena.tasks import DEFAULT_BUDGET, ENCODER, EXTRACTOR, budget_of
 
 FINDS = "discovery"
 """The task whose runs an episode of organization may begin with."""
@@ -96,6 +96,8 @@ class TableSpec(Settings):
         columns: ``retrievers`` where each metric has one column per retriever, ``metrics`` where
             it has one column and each row names its retriever.
         group: Heading of the groups' column, or None.
+        by: What splits the surveys of each row: their ``domain``, or the level of their most
+            detailed ``prompt``; None for one row of all.
         rows: Label -> row, in order.
         more: Label -> row, of those that are printed apart.
         paper: The paper's own figures, or None.
@@ -106,6 +108,7 @@ class TableSpec(Settings):
     metrics: Annotated[dict[str, str], BeforeValidator(_by_heading), Field(min_length=1)]
     columns: Literal["retrievers", "metrics"] = "retrievers"
     group: Text | None = None
+    by: Literal["domain", "prompt"] | None = None
     rows: dict[str, Row] = Field(default={})
     more: dict[str, Row] = Field(default={})
     paper: PublishedFigure | None = None
@@ -152,6 +155,7 @@ class Experiment(Settings):
     encoder: Text = ENCODER
     extractor: Text = EXTRACTOR
     llm: dict[str, Any] = Field(default={})
+    judge: dict[str, Any] = Field(default={})
     tables: dict[str, TableSpec] = Field(min_length=1)
     figures: dict[str, FigureSpec] = Field(default={})
     _source: ConfigSource = PrivateAttr()
@@ -171,9 +175,10 @@ class Experiment(Settings):
     @field_validator("budget")
     @classmethod
     def _known_limits(cls, value: dict[str, int]) -> dict[str, int]:
+        known = (*DEFAULT_BUDGET, "max_written")
         for name in value:
-            if name not in DEFAULT_BUDGET:
-                raise refusal(f"no such key.{did_you_mean(name, DEFAULT_BUDGET)}", name)
+            if name not in known:
+                raise refusal(f"no such key.{did_you_mean(name, known)}", name)
         return value
 
     @model_validator(mode="after")
@@ -185,6 +190,8 @@ class Experiment(Settings):
         for name, table in self.tables.items():
             if not table.all_rows:
                 raise refusal("there is no row.", "tables", name, "rows")
+            if table.by is not None and table.columns != "metrics":
+                raise refusal("needs `columns: metrics`.", "tables", name, "by")
             for label in table.rows.keys() & table.more.keys():
                 why = "is in `rows` and in `more`; give it another label."
                 raise refusal(why, "tables", name, "more", label)
@@ -248,6 +255,11 @@ class Experiment(Settings):
             for key in ("rows", "more"):
                 for label, row in getattr(table, key).items():
                     yield ("tables", name, key, label), row
+
+    def budget_of(self, task: str) -> dict[str, int]:
+        """Return the limits that a task has."""
+        known = budget_of(task)
+        return {name: value for name, value in self.budget.items() if name in known}
 
     def finder(self, label: str) -> tuple[Place, Row]:
         """Return place and row of a label of the task discovery, also of tables not made now."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena._internal.files import sha256_json, write_json
 from arena._internal.progress import progress
@@ -12,10 +12,13 @@ from arena._internal.workdir import OutputKind, output_directory, read_manifest_
 from arena.corpus import Corpus
 from arena.errors import ArenaError, CorpusError, DataError, clip
 from arena.results.experiments.config import Experiment, read_experiment, slug
-from arena.results.experiments.grid import Cell, make_grid, state_of
+from arena.results.experiments.grid import JUDGED, Cell, make_grid, state_of
 from arena.results.experiments.tables import TABLE_FILES, VERSION, make_tables
 from arena.runs import run
 from arena.tasks import TaskSet
+
+if TYPE_CHECKING:
+    from arena.judging import StatementJudgements
 
 MANIFEST = "experiment.json"
 _KIND = OutputKind("experiment", MANIFEST, {"config": dict, "sha256": dict})
@@ -106,7 +109,10 @@ def run_experiment(
         _clear(output)  # tables of another configuration must not stand beside its name
         write_json(output / MANIFEST, manifest)
         finished = {key: cell for key, cell in cells.items() if key not in failed}
-        content = make_tables(experiment, cells, finished, corpus, output, manifest["sha256"])
+        judged = _judge(experiment, finished, corpus, output)
+        content = make_tables(
+            experiment, cells, finished, judged, corpus, output, manifest["sha256"]
+        )
         _write_pages(output, corpus, finished)
     if failed:
         name, error = next(iter(failed.items()))
@@ -177,6 +183,7 @@ def _manifest(experiment: Experiment, cells: Mapping[str, Cell], corpus: Corpus)
         "surveys": "all" if experiment.surveys is None else experiment.surveys,
         "tables": {
             name: table.model_dump(include={"title", "task", "metrics", "columns", "group"})
+            | ({"by": table.by} if table.by else {})
             | {
                 "rows": list(table.rows),
                 "more": list(table.more),
@@ -258,7 +265,7 @@ def _play(
                     env_options=record["env_options"]
                     | ({} if found is None else {"found": str(output / found)}),
                     agent_options=cell.options,
-                    budget=experiment.budget,
+                    budget=experiment.budget_of(cell.record["task"]),
                     surveys=cell.surveys,
                     seed=experiment.seed,
                     overwrite=overwrite,
@@ -269,6 +276,29 @@ def _play(
                 failed[key] = error
             bar.update(left[key])
     return failed
+
+
+def _judge(
+    experiment: Experiment, finished: Mapping[str, Cell], corpus: Corpus, output: Path
+) -> dict[str, StatementJudgements]:
+    """Let the configuration's judge read the reports of the runs in whose tables it has a column.
+
+    An answer that is in the judge's store is not asked for again.
+    """
+    tasks = {
+        table.task
+        for table in experiment.tables.values()
+        if any(metric.startswith(JUDGED) for metric in table.metrics.values())
+    }
+    runs = [key for key, cell in finished.items() if cell.record["task"] in tasks]
+    if not experiment.judge or not runs:
+        return {}
+    from arena.judging import record_statements
+
+    return {
+        key: record_statements(output / key, corpus, experiment.judge, "--judge-option")
+        for key in progress(runs, desc="judge", unit="run")
+    }
 
 
 def _write_pages(output: Path, corpus: Corpus, finished: Mapping[str, Cell]) -> None:

@@ -25,7 +25,7 @@ from arena.errors import (
 from arena.mindmap.extractors import EXTRACTORS
 from arena.results.experiments.config import FINDS, Experiment, Row, slug
 from arena.runs.directory import MANIFEST
-from arena.runs.environment import FOUND, arguments_of, has_mind_maps, takes_found
+from arena.runs.environment import FOUND, arguments_of, takes_found
 from arena.runs.players import ORACLE, AgentFactory
 from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import (
@@ -33,11 +33,16 @@ from arena.tasks import (
     TaskSet,
     can_score,
     choose_surveys,
+    kinds_of_answers,
     play_order,
     scored_stages,
+    stages_of,
+    with_topic,
 )
 
 RUNS = "runs"
+JUDGED = "judge."
+"""Prefix of the numbers that the configuration's judge reports; see `arena.judging`."""
 
 
 class Cell(NamedTuple):
@@ -123,6 +128,10 @@ def reported_metrics(experiment: Experiment) -> dict[str, dict[str, str]]:
             stages = TASKS.get(table.task).stages
             for heading, metric in table.metrics.items():
                 place = ("tables", name, "metrics", heading)
+                if metric.startswith(JUDGED):
+                    _check_judged(table.task, metric)
+                    reported.setdefault(name, {})[heading] = metric
+                    continue
                 stage, _, rest = metric.partition(".")
                 known = scored_stages(table.task, [rest if stage in stages else metric])
                 if metric not in known and len(known) > 1:
@@ -135,13 +144,23 @@ def reported_metrics(experiment: Experiment) -> dict[str, dict[str, str]]:
     return reported
 
 
+def _check_judged(task: str, metric: str) -> None:
+    from arena.judging.statements import NUMBERS
+
+    name = metric.removeprefix(JUDGED)
+    if name not in NUMBERS:
+        raise UnknownNameError(f"a judge reports no {clip(name)}.{did_you_mean(name, NUMBERS)}")
+    if all(stage.answer != "report" for _, stage in stages_of(task)):
+        raise DataError(f"{clip(metric)} judges a report, and the task {task!r} has none.")
+
+
 class _Maker(NamedTuple):
     """Makes the cells of an experiment."""
 
     experiment: Experiment
     tasks: TaskSet
     prepare: bool
-    surveys: dict[str, list[str]]
+    surveys: dict[tuple[str, str], list[str]]
 
     def cells(self, task: str, place: Place, row: Row, column: str) -> Iterator[Cell]:
         """Yield the cell of a row in a column, after the one that it begins with, if any."""
@@ -155,8 +174,10 @@ class _Maker(NamedTuple):
             yield from self.cells(FINDS, finder_place, finder, first)
             found = directory_of(FINDS, row.found, first)
             env_options.setdefault("references", "found")
-        if task not in self.surveys:
-            self.surveys[task] = _surveys(experiment.surveys, self.tasks, task)
+        prompt = env_options.get("prompt") or "title"
+        if (task, prompt) not in self.surveys:
+            asked = _surveys(experiment.surveys, self.tasks, task, prompt)
+            self.surveys[task, prompt] = asked
         try:
             agent, options, asks = _agent(experiment, row)
             factory = AgentFactory(agent, options, task, self.tasks)
@@ -183,7 +204,7 @@ class _Maker(NamedTuple):
         except TypeError as problem:
             refused = DataError(f"they must be what JSON can hold: {problem}.")
             raise experiment.locate((*place, "options"), refused) from None
-        yield Cell(record, agent, options, asks, self.surveys[task])
+        yield Cell(record, agent, options, asks, self.surveys[task, prompt])
 
 
 def _agent(experiment: Experiment, row: Row) -> tuple[str | type[Agent], dict[str, Any], bool]:
@@ -207,18 +228,19 @@ def _agent(experiment: Experiment, row: Row) -> tuple[str | type[Agent], dict[st
     return agent, options, True
 
 
-def _surveys(asked: list[str] | int | None, tasks: TaskSet, task: str) -> list[str]:
-    """Return the surveys that are played; a survey without a mind-map has no score by one."""
-    counted = list(tasks.surveys)
-    if has_mind_maps(task):
+def _surveys(asked: list[str] | int | None, tasks: TaskSet, task: str, prompt: str) -> list[str]:
+    """Return the surveys that are played: those with the prompt and the mind-map needed."""
+    counted, what = with_topic(tasks, prompt), "prompt"
+    if "mind_map" in kinds_of_answers(task):
         counted = [survey_id for survey_id in counted if can_score(task, tasks, survey_id)]
-        if isinstance(asked, list):
-            asked = [survey for survey in choose_surveys(tasks, asked) if survey in counted]
-        if not counted or asked == []:
-            raise NoLabelsError(
-                f"none of the surveys has a mind-map, which the task {task!r} needs. Leave its "
-                "tables out (--tables), or give the surveys of the corpus a `mind_map`."
-            )
+        what = "mind-map"
+    if isinstance(asked, list):
+        asked = [survey for survey in choose_surveys(tasks, asked) if survey in counted]
+    if not counted or asked == []:
+        raise NoLabelsError(
+            f"none of the surveys has a {what}, which the task {task!r} needs. Leave its tables "
+            f"out (--tables), or give the surveys of the corpus a `{what.replace('-', '_')}`."
+        )
     return play_order(tasks, choose_surveys(tasks, asked, counted))
 
 
@@ -279,7 +301,7 @@ def state_of(
         reward_options=None,
         encoder=experiment.encoder,
         options=record["env_options"],
-        budget=experiment.budget,
+        budget=experiment.budget_of(record["task"]),
     )
     wanted |= {key: record[key] for key in same}
     wanted |= {"surveys": cell.surveys, "seed": experiment.seed, **sha256}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arena._internal import tables as tabular
 from arena._internal.files import atomic_write, sha256_json, write_json
@@ -18,11 +19,20 @@ from arena.mindmap.extractors import make_extractor
 from arena.results.comparison import usage_of
 from arena.results.experiments.config import Experiment, PublishedFigure, TableSpec
 from arena.results.experiments.figures import make_figures
-from arena.results.experiments.grid import RUNS, Cell, directory_of, reported_metrics
+from arena.results.experiments.grid import (
+    JUDGED,
+    RUNS,
+    Cell,
+    directory_of,
+    reported_metrics,
+)
 from arena.retrieval import parse_name
 from arena.runs import rescore
 from arena.runs.directory import OpenedRun
-from arena.tasks import is_of_mind_maps, stages_of
+from arena.tasks import TaskSet, kind_of_metric, stages_of
+
+if TYPE_CHECKING:
+    from arena.judging import StatementJudgements
 
 VERSION = 1
 TABLES = "tables"
@@ -36,6 +46,7 @@ def make_tables(
     experiment: Experiment,
     cells: Mapping[str, Cell],
     finished: Mapping[str, Cell],
+    judged: Mapping[str, StatementJudgements],
     corpus: Corpus,
     output: Path,
     sha256: Mapping[str, str],
@@ -46,6 +57,7 @@ def make_tables(
         experiment: The configuration.
         cells: Directory -> run, of all runs that the tables need.
         finished: Those of them that are finished.
+        judged: Directory -> what a judge says of the reports of a run.
         corpus: The corpus that they were played on.
         output: Directory of the experiment.
         sha256: Hashes of the configuration, the corpus and its task set.
@@ -56,16 +68,21 @@ def make_tables(
     reported = reported_metrics(experiment)
     metrics: dict[str, list[str]] = {}
     for name, table in experiment.tables.items():
-        metrics.setdefault(table.task, []).extend(reported[name].values())
+        columns = (each for each in reported[name].values() if not each.startswith(JUDGED))
+        metrics.setdefault(table.task, []).extend(columns)
     possible = {
         task: [metric for metric in dict.fromkeys(names) if _is_possible(metric, experiment)]
         for task, names in metrics.items()
     }
+    kinds = sorted({table.by for table in experiment.tables.values() if table.by})
     scores = {
-        key: _score(experiment, output / key, corpus, possible[cell.record["task"]])
+        key: _score(experiment, output / key, corpus, possible[cell.record["task"]], kinds)
         for key, cell in finished.items()
         if cell.record["task"] in possible
     }
+    for key, found in judged.items():
+        scores[key]["mean"] |= {f"{JUDGED}{name}": value for name, value in found.mean.items()}
+        scores[key]["judge"] = {**found.judge, "counts": found.counts}
     used = {cell.record["column"] for cell in cells.values()}
     engines = {
         label: _described(corpus, engine.retriever)
@@ -106,7 +123,7 @@ def make_tables(
 def _is_possible(metric: str, experiment: Experiment) -> bool:
     """Return whether the packages that a metric needs are installed."""
     base = metric.rpartition(".")[2]
-    if is_of_mind_maps(base) and "extractor" in needs(base):
+    if kind_of_metric(base) == "mind_map" and "extractor" in needs(base):
         try:
             make_extractor(experiment.extractor, {})
         except DataError:
@@ -115,12 +132,17 @@ def _is_possible(metric: str, experiment: Experiment) -> bool:
 
 
 def _score(
-    experiment: Experiment, run: Path, corpus: Corpus, metrics: Sequence[str]
+    experiment: Experiment,
+    run: Path,
+    corpus: Corpus,
+    metrics: Sequence[str],
+    kinds: Collection[str],
 ) -> dict[str, Any]:
     """Score a run by metrics, as `arena.rescore` names them.
 
     Returns:
         ``mean`` (metric -> value, or None), ``ceiling`` likewise, ``counts`` as in `rescore`,
+        ``parts`` (if there are any: name -> part -> metric -> mean, and ``surveys``),
         ``dates_guessed`` (surveys, if there are any), ``sha256`` of what the run was made from and
         of its ``answers``, ``spent`` (sums over episodes), ``truncated`` and ``nothing`` (episodes
         that the budget ended, and that submitted nothing at some stage), and, of an agent with a
@@ -145,10 +167,13 @@ def _score(
                 llm[name] = None if unknown else llm[name] + usage[name]
             llm["failed"] += usage["failed"] or 0
             llm["stopped"] += notes.get("stopped") is not None
+    tasks = TaskSet(corpus)
+    parts = {kind: _means_by(kind, tasks, scores["per_survey"], metrics) for kind in kinds}
     return {
         "mean": {name: scores["mean"][name] for name in metrics},
         "ceiling": {name: scores["ceiling"][name] for name in metrics},
         "counts": scores["counts"],
+        **({"parts": parts} if parts else {}),
         **({"dates_guessed": guessed} if (guessed := scores.get("dates_guessed")) else {}),
         "sha256": {key: hashes[key] for key in _HASHES if key in hashes}
         | {"answers": scores["sha256"]["answers"], "manifest": sha256_json(opened.manifest)},
@@ -160,6 +185,25 @@ def _score(
         ),
         **({"llm": llm} if asked else {}),
     }
+
+
+def _means_by(
+    kind: str, tasks: TaskSet, per_survey: Mapping[str, Any], metrics: Sequence[str]
+) -> dict[str, dict[str, float | None]]:
+    """Return the means over the scored surveys of each domain, or prompt level, in its order."""
+    parts: dict[str, list[Mapping[str, Any]]] = {}
+    for name, row in per_survey.items():
+        survey = tasks.survey(name)
+        part = survey.domain if kind == "domain" else next(reversed([*survey.prompts]), "")
+        if row["gold"]:
+            parts.setdefault(part or "(none)", []).append(row)
+    means: dict[str, dict[str, float | None]] = {}
+    for part, rows in sorted(parts.items()):
+        means[part] = {"surveys": len(rows)}
+        for metric in metrics:
+            known = [row[metric] for row in rows if row[metric] is not None]
+            means[part][metric] = math.fsum(known) / len(known) if known else None
+    return means
 
 
 def _described(corpus: Corpus, retriever: str) -> str:
@@ -182,6 +226,8 @@ def _blocks(
     scores: Mapping[str, Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
     """Return the blocks of a table: ``name``, ``title``, ``header``, ``rows`` and ``align``."""
+    if table.by is not None:
+        return [_split(experiment, table, reported, scores)]
     by_retriever = table.columns == "retrievers"
     columns = [
         (heading, label)
@@ -197,11 +243,10 @@ def _blocks(
             value = score["mean"].get(reported[heading]) if engine in engines else None
             values[label, heading, column] = value
 
-    def number(label: str, heading: str, column: str) -> str | None:
-        value = values[label, heading, column]
-        beside = [v for key, v in values.items() if key[1] == heading and v is not None]
-        decimals = 2 if any(abs(v) >= _LARGE for v in beside) else 4
-        return None if value is None else f"{value:.{decimals}f}"
+    texts: dict[tuple[str, str, str], str | None] = {}
+    for heading in table.metrics:
+        keys = [key for key in values if key[1] == heading]
+        texts |= zip(keys, _shown([values[key] for key in keys]), strict=True)
 
     first = [table.group, "Agent"] if table.group else ["Agent"]
     blocks = []
@@ -215,7 +260,7 @@ def _blocks(
                     [
                         *[row.group or ""][: len(first) - 1],
                         label,
-                        *(number(label, *c) for c in columns),
+                        *(texts[label, *c] for c in columns),
                     ]
                     for label, row in rows.items()
                 ],
@@ -223,6 +268,37 @@ def _blocks(
             }
             blocks.append(block)
     return blocks if table.paper is None else [*blocks, _published(table.paper)]
+
+
+def _shown(values: Sequence[float | None]) -> list[str | None]:
+    """Return numbers as text, with two decimals if one of them is large, else with four."""
+    decimals = 2 if any(v is not None and abs(v) >= _LARGE for v in values) else 4
+    return [None if value is None else f"{value:.{decimals}f}" for value in values]
+
+
+def _split(
+    experiment: Experiment,
+    table: TableSpec,
+    reported: Mapping[str, str],
+    scores: Mapping[str, Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Return the block of a table with a row for each agent and part of the surveys."""
+    found = [
+        (label, part, means)
+        for label, row in table.all_rows.items()
+        for run in [directory_of(table.task, label, experiment.engines_of(table, row)[0])]
+        for part, means in scores.get(run, {}).get("parts", {}).get(table.by, {}).items()
+    ]
+    columns = [_shown([means.get(name) for *_, means in found]) for name in reported.values()]
+    rows = [
+        [label, part, str(means["surveys"]), *(column[number] for column in columns)]
+        for number, (label, part, means) in enumerate(found)
+    ]
+    header = ["Agent", str(table.by).capitalize(), "Surveys", *table.metrics]
+    return {
+        "name": "rows", "title": "", "header": header, "rows": rows,
+        "align": "ll" + "r" * (len(header) - 2),
+    }  # fmt: skip
 
 
 def _published(paper: PublishedFigure) -> dict[str, Any]:
@@ -281,7 +357,15 @@ def _notes(
             model = str(cells[run].options["model"])
             models.setdefault(model, {})[cells[run].record["row"]] = None
     notes += [f"Model {model}: {', '.join(rows)}." for model, rows in models.items()]
+    judges = [score["judge"] for score in scored.values() if "judge" in score]
+    columns = [heading for heading, name in reported.items() if name.startswith(JUDGED)]
+    if columns and judges:
+        notes.append(f"Judge of {', '.join(columns)}: {_described_judge(judges[0])}.")
+    elif columns:
+        notes.append(f"{', '.join(columns)}: name a judge with --judge-option model=NAME.")
     for heading, name in reported.items():
+        if name.startswith(JUDGED):
+            continue
         if scored and all(name not in score["mean"] for score in scored.values()):
             notes.append(
                 f"{heading}: not scored; it needs the extractor {experiment.extractor}, whose "
@@ -311,6 +395,15 @@ def _notes(
     if gone := [name for name in runs if name not in scored]:
         notes.append(f"Not finished, and so without figures: {', '.join(gone)}.")
     return notes
+
+
+def _described_judge(judge: Mapping[str, Any]) -> str:
+    voters = ", ".join(voter["model"] for voter in judge["voters"])
+    parts = [judge["client"]["model"]]
+    parts.append(f"{judge['votes']} votes of {voters}" if judge["votes"] else "no votes")
+    if judge["most"] is not None:
+        parts.append(f"at most {judge['most']} statements of each kind in a report")
+    return "; ".join(parts)
 
 
 def _guessed(

@@ -41,6 +41,9 @@ def budgets(subject: Subject) -> str:
                 ended = len(played) == 3 and "error" in parsed(played[2]["result"])
                 require(ended, f"max_{name}=1: the second {call['tool']} is not the last call")
                 tried.append(f"{name} ({call['tool']})")
+    if "write" in subject.tools:
+        _check_written(subject, seed)
+        tried.append("written")
     if "finish" in subject.tools:
         over = env.step({"tool": "finish", "arguments": {}})[2]
         require(over, "finish() does not terminate")
@@ -80,6 +83,19 @@ def _spend(
         require(explained, f"{where}: the result does not say why the episode is over")
     _check_reset_needed(env, "after the end")
     return played
+
+
+def _check_written(subject: Subject, seed: int) -> None:
+    """Write as much as may be written, and then too much: that is refused, and nothing ends."""
+    env = subject.make(max_written=10)
+    env.reset(seed=seed)
+    for number, left in enumerate((5, 0, 0)):
+        call = {"tool": "write", "arguments": {"heading": "A", "text": "text"}}
+        observation, _, terminated, truncated, _ = env.step(call)
+        now, refused = observation["budget"]["written"], "error" in parsed(observation["result"])
+        require(now == left, f"max_written=10: {now} are left after {number + 1} texts of 5")
+        require(refused == (number == 2), f"max_written=10: text {number + 1} of 5 is answered so")
+        require(not (terminated or truncated), "max_written=10: writing ends the episode")
 
 
 def _check_reset_needed(env: Any, when: str) -> None:

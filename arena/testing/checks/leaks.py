@@ -120,12 +120,17 @@ def _closing(trace: Trace) -> list[dict[str, Any]]:
     submit = {"tool": "submit", "arguments": {"paper_ids": trace.ids()[:30]}}
     tree = {"label": "Map", "children": [{"label": "Methods"}, {"label": "Applications"}]}
     organize = {"tool": "organize", "arguments": {"mind_map": tree}}
-    return [submit, submit, organize, {"tool": "finish", "arguments": {}}]
+    report = {
+        "tool": "submit_report",
+        "arguments": {"text": " ".join(f"[@{i}]" for i in trace.ids())},
+    }
+    return [submit, submit, organize, report, {"tool": "finish", "arguments": {}}]
 
 
 # Exchange the labels in copies of a corpus: what an agent sees must not depend on them.
 
 _MANIFEST, _GOLD, _MIND_MAPS = "manifest.json", "tasks/gold.parquet", "tasks/mind_maps.parquet"
+_ARTICLES = "tasks/articles.parquet"
 _MAPS = (["Quite another heading", "And a third one"], ["Unheard of", "Elsewhere", "Beyond"])
 
 
@@ -133,7 +138,8 @@ def relabelled(corpus: Path, target: Path, number: int, *, keep_references: bool
     """Make one of two copies of a corpus that have no label in common, and all else.
 
     Each reference of a survey is a reference in one of the copies alone, unless the survey has no
-    other, and there are twice as many in the second one. The mind-maps are others, too. All other
+    other, and there are twice as many in the second one. The mind-maps, outlines and articles are
+    others, too. All other
     files are links.
 
     Args:
@@ -149,9 +155,9 @@ def relabelled(corpus: Path, target: Path, number: int, *, keep_references: bool
     source = corpus.resolve()
     for path in (*source.iterdir(), *(source / "tasks").iterdir()):
         name = path.relative_to(source).as_posix()
-        if name not in ("tasks", _MANIFEST, _GOLD, _MIND_MAPS):
+        if name not in ("tasks", _MANIFEST, _GOLD, _MIND_MAPS, _ARTICLES):
             (target / name).symlink_to(path)
-    gold, maps = pq.read_table(source / _GOLD), pq.read_table(source / _MIND_MAPS)
+    gold, maps, articles = (pq.read_table(source / n) for n in (_GOLD, _MIND_MAPS, _ARTICLES))
     rows: list[dict[str, Any]] = []
     places: Counter[str] = Counter()
     total = Counter(row["survey"] for row in gold.to_pylist() if row["status"] == "gold")
@@ -164,8 +170,13 @@ def relabelled(corpus: Path, target: Path, number: int, *, keep_references: bool
             rows.append(row)
     tree = json.dumps({"label": f"Map {number}", "children": _MAPS[number]})
     trees = [row | {"mind_map": row["mind_map"] and tree} for row in maps.to_pylist()]
+    texts = [row | {"outline": tree, "article": f"{number}."} for row in articles.to_pylist()]
     manifest = json.loads((source / _MANIFEST).read_bytes())
-    for name, table, changed in ((_GOLD, gold, rows), (_MIND_MAPS, maps, trees)):
+    for name, table, changed in (
+        (_GOLD, gold, rows),
+        (_MIND_MAPS, maps, trees),
+        (_ARTICLES, articles, texts),
+    ):
         pq.write_table(pa.Table.from_pylist(changed, schema=table.schema), target / name)
         size, digest = (target / name).stat().st_size, sha256_file(target / name)
         manifest["files"][name] = {"bytes": size, "sha256": digest}

@@ -1,0 +1,141 @@
+"""Statements that a model finds in a report: those that cite something, and claims that do not.
+
+A model only points at sentences: what it returns counts as the sentence of the report that has most
+of its terms, so that nothing is judged that the report does not say.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from arena.errors import clip
+from arena.llm import Failed, ParseError, Template, as_json
+from arena.report import Reference, Report, Statement, read_report
+from arena.text import analyze
+
+CHUNK = 12_000
+"""Characters of a report in one request; a longer sentence has one of its own."""
+_SAME = 0.8  # share of the terms of what a model returns that its sentence must have
+
+Problems = dict[str, list[str]]
+"""Id of a report -> what a model returned that could not be used, and why."""
+
+Ask = Callable[..., list[Any]]
+"""`arena.llm.ask_many` for one model: requests, and the function that reads an answer."""
+
+_Chunk = tuple[str, list[Statement]]  # text and its sentences
+
+
+def mark_citations(
+    reports: Mapping[str, Report], ask: Ask, template: Template, problems: Problems
+) -> dict[str, Report]:
+    """Return reports whose statements cite what a model says (A.2.1 of ReportBench).
+
+    An address or mark that no reference of a report has becomes an unresolved reference.
+    """
+    found = _extract(
+        reports, ask, lambda text, _: template.messages(report=text), ("url",), problems
+    )
+    marked = {}
+    for name, report in reports.items():
+        cited: dict[Statement, dict[str, None]] = defaultdict(dict)
+        new: dict[str, Reference] = {}
+        for statement, row in found[name]:
+            key = _key(row["url"], report.references)
+            new[key] = Reference(key, key)
+            cited[statement][key] = None
+        statements = tuple(s._replace(citations=tuple(cited[s])) for s in report.statements)
+        known = {reference.key: reference for reference in report.references}
+        marked[name] = report._replace(
+            statements=statements, references=tuple((new | known).values())
+        )
+    return marked
+
+
+def choose_claims(
+    reports: Mapping[str, Report], ask: Ask, template: Template, problems: Problems
+) -> dict[str, list[str]]:
+    """Return the distinct statements without a citation that a model wants checked (A.2.2)."""
+
+    def messages(text: str, statements: Sequence[Statement]) -> list[dict[str, str]]:
+        cited = "\n".join(f"- {each.text}" for each in statements if each.citations)
+        return template.messages(report=text, cited_statements=cited or "(none)")
+
+    found = _extract(reports, ask, messages, (), problems)
+    return {
+        name: list(dict.fromkeys(each.text for each, _ in rows if not each.citations))
+        for name, rows in found.items()
+    }
+
+
+def _extract(
+    reports: Mapping[str, Report],
+    ask: Ask,
+    messages: Callable[[str, Sequence[Statement]], list[dict[str, str]]],
+    more: tuple[str, ...],
+    problems: Problems,
+) -> dict[str, list[tuple[Statement, dict[str, str]]]]:
+    """Return rows with ``statement`` and `more`, and the sentence of the report that each means."""
+    chunks = [(name, chunk) for name in reports for chunk in _chunks(reports[name])]
+    requests = [messages(*chunk) for _, chunk in chunks]
+    answers = ask(requests, lambda text: _read_rows(text, ("statement", *more)))
+    found: dict[str, list[tuple[Statement, dict[str, str]]]] = {name: [] for name in reports}
+    for (name, (_, statements)), answer in zip(chunks, answers, strict=True):
+        if isinstance(answer, Failed):
+            problems[name].append(answer.reason)
+            continue
+        terms = [frozenset(analyze(each.text)) for each in statements]
+        for row in answer:
+            wanted = frozenset(analyze(row["statement"]))
+            # The shortest of the sentences that share most.
+            shared = [(len(wanted & of_text), -len(of_text)) for of_text in terms]
+            if wanted and shared and max(shared)[0] >= _SAME * len(wanted):
+                found[name].append((statements[shared.index(max(shared))], row))
+            else:
+                problems[name].append(f"not in the report: {clip(row['statement'])}")
+    return found
+
+
+def _chunks(report: Report) -> list[_Chunk]:
+    """Return whole sections, as many in a chunk as fit; a longer section is cut at sentences."""
+    chunks: list[tuple[str, list[Statement]]] = []
+    for place, group in groupby(report.statements, key=lambda each: each.section):
+        section = report.sections[place]
+        heading = f"{'#' * section.level} {section.heading}\n\n" if section.heading else ""
+        statements = list(group)
+        lines = [f"{each.text[:CHUNK]} {_mark(each)}".strip() for each in statements]
+        lines[0] = heading + lines[0]
+        room = CHUNK - sum(len(line) + 1 for line in lines)  # that the section leaves
+        if not chunks or len(chunks[-1][0]) > room:
+            chunks.append(("", []))
+        for line, each in zip(lines, statements, strict=True):
+            if chunks[-1][1] and len(chunks[-1][0]) + len(line) >= CHUNK:
+                chunks.append(("", []))
+            text, within = chunks[-1]
+            chunks[-1] = f"{text}\n{line}".strip(), [*within, each]
+    return chunks
+
+
+def _mark(statement: Statement) -> str:
+    return f"[{'; '.join(statement.citations)}]" if statement.citations else ""
+
+
+def _read_rows(text: str, keys: Sequence[str]) -> list[dict[str, str]]:
+    found = as_json(text)
+    if isinstance(found, dict):  # a list under some name, or a single row
+        found = next((value for value in found.values() if isinstance(value, list)), [found])
+    if not all(isinstance(row, dict) and type(row.get(k)) is str for row in found for k in keys):
+        raise ParseError(f"It is no JSON list of objects with texts under {', '.join(keys)}.")
+    return list(found)
+
+
+def _key(mark: str, references: Sequence[Reference]) -> str:
+    """Return the key of the reference that an address or a mark of a citation means."""
+    bare = mark.strip("[]()^@ ")
+    named = read_report(f"See [it](<{bare}>).").references
+    ids = set(named[0].ids) if named else set()
+    of = (each.key for each in references if each.key in (mark, bare) or ids & set(each.ids))
+    return next(of, bare)

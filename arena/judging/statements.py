@@ -1,0 +1,323 @@
+"""Are the statements of reports true? Sections 2.2 and 3.1 of ReportBench, as of a day.
+
+A statement with a citation is compared with the cited paper: a model quotes the evidence, then
+decides whether it supports the statement. On a statement without one several models vote. In place
+of web pages they read what a `CorpusView` shows, so nothing from after its cutoff.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from arena._internal.files import sha256_json
+from arena._internal.options import whole
+from arena.corpus import CorpusView, search_batch
+from arena.judging.extraction import Problems, choose_claims, mark_citations
+from arena.judging.judge import Judgements
+from arena.judging.passages import LONGEST, Passage, best_passage
+from arena.judging.verdicts import Claim, judge_cited, judge_uncited
+from arena.llm import Client, Fields, Session, ask_many
+from arena.llm.prompts import load_templates
+from arena.papers import MAX_QUERY
+from arena.report import Report
+
+PROMPTS = {
+    "cited": Fields(("report",)),
+    "claims": Fields(("report", "cited_statements")),
+    "evidence": Fields(("statement", "passage"), ("title",)),
+    "verdict": Fields(("statement", "evidence")),
+    "vote": Fields(("statement", "passages"), ("cutoff",)),
+}
+"""The templates and their fields; a user's folder may hold any of them as ``NAME.txt``."""
+
+T = TypeVar("T")
+
+HITS = 5
+"""Papers that a search for a statement shows to a voter."""
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    required = {"required": list(properties), "additionalProperties": False}
+    return {"type": "object", "properties": properties, **required}
+
+
+def _list(**properties: Any) -> dict[str, Any]:
+    return _object(statements={"type": "array", "items": _object(**properties)})
+
+
+_TEXT = {"type": "string"}
+_SCHEMAS = {
+    "cited": _list(statement=_TEXT, url=_TEXT),
+    "claims": _list(statement=_TEXT),
+    "verdict": _object(reason=_TEXT, match={"type": "boolean"}),
+    "vote": _object(reason=_TEXT, decision=_TEXT | {"enum": ["true", "false", "unsure"]}),
+}
+
+
+@dataclass(frozen=True)
+class StatementJudgements:
+    """Verdicts on the statements of reports.
+
+    Attributes:
+        mean: Mean of every count and rate over the reports; of a rate over those that have one.
+        counts: Sums over the reports.
+        rates: Rates of these sums; see `rates_of`.
+        reports: Id -> ``counts``, ``rates``, ``cited``: a row for each statement and cited
+            reference, ``claims``: a row for each statement that was voted on, and ``problems``:
+            what a model found in the whole report that could not be used.
+        judge: ``client`` and ``voters``: fields of every request; ``votes``, ``most``,
+            ``extract``, ``schemas``, ``prompts_sha256``; ``total`` of calls, tokens and dollars.
+        sha256: Hashes of the corpus, the task set and the run that were judged, and of the code.
+    """
+
+    mean: Mapping[str, float | None]
+    counts: Mapping[str, int]
+    rates: Mapping[str, float | None]
+    reports: Mapping[str, dict[str, Any]]
+    judge: Mapping[str, Any] = field(default_factory=dict)
+    sha256: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain dicts and lists under the names of the attributes."""
+        return asdict(self)
+
+    def matches(self) -> Judgements:
+        """Return the verdicts on cited statements, to compare them with people's.
+
+        Ids are those of the rows in ``cited``. A match is 1, all else 0; an unreachable paper is
+        empty, since nothing was judged.
+        """
+        items: dict[str, dict[str, Any]] = {}
+        for row in (row for report in self.reports.values() for row in report["cited"]):
+            scores = {"match": int(row["outcome"] == "match")}
+            items[row["id"]] = {"scores": scores, "reasons": {"match": row.get("reason", "")}}
+            if row["outcome"] == "failed":
+                items[row["id"]] = {"failed": row["reason"]}
+            elif row["outcome"] == "unreachable":
+                items[row["id"]] = {"scores": scores, "empty": True}
+        empty, missing = self.counts["unreachable"], self.counts["failed"]
+        counts = {"items": len(items), "judged": len(items) - empty - missing}
+        counts |= {"empty": empty, "missing": missing}
+        mean = {"match": self.rates["match_rate_all"]}
+        return Judgements("match", ("match",), (0, 1), mean, counts, items, self.judge, self.sha256)
+
+
+def judge_reports(
+    reports: Mapping[str, Report | None],
+    views: Mapping[str, CorpusView],
+    client: Client,
+    *,
+    voters: Sequence[Client] = (),
+    votes: int = 3,
+    most: int | None = None,
+    extract: Literal["auto", "rules", "model"] = "auto",
+    prompts: str | Path | None = None,
+    schemas: bool = False,
+) -> StatementJudgements:
+    """Let models judge the statements of reports.
+
+    Answers are kept in the stores of the clients, so the same call continues after a break.
+
+    Args:
+        reports: Id -> report, its references resolved; None counts as one without statements.
+        views: Id of every report -> the corpus as of its day, with an engine to search it.
+        client: The model that extracts and compares.
+        voters: The models that vote, of distinct names; by default `client`. The paper has two.
+        votes: Votes of each model on a statement; 0 leaves statements without citations out.
+        most: Statements with a citation, and claims, of each report that are judged at most,
+            evenly spread over it; None for all.
+        extract: Who finds the statements that cite something: ``rules``, by the marks of
+            citations; a ``model``; or ``auto``, a model for reports without any mark.
+        prompts: Folder with templates that replace the built-in ones; see `PROMPTS`.
+        schemas: Send a JSON schema (``response_format``) with every request whose answer is JSON,
+            for servers that hold a model to it.
+
+    Raises:
+        DataError: A template cannot be used, `votes` is negative, or `most` is below 1.
+        LLMError: A model could not be asked.
+    """
+    whole("votes", votes, 0)
+    if most is not None:
+        whole("most", most, 1)
+    templates = load_templates(PROMPTS, Path(__file__).parent / "prompts", prompts)
+    session, asked = Session(client), {each.model: Session(each) for each in voters or [client]}
+    form: dict[str, dict[str, Any]] = {name: {} for name in _SCHEMAS}
+    for name, schema in _SCHEMAS.items() if schemas else ():
+        named = {"name": name, "strict": True, "schema": schema}
+        form[name]["response_format"] = {"type": "json_schema", "json_schema": named}
+    problems: Problems = defaultdict(list)
+
+    read = {name: report or Report("") for name, report in reports.items()}
+    unmarked = {
+        name: report
+        for name, report in read.items()
+        if extract == "model" or (extract == "auto" and not report.cited)
+    }
+    ask = partial(ask_many, session, **form["cited"])
+    read |= mark_citations(unmarked, ask, templates["cited"], problems)
+    compare = partial(judge_cited, model=session, templates=templates, **form["verdict"])
+    cited = _cited_rows(read, views, most, compare)
+
+    uncited = {name: r for name, r in read.items() if any(not s.citations for s in r.statements)}
+    ask = partial(ask_many, session, **form["claims"])
+    chosen = choose_claims(uncited if votes else {}, ask, templates["claims"], problems)
+    vote = partial(judge_uncited, voters=asked, votes=votes, templates=templates, **form["vote"])
+    claims = _claim_rows(
+        {name: _spread(texts, most) for name, texts in chosen.items()}, views, vote
+    )
+
+    rows: dict[str, dict[str, Any]] = {}
+    for name, report in read.items():
+        found: dict[str, Any] = {
+            "cited": cited[name],
+            "claims": claims[name],
+            "problems": problems[name],
+        }
+        counts = _counts(report, **found)
+        rows[name] = {"counts": counts, "rates": rates_of(counts), **found}
+    sums = {key: sum(row["counts"][key] for row in rows.values()) for key in _NONE}
+    every = [row["counts"] | row["rates"] for row in rows.values()]
+    mean = {key: _mean(row[key] for row in every) for key in NUMBERS}
+    totals = [each.meter.totals() for each in (session, *asked.values())]
+    made_by = {
+        "client": client.fields,
+        "voters": [each.fields for each in voters or [client]],
+        "votes": votes,
+        "most": most,
+        "extract": extract,
+        "schemas": schemas,
+        "prompts_sha256": sha256_json({name: each.text for name, each in templates.items()}),
+        "total": {key: _sum([total[key] for total in totals]) for key in totals[0]},
+    }
+    return StatementJudgements(mean, sums, rates_of(sums), rows, made_by)
+
+
+def _spread(items: Sequence[T], most: int | None) -> list[T]:
+    """Return at most so many items, evenly spread."""
+    if most is None or len(items) <= most:
+        return list(items)
+    return [items[place * len(items) // most] for place in range(most)]
+
+
+_Rows = dict[str, list[dict[str, Any]]]
+
+
+def _cited_rows(
+    reports: Mapping[str, Report],
+    views: Mapping[str, CorpusView],
+    most: int | None,
+    compare: Callable[[Sequence[tuple[str, Passage | None]]], list[dict[str, Any]]],
+) -> _Rows:
+    cited: list[tuple[str, dict[str, Any]]] = [
+        (name, {"sentence": number, "statement": each.text, "reference": key, "paper": papers[key]})
+        for name, report in reports.items()
+        for papers in [{each.key: each.paper for each in report.references}]
+        for number, each in _spread(
+            [(n, each) for n, each in enumerate(report.statements, 1) if each.citations], most
+        )
+        for key in each.citations
+    ]
+    pairs = [
+        (row["statement"], best_passage(views[name], row["paper"], row["statement"]))
+        for name, row in cited
+    ]
+    rows: _Rows = {name: [] for name in reports}
+    for (name, row), verdict in zip(cited, compare(pairs), strict=True):
+        rows[name].append({"id": f"{name}/{len(rows[name]) + 1}", **row, **verdict})
+    return rows
+
+
+def _claim_rows(
+    chosen: Mapping[str, Sequence[str]],
+    views: Mapping[str, CorpusView],
+    vote: Callable[[Sequence[Claim]], list[dict[str, Any]]],
+) -> _Rows:
+    searches = [(name, text) for name, texts in chosen.items() for text in texts]
+    hits = search_batch([(views[name], text[:MAX_QUERY], HITS) for name, text in searches])
+    claims = []
+    for (name, text), of_claim in zip(searches, hits, strict=True):
+        papers = [views[name].paper(hit.id) for hit in of_claim]
+        passages = [f"{p.title} ({p.date[:4]})\n{p.abstract[:LONGEST]}" for p in papers]
+        claims.append(Claim(text, "\n\n".join(passages) or "(none)", views[name].cutoff))
+    rows: _Rows = defaultdict(list)
+    for (name, text), decision in zip(searches, vote(claims), strict=True):
+        rows[name].append({"statement": text, **decision})
+    return rows
+
+
+def rates_of(counts: Mapping[str, int]) -> dict[str, float | None]:
+    """Return the rates of `StatementJudgements.counts`, each in [0, 1]; None without anything.
+
+    Returns:
+        ``evidence_rate``: pairs with evidence among those whose passage was read; ``match_rate``:
+        matches among these (both as in ReportBench's code); ``match_rate_all``: matches among all
+        pairs; ``statement_match_rate``: statements with a match among the judged ones;
+        ``factual_accuracy``: true ones among the claims; ``official_factual_accuracy``: the same if
+        a vote that is not for a claim is against it, and ``official_factual_accuracy_without_ties``
+        without the ties. What has no readable answer is in no rate, except those called official.
+    """
+    c = counts
+    decided = c["match"] + c["mismatch"]
+    parts = {
+        "evidence_rate": (decided, decided + c["not_found"]),
+        "match_rate": (c["match"], decided),
+        "match_rate_all": (c["match"], c["pairs"] - c["failed"]),
+        "statement_match_rate": (
+            c["supported_statements"], c["judged_statements"] - c["undecided_statements"]
+        ),
+        "factual_accuracy": (c["true"], c["claims"] - c["failed_claims"]),
+        "official_factual_accuracy": (c["official_true"], c["claims"]),
+        "official_factual_accuracy_without_ties": (
+            c["official_true"], c["official_true"] + c["official_false"]
+        ),
+    }  # fmt: skip
+    return {name: part / whole if whole else None for name, (part, whole) in parts.items()}
+
+
+def _counts(
+    report: Report, cited: Sequence[Any], claims: Sequence[Any], problems: Sequence[str]
+) -> dict[str, int]:
+    pairs = Counter(row["outcome"] for row in cited)
+    decided = Counter(row["outcome"] for row in claims)
+    official = Counter(row["official"] for row in claims)
+    supported = {row["sentence"] for row in cited if row["outcome"] == "match"}
+    failed = {row["sentence"] for row in cited if row["outcome"] == "failed"}
+    citing = sum(bool(each.citations) for each in report.statements)
+    classes = ("match", "mismatch", "not_found", "unreachable", "failed")
+    return {
+        "cited_statements": citing,
+        "judged_statements": len({row["sentence"] for row in cited}),
+        "supported_statements": len(supported),
+        "undecided_statements": len(failed - supported),
+        "pairs": len(cited),
+        **{name: pairs[name] for name in classes},
+        "not_verbatim": sum(not row.get("verbatim", True) for row in cited),
+        "uncited_statements": len(report.statements) - citing,
+        "claims": len(claims),
+        **{name: decided[name] for name in ("true", "false", "tie")},
+        "failed_claims": decided["failed"],
+        "official_true": official["true"],
+        "official_false": official["false"],
+        "failed_votes": sum("failed" in vote for row in claims for vote in row["votes"]),
+        "problems": len(problems),
+    }
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known else None
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    return None if None in values else sum(value or 0 for value in values)
+
+
+_NONE = _counts(Report(""), [], [], [])
+NUMBERS = (*_NONE, *rates_of(_NONE))
+"""Names of all counts and rates of `StatementJudgements`."""

@@ -1,0 +1,290 @@
+"""Finding a report's reference list, and reading its entries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from arena.report.addresses import URL, ids_in
+from arena.report.markdown import TextBlock
+from arena.report.marks import Bibliography, Inline
+from arena.report.model import Reference
+
+_HEADING = re.compile(
+    r"\W*(?:(?:\d+|[IVX]+|[A-Z])(?:\.\d+)*[.:)]?\s+)?(?:(?:list of |cited |key |main |selected )?"
+    r"(?:references?|sources?|citations|literature)(?: list| cited| and notes| and links)?"
+    r"|bibliography|works cited|footnotes|参考文献|参考资料|参考来源|引用文献|引用来源)\W*",
+    re.IGNORECASE,
+)
+_CONTENTS = re.compile(r"\W*(?:table of )?contents\W*|目录", re.IGNORECASE)
+_WEAK = re.compile("sources|literature|citations|notes", re.IGNORECASE)
+_DEFINITION = re.compile(
+    r"^\[(\^[^\[\]\s]{1,60}|\d{1,5}|[^\[\]]{1,60}(?=\]:\s*<?https?://))\]:\s*", re.MULTILINE
+)
+_BRACKETED = re.compile(r"(?<!\S)(?:\*\*)?[\[［【(](\d{1,5})[\]］】)](?:\*\*)?:?|\[(\d{1,5})\]:?")
+_BARE = re.compile(r"(?:^|(?<=\s))(\d{1,3}(?: +\d{1,3})*)[ \n]+(?=\S)", re.MULTILINE)
+_YEAR = re.compile(r"(?<![\d.:/–-])(?<![–-][ ])((?:19|20)\d{2})([a-z]?)(?![\d/]|\.\d|\s?[–-]\s?\d)")
+_ACL_YEAR = re.compile(r"(?<=\.)\s+(?:19|20)\d{2}[a-z]?\.\s")
+_ENTRY_END = re.compile(r"(?<!\b[A-Z])(?<!et al)\.\s*(?=[A-Z])")
+_LAST_YEAR = re.compile(r",\s(?:19|20)\d{2}[a-z]?\.(?:\s*(?:URL )?https?://\S+)?\s*(?=[A-Z])")
+_UNFINISHED = re.compile(r"(?:[,a-z]|\band|&|-)$")
+_AUTHOR_END = re.compile(
+    r",\s*(?:and\s|&)?|\s+(?:and|&)\s+|\s+et al\b|(?<!\b[A-Z])\.\s+|\s*\(|[:;]"
+    r"|\.?\s+(?=(?:19|20)\d{2}[a-z]?\b)"
+)
+_INITIALS = re.compile(r"(?:[A-Z]\.?[\s-]*){1,4}")
+_LAST_INITIALS = re.compile(r"(?<=\w\w)\s+[A-Z]{1,4}(?:-[A-Z])?\.?$")
+
+
+def is_bibliography(heading: str) -> bool:
+    """Return whether a heading is that of a reference list."""
+    return _HEADING.fullmatch(heading) is not None
+
+
+def is_contents(heading: str) -> bool:
+    """Return whether a heading is that of a table of contents."""
+    return _CONTENTS.fullmatch(heading) is not None
+
+
+def part(blocks: Sequence[TextBlock]) -> tuple[list[TextBlock], list[TextBlock]]:
+    """Return the blocks of a report's text, and those of its reference list.
+
+    The list stands below a heading such as References, Bibliography, Works cited or Sources, or a
+    paragraph of that word; and there may be several. Otherwise it is what ends the report: two
+    paragraphs or more that begin with ``[1]``, or numbered items of which each has an address.
+    """
+    text: list[TextBlock] = []
+    listed: list[TextBlock] = []
+    level: int | None = None  # of the open list's heading
+    for place, block in enumerate(blocks):
+        title = block.inline.text
+        is_named = len(title) < 60 and is_bibliography(title)
+        is_sure = block.level and not _WEAK.search(title)
+        if is_named and (is_sure or _starts(blocks, place)):
+            level = block.level or 7
+        elif block.level and (level is None or block.level <= level or not _starts(blocks, place)):
+            level = None
+            text.append(block)
+        elif level is not None or _DEFINITION.match(title):
+            listed += [] if block.level else [block]
+        else:
+            text.append(block)
+    if not listed:
+        end = len(text)
+        while end and _is_entry(text[end - 1]):
+            end -= 1
+        if len(text) - end >= 2 or (
+            len(text) > end and len(_BRACKETED.findall(text[end].inline.text)) >= 2
+        ):
+            text, listed = text[:end], text[end:]
+    return text, listed
+
+
+def _starts(blocks: Sequence[TextBlock], place: int) -> bool:
+    """Return whether the paragraph after `place` is an entry of a reference list."""
+    return place + 1 < len(blocks) and (_is_entry(blocks[place + 1]) or blocks[place + 1].is_item)
+
+
+def _is_entry(block: TextBlock) -> bool:
+    text = block.inline.text
+    if block.level:
+        return False
+    if re.match(r"[\[［【]\d{1,4}[\]］】]:?\s*\S", text) and not re.match(r".{0,9}\][,;(]", text):
+        return True
+    has_address = bool(block.inline.links) or URL.search(text) is not None
+    return has_address and (
+        bool(block.number) or re.match(r"\d{1,3}(?: \d{1,3})* \D", text) is not None
+    )
+
+
+def read_bibliography(blocks: Sequence[TextBlock]) -> Bibliography:
+    """Read the entries of a reference list.
+
+    They are numbered: ``[1] ...`` (several may share a paragraph), items of a numbered list,
+    ``7 14 25 Title https://...``, where one entry has many numbers; labelled: ``[^a]: ...``; or
+    without a number, named by first author and year.
+    """
+    references: list[Reference] = []
+    names: dict[str, Reference] = {}
+    unlettered: dict[str, list[Reference]] = {}
+    entries = list(_entries([block for block in blocks if block.inline.text.strip()]))
+    bare = any(re.match(r"\d+ ", labels) for labels, _ in entries)
+    for labels, text in entries:
+        called = [labels] if labels and not labels[0].isdigit() else labels.split()
+        called = called or _author_names(text)
+        reference = _reference(text)
+        if bare and labels:  # all its numbers stay with the entry
+            reference = reference._replace(text=f"{labels} {reference.text}")
+        key = next((name for name in called if name not in names), "")
+        if not key:
+            if labels:
+                continue  # a number that an entry before it has
+            key = f"{called[0] if called else reference.text[:60]} ({len(references) + 1})"
+        reference = reference._replace(key=key)
+        references.append(reference)
+        for name in (key, *called):
+            names.setdefault(name, reference)
+        if called and not labels:
+            unlettered.setdefault(called[0], []).append(reference)
+    for name, group in unlettered.items():  # a list may leave out the letters of 2020a, 2020b
+        for letter, reference in zip("abcdefghijklmnopqrstuvwxyz", group, strict=False):
+            names.setdefault(f"{name}{letter}", reference)
+    for reference in references:
+        for name in reference.ids:
+            names.setdefault(name, reference)
+    return Bibliography(tuple(references), names, bare)
+
+
+def _entries(blocks: Sequence[TextBlock]) -> Iterator[tuple[str, str]]:
+    """Yield the labels of each entry, with blanks between, and its text."""
+    texts: list[str] = []
+    for block in blocks:
+        text = _with_addresses(block.inline)
+        if (definition := _DEFINITION.match(text)) and not definition[1].isdigit():
+            _, *labelled = _DEFINITION.split(text)
+            yield from zip(labelled[::2], labelled[1::2], strict=True)
+            continue
+        if block.number and not _BRACKETED.match(text):
+            text = f"[{block.number}] {text}"
+        texts.append(text)
+    is_bracketed = any(re.match(r"\W{0,3}\d{1,4}[\])］】]", text) for text in texts)
+    is_bare = not is_bracketed and sum(
+        re.match(r"\d{1,3}(?: \d{1,3})*\s\D", text) is not None for text in texts
+    ) * 3 > len(texts)  # fmt: skip
+    if not is_bracketed and not is_bare:
+        yield from (("", text) for text in _unnumbered(texts))
+        return
+    starts = _bracketed if is_bracketed else _bare
+    first = next(i for i, text in enumerate(texts) if next(starts(text), (1,))[0] == 0)
+    yield from (("", text) for text in _unnumbered(texts[:first]))
+    whole = "\n".join(texts[first:])
+    found = list(starts(whole))
+    ends = [start for start, _, _ in found[1:]] + [len(whole)]
+    for (_, begin, numbers), end in zip(found, ends, strict=True):
+        yield numbers, whole[begin:end].strip()
+
+
+def _bracketed(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield start, end and number of the marks that begin entries.
+
+    Each is the next number, or at a line or behind punctuation one that is a little higher; or 1.
+    """
+    last = 0
+    for match in _BRACKETED.finditer(text):
+        number = int(match[1] or match[2])
+        before = text[max(0, match.start() - 2) : match.start()].rstrip(" ")[-1:]
+        near = not last or last < number <= last + 20 or (number == 1 and before == "\n")
+        if number == last + 1 or (near and before in '\n.,)/”"0123456789'):
+            yield match.start(), match.end(), str(number)
+            last = number
+
+
+def _bare(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield start, end and numbers of what begins entries: at a line, or behind an address."""
+    address = 0
+    for match in _BARE.finditer(text):
+        at_line = match.start() == 0 or text[match.start() - 1] == "\n"
+        if at_line or (" " in match[1] and URL.search(text, address, match.start())):
+            yield match.start(), match.end(), match[1]
+            address = match.end()
+
+
+def _unnumbered(texts: Sequence[str]) -> Iterator[str]:
+    """Yield entries without numbers; recognised text breaks some apart and joins others."""
+    joined: list[str] = []
+    for text in texts:
+        if joined and (_UNFINISHED.search(joined[-1]) or text[:1].islower()):
+            joined[-1] += f" {text}"
+        else:
+            joined.append(text)
+    for text in joined:
+        if len(_ACL_YEAR.findall(text)) > 1:  # Names. 2020. Title. Venue.
+            start = 0
+            for year, after in pairwise(_ACL_YEAR.finditer(text)):
+                ends = list(_ENTRY_END.finditer(text, year.end(), after.start() - 1))
+                if ends:
+                    yield text[start : ends[-1].end()].strip()
+                    start = ends[-1].end()
+            yield text[start:]
+        elif _LAST_YEAR.search(text):  # Names. Title. Venue, 2020.
+            entry = ""
+            for piece in _LAST_YEAR.sub(lambda match: f"{match[0].rstrip()}\ue001", text).split(
+                "\ue001"
+            ):
+                if entry and _YEAR.search(URL.sub(" ", piece)):
+                    yield entry
+                    entry = piece
+                else:
+                    entry = f"{entry} {piece}".strip()
+            yield entry
+        else:
+            yield text
+
+
+def _with_addresses(inline: Inline) -> str:
+    """Return the text with the address of each link behind its words."""
+    text, at = "", 0
+    for link in inline.links:
+        text += inline.text[at : link.end]
+        at = link.end
+        if "://" in link.address and "://" not in inline.text[link.start : link.end]:
+            text += f" {link.address}"
+    return text + inline.text[at:]
+
+
+def _reference(text: str) -> Reference:
+    year = _year(text)
+    number = int(year[:4]) if year else None
+    return Reference("", " ".join(text.split()), _title(text), ids_in(text), number)
+
+
+def _year(text: str) -> str:
+    """Return the year of an entry with its letter: that behind the authors, or else the last."""
+    behind = _AFTER_YEAR.search(text)
+    years = _YEAR.findall(behind[0] if behind else URL.sub(" ", text))
+    return "".join(years[-1]) if years else ""
+
+
+_QUOTED = re.compile(r"[\"“«]([^\"“”«»]{6,400}?)[,.]?[\"”»]")
+_AFTER_YEAR = re.compile(
+    r"(?:\.\s+(?:19|20)\d{2}[a-z]?\.|\((?:19|20)\d{2}[a-z]?(?:,[^()]*)?\)[.,:]?)\s+"
+)
+_SENTENCE = re.compile(
+    r".{3,}?(?:[?!](?=\s+(?:In|ar[xX]iv|Proc\w*|Advances|IEEE|ACM)\b|\s*\(|$)"
+    r"|(?<!\bvs)(?<!\b[A-Z])\.(?=\s|$))|.+"
+)
+_AUTHORS = re.compile(r".{2,2000}?(?<!\b[A-Z])\.\s+(?=[A-Z0-9\"“])", re.DOTALL)
+_NAMES = re.compile(r"(?:[A-Z][\w’'.-]*\s){1,4}")
+
+
+def _title(text: str) -> str:
+    """Return the title of the work that an entry describes, as far as its form tells."""
+    text = " ".join(URL.sub(" ", text).split())
+    text = re.sub(r"^(?:\[(?:PDF|\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+/\d{7})\]\s*)+", "", text)
+    if quoted := _QUOTED.search(text):
+        return quoted[1].strip()
+    start = 0
+    if behind := _AFTER_YEAR.search(text):
+        start = behind.end()
+    elif authors := _AUTHORS.match(text):
+        is_name = _YEAR.search(text) and _NAMES.fullmatch(authors[0])
+        start = authors.end() if is_name or re.search(r",| and | et al", authors[0]) else 0
+    if start and (sentence := _SENTENCE.match(text, start)):
+        return sentence[0].strip(" .*")
+    return re.split(r"\s\|\s|\s[-–—]\s(?=[A-Z]\S*(?:\s\S+){0,3}$)|\s\.\.\.", text)[0].strip(" .*_")
+
+
+def _author_names(text: str) -> list[str]:
+    """Return what citations may call an entry: ``smith 2020a``, ``smith jones 2020a``."""
+    year = _year(text)
+    without = URL.sub(" ", text).replace("- ", "-")
+    chunks = [chunk.strip(" .*_-") for chunk in _AUTHOR_END.split(without[:2000])]
+    people = [
+        _LAST_INITIALS.sub("", chunk).split()[-1].lower()
+        for chunk in chunks
+        if chunk and not _INITIALS.fullmatch(chunk)
+    ]
+    if not year or not people:
+        return []
+    return [f"{people[0]} {year}", *(f"{people[0]} {second} {year}" for second in people[1:2])]

@@ -1,0 +1,51 @@
+"""Splitting text into sentences by rules."""
+
+from __future__ import annotations
+
+import re
+
+from arena.report.marks import BREAK
+
+MARK = "\ue000"
+"""Stands for a mark of citation in a text to split."""
+
+_END = re.compile(
+    rf"[.!?…]+[\"'”’»)\]]*(?P<marks>(?:\s*{MARK})*)(?=\s|$|-\s)|[。！？]+[”’」』）]*(?:\s*{MARK})*|{BREAK}"
+)
+_ABBREVIATED = re.compile(
+    r"(?:^|[\s(\[“\"'\-–/])(?:[A-Za-z]|e\.g|i\.e|a\.k\.a|w\.r\.t|et al|et|al|cf|vs|viz|resp|approx"
+    r"|incl|[Ff]igs?|[Ee]qs?|[Ee]qns?|[Ss]ecs?|[Ss]ect|[Cc]h|[Cc]hap|[Tt]abs?|[Rr]efs?|[Aa]lgs?|[Tt]hm"
+    r"|[Dd]ef|[Nn]os?|[Vv]ols?|pp?|[Ee]d|[Ee]ds|Dr|Prof|Mr|Mrs|Ms|St|Jr|Sr|Inc|Ltd|Co|Corp|Univ|Dept|Proc"
+    r"|Conf|Int|J|Trans|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.$"
+)
+_LOWER = re.compile(rf"[\s{MARK}]*[a-z,;:)\]%]")
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the sentences of a paragraph, in order, without blanks around them.
+
+    A sentence ends with a full stop, question or exclamation mark, with closing quotes and
+    brackets after it, if a blank and no lower-case letter follows; or with its Chinese or Japanese
+    form. It does not end after an initial or an abbreviation ("et al.", "Fig.", "e.g.", "vs.").
+    Marks of citation behind the full stop belong to the sentence before them, except where a
+    lower-case letter follows: "It fails. [7] shows why."
+
+    >>> split_sentences("Smith et al. use 0.5 (see Fig. 2). It works, e.g. here! Why?")
+    ['Smith et al. use 0.5 (see Fig. 2).', 'It works, e.g. here!', 'Why?']
+    """
+    sentences, start = [], 0
+    for match in _END.finditer(text):
+        end = match.end()
+        stop = match.end() if match["marks"] is None else match.start("marks")
+        if match["marks"] is not None:
+            word = text[max(start, match.start() - 12) : match.start() + 1]
+            if stop - match.start() == 1 and _ABBREVIATED.search(word):
+                continue
+            if _LOWER.match(text, end):
+                if not match["marks"][:1].isspace():
+                    continue
+                end = stop
+        sentences.append(text[start:end].strip())
+        start = end
+    sentences.append(text[start:].strip())
+    return [sentence for sentence in sentences if sentence]

@@ -1,0 +1,153 @@
+"""Writing a report: Markdown with numbered references, a page of HTML, BibTeX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from arena.report.listing import plain
+from arena.report.model import Reference, Report
+from arena.report.pandoc import replace_groups
+
+_FIELDS = {"arxiv": "eprint", "doi": "doi"}
+_TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{{ title }}</title>
+<style>body { max-width: 46em; margin: 2em auto; font-family: sans-serif; line-height: 1.5 }</style>
+</head>
+<body>
+{{ body }}
+{% if references %}
+<h2>References</h2>
+<ul style="list-style: none; padding: 0">
+{% for label, text, address in references %}
+<li id="ref-{{ loop.index }}">{% if label %}[{{ label }}] {% endif %}{{ text }}\
+{% if address %} <a href="{{ address }}">{{ address }}</a>{% endif %}</li>
+{% endfor %}
+</ul>
+{% endif %}
+</body>
+</html>
+"""
+
+
+def write_markdown(report: Report) -> str:
+    """Return a report as Markdown with a list of its references.
+
+    Citations in Pandoc's form become numbers, ``[1, 2]``, in the order of the first citation. Marks
+    in other styles stay as they are, and so do the numbers of their list.
+    """
+    labels = _labels(report)
+    text = _text(report, lambda keys: f"[{', '.join(labels.get(key, f'@{key}') for key in keys)}]")
+    items = []
+    for each in report.references:
+        words, address = _described(each)
+        label = f"[{labels[each.key]}] " if labels[each.key] else ""
+        items.append(f"{label}{plain(words)} {address}".rstrip())
+    return f"{text}\n## References\n\n" + "\n\n".join(items) + "\n" if items else text
+
+
+def write_html(report: Report) -> str:
+    """Return a report as one page of HTML; text is escaped, and no script is in it."""
+    from jinja2 import Environment
+    from markdown_it import MarkdownIt
+    from markupsafe import Markup, escape
+
+    labels = _labels(report)
+    places = {each.key: place for place, each in enumerate(report.references, 1)}
+
+    def mark(keys: list[str]) -> str:
+        shown = [f"[{labels[k]}](#ref-{places[k]})" if k in places else plain(k) for k in keys]
+        return f"\\[{', '.join(shown)}\\]"
+
+    text = _text(report, mark)
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser.add_render_rule("image", lambda _, tokens, i, *__: str(escape(tokens[i].content)))
+    body = parser.render(text)
+    template = Environment(autoescape=True, trim_blocks=True).from_string(_PAGE)
+    rows = [(labels[each.key], *_described(each)) for each in report.references]
+    return template.render(title=report.title, body=Markup(body), references=rows)
+
+
+def write_bibtex(report: Report) -> str:
+    """Return the references of a report as entries of BibTeX, ``@misc``, in their order."""
+    entries, used = [], set()
+    for number, reference in enumerate(report.references, 1):
+        key = re.sub(r"[^\w.:/-]+", "", reference.key, flags=re.ASCII) or str(number)
+        key = key if key.lower() not in used else f"{key}-{number}"
+        used.add(key.lower())
+        words, address = _described(reference)
+        fields = {"title": reference.title or words, "year": str(reference.year or "")}
+        for scheme, name in _FIELDS.items():
+            ids = (each for each in reference.ids if each.startswith(f"{scheme}:"))
+            fields[name] = next(ids, "").removeprefix(f"{scheme}:")
+        fields |= {"archiveprefix": "arXiv" if fields["eprint"] else "", "url": address}
+        fields["note"] = reference.text if reference.text != fields["title"] else ""
+        lines = [f"  {name} = {{{_tex(value)}}}," for name, value in fields.items() if value]
+        entries.append("\n".join([f"@misc{{{key},", *lines, "}", ""]))
+    return "\n".join(entries)
+
+
+FORMATS: dict[str, Callable[[Report], str]] = {
+    "markdown": write_markdown,
+    "html": write_html,
+    "bibtex": write_bibtex,
+}
+"""Names of the formats."""
+
+
+def _labels(report: Report) -> dict[str, str]:
+    """Return the number of each reference; "" where a list by author and year has none."""
+    if "pandoc" in report.styles:
+        cited = [each.key for each in report.cited]
+        keys = dict.fromkeys([*cited, *(each.key for each in report.references)])
+        return {key: str(number) for number, key in enumerate(keys, 1)}
+    return {
+        each.key: each.key if each.key.isdigit() and not each.text.startswith(each.key) else ""
+        for each in report.references
+    }
+
+
+def _text(report: Report, mark: Callable[[list[str]], str]) -> str:
+    parts = [f"# {plain(report.title)}"] if report.title else []
+    for section in report.sections:
+        if section.heading:
+            parts.append(f"{'#' * min(section.level + 1, 6)} {plain(section.heading)}")
+        parts.append(replace_groups(section.text, mark))
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _described(reference: Reference) -> tuple[str, str]:
+    """Return what describes a reference in words, and its address if the words lack it."""
+    words = reference.text or reference.title or reference.key
+    return words, next(
+        (
+            address + each.partition(":")[2]
+            for each in reference.ids
+            for scheme, address in _ADDRESSES.items()
+            if each.startswith(scheme) and each.partition(":")[2] not in words
+        ),
+        "",
+    )
+
+
+_ADDRESSES = {
+    "arxiv:": "https://arxiv.org/abs/",
+    "doi:": "https://doi.org/",
+    "openreview:": "https://openreview.net/forum?id=",
+    "acl:": "https://aclanthology.org/",
+    "url:": "https://",
+}
+
+
+def _tex(value: str) -> str:
+    """Escape what TeX acts upon; braces, which BibTeX counts, go."""
+    return re.sub(
+        r"[\\~^&%$#_{}]",
+        lambda match: "" if match[0] in "{}" else _TEX.get(match[0], f"\\{match[0]}"),
+        " ".join(value.split()),
+    )

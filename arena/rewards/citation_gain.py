@@ -1,0 +1,19 @@
+"""Citation gain: the gold papers that a step cites for the first time."""
+
+from __future__ import annotations
+
+from arena.rewards.base import REWARDS, Progress, Reward
+
+
+@REWARDS.register("citation_gain")
+class CitationGain(Reward):
+    """Gold papers cited for the first time in this step, over all gold papers in reach.
+
+    In [0, 1]; over an episode it adds up to the recall of all papers that the draft or the
+    submitted report has ever cited. 0 in tasks without a report.
+    """
+
+    def terms(self, progress: Progress) -> dict[str, float]:
+        """Return ``citation_gain``; 0 where there is no gold."""
+        new = progress.cited - progress.cited_before
+        return {"citation_gain": new / progress.gold if new else 0.0}

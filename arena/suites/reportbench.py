@@ -1,0 +1,300 @@
+"""ReportBench: are the references of a written report those of the survey that people wrote?
+
+"ReportBench: Evaluating Deep Research Agents via Academic Survey Tasks", section 3.2.
+docs/reportbench.md names every number, and every difference from the released code.
+"""
+
+from __future__ import annotations
+
+import statistics
+import string
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from arena._internal.code import code_sha256
+from arena._internal.files import sha256_file, sha256_json
+from arena._internal.progress import progress
+from arena.corpus import Corpus, layout
+from arena.dates import format_day, parse_date
+from arena.errors import DataError
+from arena.report import PaperFinder, PaperName, Reference, Report, read_report, resolve
+from arena.report.metrics import ReportGold, cited_works, evaluate
+from arena.suites.base import SUITES, Evaluation, Suite
+from arena.suites.reportbench_data import GoldSurvey, find_reports, read_data, report_text
+from arena.tasks import TaskSet
+from arena.text.identifiers import arxiv_key, arxiv_month, doi_key
+
+if TYPE_CHECKING:
+    from arena.judging import StatementJudgements
+
+REFERENCES = ("reference_precision", "reference_recall", "reference_f1", "reference_count")
+COUNTS = ("cited_statements", "uncited_statements")
+RATES = ("late_rate", "self_rate", "survey_rate", "unseen_rate", "fabricated_rate")
+JUDGED = (
+    "evidence_rate", "match_rate", "match_rate_all", "statement_match_rate", "claims",
+    "factual_accuracy", "official_factual_accuracy", "official_factual_accuracy_without_ties",
+)  # fmt: skip
+OFFICIAL = ("precision", "recall", "f1", "references")
+_ZERO = dict.fromkeys((*REFERENCES, *COUNTS, "unresolved_count"), 0.0) | dict.fromkeys(RATES)
+
+
+class CorpusPaper(NamedTuple):
+    """What a corpus knows of a paper."""
+
+    name: PaperName
+    day: int | None
+    is_survey: bool
+
+
+class Library:
+    """The papers of a corpus, by all that a report may call them; none without a corpus."""
+
+    def __init__(self, corpus: str | None) -> None:
+        self._papers = {paper.name.id: paper for paper in _papers(corpus)} if corpus else {}
+        self.finder = PaperFinder(paper.name for paper in self._papers.values())
+
+    def find(self, reference: Reference) -> CorpusPaper | None:
+        """Return the paper that a reference names."""
+        return self._papers.get(self.finder.find(reference) or "")
+
+
+def score_reports(
+    *,
+    data: str,
+    reports: str,
+    official: bool = False,
+    corpus: str | None = None,
+    llm_option: dict[str, Any] | None = None,
+    voters: tuple[str, ...] | None = None,
+    votes: int = 3,
+    schemas: bool = False,
+) -> Evaluation:
+    """Score reports that any system wrote by ReportBench's protocol.
+
+    A report is ARXIV_ID.md, or ARXIV_ID.json with its text under ``response``. A survey without a
+    readable report that cites something scores 0 and counts in the means; with `official` it is
+    left out, as the released code does.
+
+    Args:
+        data (DIR): ReportBench's data: ReportBench_v1.1.jsonl and the folder ReportBench_v1.1_GT.
+        reports (DIR): Folder of the reports.
+        official: Compare titles as the released code does, and nothing else.
+        corpus (DIR): Corpus that arena-corpus built of the data: it names papers that a report
+            cites by address alone, dates them, and knows which are surveys.
+        llm_option: Option of a language model, such as model=NAME; with any, the model judges the
+            statements, too, by what the corpus shows (docs/judging.md).
+        voters (MODELS): Models that vote on statements without a citation (default: the model).
+        votes: Votes of each of these models; 0 judges only statements with a citation.
+        schemas: Send JSON schemas, to which many servers hold a model.
+
+    Raises:
+        DataError: if a file cannot be read, `data` is not ReportBench's, or a model lacks a corpus.
+        LLMError: if the model cannot be asked.
+
+    Example:
+        arena evaluate reportbench --data reportbench --reports reports --json
+    """
+    if llm_option and corpus is None:
+        raise DataError("--llm-option: a judge reads papers; name a corpus with --corpus.")
+    gold = read_data(data)
+    if corpus and not {f"reportbench:{name}" for name in gold} & TaskSet(corpus).surveys.keys():
+        raise DataError(f"{corpus!r} has none of these surveys: build it of ReportBench's data.")
+    files, problems = find_reports(reports, gold)
+    library = Library(corpus)
+    surveys: dict[str, dict[str, Any]] = {}
+    readable: dict[str, Report] = {}
+    for name in progress(gold, desc="score", unit="survey"):
+        survey = gold[name]
+        row: dict[str, Any] = {} if official else {"cutoff": format_day(survey.cutoff)}
+        row |= {"domain": survey.domain}
+        try:
+            if name not in files:
+                raise DataError("no report")
+            report = read_report(report_text(files[name]))
+            readable[name] = resolve(report, library.finder)
+            if not (report.references if official else report.cited):
+                raise DataError("no citations")
+            score = _official_row if official else _row
+            surveys[name] = score(report, survey, library, corpus is not None) | row
+        except DataError as error:
+            zero = dict.fromkeys(OFFICIAL, 0.0) if official else _ZERO
+            gold_size = len(_gold_titles(survey)) if official else len(survey.works)
+            counts = {"hits": 0, "cited": 0, "gold": gold_size}
+            surveys[name] = {**zero, **counts, **row, "reason": str(error)}
+        surveys[name] |= dict.fromkeys(JUDGED)
+    kept = [row for row in surveys.values() if not row.get("reason")]
+    if out := len(surveys) - len(kept):
+        what = "are left out, as in the released code" if official else "count as 0"
+        problems.append(f"{out} of {len(surveys)} surveys {what}.")
+    kept = kept if official else [*surveys.values()]
+    names = (*OFFICIAL, *JUDGED) if official else (*REFERENCES, *COUNTS, *RATES, *JUDGED)
+    settings: dict[str, Any] = {
+        "data": _hash(Path(data)), "reports": _hash(Path(reports)), "official": official,
+        "corpus": corpus and sha256_file(Path(corpus) / "manifest.json"),
+    }  # fmt: skip
+    if llm_option and corpus is not None:
+        judged = _judge(readable, gold, corpus, llm_option, voters or (), votes, schemas)
+        for name, of_report in judged.reports.items():
+            surveys[name] |= {key: of_report["rates"].get(key) for key in JUDGED}
+            surveys[name] |= {"claims": of_report["counts"]["claims"]}
+            surveys[name]["judgements"] = of_report
+        settings["judge"] = {**judged.judge, "counts": judged.counts, "rates": judged.rates}
+    settings["code"] = code_sha256(rooms=("judging", "suites"))
+    return Evaluation(
+        {name: _mean(row[name] for row in kept) for name in names},
+        surveys,
+        [name for name in gold if name not in files],
+        problems,
+        settings,
+        micro=_micro(kept, names[:3]),
+    )
+
+
+def _judge(
+    reports: Mapping[str, Report],
+    gold: Mapping[str, GoldSurvey],
+    corpus: str,
+    options: dict[str, Any],
+    voters: Sequence[str],
+    votes: int,
+    schemas: bool,
+) -> StatementJudgements:
+    from arena.judging import judge_reports
+    from arena.llm import Client
+
+    opened = Corpus.open(corpus)
+    views = {
+        name: opened.at(format_day(gold[name].cutoff), [f"reportbench:{name}"]) for name in reports
+    }
+    client = Client.from_options(options, "--llm-option")
+    others = [Client.from_options(options | {"model": name}, "--voters") for name in voters]
+    return judge_reports(reports, views, client, voters=others, votes=votes, schemas=schemas)
+
+
+def _papers(corpus: str) -> Iterable[CorpusPaper]:
+    import pyarrow.parquet as pq
+
+    tasks, columns = TaskSet(corpus), ["id", "date", "is_survey"]
+    facts = {
+        row["id"]: (None if row["date"] is None else parse_date(row["date"]).day, row["is_survey"])
+        for row in pq.read_table(Path(corpus) / layout.PAPERS, columns=columns).to_pylist()
+    }
+    for name in tasks.paper_names():
+        if name.id not in facts:  # a survey that is no paper of the corpus
+            facts[name.id] = parse_date(tasks.survey(name.id).date).day, True
+        yield CorpusPaper(name, *facts[name.id])
+
+
+def _hash(folder: Path) -> str:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return sha256_json({path.relative_to(folder).as_posix(): sha256_file(path) for path in files})
+
+
+def identify(report: Report, survey: GoldSurvey, library: Library) -> tuple[Report, dict[str, str]]:
+    """Find the work that each reference of a report names.
+
+    A reference is looked up by arXiv id and DOI, then by title: among the survey's own works, in
+    the library, and among the works by what the library calls the paper. Else an arXiv id tells
+    its month.
+
+    Returns:
+        The report with resolved references, and the standing of the papers that they are.
+    """
+    finder = PaperFinder([survey.itself, *survey.works])
+    standing: dict[str, str] = {}
+    references = []
+    for reference in report.references:
+        cited = [key.removeprefix("corpus:") for key in reference.ids]  # by an id of the gym
+        keys = [key for text in cited for key in (arxiv_key(text), doi_key(text)) if key]
+        reference = reference._replace(ids=(*reference.ids, *keys))
+        months = {key: month for key in reference.ids if (month := arxiv_month(key))}
+        name, held = finder.find(reference), library.find(reference)
+        if name is None and held is not None:
+            named = Reference("", title=held.name.title, ids=held.name.ids)
+            name = finder.find(named) or f"corpus {held.name.id}"
+        name = name or next(iter(months), None)
+        if name is not None:
+            days = [parse_date(month).day for month in months.values()]
+            day = held.day if held is not None else next(iter(days), None)
+            standing[name] = _standing(name, day, survey, held)
+        references.append(reference._replace(paper=name))
+    return report._replace(references=tuple(references)), standing
+
+
+def _standing(name: str, day: int | None, survey: GoldSurvey, held: CorpusPaper | None) -> str:
+    if name == survey.itself.id:
+        return "itself"
+    if day is not None and day >= survey.cutoff:
+        return "late"
+    if held is not None and held.day is None:
+        return "undated"
+    return "survey" if held is not None and held.is_survey else "reachable"
+
+
+def _row(report: Report, survey: GoldSurvey, library: Library, with_corpus: bool) -> dict[str, Any]:
+    report, standing = identify(report, survey, library)
+    gains = {work.id: 1 for work in survey.works}
+    known = [*REFERENCES, *COUNTS, "unresolved_count", "late_rate", "self_rate"]
+    names = [*known, "survey_rate"] if with_corpus else known
+    scores = evaluate(report, ReportGold(gains, standing), names)
+    cited = cited_works(report).values()
+    counts = {"hits": len(gains.keys() & set(cited)), "cited": len(cited), "gold": len(gains)}
+    return {**_ZERO, **scores, **counts, "styles": list(report.styles)}
+
+
+def _official_row(
+    report: Report, survey: GoldSurvey, library: Library, with_corpus: bool
+) -> dict[str, Any]:
+    titles = {work.id: work.title for work in survey.works}
+    finder = PaperFinder(survey.works)
+    made = set()
+    for reference in report.references:
+        by_id = reference._replace(title="")  # the title of the page behind an address
+        held, work = library.find(by_id), titles.get(finder.find(by_id) or "")
+        made.add(_released(held.name.title if held else work or reference.title))
+    made, gold = made - {""}, _gold_titles(survey)
+    counts = {"hits": len(made & gold), "cited": len(made), "gold": len(gold)}
+    return dict(zip(OFFICIAL, (*_ratios(counts), float(len(made))), strict=True)) | counts
+
+
+def _gold_titles(survey: GoldSurvey) -> set[str]:
+    return {_released(title) for title in survey.titles} - {""}
+
+
+def _released(title: str) -> str:
+    """Return a title as the released code compares it."""
+    return " ".join(title.lower().translate(_PUNCTUATION).split())
+
+
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def _ratios(counts: Mapping[str, int]) -> tuple[float, float, float]:
+    """Return precision, recall and F1."""
+    hits, cited, gold = counts["hits"], counts["cited"], counts["gold"]
+    precision, recall = hits / cited if cited else 0.0, hits / gold if gold else 0.0
+    return precision, recall, 2 * hits / (cited + gold) if cited + gold else 0.0
+
+
+def _micro(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, float]:
+    sums = {key: sum(row[key] for row in rows) for key in ("hits", "cited", "gold")}
+    return dict(zip(names, _ratios(sums), strict=True))
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known else None
+
+
+SUITES.register("reportbench")(
+    Suite(
+        title="reports with citations: the references of a survey, from its prompt alone",
+        paper="ReportBench (arXiv 2508.15804), section 3.2",
+        source="reportbench",
+        modes={"report": ("arena/Report-v0", {"prompt": "any"})},
+        metrics=(*REFERENCES, *COUNTS, *RATES),
+        experiment="reportbench",
+        evaluate=score_reports,
+    )
+)

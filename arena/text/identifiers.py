@@ -1,0 +1,119 @@
+"""Names that different lists give the same work: arXiv ids, DOIs and titles, in one spelling."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+
+_NEW = r"\d{4}\.\d{4,5}"
+_OLD = r"[a-z-]+(?:\.[A-Z]{2})?/\d{7}"
+_ARXIV = re.compile(rf"({_NEW}|{_OLD})(?:v\d+)?")
+_ARXIV_IN_TEXT = re.compile(
+    rf"(?:arxiv\s*[:.\s]\s*|arxiv\.org/(?:abs|pdf)/|arxiv\.)({_NEW}|{_OLD})(?!\d)", re.IGNORECASE
+)
+_DOI = re.compile(r"10\.\d{4,9}/\S+")
+_ARXIV_DOI = "10.48550/arxiv."
+_MONTH = re.compile(r"(?:[a-z-]+(?:\.[A-Z]{2})?/(?=\d{7}))?(\d\d)(0[1-9]|1[0-2])(?:\.\d{4}|\d{3})")
+_WITH_ARXIV = ("eprint", "journal", "url", "note", "booktitle", "howpublished", "volume")
+
+
+def arxiv_key(text: object) -> str | None:
+    """Return ``arxiv:...`` of an arXiv identifier, without its version; None of anything else.
+
+    >>> arxiv_key("arXiv:1706.03762v5"), arxiv_key("cs/9301111"), arxiv_key("10.1/2")
+    ('arxiv:1706.03762', 'arxiv:cs/9301111', None)
+    """
+    if not isinstance(text, str):
+        return None
+    bare = re.sub(r"^(?:https?://)?(?:arxiv\.org/(?:abs|pdf)/|arxiv\s*:\s*)", "", text.strip(),
+                  flags=re.IGNORECASE)  # fmt: skip
+    match = _ARXIV.fullmatch(bare.removesuffix(".pdf"))
+    return f"arxiv:{match[1]}" if match else None
+
+
+def arxiv_keys_in(text: str) -> Iterator[str]:
+    """Yield ``arxiv:...`` for every identifier that a text names as arXiv's."""
+    for match in _ARXIV_IN_TEXT.finditer(text):
+        yield f"arxiv:{match[1]}"
+
+
+def doi_key(text: object) -> str | None:
+    """Return ``doi:...`` of a DOI or its link, in lower case; an arXiv DOI is ``arxiv:...``.
+
+    >>> doi_key("https://doi.org/10.1109/TITS.2025.1"), doi_key("10.48550/arXiv.1706.03762")
+    ('doi:10.1109/tits.2025.1', 'arxiv:1706.03762')
+    """
+    if not isinstance(text, str):
+        return None
+    match = _DOI.search(text.strip())
+    if not match:
+        return None
+    doi = match[0].rstrip(".,;}").lower()
+    return arxiv_key(doi.removeprefix(_ARXIV_DOI)) if doi.startswith(_ARXIV_DOI) else f"doi:{doi}"
+
+
+def arxiv_month(key: str) -> str | None:
+    """Return the month that an arXiv identifier of either form names, or None.
+
+    >>> arxiv_month("arxiv:2010.10563"), arxiv_month("cs/9301111"), arxiv_month("0907")
+    ('2020-10', '1993-01', None)
+    """
+    match = _MONTH.match(key.removeprefix("arxiv:"))
+    return f"{19 if match[1] >= '91' else 20}{match[1]}-{match[2]}" if match else None
+
+
+def bibtex_keys(fields: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the arXiv identifiers and DOIs in the fields of a BibTeX entry.
+
+    >>> bibtex_keys({"journal": "arXiv preprint arXiv:1706.03762", "doi": "10.1109/X"})
+    ('arxiv:1706.03762', 'doi:10.1109/x')
+    """
+    keys = [arxiv_key(fields.get("eprint"))]
+    for field in _WITH_ARXIV:
+        if isinstance(text := fields.get(field), str):
+            keys.extend(arxiv_keys_in(text))
+    keys += [doi_key(fields.get("doi")), doi_key(fields.get("url"))]
+    return tuple(dict.fromkeys(key for key in keys if key))
+
+
+def title_key(title: str) -> str:
+    """Return the key of a title, equal for two titles of one work: letters, marks and digits.
+
+    Case is folded and HTML entities are read; ``(v2)`` and the like do count.
+
+    >>> title_key("A Survey: Deep--Learning!") == title_key("a survey deep learning")
+    True
+    """
+    folded = unicodedata.normalize("NFKC", html.unescape(title)).casefold()
+    if folded.isascii():
+        return "".join(filter(str.isalnum, folded))
+    return "".join(c for c in folded if c.isalnum() or unicodedata.category(c)[0] == "M")
+
+
+_FONT = r"emph|text[a-z]*|math[a-z]*|ensuremath|mbox|bf|it|em|rm|tt|sc|sl|sf"
+_MARK = r"[uvHcdbkrt](?=[\s{])"  # \v{s}, \c c: the accent goes, as all accents do
+_TAG = re.compile(r"</?(?:i|b|u|em|sub|sup|scp|strong)>", re.IGNORECASE)  # as PubMed has them
+_COMMAND = re.compile(rf"\\(?:(?:{_FONT})(?![a-zA-Z])|{_MARK})")
+
+
+def normal_title(title: str) -> str:
+    r"""Return the key of a title, equal for its spellings: `title_key` without markup and accents.
+
+    Commands of LaTeX and tags of HTML that only set a font or an accent go, other commands leave
+    their name; braces, dollars and dashes go with all punctuation. Whatever distinguishes two works
+    stays: a subtitle, a part number or a bracket counts.
+
+    Returns:
+        Letters and digits, case folded; empty if the title has none.
+
+    >>> normal_title(r"D\"IoT: {\v{C}}ech $\mathcal{X}$-Nets.")
+    'diotcechxnets'
+    >>> normal_title("DÏoT: Čech X-nets")
+    'diotcechxnets'
+    >>> normal_title("Nets (Part 1)") == normal_title("Nets (Part 2)")
+    False
+    """
+    key = unicodedata.normalize("NFD", title_key(_COMMAND.sub("", _TAG.sub("", title))))
+    return "".join(c for c in key if unicodedata.category(c)[0] != "M")

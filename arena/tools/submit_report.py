@@ -1,0 +1,34 @@
+"""The tool ``submit_report``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from arena.tools.base import TOOLS, Tool, ToolError
+from arena.tools.draft import whole_characters
+
+if TYPE_CHECKING:
+    from arena.tools.episode import Episode
+
+
+def submit_report(episode: Episode, text: str | None = None) -> dict[str, Any]:
+    """Submit the report: the sections that were written, or a whole text. This ends the stage.
+
+    Args:
+        episode: the running episode.
+        text: the whole report in Markdown that cites papers by id, as in [@id] or [@id; @other];
+            left out, the draft is submitted.
+    """
+    from arena.report import cited_ids
+
+    episode.expect("report")
+    if text is None and not episode.draft:
+        raise ToolError("there is no draft. Use write(heading, text), or give a text.")
+    if text is not None:
+        episode.spend_written(len(text))
+    report = episode.draft.markdown() if text is None else whole_characters(text)
+    counts = {"characters": len(report)} | episode.cite(cited_ids(report))
+    return counts | episode.submit("report", report)
+
+
+TOOLS.register("submit_report")(Tool.of(submit_report))

@@ -1,0 +1,246 @@
+"""Let a language model write the prompts of surveys, and find their domains (ReportBench, 2.1)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena._internal.files import atomic_write
+from arena._internal.options import whole
+from arena._internal.progress import progress
+from arena.corpus import Corpus
+from arena.errors import DataError
+from arena.llm import Failed, Fields, ParseError, ask, ask_many, unfenced, without_thoughts
+from arena.tasks import PROMPT_LEVELS, TaskSet, choose_surveys
+from corpus_builder._model import open_model
+from corpus_builder.prompt_checks import PromptFlag, check_prompt, cutoff_in, cutoff_words
+from corpus_builder.records import parse_paper, parse_survey
+from corpus_builder.sources.base import LocatedRecord, Source
+from corpus_builder.sources.jsonl import JsonLinesFile
+
+DOMAINS = (
+    "Basic Research and Scientific Exploration",
+    "Information and Communication Technology (ICT)",
+    "Artificial Intelligence and Data Intelligence",
+    "Healthcare and Biomedicine",
+    "Manufacturing and Smart Manufacturing",
+    "Transportation and Intelligent Mobility",
+    "Public Safety and Social Governance",
+    "Finance and Business Services",
+    "Energy and Environmental Sustainability",
+    "Culture, Media and Digital Content",
+)
+"""Domains of application, as the files of ReportBench name them (section 2.1.3)."""
+UNKNOWN = "Unknown"
+
+PROMPTS = Path(__file__).parent / "prompts" / "report"
+_FIELDS = Fields(("title", "text", "cutoff"))
+TEMPLATES = dict.fromkeys(PROMPT_LEVELS, _FIELDS) | {"domain": Fields(("title", "text", "domains"))}
+_REASONS = {
+    "title": "It holds the title of the survey.",
+    "reference_title": "It holds the title of a paper, {!r}.",
+    "no_cutoff": "It does not say that only papers published before a day are cited.",
+    "other_cutoff": "It names another day than the one that was asked for: {}.",
+}
+_MARKS = re.compile(r"\s*\[@[^\]]*\]")
+_TITLES = 40  # of references, shown where a corpus has no text of a survey
+
+
+class SurveyText(NamedTuple):
+    """What a model reads of a survey, and the titles that a prompt must not hold."""
+
+    id: str
+    title: str
+    date: str
+    text: str
+    references: list[str]
+    domain: str
+
+
+def write_prompts(
+    source: str | Path,
+    output: str | Path,
+    llm: Mapping[str, Any],
+    *,
+    surveys: Sequence[str] | int | None = None,
+    characters: int = 20_000,
+) -> dict[str, Any]:
+    """Let a language model write a prompt at each level for each survey, from the survey's text.
+
+    A prompt that holds the title of the survey or of a reference, or does not name the day of the
+    survey as cutoff, is asked for once more, and left out if the second one has a fault, too. The
+    answers are kept in the store of `arena.llm`: after a kill the same call asks only for what is
+    missing.
+
+    Args:
+        source: Directory of a built corpus, or file of surveys in the format of ``jsonl``; of a
+            corpus the model reads article, outline and mind-map, of a file ``abstract``,
+            ``sections`` and ``article``.
+        output: File of JSON lines to write, ordered by id: ``id``, ``prompts``, ``domain`` (one of
+            `DOMAINS` or `UNKNOWN`; that of the survey if it has one), ``failed`` (level -> reason).
+        llm: ``model``; ``prompts``, a folder with templates of your own; and options of
+            `arena.llm.Client`.
+        surveys: Surveys to write prompts for, by id or how many of the first; by default all.
+        characters: Most characters of a survey's text in a request, >= 1.
+
+    Returns:
+        ``config`` (model, settings, templates) and ``counts``: ``surveys``, the prompts of each
+        level, ``failed`` and ``unknown`` domains.
+
+    Raises:
+        UnknownNameError, DataError: An argument is unusable.
+        CorpusError: `source` is a directory without a corpus.
+        LLMError: The model could not be asked; the answers that came are kept.
+    """
+    whole("characters", characters, 1)
+    client, templates, config = open_model(llm, TEMPLATES, PROMPTS)
+    client.check()
+    of_corpus = Path(source).is_dir()
+    subjects = list(_of_corpus(source, surveys) if of_corpus else _of_file(source, surveys))
+    counts: Counter[str] = Counter(surveys=len(subjects))
+    lines = []
+    for subject in progress(subjects, desc="prompts", unit="survey"):
+        shown = {"title": subject.title, "text": subject.text[:characters]}
+        wanted = {"cutoff": cutoff_words(subject.date)}
+        messages = [templates[level].messages(**shown, **wanted) for level in PROMPT_LEVELS]
+
+        def read(text: str, subject: SurveyText = subject) -> str:
+            return read_prompt(text, subject.title, subject.date, subject.references)
+
+        answers = dict(zip(PROMPT_LEVELS, ask_many(client, messages, read), strict=True))
+        domain = subject.domain
+        if not domain:
+            asked = templates["domain"].messages(**shown, domains="\n".join(DOMAINS))
+            answer = ask(client, asked, read_domain)
+            domain = UNKNOWN if isinstance(answer, Failed) else answer
+        prompts = {level: text for level, text in answers.items() if isinstance(text, str)}
+        failed = {level: why.reason for level, why in answers.items() if isinstance(why, Failed)}
+        counts.update([*prompts, *["failed"] * len(failed), *["unknown"] * (domain == UNKNOWN)])
+        line = {"id": subject.id, "prompts": prompts, "domain": domain, "failed": failed}
+        lines.append(json.dumps(line, ensure_ascii=False) + "\n")
+    atomic_write(output, "".join(lines))
+    texts = {name: template.text for name, template in templates.items()}
+    config |= {"characters": characters, "prompts": texts}
+    names = ("surveys", *PROMPT_LEVELS, "failed", "unknown")
+    return {"config": config, "counts": {name: counts[name] for name in names}}
+
+
+def read_prompt(text: str, title: str, date: str, references: Sequence[str]) -> str:
+    """Return the prompt in an answer.
+
+    Raises:
+        ParseError: There is none, or it has a fault; see `check_prompt`.
+    """
+    prompt = unfenced(without_thoughts(text)).strip().strip('"').strip()
+    if not prompt:
+        raise ParseError("It is empty.")
+    faults = check_prompt("", prompt, title, date, references)
+    cutoff = cutoff_in(prompt)
+    if cutoff != date and date.startswith(cutoff or "-"):  # a month or a year alone is no day
+        faults.append(PromptFlag("", "other_cutoff", cutoff or ""))
+    if faults:
+        raise ParseError(" ".join(_REASONS[flag].format(detail) for _, flag, detail in faults))
+    return prompt
+
+
+def read_domain(text: str) -> str:
+    """Return the one domain that an answer names.
+
+    Raises:
+        ParseError: It names none, or several.
+
+    >>> read_domain("**Healthcare and Biomedicine**.")
+    'Healthcare and Biomedicine'
+    """
+    plain = without_thoughts(text).casefold()
+    named = [name for name in (*DOMAINS, UNKNOWN) if name.casefold() in plain]
+    if len(named) != 1:
+        raise ParseError("It does not name exactly one of the domains.")
+    return named[0]
+
+
+def _of_corpus(source: str | Path, surveys: Sequence[str] | int | None) -> Iterator[SurveyText]:
+    corpus = Corpus.open(source)
+    tasks = TaskSet(corpus)
+    titles = {name.id: name.title for name in tasks.paper_names()}
+    for survey in map(tasks.survey, choose_surveys(tasks, surveys)):
+        listed = [titles[paper] for paper in tasks.gold(survey.id).gains]
+        trees = (tasks.outline(survey.id), tasks.mind_map(survey.id))
+        headings = next(("\n".join(tree.labels()) for tree in trees if tree), "")
+        article = _MARKS.sub("", tasks.article(survey.id) or "")
+        text = "\n\n".join(filter(None, (headings, article or "\n".join(listed[:_TITLES]))))
+        yield SurveyText(
+            survey.id, survey.title, survey.date, text or "(none)", listed, survey.domain
+        )
+
+
+def _of_file(source: str | Path, surveys: Sequence[str] | int | None) -> Iterator[SurveyText]:
+    subjects = {}
+    for record, file, line in JsonLinesFile(source, "surveys"):
+        try:
+            survey, paper = parse_survey(record), parse_paper(record | {"references": None})
+        except DataError as error:
+            raise DataError(f"{file} line {line}: {error}") from None
+        sections = (f"{heading}\n{text}" for heading, text in paper.sections)
+        parts = (paper.abstract, *sections, _MARKS.sub("", survey.article or ""))
+        text = "\n\n".join(filter(None, parts)) or "(none)"
+        subjects[survey.id] = SurveyText(
+            survey.id, survey.title, str(survey.date), text, survey.listed_titles,
+            survey.domain or "",
+        )  # fmt: skip
+    if isinstance(surveys, Sequence):
+        if missing := [survey for survey in surveys if survey not in subjects]:
+            raise DataError(f"{str(source)!r} has no survey {missing[0]!r}.")
+        yield from (subjects[survey] for survey in sorted(set(surveys)))
+    else:
+        yield from (subjects[survey] for survey in sorted(subjects)[:surveys])
+
+
+class PromptedSource:
+    """A source whose surveys have the prompts and domains of a file that `write_prompts` wrote.
+
+    Args:
+        source: The source.
+        path: File of JSON lines with ``id``, ``prompts`` and ``domain``.
+
+    Raises:
+        DataError: There is no such file.
+    """
+
+    example = ""
+
+    def __init__(self, source: Source, path: str | Path) -> None:
+        self._source, self._file = source, JsonLinesFile(path, "prompts")
+
+    def papers(self) -> Iterator[LocatedRecord]:
+        """Yield every paper of the source."""
+        return self._source.papers()
+
+    def surveys(self) -> Iterator[LocatedRecord]:
+        """Yield every survey with its prompts.
+
+        Raises:
+            DataError: A line is no object with an id, or the source does not have its survey.
+        """
+        own = {}
+        for place in self._file:
+            if not isinstance(place.record, dict) or not isinstance(place.record.get("id"), str):
+                raise DataError(
+                    f"{place.file} line {place.line}: expected an object with the id of a survey."
+                )
+            own[place.record["id"]] = place.record
+        for place in self._source.surveys():
+            more = own.pop(str(place.record["id"]), {})
+            added = {key: more[key] for key in ("prompts", "domain") if more.get(key)}
+            yield place._replace(record={**place.record, **added})
+        for survey in own:
+            raise DataError(f"{self._file.name}: the source has no survey {survey!r}.")
+
+    def describe(self) -> dict[str, Any]:
+        """Return the description of the source, and name and sha256 of the file."""
+        prompts = {"name": self._file.name, "sha256": self._file.sha256}
+        return {**self._source.describe(), "prompts": prompts}

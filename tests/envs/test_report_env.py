@@ -1,0 +1,163 @@
+"""``arena/Report-v0``: a draft is written, submitted and scored."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+from helpers import act, call, gold_of, make_env, result
+
+import arena
+from arena.errors import DataError
+from arena.tasks import TaskSet
+from corpus_builder.build import build
+from corpus_builder.sources.jsonl import JsonLines
+
+REPORT = "arena/Report-v0"
+
+
+def begun(world, **options):
+    """Return an environment whose episode has made a search, and the ids of the hits."""
+    env = make_env(world, REPORT, **options)
+    topic = env.reset(seed=3)[0]["topic"]
+    return env, [hit["id"] for hit in act(env, "search", query=topic, k=5)["hits"]]
+
+
+def test_an_episode_from_the_first_section_to_the_score(world):
+    env, (one, two, *_) = begun(world)
+    written = act(env, "write", heading="Methods", text=f"They differ [@{one}; @{two}].")
+    assert written == {
+        "sections": 1, "characters": len(f"## Methods\n\nThey differ [@{one}; @{two}].\n"),
+        "cited": 2, "unknown": 0,
+    }  # fmt: skip
+    act(env, "write", heading="  Open\n questions ", text=f"Nobody knows [@made-up]; see [@{one}].")
+    act(env, "write", heading="Methods", text=f"They agree [@{two}].")
+    observation, _, terminated, truncated, info = env.step(call("submit_report"))
+    report = (
+        f"## Methods\n\nThey agree [@{two}].\n\n"
+        f"## Open questions\n\nNobody knows [@made-up]; see [@{one}].\n"
+    )
+    counts = {"characters": len(report), "cited": 2, "unknown": 1}
+    assert json.loads(observation["result"]) == counts
+    assert (terminated, truncated) == (True, False)
+    assert info["answers"] == {"report": report}
+    assert info["seen"] == sorted([one, two])
+    gold = gold_of(world, info["survey"])
+    hits = len({one, two} & gold)
+    assert info["metrics"]["reference_precision"] == hits / 3
+    assert info["metrics"]["reference_recall"] == hits / len(gold)
+    assert info["metrics"]["fabricated_rate"] == 1 / 3
+    assert info["metrics"]["unseen_rate"] == 0
+
+
+@pytest.mark.parametrize("end", ["finish", "steps"])
+def test_a_draft_is_scored_however_the_episode_ends(world, end):
+    env, (one, *_) = begun(world, max_steps=3)
+    act(env, "write", heading="All", text=f"It is known [@{one}].")
+    step = env.step(call("finish") if end == "finish" else call("select", paper_ids=[one]))
+    assert step[2:4] == ((True, False) if end == "finish" else (False, True))
+    assert step[4]["answers"] == {"report": f"## All\n\nIt is known [@{one}].\n"}
+    if end == "finish":
+        assert result(step) == {"submitted": 1}
+
+
+def test_no_draft_scores_zero(world):
+    env, _ = begun(world)
+    info = env.step(call("finish"))[4]
+    assert info["answers"] == {}
+    assert info["metrics"]["reference_f1"] == 0
+    assert "late_rate" not in info["metrics"]
+
+
+def test_too_many_characters_are_refused_and_nothing_is_lost(world):
+    env, _ = begun(world, max_written=40)
+    act(env, "write", heading="A", text="x" * 30)
+    error = act(env, "write", heading="B", text="y" * 9)["error"]
+    assert "10 characters" in error
+    assert "9 may still be written" in error
+    assert "may still be written" in act(env, "submit_report", text="z" * 10)["error"]
+    observation, _, terminated, _, info = env.step(call("submit_report"))
+    assert terminated
+    assert observation["budget"]["written"] == 9
+    assert info["answers"]["report"] == "## A\n\n" + "x" * 30 + "\n"
+
+
+def test_a_whole_text_takes_the_place_of_the_draft(world):
+    env, (one, *_) = begun(world)
+    act(env, "write", heading="A", text="Draft.")
+    text = f"# All of it\n\nIt is so [@{one}].\n"
+    assert env.step(call("submit_report", text=text))[4]["answers"] == {"report": text}
+
+
+def test_bad_calls_are_answered(world):
+    env, _ = begun(world)
+    assert "no draft" in act(env, "submit_report")["error"]
+    for left_open in ("So:\n\n```\ncode\n", "```markdown\nSo.", "~~~\ncode"):
+        assert "code open" in act(env, "write", heading="A", text=left_open)["error"]
+    assert "no section 'A'" in act(env, "write", heading="A", text=" ")["error"]
+    assert "heading" in act(env, "write", heading=" \n", text="x")["error"]
+    assert "heading" in act(env, "write", heading="h" * 501, text="x")["error"]
+
+
+def test_empty_text_removes_a_section(world):
+    env, _ = begun(world)
+    act(env, "write", heading="A", text="One.")
+    act(env, "write", heading="B", text="Two.")
+    assert act(env, "write", heading="A", text="")["sections"] == 1
+    assert env.step(call("submit_report"))[4]["answers"] == {"report": "## B\n\nTwo.\n"}
+
+
+def test_ids_out_of_reach_are_all_alike(world):
+    """A later paper, a survey, the survey itself and no paper at all: one answer."""
+    tasks = TaskSet(world)
+    own = min(tasks.surveys, key=lambda survey_id: tasks.survey(survey_id).date)
+    rows = pq.read_table(world / "papers.parquet", columns=["id", "date"]).to_pylist()
+    day = tasks.survey(own).date
+    late = next(r["id"] for r in rows if r["id"] not in tasks.surveys and str(r["date"]) > day)
+    other = next(survey_id for survey_id in tasks.surveys if survey_id != own)
+    env = make_env(world, REPORT)
+    env.reset(options={"survey": own})
+    cited = (late, other, own, "w7-0000000000")
+    answers = {str(act(env, "write", heading="A", text=f"[@{paper}]")) for paper in cited}
+    assert answers == {"{'sections': 1, 'characters': 23, 'cited': 0, 'unknown': 1}"}
+    metrics = env.step(call("submit_report", text=" ".join(f"So [@{i}]." for i in cited)))[4]
+    shares = {name: metrics["metrics"][f"{name}_rate"] for name in ("late", "self", "fabricated")}
+    assert shares == {"late": 0.5, "self": 0.25, "fabricated": 0.25}  # the other survey is later
+
+
+def test_arguments_of_reports_are_refused_elsewhere(world):
+    with pytest.raises(DataError, match="no argument 'max_written': it asks for no report"):
+        make_env(world, "arena/Discovery-v0", max_written=5)
+    assert "written" not in make_env(world).reset()[0]["budget"]
+
+
+def test_prompts_take_the_place_of_the_title(world):
+    tasks = TaskSet(world)
+    for prompt in ("title", "sentence", "detailed"):
+        env = make_env(world, REPORT, prompt=prompt)
+        observation, info = env.reset(seed=1)
+        survey = tasks.survey(info["survey"])
+        expected = survey.title.lower() if prompt == "title" else survey.prompts[prompt]
+        assert observation["topic"] == expected
+        assert observation in env.observation_space
+    assert make_env(world, REPORT, prompt="any").reset(seed=1)[0]["topic"] == expected
+
+
+def test_surveys_without_the_prompt_are_left_out(mini_records, tmp_path):
+    mini_records.surveys[0]["prompts"] = {"sentence": "Review sparse models before 2021."}
+    corpus = tmp_path / "corpus"
+    build(JsonLines(*mini_records.write(tmp_path)), corpus)
+    env = make_env(corpus, REPORT, prompt="any")
+    assert {env.reset(seed=seed)[1]["survey"] for seed in range(5)} == {"sv:2"}
+    for wrong in ({"prompt": "any", "surveys": ["sv:1"]}, {"prompt": "detailed"}):
+        with pytest.raises(DataError, match=r"such (a )?prompt"):
+            make_env(corpus, REPORT, **wrong)
+    with pytest.raises(DataError, match="the survey 'sv:1' has no such prompt"):
+        env.reset(options={"survey": "sv:1"})
+    with pytest.raises(DataError, match=r"prompt='long'\. Known: any, detailed"):
+        make_env(corpus, REPORT, prompt="long")
+    with pytest.raises(DataError, match="no argument 'prompt': it asks for no report"):
+        make_env(corpus, prompt="title")
+    metrics = arena.run(corpus, "report", "oracle", tmp_path / "r", env_options={"prompt": "any"})
+    assert list(metrics["per_survey"]) == ["sv:2"]

@@ -1,0 +1,68 @@
+"""The passage of a paper that a statement rests on: the formula by hand, and runs of paragraphs."""
+
+from __future__ import annotations
+
+import pytest
+from helpers import Memory
+from hypothesis import given
+from hypothesis import strategies as st
+
+import arena
+from arena.judging.passages import LONGEST, best_passage, pieces
+from corpus_builder.build import build
+
+LONG = "Filler words stand here. " * 60 + "\n\n" + "The spectral gap bounds mixing."
+PAPER = {
+    "id": "p", "title": "Mixing", "date": "2019", "abstract": "Random walks mix.",
+    "sections": [
+        {"heading": "Bounds", "text": LONG},
+        {"heading": "Walks", "text": "Walks mix. Walks mix fast if the gap is large."},
+    ],
+}  # fmt: skip
+SURVEY = {"id": "s", "title": "A survey", "date": "2020-06", "references": ["p"]}
+
+
+@pytest.fixture(scope="module")
+def view(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("passages") / "corpus"
+    build(Memory([PAPER, {"id": "q", "title": "Q", "date": "2019"}], [SURVEY]), directory)
+    return arena.Corpus.open(directory).at("2020-06-30")
+
+
+@pytest.mark.parametrize(
+    ("statement", "heading", "begins"),
+    [
+        # Terms and df of the four passages: mix 3 (abstract, Bounds 2, Walks), walk 2, gap 2,
+        # spectral 1, random 1.
+        ("The spectral gap matters.", "Bounds", "The spectral gap"),
+        ("A random walk.", "Abstract", "Random"),
+        # The abstract scores log(1 + 4/2) + log(1 + 4/3), Walks that and log(1 + 4/2).
+        ("Walks mix by the gap.", "Walks", "Walks mix."),
+        ("Nothing of this.", "Abstract", "Random"),  # all 0: the first
+        ("Walks mix.", "Abstract", "Random"),  # equal scores: the first
+    ],
+)
+def test_the_best_passage(statement, heading, begins, view):
+    passage = best_passage(view, "p", statement)
+    assert (passage.title, passage.heading) == ("Mixing", heading)
+    assert passage.text.startswith(begins)
+
+
+def test_no_passage(view):
+    for paper in ("q", "s", "nowhere", None):
+        assert best_passage(view, paper, "Walks mix.") is None
+
+
+@given(st.lists(st.text("ab \n", max_size=60), max_size=8).map("\n\n".join), st.integers(5, 50))
+def test_pieces_keep_every_letter(text, longest):
+    found = list(pieces(text, longest))
+    assert all(0 < len(piece) <= longest for piece in found)
+    assert "".join("".join(found).split()) == "".join(text.split())
+
+
+def test_short_paragraphs_stay_together():
+    assert list(pieces("aa\n\nbb\n\ncc", 6)) == ["aa\n\nbb", "cc"]
+    assert list(pieces("aa bb cc", 5)) == ["aa bb", "cc"]
+    assert list(pieces("aa\nbb cc dd", 8)) == ["aa", "bb cc dd"]
+    assert list(pieces("x" * (LONGEST + 1), LONGEST)) == ["x" * LONGEST, "x"]
+    assert not list(pieces(" \n\n ", 5))

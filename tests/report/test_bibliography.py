@@ -1,0 +1,140 @@
+"""Reference lists: where they stand, how their entries are separated, what an entry names."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.report import read_report
+from arena.report.addresses import address_ids
+
+ENTRIES = [
+    # the entry, its title, its year
+    ('A. Vaswani et al., "Attention is all you need," in NeurIPS, 2017, pp. 5998- 6008.',
+     "Attention is all you need", 2017),
+    ("P. Sun et al. What makes for detection? In ICML, pp. 1999- 2005, 2021.",
+     "What makes for detection?", 2021),
+    ("Zi Jiang and J. P. Wu. 2021b. How can we know? On calibration. TACL, 9:1962- 1977.",
+     "How can we know? On calibration", 2021),
+    ("Smith, J., & Lee, K. (2020). A title: more. Journal of X, 3(4).", "A title: more", 2020),
+    ("OpenAI. Gpt-4 technical report. ArXiv, abs/2303.08774, 2023.", "Gpt-4 technical report",
+     2023),
+    ("Teaching Matters  Investigating the Role of Supervision",
+     "Teaching Matters Investigating the Role of Supervision", None),
+    ("[2010.11929] An Image is Worth 16x16 Words https://ar5iv.labs.arxiv.org/html/2010.11929",
+     "An Image is Worth 16x16 Words", None),
+    ("Reinforcement learning - Wikipedia https://en.wikipedia.org/wiki/RL",
+     "Reinforcement learning", None),
+    ("[Deep *Nets*](https://x.org/nets)", "Deep Nets", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("entry", "title", "year"), ENTRIES)
+@pytest.mark.parametrize("form", ["[1] {}", "1. {}", "[1]: {}", "**[1]** {}", "(1) {}"])
+def test_the_title_and_year_of_an_entry(entry, title, year, form):
+    (reference,) = read_report(f"Text [1].\n\n## References\n\n{form.format(entry)}").references
+    assert (reference.key, reference.title, reference.year) == ("1", title, year)
+
+
+@pytest.mark.parametrize(
+    ("address", "ids"),
+    [
+        ("http://arxiv.org/abs/cs/9301111v1", ("arxiv:cs/9301111",)),
+        ("https://export.arxiv.org/pdf/1706.03762.pdf", ("arxiv:1706.03762",)),
+        ("https://arxiv.org/html/2507.02870v1#S1", ("arxiv:2507.02870",)),
+        ("https://ar5iv.org/abs/1706.03762", ("arxiv:1706.03762",)),
+        ("https://huggingface.co/papers/1706.03762", ("arxiv:1706.03762",)),
+        ("https://doi.org/10.48550/arXiv.1706.03762", ("arxiv:1706.03762",)),
+        ("https://dx.doi.org/10.1145/1.2?x=1", ("doi:10.1145/1.2",)),
+        ("https://dl.acm.org/doi/pdf/10.1145/3626772.123", ("doi:10.1145/3626772.123",)),
+        ("https://link.springer.com/article/10.1007%2Fs1-2", ("doi:10.1007/s1-2",)),
+        ("https://academic.oup.com/nsr/article/doi/10.1093/nsr/nwaf169/8120226",
+         ("doi:10.1093/nsr/nwaf169",)),
+        ("https://www.medrxiv.org/content/10.1101/2025.02.28.25323115v1.full-text",
+         ("doi:10.1101/2025.02.28.25323115",)),
+        ("https://openreview.net/forum?noteId=c&id=md68e8iZK1", ("openreview:md68e8iZK1",)),
+        ("https://aclanthology.org/2020.acl-main.173.pdf",
+         ("acl:2020.acl-main.173", "doi:10.18653/v1/2020.acl-main.173")),
+        ("https://www.aclweb.org/anthology/P18-1001/",
+         ("acl:P18-1001", "doi:10.18653/v1/p18-1001")),
+        ("https://www.semanticscholar.org/paper/A-b-c/204e3073870fae3d05bcbc2f6a8e263d9b72e776",
+         ("s2:204e3073870fae3d05bcbc2f6a8e263d9b72e776",)),
+        ("https://api.semanticscholar.org/CorpusID:13756489", ("s2:CorpusID:13756489",)),
+        ("HTTPS://WWW.X.org/A/?b=1&utm_source=c&a=#d", ("url:x.org/A?b=1&a=",)),
+        ("http://[broken", ("url:http://[broken",)),
+    ],
+)  # fmt: skip
+def test_the_ids_of_an_address(address, ids):
+    assert address_ids(address) == ids
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["## References", "# REFERENCES", "## 7. Bibliography", "**References**", "### Works Cited:",
+     "## Sources", "References\n==========", "## 参考文献", "## VIII. References and notes"],
+)  # fmt: skip
+def test_headings_of_a_list(heading):
+    report = read_report(
+        f"# T\n\n## A\n\nText [1].\n\n{heading}\n\n[1] One\n\n[2] Two\n\n## B\n\nMore [2]."
+    )
+    assert [r.text for r in report.references] == ["One", "Two"]
+    assert [s.heading for s in report.sections] == ["A", "B"] and report.sections[
+        0
+    ].text == "Text [1]."
+    assert [s.citations for s in report.statements] == [("1",), ("2",)]
+
+
+@pytest.mark.parametrize(
+    "heading", ["## Related sources of data", "## References to pain", "Sources", "## Sources"]
+)
+def test_headings_of_none(heading):
+    report = read_report(f"# T\n\n{heading}\n\nText [1].")
+    assert report.cited and len(report.sections) == 1
+
+
+@pytest.mark.parametrize(
+    "listed",
+    ["[1] One\n\n[2] Two", "[1] One\n[2] Two", "[1]: https://a.org\n[2]: https://b.org",
+     "1. One https://a.org\n2. Two https://b.org", "1 One https://a.org\n\n2 Two https://b.org"],
+)  # fmt: skip
+def test_a_list_without_a_heading_ends_the_report(listed):
+    report = read_report(f"# T\n\nText [1].\n\n1. An item\n2. Another\n\nText [2].\n\n{listed}")
+    assert [r.key for r in report.references] == ["1", "2"] and report.references[0].text
+    assert [s.text for s in report.statements] == ["Text.", "An item", "Another", "Text."]
+    assert "One" not in report.sections[0].text and "org" not in report.sections[0].text
+
+
+def test_entries_that_share_a_line():
+    text = "[1] A. One, [Online]. [2] B. Two in [4] parts,\n\nin 2020. [3] C. [4] D."
+    report = read_report(f"T [3].\n\n# References\n\n{text}")
+    assert [(r.key, r.text) for r in report.references] == [
+        ("1", "A. One, [Online]."), ("2", "B. Two in [4] parts, in 2020."), ("3", "C."), ("4", "D.")
+    ]  # fmt: skip
+
+
+def test_entries_of_authors_that_share_a_line():
+    one = "An Lee and J. P. Wu. 2020. Deep things. In ACL."
+    two = "Bo Sun, Cy Roe, et al. 2021. Flat things? arXiv preprint arXiv:2101.00001."
+    for between in (" ", "", "\n\n"):
+        report = read_report(f"T (Lee and Wu, 2020).\n\n# References\n\n{one}{between}{two}")
+        assert [r.text for r in report.references] == [one, two]
+        assert [r.key for r in report.references] == ["lee 2020", "sun 2021"]
+    three, four = "An Lee. Deep things. ACL, 2020. URL https://x.org.", "Bo Sun. Flat. ICML, 2021b."
+    report = read_report(f"T (Lee, 2020).\n\n# References\n\n{three} {four}")
+    assert [r.text for r in report.references] == [three, four]
+
+
+def test_markers_without_a_list_and_a_list_without_markers():
+    report = read_report("One [3]. Two [5, 4].")
+    assert [(r.key, r.text) for r in report.references] == [("3", ""), ("5", ""), ("4", "")]
+    report = read_report("One.\n\n# References\n\n1. A paper\n2. Another\n\n- More")
+    assert len(report.references) >= 2 and report.cited == () and report.styles == ()
+
+
+def test_entries_with_one_name_stay_apart():
+    listed = "An Li. 2020. One. ACL.\n\nAn Li. 2020. Two. ACL."
+    references = read_report(f"T (Li, 2020).\n\n# References\n\n{listed}").references
+    assert [r.key for r in references] == ["li 2020", "li 2020 (2)"]
+    twice = read_report(
+        "T [1].\n\n# References\n\n[1] One\n\n# Notes\n\nN.\n\n# Sources\n\n[1] Two"
+    ).references
+    assert [r.text for r in twice][:1] == ["One"]

@@ -1,0 +1,218 @@
+"""Each style of citation, alone and mixed, with and without a reference list."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.report import read_report
+
+NUMBERED = "\n\n## References\n\n" + "\n\n".join(f"[{i}] Title {i}" for i in range(1, 20))
+BARE = "\n\n## References\n\n1 4 9 A page https://a.org/x- y\n\n2 3 A paper https://arxiv.org/abs/1706.03762"
+AUTHORS = """
+
+## References
+
+Smith, J., & Lee, K. (2020). Deep things. Journal.
+
+Ann Lee. 2019a. Flat things. In ACL.
+
+Ann Lee and Bo van Berg. 2019b. Round things. In ACL.
+"""
+
+
+def cited(text: str) -> list[list[str]]:
+    return [list(s.citations) for s in read_report(text).statements]
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("One [12]. Two [1, 3-5].", [["12"], ["1", "3", "4", "5"]]),
+        ("One.[1][2] Two [1;2]. Three [3]–[5], four [7, p. 3].",
+         [["1", "2"], ["1", "2"], list("3457")]),
+        ("One【1†source】 and 【2†L3-L9】. Two [3 + L127-L134] .", [["1", "2"], ["3"]]),
+        ("In [0, 1] and [2024], `a[1]`, $x[2]$ and \\(y[3]\\) nothing.", [[]]),
+        ("```\na [1]\n```\n\nA cell\n\n| a | b |\n|---|---|\n| x [1] | y [2] |",
+         [[], [], ["1", "2"]]),
+        ("Escaped \\[5\\] by a converter.", [["5"]]),
+        ("Beyond the list [40].", [["40"]]),
+        ("# Contents\n\n- Introduction [1]\n\n# Introduction\n\nText [2].", [["2"]]),
+        ("It fails. [7] shows why. And this. [8]\n\n[9]", [[], ["7"], ["8", "9"]]),
+        ("An image ![x [1]](http://a.b/c.png) and a [link [2]](#fig).", [["2"]]),
+    ],
+)  # fmt: skip
+def test_numbers(text, keys):
+    assert cited(text + NUMBERED) == keys
+
+
+def test_numbers_in_round_brackets():
+    """They count where they hold ten numbers of the list, and half, and no square bracket does."""
+    text = "Old (1–10). New ( 12 ), (14; see Section 2), 5(3) and (20), in (2019)."
+    assert cited(text + NUMBERED) == [[str(n) for n in range(1, 11)], ["12", "14"]]
+    assert cited(f"{text} So [1]." + NUMBERED)[0] == []
+    assert cited(text.replace("10", "4") + NUMBERED) == [[], []]
+
+
+def test_an_escaped_bracket_is_literal_where_ids_are_cited():
+    assert cited("Quoted: \\[5\\] and \\[@b\\] [@a].") == [["a"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("It holds (Smith and Lee, 2020; Lee, 2019a).", [["smith 2020", "lee 2019a"]]),
+        ("Smith & Lee (2020) find it. So do Lee et al. [2019a].", [["smith 2020"], ["lee 2019a"]]),
+        ("Besides, Smith et al. (2020) agree; see (e.g., Lee et al., 2019a,b).",
+         [["smith 2020", "lee 2019a", "lee 2019b"]]),
+        ("Unlisted (Doe et al., 2021) counts; (ICLR, 2021), (May 2020) and (in 2020) do not.",
+         [["doe 2021"]]),
+        ("Lists vary [Smith and Lee, 2020, Lee and van Berg, 2019b].",
+         [["smith 2020", "lee 2019b"]]),
+    ],
+)  # fmt: skip
+def test_author_and_year(text, keys):
+    assert cited(text + AUTHORS) == keys
+
+
+def test_author_and_year_without_a_list():
+    report = read_report("It holds (Smith et al., 2020; Doe, 2019), as of (ICLR, 2021).")
+    assert [r.key for r in report.cited] == ["smith 2020", "doe 2019"]
+    assert report.statements[0].text == "It holds, as of (ICLR, 2021)."
+
+
+def test_entries_with_initials_behind_the_names():
+    entries = "Ames A. 2012. Woods. J. 5.\n\nAmes AB, De Carr CD. 2011. Nets. J. 4."
+    text = f"So (Ames & Carr 2011, Ames 2012).\n\n## References\n\n{entries}"
+    assert cited(text) == [["ames 2011", "ames 2012"]]
+
+
+def test_letters_that_a_list_leaves_out_count_in_its_order():
+    listed = "\n\n# References\n\nAn Li. One thing. ACL, 2023.\n\nBo Li. Two things. ACL, 2023.\n"
+    report = read_report("Known (Li, 2023b) and (Li, 2023a)." + listed)
+    assert [r.title for r in report.cited] == ["Two things", "One thing"]
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("See [Transformers](https://arxiv.org/abs/1706.03762v5).", ["arxiv:1706.03762"]),
+        ("See https://arxiv.org/pdf/1706.03762.pdf, and (http://x.org/a?b=1).",
+         ["arxiv:1706.03762", "url:x.org/a?b=1"]),
+        ("Two: <https://openreview.net/forum?id=A_1>, https://openreview.net/pdf?id=B-2.",
+         ["openreview:A_1", "openreview:B-2"]),
+        ("Named arXiv:1706.03762v2 and doi:10.1000/X1.", ["arxiv:1706.03762", "doi:10.1000/x1"]),
+        ("Broken by recognition: https://x.org/a- b_ c. End.", ["url:x.org/a-b_c"]),
+        ("[1](https://x.org/1), [[2]](https://x.org/2) and [here](mailto:a@b.c), [there](/x).",
+         ["url:x.org/1", "url:x.org/2"]),
+        ("`https://x.org`", []),
+    ],
+)  # fmt: skip
+def test_links(text, keys):
+    assert [r.key for r in read_report(text).cited] == keys
+
+
+def test_the_words_of_a_link_stay_and_its_address_goes():
+    report = read_report(
+        "See [Deep Nets](https://x.org/1) ([x.org](https://x.org/2)) [3](http://x.org/3)."
+    )
+    assert report.statements[0].text == "See Deep Nets."
+    assert [r.title for r in report.cited] == ["Deep Nets", "", ""]
+
+
+def test_a_link_to_a_listed_paper_is_its_entry():
+    text = "A [paper](https://arxiv.org/abs/1706.03762) [1].\n\n# Sources\n\n1. V. https://arxiv.org/pdf/1706.03762\n"
+    assert cited(text) == [["1"]]
+
+
+def test_footnotes():
+    notes = "[^1]: Vaswani. https://arxiv.org/abs/1706.03762\n\n[^b]: More."
+    report = read_report(f"One[^1], two[^b].\n\n{notes}\n\n# More\n\nThree[^1].")
+    assert [s.citations for s in report.statements] == [("^1", "^b"), ("^1",)]
+    assert report.references[0].ids == ("arxiv:1706.03762",)
+    assert [s.heading for s in report.sections] == ["", "More"]
+
+
+def test_definitions_on_one_line_each():
+    notes = "[^1]: One https://x.org/1\n[^2]: Two\n[a page]: https://x.org/3\n[note]: no address"
+    report = read_report(f"First[^2][^1], [see][a page]. [Words][note].\n\n{notes}")
+    assert [(r.key, r.text) for r in report.references] == [
+        ("^1", "One https://x.org/1"), ("^2", "Two"),
+        ("a page", "https://x.org/3 [note]: no address"),
+    ]  # fmt: skip
+    assert [s.citations for s in report.statements] == [("^2", "^1", "a page"), ()]
+
+
+def test_marks_that_overlap_count_once():
+    report = read_report("See [a https://x.org page](https://x.org/2) [[3]](https://x.org/3) now.")
+    assert report.statements[0].text == "See a https://x.org page now."
+    assert report.statements[0].citations == ("url:x.org/2", "url:x.org/3")
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("It rose 1 . It fell 2 3. It stayed (so they say) 4, mostly.", [["1"], ["2"], ["1"]]),
+        ("Raised $^{2}$ , <sup>3,4</sup> and $ ^{9} $.", [["2", "1"]]),
+        ("Right behind.2 Next, in 2017 1. Math $x$ $3$ .", [["2"], ["1"], ["2"]]),
+        ("See Figure 2. Llama 3. A 1.5 B model uses 4 GPUs, 3 times. Above 55.", [[]] * 4),
+    ],
+)  # fmt: skip
+def test_exports(text, keys):
+    assert cited(text + BARE) == keys
+
+
+def test_an_export_keeps_the_numbers_of_an_entry():
+    first, second = read_report("It rose 1 ." + BARE).references
+    assert (first.key, first.text) == ("1", "1 4 9 A page https://a.org/x-y")
+    assert (second.key, second.title, second.ids) == ("2", "A paper", ("arxiv:1706.03762",))
+
+
+def test_an_export_without_a_list():
+    report = read_report("First 1. Then 2 3. So they say (2021) 4.")
+    assert [r.key for r in report.cited] == ["1", "2", "3", "4"] and report.styles == ("exports",)
+    assert read_report("There were 7. There were 12.").cited == ()
+
+
+def test_some_styles_alone():
+    text = "Ours [@3], theirs [3], (Smith et al., 2020)." + NUMBERED
+    report = read_report(text, ["pandoc"])
+    assert report.statements[0].text == "Ours, theirs [3], (Smith et al., 2020)."
+    assert report.styles == ("pandoc",) and report.statements[0].citations == ("3",)
+
+
+def test_styles_mix():
+    text = "Ours [@a], theirs [1], [a page](https://x.org) and a note[^n].\n\n[^n]: N." + NUMBERED
+    assert read_report(text).styles == ("footnotes", "links", "numbers", "pandoc")
+
+
+@given(st.text("[]()@^{}$`1a,;.:- \n\\<>*_#|é", max_size=80))
+def test_any_text_is_read(text):
+    report = read_report(text)
+    keys = [reference.key for reference in report.references]
+    assert len(keys) == len(set(keys))
+    assert {key for s in report.statements for key in s.citations} <= set(keys)
+    assert {s.section for s in report.statements} <= set(range(len(report.sections)))
+
+
+@pytest.mark.parametrize("address", ["http://", "https://a.b/", "https://a.b/c- "])
+def test_addresses_without_end_take_linear_time(address):
+    """This takes 0.1 s; a search that begins again at each address takes minutes."""
+    start = time.perf_counter()
+    read_report(address * 12_000)
+    assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize(
+    "entry", ["[{0}] Ann Lee, “Title {0},” 2020. ", "Ann Lee{0}. 2020. Title {0}. ACL. "]
+)
+def test_many_citations_take_linear_time(entry):
+    """5,000 citations in 1.5 MB take 1 s; a quadratic reader takes minutes."""
+    text = "".join(f"{'Words of a report. ' * 14}Cited [{i}]. " for i in range(1, 5_001))
+    listed = "".join(entry.format(i) for i in range(1, 5_001))
+    start = time.perf_counter()
+    assert len(read_report(f"{text}\n\n# References\n\n{listed}").references) >= 5_000
+    assert time.perf_counter() - start < 20

@@ -1,0 +1,73 @@
+"""Columns of a table that a judge of reports fills."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from helpers import Memory
+from llm_server import LLMServer
+
+import arena
+from arena.errors import DataError, UnknownNameError
+from corpus_builder.build import build
+
+PAPERS = [
+    {"id": "a", "title": "Reefs and fish", "date": "2015", "abstract": "Coral feeds the fish."},
+    {"id": "b", "title": "Dunes and wind", "date": "2016", "abstract": "Sand moves."},
+]
+SURVEYS = [
+    {"id": "s", "title": "Reefs reviewed", "date": "2020", "references": ["a", "b"],
+     "article": "Coral feeds the fish [@a]. Sand stands still [@b]. All is well [@b]."},
+]  # fmt: skip
+TABLE = {
+    "task": "report", "columns": "metrics", "rows": {"Ceiling": "oracle"},
+    "metrics": {"F1": "reference_f1", "Match": "judge.match_rate"},
+}  # fmt: skip
+CONFIG = {"name": "judged", "retrievers": {"BM25": "bm25"}, "tables": {"one": TABLE}}
+
+
+def answer(body):
+    """Quote coral and dunes; find that coral alone supports its statement."""
+    text = body["messages"][0]["content"]
+    if "Which words" in text:
+        return "NOT_FOUND" if "All is well" in text else "Words of the passage."
+    return json.dumps({"reason": "So.", "match": "Coral" in text})
+
+
+def test_a_judge_fills_its_columns(tmp_path):
+    build(Memory(PAPERS, SURVEYS), tmp_path / "corpus")
+
+    def play(**judge):
+        config = {**CONFIG, "judge": judge}
+        return arena.run_experiment(config, tmp_path / "corpus", tmp_path / "out")
+
+    without = play()["tables"]["one"]
+    assert without["blocks"][0]["rows"] == [["Ceiling", "1.0000", None]]
+    assert "Match: name a judge with --judge-option model=NAME." in without["notes"]
+    with LLMServer(answer) as server:
+        options = {"model": "scripted", "base_url": server.url, "store": str(tmp_path / "a.db")}
+        judged = play(**options, votes=0)
+        asked = len(server.requests)
+    assert asked == 5  # three quotations, two verdicts
+    assert judged["tables"]["one"]["blocks"][0]["rows"] == [["Ceiling", "1.0000", "0.5000"]]
+    assert "Judge of Match: scripted; no votes." in judged["tables"]["one"]["notes"]
+    files = {path: path.read_bytes() for path in (tmp_path / "out").glob("tables.*")}
+    assert len(files) == 3
+    # A second play without a server gives the same bytes.
+    play(**options, votes=0, mode="replay")
+    assert files == {path: path.read_bytes() for path in files}
+
+
+@pytest.mark.parametrize(
+    ("table", "error", "message"),
+    [
+        ({"metrics": ["judge.match_rat"]}, UnknownNameError, "Did you mean 'match_rate'"),
+        ({"metrics": ["judge.pairs"], "task": "discovery"}, DataError, "discovery' has none"),
+    ],
+)
+def test_unusable_columns(tmp_path, table, error, message):
+    build(Memory(PAPERS, SURVEYS), tmp_path / "corpus")
+    config = {**CONFIG, "tables": {"one": {**TABLE, **table}}}
+    with pytest.raises(error, match=message):
+        arena.run_experiment(config, tmp_path / "corpus", tmp_path / "out")

@@ -1,0 +1,283 @@
+"""Reports of other systems scored by ReportBench's protocol, against counts by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from helpers import Memory
+from llm_server import LLMServer
+
+from arena import cli
+from arena.errors import DataError
+from arena.suites import SUITES
+from arena.suites.reportbench_data import distinct_works, read_data
+from corpus_builder.build import build
+
+# Four works: the third entry is the first again, by its arXiv id. Seven titles, five distinct.
+ENTRIES = [
+    {"bib_id": "a", "title": "Attention is all you need",
+     "meta_info": {"journal": "arXiv preprint arXiv:1706.03762", "year": "2017"}},
+    {"bib_id": "b", "title": "Deep {R}esidual Learning", "meta_info": {"doi": "10.1109/X"}},
+    {"bib_id": "c", "title": "Attention", "meta_info": {"eprint": "1706.03762v5"}},
+    {"bib_id": "d", "title": "End-to-End Objects", "meta_info": {}},
+    {"bib_id": "e", "title": "Graph Nets", "meta_info": None},
+]  # fmt: skip
+OTHER = [{"bib_id": "z", "title": "Old Physics", "meta_info": {"eprint": "hep-th/9711200"}}]
+REPORT = """# Vision
+
+Attention helps [1], as does depth [2, 3]. So do objects [4]. A survey says so, too [5].
+
+Nobody cites this. Later work disagrees [6].
+
+## References
+
+[1] Attention Is All You Need. https://arxiv.org/abs/1706.03762v7
+[2] Deep residual learning.
+[3] Attention. https://arxiv.org/pdf/1706.03762
+[4] Something nobody wrote.
+[5] A Survey of Vision. https://arxiv.org/abs/2004.05937
+[6] Later Nets. https://arxiv.org/abs/2106.00001
+"""
+
+
+def record(name: str, title: str, last: str = "Thu, 17 Jun 2021 10:00:00 GMT") -> dict:
+    return {
+        "arxiv_id": name, "title": title, "doi": None, "application_domain": "AI",
+        "prompt": "Write about it.",
+        "versions": [{"version": "v1", "created": "Mon, 13 Apr 2020 10:00:00 GMT"},
+                     {"version": "v2", "created": last}],
+    }  # fmt: skip
+
+
+def lines(path: Path, rows: list) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+@pytest.fixture
+def data(tmp_path):
+    folder = tmp_path / "data"
+    truth = folder / "ReportBench_v1.1_GT"
+    truth.mkdir(parents=True)
+    surveys = [record("2004.05937", "A Survey of Vision"), record("hep-th/0101001", "Old Survey")]
+    lines(folder / "ReportBench_v1.1.jsonl", surveys)
+    lines(truth / "2004.05937.jsonl", ENTRIES)
+    lines(truth / "hep-th_0101001.jsonl", OTHER)
+    return folder
+
+
+@pytest.fixture
+def score(tmp_path, data):
+    def run(files: dict[str, str | bytes], **options):
+        folder = tmp_path / "reports"
+        folder.mkdir(exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_bytes(text.encode() if isinstance(text, str) else text)
+        evaluate = SUITES.get("reportbench").evaluate
+        result = evaluate(data=str(data), reports=str(folder), **options).to_json()
+        assert json.loads(json.dumps(result)) == result
+        return result
+
+    return run
+
+
+def test_works_are_distinct():
+    works = distinct_works(ENTRIES)
+    assert [work.title for work in works] == [
+        "Attention is all you need", "Deep {R}esidual Learning", "End-to-End Objects", "Graph Nets"
+    ]  # fmt: skip
+    assert set(works[0].ids) == {"arxiv:1706.03762"}
+    assert distinct_works([{"bib_id": "x"}]) == []
+
+
+def test_every_number_by_hand(score):
+    result = score({"2004.05937.md": REPORT})
+    row = result["surveys"]["2004.05937"]
+    # Five works: attention, depth, something, the survey and later nets. Two are in the data.
+    wanted = {
+        "reference_precision": 2 / 5, "reference_recall": 2 / 4, "reference_f1": 4 / 9,
+        "reference_count": 5, "cited_statements": 4, "uncited_statements": 1,
+        "late_rate": 1 / 5,  # June 2021 is the month of the last version
+        "self_rate": 1 / 5, "unresolved_count": 1,
+        "survey_rate": None, "unseen_rate": None, "fabricated_rate": None,
+        "hits": 2, "cited": 5, "gold": 4, "cutoff": "2021-06-01", "domain": "AI",
+    }  # fmt: skip
+    assert {key: row[key] for key in wanted} == wanted
+    assert result["surveys"]["hep-th/0101001"]["reason"] == "no report"
+    assert result["missing"] == ["hep-th/0101001"]
+    assert result["mean"]["reference_precision"] == 1 / 5  # the other one counts as 0
+    assert result["mean"]["late_rate"] == 1 / 5  # of those that cite something
+    assert result["micro"] == {
+        "reference_precision": 2 / 5, "reference_recall": 2 / 5, "reference_f1": 4 / 10
+    }  # fmt: skip
+    assert result["problems"] == ["1 of 2 surveys count as 0."]
+
+
+def test_the_released_code(score):
+    result = score({"2004.05937.md": REPORT}, official=True)
+    row = result["surveys"]["2004.05937"]
+    # An address gives the title of its page, which the data has for the first and third entry.
+    # Titles: attention is all you need, deep residual learning, something nobody wrote, a survey
+    # of vision, later nets; of five in the data.
+    assert (row["hits"], row["cited"], row["gold"]) == (2, 5, 5)
+    assert row["precision"] == result["mean"]["precision"] == 2 / 5
+    assert result["mean"]["recall"] == 2 / 5 and result["mean"]["references"] == 5
+    assert result["problems"] == ["1 of 2 surveys are left out, as in the released code."]
+
+
+def test_official_titles_are_exact_without_punctuation(score):
+    text = "Objects [1] and nets [2].\n\n## References\n\n[1] End-to-end objects\n[2] Graph-Nets\n"
+    ours, theirs = score({"2004.05937.md": text}), score({"2004.05937.md": text}, official=True)
+    assert ours["surveys"]["2004.05937"]["hits"] == 2
+    assert theirs["surveys"]["2004.05937"]["hits"] == 1  # "graphnets" is not "graph nets"
+
+
+def test_files_by_their_names(score):
+    result = score(
+        {
+            "parsed_2004.05937v2.json": json.dumps({"response": REPORT}),
+            "hep-th_0101001.txt": "Old [@hep-th/9711200].",
+            "2004.05937.md": REPORT,
+            "9999.00001.md": REPORT,
+            "12004.05937.md": REPORT,
+            "notes.csv": "",
+        }
+    )
+    assert not result["missing"]
+    assert result["surveys"]["hep-th/0101001"]["reference_recall"] == 1
+    assert result["problems"] == [
+        "12004.05937.md: no survey of the data has the id in this name.",
+        "9999.00001.md: no survey of the data has the id in this name.",
+        "parsed_2004.05937v2.json: a second report on 2004.05937; 2004.05937.md counts.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("2004.05937.md", "", "no citations"),
+        ("2004.05937.md", "Nothing [cited] here.", "no citations"),
+        ("2004.05937.json", "{", "2004.05937.json is no JSON."),
+        ("2004.05937.json", 200_000 * "[", "2004.05937.json is no JSON."),
+        ("2004.05937.json", '{"response": null}', "has no text under 'response'"),
+        ("2004.05937.md", b"\x00\x01\x02\xff" * 9, "is no text"),
+    ],
+)
+@pytest.mark.parametrize("official", [False, True])
+def test_an_unreadable_report_is_a_row_with_its_reason(score, name, text, reason, official):
+    result = score({name: text}, official=official)
+    row = result["surveys"]["2004.05937"]
+    assert reason in row["reason"]
+    assert row["precision" if official else "reference_precision"] == 0
+    assert next(iter(result["mean"].values())) == (None if official else 0)
+
+
+def test_other_encodings(score):
+    for text in (REPORT.encode("utf-16"), REPORT.replace("Nobody", "Nöbödy").encode("latin-1")):
+        assert score({"2004.05937.md": text})["surveys"]["2004.05937"]["hits"] == 2
+
+
+def test_wrong_folders(tmp_path, data, score, capsys):
+    (tmp_path / "empty").mkdir()
+    command = ["evaluate", "reportbench", "--data", str(data), "--reports"]
+    for words, message in [
+        ([*command, str(tmp_path / "empty")], "holds no report"),
+        ([*command, str(tmp_path / "nowhere")], "nowhere"),
+        ([*command[:3], str(tmp_path), "--reports", str(tmp_path)], "no ReportBench_*.jsonl"),
+    ]:
+        assert cli.main(words) == 2
+        printed = capsys.readouterr().err
+        assert message in printed and printed.count("\n") == 1
+    (data / "ReportBench_v1.1_GT" / "2004.05937.jsonl").unlink()
+    with pytest.raises(DataError, match="is missing"):
+        read_data(str(data))
+    lines(data / "ReportBench_v1.1.jsonl", [{"id": 1}])
+    with pytest.raises(DataError, match="line 1 is no record of ReportBench"):
+        read_data(str(data))
+
+
+def test_the_command(score, data, tmp_path, capsys):
+    score({"2004.05937.md": REPORT})
+    command = ["evaluate", "reportbench", "--data", str(data), "--reports"]
+    assert cli.main([*command, str(tmp_path / "reports")]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in printed[2:6]] == [
+        "2004.05937", "hep-th/0101001", "mean", "micro"
+    ]  # fmt: skip
+
+
+PAPERS = [
+    {"id": "arxiv:1706.03762", "title": "Attention is all you need", "date": "2017-06-12",
+     "abstract": "Attention replaces recurrence."},
+    {"id": "p2", "title": "Deep Residual Learning", "date": "2021-06-01", "doi": "10.1109/X"},
+    {"id": "p3", "title": "Graph Nets", "date": "2019", "arxiv_id": "1901.00001"},
+    {"id": "p4", "title": "A Survey of Attention", "date": "2018", "is_survey": True},
+    {"id": "p5", "title": "Unrelated", "date": "2018"},
+]  # fmt: skip
+WITH_CORPUS = """Attention [@arxiv:1706.03762]. Depth [@p2]. Attention is reviewed [@p4].
+Graphs are [nets](https://arxiv.org/abs/1901.00001). See [@p5] and [@nothing]. Pigs fly.
+"""
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    gold = {"id": "reportbench:2004.05937", "title": "A Survey of Vision", "date": "2020-04-13",
+            "references": ["arxiv:1706.03762"]}  # fmt: skip
+    build(Memory(PAPERS, [gold]), tmp_path / "corpus")
+    return str(tmp_path / "corpus")
+
+
+def test_a_corpus_tells_titles_dates_and_surveys(score, corpus):
+    row = score({"2004.05937.md": WITH_CORPUS}, corpus=corpus)["surveys"]["2004.05937"]
+    wanted = {
+        "hits": 3, "cited": 6, "late_rate": 1 / 6, "survey_rate": 1 / 6, "self_rate": 0,
+        "unresolved_count": 1, "unseen_rate": None, "fabricated_rate": None,
+    }  # fmt: skip
+    assert {key: row[key] for key in wanted} == wanted
+    without = score({"2004.05937.md": WITH_CORPUS})["surveys"]["2004.05937"]
+    assert (without["hits"], without["unresolved_count"]) == (1, 4)
+
+
+def test_a_corpus_of_other_surveys_is_refused(score, world):
+    with pytest.raises(DataError, match="none of these surveys"):
+        score({"2004.05937.md": WITH_CORPUS}, corpus=str(world))
+
+
+def test_a_model_judges_statements_by_the_corpus(score, corpus, tmp_path):
+    def answer(body):
+        text = body["messages"][0]["content"]
+        if "Check whether" in text:
+            return '{"reason": "No.", "decision": false}'
+        if "ought to be checked" in text:
+            return '[{"statement": "Pigs fly."}]'
+        if "Does the quotation" in text:
+            return '{"reason": "Yes.", "match": true}'
+        return "Attention replaces recurrence." if "recurrence" in text else "NOT_FOUND"
+
+    with LLMServer(answer) as server:
+        option = {"model": "m", "base_url": server.url, "store": str(tmp_path / "judge.db")}
+        result = score({"2004.05937.md": WITH_CORPUS}, corpus=corpus, llm_option=option)
+        assert not any("Deep Residual" in json.dumps(body) for body in server.requests)
+    row = result["surveys"]["2004.05937"]
+    assert (row["match_rate"], row["factual_accuracy"], row["claims"]) == (1, 0, 1)
+    assert row["match_rate_all"] == 1 / 6
+    assert row["judgements"]["cited"][0]["reason"] == "Yes."
+    assert result["mean"]["match_rate"] == 1 and result["settings"]["judge"]["votes"] == 3
+    with pytest.raises(DataError, match="name a corpus"):
+        score({"2004.05937.md": WITH_CORPUS}, llm_option=option)
+
+
+def test_the_real_bibliographies_score_one(real_data, tmp_path):
+    """Each survey's own bibliography as a report; and its repeated entries are found out."""
+    gold = read_data(str(real_data.directory / "reportbench"))
+    assert len(gold) == 54 and sum(len(survey.titles) for survey in gold.values()) == 8310
+    for name, survey in gold.items():
+        entries = [f"[{n}] {title}" for n, title in enumerate(survey.titles, 1)]
+        cited = "\n\n".join(f"A sentence [{n}]." for n in range(1, len(entries) + 1))
+        (tmp_path / f"{name}.md").write_text(f"{cited}\n\n## References\n\n" + "\n\n".join(entries))
+    evaluate = SUITES.get("reportbench").evaluate
+    assert evaluate is not None
+    result = evaluate(data=str(real_data.directory / "reportbench"), reports=str(tmp_path))
+    assert result.micro["reference_recall"] > 0.99
+    assert result.micro["reference_precision"] > 0.99

@@ -1,0 +1,25 @@
+"""Reports of episodes: which citations count, and what they are to a survey."""
+
+from __future__ import annotations
+
+from arena.tasks import TaskSet, score_report
+
+NAMES = (
+    "reference_precision", "reference_count", "cited_statements", "uncited_statements",
+    "fabricated_rate", "self_rate", "unseen_rate",
+)  # fmt: skip
+
+
+def test_only_ids_cite(world):
+    tasks = TaskSet(world)
+    survey = next(iter(tasks.scorable))
+    gold = next(iter(tasks.gold(survey).gains))
+    text = (
+        f"# Report\n\nKnown [@{gold}; @{survey}]. They “rank (Smith, 2020) best [3]”. "
+        f"Made up [@{gold}-].\n\n## References\n\n[3] A paper. https://arxiv.org/abs/1706.03762\n"
+    )
+    assert score_report(text, NAMES, tasks, survey, {gold}) == {
+        "reference_precision": 1 / 3, "reference_count": 3, "cited_statements": 2,
+        "uncited_statements": 1, "fabricated_rate": 1 / 3, "self_rate": 1 / 3,
+        "unseen_rate": 1 / 3,
+    }  # fmt: skip

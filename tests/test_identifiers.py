@@ -1,0 +1,54 @@
+"""Spellings of titles and identifiers."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.text.identifiers import arxiv_key, arxiv_keys_in, arxiv_month, doi_key, normal_title
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (r"D\"IoT: A System", "DÏoT: a system."),  # both are real spellings
+        (r"Convolution On $\mathcal{X}$-Transformed Points", "Convolution on x-transformed points"),
+        (r"{BERT}: {P}re-training", "Bert: pretraining"),
+        (r"Na\"{\i}ve Bayes", "Naive Bayes"),
+        (r"{\v{C}}ech and Gr\"obner", "Čech and Gröbner"),
+        (r"\textbf{Deep} \emph{nets}", "Deep nets"),
+        ("On CO<sub>2</sub> in <i>E. coli</i>", "On CO2 in E. coli"),
+        ("Fish &amp; Ships", "Fish & ships"),
+        ("Structured\nlatent  manifolds", "Structured latent manifolds"),
+        ("ﬁne-tuning", "Fine tuning"),
+    ],
+)
+def test_spellings_of_one_title(one, other):
+    assert normal_title(one) == normal_title(other) != ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Causality", "Causality (2nd edition)"),  # the looser rules that were tried join these
+        ("Understanding requires rethinking", "Understanding (still) requires rethinking"),
+        ("AI alignment: A comprehensive survey", "3D scanning: A comprehensive survey"),
+        ("Nets I", "Nets II"),
+        (r"The $\alpha$ rule", r"The $\beta$ rule"),
+        ("a < b", "a > c"),
+    ],
+)
+def test_titles_of_two_works(one, other):
+    assert normal_title(one) != normal_title(other)
+
+
+def test_identifiers_in_bibliographies():
+    assert arxiv_key("http://arxiv.org/abs/1312.6114v10") == "arxiv:1312.6114"
+    assert arxiv_key("gr-qc/9310026") == "arxiv:gr-qc/9310026"
+    assert arxiv_key("2020.naacl") is arxiv_key("12.34567") is arxiv_key(1706.03762) is None
+    assert list(arxiv_keys_in("arXiv preprint arXiv:1706.03762, see 1234.56789")) == [
+        "arxiv:1706.03762"
+    ]
+    assert doi_key("10.1109/TITS.2025.3554781.") == "doi:10.1109/tits.2025.3554781"
+    assert doi_key("https://doi.org/10.48550/arXiv.1706.03762") == "arxiv:1706.03762"
+    assert arxiv_month("2010.10563") == "2020-10"
+    assert arxiv_month("0907") is arxiv_month("2313.00001") is None
