@@ -9,7 +9,7 @@ Example:
 
 from arena.mindmap._files import read_mind_map_file, read_others
 from arena.mindmap._floors import F1_NOTE, FLOORS_NOTE, floors, random_map
-from arena.mindmap._labels import forget_labels
+from arena.mindmap._labels import forget_labels, unit_vectors
 from arena.mindmap._markdown import read_markdown
 from arena.mindmap._outline import read_outline
 from arena.mindmap._read import read_mind_map
@@ -47,4 +47,5 @@ __all__ = [
     "render",
     "score_directories",
     "score_pairs",
+    "unit_vectors",
 ]

@@ -11,12 +11,15 @@ or declare an entry point of the group ``researcharena.report_metrics``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Set
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from arena.errors import DataError, clip
 from arena.registry import Registry
 from arena.report.model import Report
 from arena.text.identifiers import normal_title
+
+if TYPE_CHECKING:
+    from arena.bloom import Pair
 
 
 class ReportGold(NamedTuple):
@@ -29,11 +32,14 @@ class ReportGold(NamedTuple):
             or ``"survey"`` (another survey); the first of these that holds. The ids that the
             report cites are enough.
         seen: Ids of the papers that the episode showed; None if unknown.
+        pair: Returns the report beside the survey's own article, for `arena.bloom`, the same at
+            every call; None for a survey without one.
     """
 
     gains: Mapping[str, int]
     standing: Mapping[str, str]
     seen: Set[str] | None = None
+    pair: Callable[[Report], Pair | None] | None = None
 
 
 ReportMetric = Callable[[Report, ReportGold], float | None]
@@ -41,7 +47,7 @@ ReportMetric = Callable[[Report, ReportGold], float | None]
 
 REPORT_METRICS: Registry[ReportMetric] = Registry(
     "report metric",
-    packages=["arena.report.metrics"],
+    packages=["arena.report.metrics", "arena.bloom.metrics"],
     entry_points="researcharena.report_metrics",
 )
 

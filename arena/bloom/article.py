@@ -1,0 +1,87 @@
+"""What the metrics read of a survey, whoever wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from arena.report import Reference, Report
+
+
+class Heading(NamedTuple):
+    """A line of an outline: ``level`` is 0 for the title, 1 for a section and so on."""
+
+    level: int
+    text: str
+
+
+class Work(NamedTuple):
+    """An entry of the bibliography.
+
+    Attributes:
+        title: Title; empty if unknown.
+        abstract: Abstract; empty if unknown.
+        citations: Number of works that cite it; None if unknown.
+        key: Key by which the statements of the report cite it; empty if none does.
+        paper: Id of the paper in a corpus; None if unknown.
+    """
+
+    title: str
+    abstract: str = ""
+    citations: int | None = None
+    key: str = ""
+    paper: str | None = None
+
+
+class Article(NamedTuple):
+    """A survey.
+
+    Attributes:
+        title: Title.
+        text: Markdown of the whole.
+        outline: Its headings in order; of level 0 the title alone, if it is in.
+        parts: All headings in the order of the text, abstract and bibliography included.
+        works: The bibliography in its order.
+        report: Sections, statements with their citations, and entries of the bibliography.
+    """
+
+    title: str
+    text: str
+    outline: tuple[Heading, ...]
+    parts: tuple[str, ...]
+    works: tuple[Work, ...]
+    report: Report
+
+    def works_by_key(self) -> dict[str, Work]:
+        """Return the works by the keys of the statements' citations."""
+        return {work.key: work for work in self.works if work.key}
+
+
+def article_of(
+    report: Report, text: str, know: Callable[[Reference], Work | None] = lambda _: None
+) -> Article:
+    """Return a report as an article.
+
+    Args:
+        report: The report.
+        text: The Markdown that it was read from.
+        know: Returns what else is known of a reference, such as its abstract; None for nothing.
+    """
+    headings = [section for section in report.sections if section.heading]
+    top = min((section.level for section in headings), default=1) - 1
+    works = []
+    for reference in report.references:
+        known = know(reference) or Work(reference.title)
+        works.append(known._replace(key=reference.key, paper=reference.paper))
+    parts = [section.heading for section in headings]
+    return Article(
+        report.title,
+        text,
+        (
+            *([Heading(0, report.title)] if report.title else []),
+            *(Heading(section.level - top, section.heading) for section in headings),
+        ),
+        (*parts, *(["References"] if any(each.text for each in report.references) else [])),
+        tuple(works),
+        report,
+    )

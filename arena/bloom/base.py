@@ -1,0 +1,404 @@
+"""What a metric of surveys is, and what the metrics of one pass share.
+
+To add one, add a module to `arena.bloom.metrics`:
+
+    @survey_metric("words", tier="application")
+    def words(pair):
+        '''Length of the generated survey, as a share of the experts'.'''
+        return Finding({"": len(pair.generated.text) / len(pair.human.text)})
+
+Its columns, here ``words``, then are report metrics, too: tasks, runs and rewards know them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import time
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena._internal.files import sha256_json
+from arena.bloom.article import Article
+from arena.errors import DataError, UnknownNameError, clip, did_you_mean
+from arena.llm import Client, Failed, Fields, Session, Template, as_json, ask_many
+from arena.llm.prompts import load_templates
+
+if TYPE_CHECKING:
+    from arena.report import Report
+    from arena.report.metrics import ReportGold
+
+T = TypeVar("T")
+
+Tier = Literal["memory", "comprehension", "application", "analysis", "evaluation", "creation"]
+TIERS = ("memory", "comprehension", "application", "analysis", "evaluation", "creation")
+"""The tiers of Bloom's taxonomy, from recall to creation."""
+
+Need = Literal["judge", "matcher", "embeddings"]
+
+
+class Finding(NamedTuple):
+    """What a metric finds in a pair of surveys.
+
+    Attributes:
+        scores: Column -> score; None if it cannot be computed. The column of the only score has
+            the name ``""``.
+        rows: What made the scores, such as the pairs that match and what has no partner.
+        headers: Headers of `rows`.
+        reason: Why a score is None; a sentence.
+    """
+
+    scores: Mapping[str, float | None]
+    rows: Sequence[tuple[str, ...]] = ()
+    headers: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class SurveyMetric:
+    """A metric; see `survey_metric`."""
+
+    name: str
+    tier: Tier
+    needs: tuple[Need, ...]
+    columns: tuple[str, ...]
+    prompts: Mapping[str, Fields]
+    folder: Path
+    find: Callable[[Pair], Finding]
+
+    def names(self) -> list[str]:
+        """Return the names of its scores, such as ``hirc_f1``."""
+        return [f"{self.name}_{column}".rstrip("_") for column in self.columns]
+
+
+@dataclass(frozen=True)
+class Tools:
+    """How surveys are compared, for all topics.
+
+    Attributes:
+        encoder: Name of the encoder of titles, headings and entities.
+        matcher: Who pairs headings, entities and themes: ``embedding``, one-to-one with the
+            greatest sum of cosines, or ``judge``, as in the paper.
+        threshold: Least cosine of a pair.
+        clusters: Who groups references into themes: ``linkage`` or ``bertopic``, as in the paper.
+        judge: The model; None leaves out what needs one.
+        prompts: Folder with templates that replace the built-in ones.
+        schemas: Send JSON schemas, to which many servers hold a model.
+        official: Count as the released code does.
+    """
+
+    encoder: str = "static"
+    matcher: Literal["embedding", "judge"] = "embedding"
+    threshold: float = 0.7
+    clusters: Literal["linkage", "bertopic"] = "linkage"
+    judge: Client | None = None
+    prompts: str | Path | None = None
+    schemas: bool = False
+    official: bool = False
+
+    def templates(self) -> dict[str, Template]:
+        """Return the prompts of all metrics by name.
+
+        Raises:
+            DataError: A template cannot be used.
+        """
+        found: dict[str, Template] = {}
+        wanted: dict[Path, dict[str, Fields]] = {}
+        for metric in survey_metrics().values():
+            if metric.prompts:
+                wanted.setdefault(metric.folder, {}).update(metric.prompts)
+        for folder, fields in wanted.items():
+            found |= load_templates(fields, folder, self.prompts)
+        return found
+
+    def prompts_sha256(self) -> str:
+        """Return the hash of all prompts."""
+        return sha256_json({name: each.text for name, each in sorted(self.templates().items())})
+
+
+@dataclass
+class Pair:
+    """Two surveys on one topic, and what metrics compute of them once.
+
+    Attributes:
+        human: The survey that experts wrote.
+        generated: The survey that is scored.
+        tools: How to compare them.
+        session: Counts the calls of the judge; None without one.
+    """
+
+    human: Article
+    generated: Article
+    tools: Tools = field(default_factory=Tools)
+    session: Session | None = None
+    _kept: dict[Hashable, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.tools.judge is not None and self.session is None:
+            self.session = Session(self.tools.judge)
+
+    @property
+    def sides(self) -> dict[str, Article]:
+        """Both surveys, under ``human`` and ``generated``."""
+        return {"human": self.human, "generated": self.generated}
+
+    def spent(self) -> dict[str, int]:
+        """Return the number of the judge's ``calls`` so far, and of ``failed`` answers."""
+        notes = self.session.notes() if self.session else {"calls": [], "failed": []}
+        return {"calls": len(notes["calls"]), "failed": len(notes["failed"])}
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what `make` returned for this key."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        found: T = self._kept[key]
+        return found
+
+    def cosines(self, rows: Sequence[str], columns: Sequence[str]) -> NDArray[np.float64]:
+        """Return the cosines of texts, shape (len(rows), len(columns)); 0 for a blank text."""
+        from arena.mindmap import unit_vectors  # keeps the vectors of labels
+
+        shape, ours, theirs = (len(rows), len(columns)), _named(rows), _named(columns)
+        found = np.zeros(shape)
+        if ours and theirs:
+            vectors = unit_vectors(
+                [rows[i] for i in ours] + [columns[i] for i in theirs], self.tools.encoder
+            )
+            found[np.ix_(ours, theirs)] = vectors[: len(ours)] @ vectors[len(ours) :].T
+        return found
+
+    def match(
+        self, human: Sequence[str], generated: Sequence[str], prompt: str
+    ) -> list[tuple[int, int]]:
+        """Return the pairs of items that mean the same, as places, in order; each item once.
+
+        By the judge if `Tools.matcher` says so, else one-to-one with the greatest sum of cosines,
+        each at least `Tools.threshold`.
+
+        Args:
+            human: Items of the experts' survey.
+            generated: Items of the generated survey.
+            prompt: Name of the judge's template, with the fields ``human`` and ``generated``.
+
+        Raises:
+            JudgeFailedError: The judge has no readable answer.
+        """
+        if self.tools.matcher == "judge":
+            return self.match_by_judge(human, generated, prompt)
+        from scipy.optimize import linear_sum_assignment
+
+        cosines = self.cosines(human, generated)
+        # Sums of cosines below the threshold must not pay.
+        gains = np.where(cosines >= self.tools.threshold, cosines, 0.0)
+        rows, columns = linear_sum_assignment(gains, maximize=True)
+        places = zip(rows.tolist(), columns.tolist(), strict=True)
+        return [(i, j) for i, j in places if gains[i, j] > 0]
+
+    def match_by_judge(
+        self, human: Sequence[str], generated: Sequence[str], prompt: str
+    ) -> list[tuple[int, int]]:
+        """Return the pairs of items that the judge calls equal, as places; each item once.
+
+        The first pair of an item counts, so that no count can exceed the number of items.
+        Arguments and errors are those of `match`.
+        """
+        unique: list[tuple[int, int]] = []
+        for i, j in self.judged_pairs(human, generated, prompt):
+            if all(i != row and j != column for row, column in unique):
+                unique.append((i, j))
+        return unique
+
+    def judged_pairs(
+        self, human: Sequence[str], generated: Sequence[str], prompt: str
+    ) -> list[tuple[int, int]]:
+        """Return all pairs that the judge names, repeated ones too, without unknown texts.
+
+        Arguments and errors are those of `match`.
+        """
+        if not human or not generated:
+            return []
+        sides = ("human", human), ("generated", generated)
+        values = {name: json.dumps(list(texts), ensure_ascii=False) for name, texts in sides}
+        (answer,) = self.ask(prompt, [values], _read_pairs)
+        if isinstance(answer, Failed):
+            raise JudgeFailedError(f"the judge named no pairs: {answer.reason}")
+        ours, theirs = ({_plain(text): i for i, text in enumerate(texts)} for _, texts in sides)
+        known = ((ours.get(_plain(a)), theirs.get(_plain(b))) for a, b in answer)
+        return [(i, j) for i, j in known if i is not None and j is not None]
+
+    def ask(
+        self, prompt: str, many: Sequence[Mapping[str, str]], read: Callable[[str], T]
+    ) -> list[T | Failed]:
+        """Ask the judge side by side; answers and failures in the order of the requests.
+
+        Args:
+            prompt: Name of the template.
+            many: Values of its fields for each request.
+            read: Reads an answer; raises ParseError if it cannot.
+
+        Raises:
+            DataError: There is no judge.
+            LLMError: The judge could not be asked.
+        """
+        if self.session is None:
+            raise DataError("this metric needs a judge: name a model.")
+        template = self.once("templates", self.tools.templates)[prompt]
+        return ask_many(self.session, [template.messages(**values) for values in many], read)
+
+
+def _read_pairs(text: str) -> list[tuple[str, str]]:
+    """Return what stands under ``expert...`` and ``llm...`` in each object of a JSON answer."""
+    found, waiting = [], [as_json(text)]
+    while waiting:
+        value = waiting.pop(0)
+        if isinstance(value, dict):
+            pair = [
+                next((v for k, v in value.items() if k.startswith(side) and type(v) is str), None)
+                for side in ("expert", "llm")
+            ]
+            if pair[0] is not None and pair[1] is not None:
+                found.append((pair[0], pair[1]))
+        if isinstance(value, dict | list):
+            waiting += value.values() if isinstance(value, dict) else value
+    return found
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _named(texts: Sequence[str]) -> list[int]:
+    return [place for place, text in enumerate(texts) if text.strip()]
+
+
+class JudgeFailedError(DataError):
+    """The judge gave no readable answer, so that a score is missing."""
+
+
+class Column:
+    """One score of a metric of surveys, as a metric of reports."""
+
+    def __init__(self, metric: SurveyMetric, column: str) -> None:
+        self.metric, self.column = metric, column
+        self.__name__ = f"{metric.name}_{column}".rstrip("_")
+        self.__module__, self.__qualname__ = metric.find.__module__, self.__name__
+        needs = f"needs {', '.join(metric.needs)}" if metric.needs else "needs no model"
+        first = (metric.find.__doc__ or "").strip().split("\n")[0]
+        self.__doc__ = f"{metric.tier.capitalize()}, {needs}: {first}"
+
+    def __call__(self, report: Report, gold: ReportGold) -> float | None:
+        """Score a report beside the survey's own article; None if the survey has none.
+
+        Raises:
+            DataError: The metric needs a judge.
+        """
+        if "judge" in self.metric.needs:
+            raise DataError(
+                f"{self.__name__!r} needs a judge: score the written reports with "
+                "`arena evaluate bloom-eval`."
+            )
+        pair = gold.pair(report) if gold.pair else None
+        if pair is None:
+            return None
+        return pair.once(self.metric.name, lambda: self.metric.find(pair)).scores[self.column]
+
+
+def survey_metric(
+    name: str,
+    tier: Tier,
+    needs: Iterable[Need] = (),
+    columns: Sequence[str] = ("",),
+    prompts: Mapping[str, Fields] | None = None,
+) -> Callable[[Callable[[Pair], Finding]], Callable[[Pair], Finding]]:
+    """Return a decorator that registers a function as a metric of surveys.
+
+    Args:
+        name: Name of the metric; a score is called ``NAME_COLUMN``, or ``NAME`` for the column
+            ``""``.
+        tier: Tier of Bloom's taxonomy.
+        needs: ``judge``: without one it has no score; ``matcher``: embeddings or a judge;
+            ``embeddings``.
+        columns: Columns of its scores. The mean of a tier counts ``""``, ``f1`` and ``ds``.
+        prompts: Its templates: files ``NAME.txt`` in the folder ``prompts`` beside the module.
+
+    Raises:
+        DataError: Another metric has this name.
+    """
+    from arena.report.metrics import REPORT_METRICS
+
+    def register(find: Callable[[Pair], Finding]) -> Callable[[Pair], Finding]:
+        folder = Path(inspect.getfile(find)).parent / "prompts"
+        metric = SurveyMetric(
+            name, tier, tuple(needs), tuple(columns), dict(prompts or {}), folder, find
+        )
+        for column in columns:
+            made = Column(metric, column)
+            REPORT_METRICS.register(made.__name__)(made)
+        return find
+
+    return register
+
+
+def survey_metrics() -> dict[str, SurveyMetric]:
+    """Return the metrics of surveys by name, tier by tier."""
+    from arena.report.metrics import REPORT_METRICS
+
+    known = (REPORT_METRICS.get(name) for name in REPORT_METRICS.names())
+    metrics = {each.metric.name: each.metric for each in known if isinstance(each, Column)}
+    return dict(sorted(metrics.items(), key=lambda item: TIERS.index(item[1].tier)))
+
+
+def compare(pair: Pair, names: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
+    """Score a pair of surveys; metrics share extraction, embeddings and answers.
+
+    Args:
+        pair: The surveys.
+        names: Names of metrics; by default all.
+
+    Returns:
+        Metric -> ``finding``, ``seconds``, and the judge's ``calls`` and ``failed`` answers. A
+        metric that needs a judge where there is none has scores of None, and a reason.
+
+    Raises:
+        UnknownNameError: There is no such metric.
+        LLMError: The judge could not be asked.
+    """
+    known = survey_metrics()
+    rows = {}
+    for name in known if names is None else names:
+        if name not in known:
+            raise UnknownNameError(f"no metric named {clip(name)}.{did_you_mean(name, known)}")
+        metric, before, start = known[name], pair.spent(), time.perf_counter()
+        try:
+            if "judge" in metric.needs and pair.session is None:
+                raise JudgeFailedError("it needs a judge.")
+            finding = metric.find(pair)
+        except JudgeFailedError as error:
+            finding = Finding(dict.fromkeys(metric.columns), reason=str(error))
+        seconds = time.perf_counter() - start
+        spent = {key: count - before[key] for key, count in pair.spent().items()}
+        rows[name] = {"finding": finding, "seconds": seconds, **spent}
+    return rows
+
+
+def ratios(matched: int, human: int, generated: int) -> dict[str, float | None]:
+    """Return ``f1``, ``precision`` and ``recall`` of items that match one-to-one.
+
+    None if the experts' survey has no item; 0 if the generated one has none.
+
+    >>> ratios(1, 2, 4)
+    {'f1': 0.3333333333333333, 'precision': 0.25, 'recall': 0.5}
+    """
+    if not human:
+        return dict.fromkeys(("f1", "precision", "recall"))
+    precision = matched / generated if generated else 0.0
+    return {
+        "f1": 2 * matched / (human + generated),
+        "precision": precision,
+        "recall": matched / human,
+    }

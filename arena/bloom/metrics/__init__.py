@@ -1,0 +1,1 @@
+"""The metrics of Bloom-Eval, one a module."""

@@ -1,0 +1,51 @@
+"""What metrics of surveys share: matching, answers, reasons."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.bloom import Article, Heading, Pair, Tools, compare, survey_metrics
+from arena.bloom.base import ratios
+from arena.errors import UnknownNameError
+from arena.report import Report
+
+
+def survey(*outline: tuple[int, str]) -> Article:
+    return Article("T", "", tuple(Heading(*each) for each in outline), (), (), Report("T"))
+
+
+PAIR = (
+    survey((0, "T"), (1, "Graphs"), (2, "Paths"), (1, "Trees")),
+    survey((0, "T"), (1, "Graphs"), (1, "Trees")),
+)
+
+
+def test_shape_consistency() -> None:
+    # 3 levels and 3 headings beside 2 and 2: sqrt(2/3 * 2/3)
+    rows = compare(Pair(*PAIR), ["scons"])
+    assert rows["scons"]["finding"].scores == {"": pytest.approx(2 / 3)}
+    assert rows["scons"]["calls"] == 0 and rows["scons"]["seconds"] >= 0
+
+
+def test_embeddings_match_one_to_one() -> None:
+    pair = Pair(*PAIR, Tools(threshold=0.9))
+    assert pair.match(["Graphs", "Trees", ""], ["Trees", "trees", "Soup"], "x") == [(1, 0)]
+
+
+def test_the_same_survey_twice_is_the_same() -> None:
+    assert compare(Pair(PAIR[0], PAIR[0]), ["scons"])["scons"]["finding"].scores == {"": 1.0}
+
+
+def test_an_unknown_metric() -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean 'scons'"):
+        compare(Pair(*PAIR), ["scon"])
+
+
+def test_ratios_have_no_value_without_gold() -> None:
+    assert ratios(0, 0, 3) == {"f1": None, "precision": None, "recall": None}
+    assert ratios(0, 3, 0) == {"f1": 0.0, "precision": 0.0, "recall": 0.0}
+
+
+def test_every_metric_has_a_tier_and_says_what_it_needs() -> None:
+    for metric in survey_metrics().values():
+        assert metric.find.__doc__
