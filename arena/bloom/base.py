@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena._internal.files import sha256_json
+from arena._internal.options import whole
 from arena.bloom.article import Article
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.llm import Client, Failed, Fields, Session, Template, as_json, ask_many
@@ -89,6 +90,8 @@ class Tools:
         judge: The model; None leaves out what needs one.
         prompts: Folder with templates that replace the built-in ones.
         schemas: Send JSON schemas, to which many servers hold a model.
+        longest: Characters of each survey that a judge of both whole texts reads, for models with
+            a short context; None for all, as in the paper.
         official: Count as the released code does.
     """
 
@@ -99,7 +102,12 @@ class Tools:
     judge: Client | None = None
     prompts: str | Path | None = None
     schemas: bool = False
+    longest: int | None = None
     official: bool = False
+
+    def __post_init__(self) -> None:
+        if self.longest is not None:
+            whole("longest", self.longest, 1)
 
     def templates(self) -> dict[str, Template]:
         """Return the prompts of all metrics by name.
@@ -232,7 +240,11 @@ class Pair:
         return [(i, j) for i, j in known if i is not None and j is not None]
 
     def ask(
-        self, prompt: str, many: Sequence[Mapping[str, str]], read: Callable[[str], T]
+        self,
+        prompt: str,
+        many: Sequence[Mapping[str, str]],
+        read: Callable[[str], T],
+        schema: Mapping[str, Any] | None = None,
     ) -> list[T | Failed]:
         """Ask the judge side by side; answers and failures in the order of the requests.
 
@@ -240,6 +252,7 @@ class Pair:
             prompt: Name of the template.
             many: Values of its fields for each request.
             read: Reads an answer; raises ParseError if it cannot.
+            schema: JSON schema of an answer, sent if `Tools.schemas`.
 
         Raises:
             DataError: There is no judge.
@@ -248,7 +261,12 @@ class Pair:
         if self.session is None:
             raise DataError("this metric needs a judge: name a model.")
         template = self.once("templates", self.tools.templates)[prompt]
-        return ask_many(self.session, [template.messages(**values) for values in many], read)
+        options: dict[str, Any] = {}
+        if schema is not None and self.tools.schemas:
+            named = {"name": prompt, "strict": True, "schema": schema}
+            options["response_format"] = {"type": "json_schema", "json_schema": named}
+        requests = [template.messages(**values) for values in many]
+        return ask_many(self.session, requests, read, **options)
 
 
 def _read_pairs(text: str) -> list[tuple[str, str]]:
