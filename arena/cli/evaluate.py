@@ -51,16 +51,9 @@ def _command(suite: Suite) -> Any:
         if json:
             print_json(result.to_json())
             return
-        rows_of = result.surveys.values()  # a metric that nothing has needs no column
-        names = [name for name in result.mean if any(row[name] is not None for row in rows_of)]
-        rows = [
-            (survey, *(row[name] for name in names), printable(row.get("reason", ""), 60))
-            for survey, row in result.surveys.items()
-        ]
-        rows.append(("mean", *(result.mean[name] for name in names), ""))
-        if result.micro:
-            rows.append(("micro", *(result.micro.get(name) for name in names), ""))
-        print_table(rows, ["survey", *names, ""])
+        headers, rows = result.table()
+        shown = [[printable(c, 60) if isinstance(c, str) else c for c in row] for row in rows]
+        print_table(shown, headers)
         for sentence in result.problems:
             print(printable(sentence, 400))
         if result.missing:
