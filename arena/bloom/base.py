@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena._internal.files import sha256_json
+from arena._internal.options import whole
 from arena.bloom.article import Article
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.llm import Client, Failed, Fields, Session, Template, as_json, ask_many
@@ -93,6 +94,8 @@ class Tools:
         schemas: Send JSON schemas, to which many servers hold a model.
         most: Statements of a survey whose citations are judged at most, evenly spread over it;
             None for all.
+        longest: Characters of each survey that a judge of both whole texts reads, for models with
+            a short context; None for all, as in the paper.
         official: Count as the released code does.
     """
 
@@ -104,7 +107,14 @@ class Tools:
     prompts: str | Path | None = None
     schemas: bool = False
     most: int | None = None
+    longest: int | None = None
     official: bool = False
+
+    def __post_init__(self) -> None:
+        if self.longest is not None:
+            whole("longest", self.longest, 1)
+        if self.most is not None:
+            whole("most", self.most, 1)
 
     def templates(self) -> dict[str, Template]:
         """Return the prompts of all metrics by name.
