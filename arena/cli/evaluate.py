@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import functools
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from arena.cli.app import add_command, add_group, print_json, print_table, printable
+from arena.cli.app import add_command, add_group, print_json, print_table, printable, resumable
 
 if TYPE_CHECKING:
     from arena.suites import Evaluation, Suite
@@ -47,7 +48,9 @@ def _command(suite: Suite) -> Any:
 
     @functools.wraps(evaluate)  # its options are those of the suite
     def command(*, json: bool, **options: Any) -> None:
-        result: Evaluation = evaluate(**options)
+        # Of what a model answers, a second run asks nothing again.
+        with resumable() if options.get("llm_option") else nullcontext():
+            result: Evaluation = evaluate(**options)
         if json:
             print_json(result.to_json())
             return

@@ -157,12 +157,13 @@ def score_surveys(
     clusters: Literal["linkage", "bertopic"] = "linkage",
     prompts: str | None = None,
     schemas: bool = False,
+    most: int | None = None,
     longest: int | None = None,
     corpus: str | None = None,
     labels: str | None = None,
     page: str | None = None,
 ) -> SurveyEvaluation:
-    """Score generated surveys beside those that experts wrote, on the six tiers of Bloom's taxonomy.
+    """Score generated surveys beside those that experts wrote, on the six tiers of Bloom.
 
     A topic without a readable survey on both sides has no scores and does not count in the means.
 
@@ -180,6 +181,7 @@ def score_surveys(
         clusters: Who groups references into themes; bertopic is the paper's.
         prompts (DIR): Templates that replace the built-in ones.
         schemas: Send JSON schemas, to which many servers hold a model.
+        most: Statements of each survey whose citations are judged (default: all).
         longest: Characters of each survey that a judge of whole texts reads (default: all).
         corpus (DIR): Corpus that knows the papers that reports cite, and their abstracts.
         labels (FILE): People's scores, {"TOPIC": {"COLUMN": number}}, to say how far metrics agree.
@@ -197,40 +199,52 @@ def score_surveys(
         raise DataError("--matcher judge: name a model with --llm-option model=NAME.")
     tools = Tools(
         encoder=encoder, matcher=matcher, threshold=number("threshold", threshold, 0, 1),
-        clusters=clusters, judge=judge, prompts=prompts, schemas=schemas, longest=longest,
-        official=official,
+        clusters=clusters, judge=judge, prompts=prompts, schemas=schemas, most=most,
+        longest=longest, official=official,
     )  # fmt: skip
     known, know = _in_order(metrics), _library(corpus)
     columns = [name for metric in known.values() for name in metric.names()]
-    sides = {"human": read_surveys(human, know), "generated": read_surveys(generated, know)}
-    wanted = _topics(topics, *({**articles, **faults} for articles, faults in sides.values()))
+    experts = read_surveys(human, "human", (), official, know)
+    every = {**experts[0], **experts[1]}
+    for topic in topics or ():
+        if topic not in every:
+            raise DataError(f"experts wrote nothing on {clip(topic)}.{did_you_mean(topic, every)}")
+    wanted = [*(topics or every)]
+    sides = {
+        "human": experts, "generated": read_surveys(generated, "llm", wanted, official, know)
+    }  # fmt: skip
+    for articles, unread in sides.values():
+        if not articles.keys() & {*wanted}:
+            raise DataError(f"nothing to compare: {unread[wanted[0]]}")
     people = _people(labels, wanted, columns) if labels else {}
     rows: dict[str, dict[str, Any]] = {}
     details: dict[str, dict[str, dict[str, Any]]] = {}
     totals = []
     for topic in progress(wanted, desc="compare", unit="topic"):
         faults = [
-            f"{side}: {unread.get(topic, 'no survey.')}"
+            f"{side}: {unread[topic]}"
             for side, (articles, unread) in sides.items()
             if topic not in articles
         ]
         if faults:
             found = {name: _without(metric, " ".join(faults)) for name, metric in known.items()}
         else:
-            pair = Pair(*(articles[topic] for articles, _ in sides.values()), tools)
+            pair = Pair(sides["human"][0][topic], sides["generated"][0][topic], tools)
             found = compare(pair, known)
             if pair.session is not None:
                 totals.append(pair.session.meter.totals())
         rows[topic], details[topic] = {}, {}
         for name, row in found.items():
             scores, made, headers, reason = row.pop("finding")
-            rows[topic] |= dict(zip(known[name].names(), (scores[c] for c in known[name].columns)))
+            for column in known[name].columns:
+                rows[topic][f"{name}_{column}".rstrip("_")] = scores[column]
             made = [list(cells) for cells in made]
             details[topic][name] = {"reason": reason, **row, "headers": [*headers], "rows": made}
     settings: dict[str, Any] = {
         "human": folder_sha256(human), "generated": folder_sha256(generated), "official": official,
         "corpus": corpus and sha256_file(Path(corpus) / "manifest.json"), **identity(encoder),
-        "matcher": matcher, "threshold": threshold, "clusters": clusters, "longest": longest,
+        "matcher": matcher, "threshold": threshold, "clusters": clusters, "most": most,
+        "longest": longest,
         "code": code_sha256(rooms=("judging", "suites")),
     }  # fmt: skip
     if judge is not None:
@@ -240,9 +254,8 @@ def score_surveys(
         }  # fmt: skip
     values = {name: _known(row[name] for row in rows.values()) for name in columns}
     mean = {name: statistics.fmean(found) if found else None for name, found in values.items()}
-    articles, unread = sides["generated"]
     result = SurveyEvaluation(
-        mean, rows, [topic for topic in wanted if topic not in {**articles, **unread}],
+        mean, rows, [topic for topic in wanted if topic not in sides["generated"][0]],
         _problems(details), settings,
         tiers=_tiers(known, mean),
         counted={name: len(found) for name, found in values.items()},
@@ -283,20 +296,6 @@ def _library(corpus: str | None) -> Callable[[Reference], Work | None]:
         return Work(held.name.title, abstracts.get(held.name.id, ""), paper=held.name.id)
 
     return know
-
-
-def _topics(
-    asked: Sequence[str] | None, human: Mapping[str, Any], generated: Mapping[str, Any]
-) -> list[str]:
-    """Return the topics to score: by default those of the experts, if any is generated, too."""
-    for name in asked or ():
-        if name not in human:
-            raise DataError(f"no topic {clip(name)} of experts.{did_you_mean(name, human)}")
-    wanted = [*(asked or human)]
-    if not generated.keys() & {*wanted}:
-        shown = f"{clip(next(iter(generated)))} is none" if generated else "that folder has none"
-        raise DataError(f"no topic is in both folders. A topic is {clip(wanted[0])}; {shown}.")
-    return wanted
 
 
 def _without(metric: SurveyMetric, reason: str) -> dict[str, Any]:
@@ -346,8 +345,10 @@ def _people(
     """Return people's scores of topics."""
     form = 'an object such as {"cs_02": {"roq": 0.4}}'
     try:
-        people = json.loads(Path(path).read_bytes())
-        rows = [(topic, name, score) for topic, row in people.items() for name, score in row.items()]
+        people: dict[str, dict[str, float]] = json.loads(Path(path).read_bytes())
+        rows = [
+            (topic, name, score) for topic, row in people.items() for name, score in row.items()
+        ]
     except (ValueError, AttributeError, RecursionError):
         raise DataError(f"{path!r} is no JSON object of scores: write {form}.") from None
     for topic, name, score in rows:
