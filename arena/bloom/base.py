@@ -206,14 +206,7 @@ class Pair:
         """
         if self.tools.matcher == "judge":
             return self.match_by_judge(human, generated, prompt, schema)
-        from scipy.optimize import linear_sum_assignment
-
-        cosines = self.cosines(human, generated)
-        # Sums of cosines below the threshold must not pay.
-        gains = np.where(cosines >= self.tools.threshold, cosines, 0.0)
-        rows, columns = linear_sum_assignment(gains, maximize=True)
-        places = zip(rows.tolist(), columns.tolist(), strict=True)
-        return [(i, j) for i, j in places if gains[i, j] > 0]
+        return one_to_one(self.cosines(human, generated), self.tools.threshold)
 
     def match_by_judge(
         self, human: Sequence[str], generated: Sequence[str], prompt: str, schema: Schema = None
@@ -272,6 +265,22 @@ class Pair:
         form = response_format(prompt, schema) if schema and self.tools.schemas else {}
         messages = [template.messages(**values) for values in many]
         return ask_many(self.session, messages, read, **form)
+
+
+def one_to_one(cosines: NDArray[np.float64], threshold: float) -> list[tuple[int, int]]:
+    """Return the places of the pairs with the greatest sum of cosines, in order.
+
+    Args:
+        cosines: Cosine of each item of the experts' survey, a row, with each of the generated one.
+        threshold: Least cosine of a pair.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    # Sums of cosines below the threshold must not pay.
+    gains = np.where(cosines >= threshold, cosines, 0.0)
+    rows, columns = linear_sum_assignment(gains, maximize=True)
+    places = zip(rows.tolist(), columns.tolist(), strict=True)
+    return [(i, j) for i, j in places if gains[i, j] > 0]
 
 
 def pairs_schema(name: str, expert: str, llm: str) -> dict[str, Any]:

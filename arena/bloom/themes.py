@@ -1,0 +1,133 @@
+"""Themes of a bibliography: clusters of its references."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena._internal.lazy import load, require
+from arena.bloom.article import Work
+from arena.bloom.base import Pair
+
+FEWEST = 5
+"""Fewer references than this are not grouped."""
+
+CUT = 2.0
+"""Ward's distance at which the tree of references is cut; see `docs/bloom-eval.md`."""
+
+Vectors = NDArray[np.float64]
+
+
+class Theme(NamedTuple):
+    """A group of references.
+
+    Attributes:
+        works: Places of its references in the bibliography.
+        label: Its four most typical words.
+        central: Title of the reference nearest to its centre.
+        centre: Mean of their vectors, of length 1 or 0.
+    """
+
+    works: tuple[int, ...]
+    label: str
+    central: str
+    centre: Vectors
+
+
+def themes_of(pair: Pair, side: str) -> list[Theme]:
+    """Return the themes of the references of a side, the largest first; none for fewer than five.
+
+    References are compared by the vectors of "title. abstract". `Tools.clusters` ``linkage``
+    merges them by Ward's linkage up to `CUT`; ``bertopic`` is BERTopic, as in the paper, given
+    the same vectors, which leaves references out that fit no theme. References without title and
+    abstract are left out.
+
+    Args:
+        pair: The surveys.
+        side: ``human`` or ``generated``.
+
+    Raises:
+        DataError: A package for ``bertopic`` is not installed.
+    """
+    return pair.once(("themes", side), lambda: _themes(pair, pair.sides[side].works))
+
+
+def _themes(pair: Pair, works: tuple[Work, ...]) -> list[Theme]:
+    from arena.mindmap import unit_vectors
+
+    texts = {i: f"{work.title}. {work.abstract}".strip(" .") for i, work in enumerate(works)}
+    places = [i for i, text in texts.items() if text]
+    if len(places) < FEWEST:
+        return []
+    documents = [texts[i] for i in places]
+    vectors = unit_vectors(documents, pair.tools.encoder)
+    group = _by_bertopic if pair.tools.clusters == "bertopic" else _by_linkage
+    members: dict[int, list[int]] = {}
+    for i, label in enumerate(group(documents, vectors)):
+        if label >= 0:  # -1 is BERTopic's for no theme
+            members.setdefault(label, []).append(i)
+    groups = sorted(members.values(), key=lambda each: (-len(each), each))
+    themes = []
+    for each, words in zip(groups, _labels(documents, groups), strict=True):
+        centre = vectors[each].mean(axis=0)
+        centre /= np.linalg.norm(centre) or 1.0
+        nearest = each[int(np.argmax(vectors[each] @ centre))]
+        central = works[places[nearest]].title
+        themes.append(Theme(tuple(places[i] for i in each), words, central, centre))
+    return themes
+
+
+def _by_linkage(documents: list[str], vectors: Vectors) -> list[int]:
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    labels: list[int] = fcluster(linkage(vectors, "ward"), CUT, "distance").tolist()
+    return labels
+
+
+def _by_bertopic(documents: list[str], vectors: Vectors) -> list[int]:
+    require("clusters='bertopic'", "bertopic", "umap", "hdbscan")
+    few = len(documents) < 40  # below this its own settings fail
+    reduce = load("umap").UMAP(
+        n_neighbors=min(15, len(documents) - 1),
+        n_components=5,
+        min_dist=0.0,
+        metric="cosine",
+        init="random" if few else "spectral",
+        random_state=0,  # of one thread, then
+        n_jobs=1,
+    )
+    least = max(2, len(documents) // 4) if few else 10
+    model = load("bertopic").BERTopic(umap_model=reduce, min_topic_size=least)
+    labels, _ = model.fit_transform(documents, vectors)
+    return [int(label) for label in labels]
+
+
+def _labels(documents: list[str], groups: list[list[int]]) -> list[str]:
+    """Return the words of each group with the greatest c-TF-IDF: tf x log(1 + words / frequency).
+
+    Grootendorst, 2022, equation 2; "words" is the mean number of words of a group.
+    """
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    counts = [
+        Counter(
+            word
+            for i in group
+            for word in re.findall(r"[^\W\d_]{3,}", documents[i].lower())
+            if word not in ENGLISH_STOP_WORDS
+        )
+        for group in groups
+    ]
+    everywhere = sum(counts, Counter())
+    mean = everywhere.total() / max(1, len(groups))
+    return [
+        ", ".join(
+            sorted(count, key=lambda w: (-count[w] * math.log(1 + mean / everywhere[w]), w))[:4]
+        )
+        for count in counts
+    ]
