@@ -242,7 +242,14 @@ def _text(value: object) -> str:
 
 def _works(records: Sequence[Mapping[str, Any]], keys: Mapping[int, str]) -> tuple[Work, ...]:
     return tuple(
-        Work(record["title"], record["abstract"], record["citations"], keys.get(place, ""))
+        Work(
+            record["title"],
+            record["abstract"],
+            record["citations"],
+            keys.get(place, ""),
+            authors=tuple(record["authors"]),
+            year=year_of(record["date"]),
+        )
         for place, record in enumerate(records)
     )
 
