@@ -285,6 +285,7 @@ class Column:
 
     def __init__(self, metric: SurveyMetric, column: str) -> None:
         self.metric, self.column = metric, column
+        self.__wrapped__ = metric.find  # whose code shapes the score
         self.__name__ = f"{metric.name}_{column}".rstrip("_")
         self.__module__, self.__qualname__ = metric.find.__module__, self.__name__
         needs = f"needs {', '.join(metric.needs)}" if metric.needs else "needs no model"
@@ -297,15 +298,19 @@ class Column:
         Raises:
             DataError: The metric needs a judge.
         """
+        self.refuse_judge()
+        pair = gold.pair(report) if gold.pair else None
+        if pair is None:
+            return None
+        return pair.once(self.metric.name, lambda: self.metric.find(pair)).scores[self.column]
+
+    def refuse_judge(self) -> None:
+        """Raise DataError if the metric needs a judge."""
         if "judge" in self.metric.needs:
             raise DataError(
                 f"{self.__name__!r} needs a judge: score the written reports with "
                 "`arena evaluate bloom-eval`."
             )
-        pair = gold.pair(report) if gold.pair else None
-        if pair is None:
-            return None
-        return pair.once(self.metric.name, lambda: self.metric.find(pair)).scores[self.column]
 
 
 def survey_metric(
