@@ -91,7 +91,7 @@ class Tools:
         prompts: Folder with templates that replace the built-in ones.
         schemas: Send JSON schemas, to which many servers hold a model.
         longest: Characters of each survey that a judge of both whole texts reads, for models with
-            a short context; None for all, as in the paper.
+            a short context, at least 500; None for all, as in the paper.
         official: Count as the released code does.
     """
 
@@ -107,7 +107,7 @@ class Tools:
 
     def __post_init__(self) -> None:
         if self.longest is not None:
-            whole("longest", self.longest, 1)
+            whole("longest", self.longest, 500)
 
     def templates(self) -> dict[str, Template]:
         """Return the prompts of all metrics by name.
