@@ -26,12 +26,13 @@ from arena.agents import Known
 from arena.encoders import make_encoder
 from arena.mindmap import MindMap, read_mind_map
 from arena.report import Report, ReportSection, read_report
+from arena.report.recognised import find_citations
 from arena.text.identifiers import title_key
 from baselines.clustering import cluster
 from baselines.organizer import arrange, likeness, paper_vectors
 from baselines.random import random_tree
 from benchmarks.report import table
-from corpus_builder.sources.bloom_eval import find_citations, write_article
+from corpus_builder.sources.bloom_eval import write_article
 
 _SAMPLES, _PAPERS = 6, 50
 _LEAST_PAPERS, _LEAST_SECTIONS, _SHARE = 38, 6, 0.6

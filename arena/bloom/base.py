@@ -29,6 +29,7 @@ from arena.bloom.article import Article
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.llm import Client, Failed, Fields, Session, Template, as_json, ask_many
 from arena.llm.prompts import load_templates
+from arena.llm.schemas import TEXT, object_schema, response_format
 
 if TYPE_CHECKING:
     from arena.report import Report
@@ -41,6 +42,7 @@ TIERS = ("memory", "comprehension", "application", "analysis", "evaluation", "cr
 """The tiers of Bloom's taxonomy, from recall to creation."""
 
 Need = Literal["judge", "matcher", "embeddings"]
+Schema = Mapping[str, Any] | None
 
 
 class Finding(NamedTuple):
@@ -90,6 +92,8 @@ class Tools:
         judge: The model; None leaves out what needs one.
         prompts: Folder with templates that replace the built-in ones.
         schemas: Send JSON schemas, to which many servers hold a model.
+        most: Statements of a survey whose citations are judged at most, evenly spread over it;
+            None for all.
         longest: Characters of each survey that a judge of both whole texts reads, for models with
             a short context, at least 500; None for all, as in the paper.
         official: Count as the released code does.
@@ -102,12 +106,15 @@ class Tools:
     judge: Client | None = None
     prompts: str | Path | None = None
     schemas: bool = False
+    most: int | None = None
     longest: int | None = None
     official: bool = False
 
     def __post_init__(self) -> None:
         if self.longest is not None:
             whole("longest", self.longest, 500)
+        if self.most is not None:
+            whole("most", self.most, 1)
 
     def templates(self) -> dict[str, Template]:
         """Return the prompts of all metrics by name.
@@ -181,7 +188,7 @@ class Pair:
         return found
 
     def match(
-        self, human: Sequence[str], generated: Sequence[str], prompt: str
+        self, human: Sequence[str], generated: Sequence[str], prompt: str, schema: Schema = None
     ) -> list[tuple[int, int]]:
         """Return the pairs of items that mean the same, as places, in order; each item once.
 
@@ -192,12 +199,13 @@ class Pair:
             human: Items of the experts' survey.
             generated: Items of the generated survey.
             prompt: Name of the judge's template, with the fields ``human`` and ``generated``.
+            schema: JSON schema of its answer, such as `pairs_schema`.
 
         Raises:
             JudgeFailedError: The judge has no readable answer.
         """
         if self.tools.matcher == "judge":
-            return self.match_by_judge(human, generated, prompt)
+            return self.match_by_judge(human, generated, prompt, schema)
         from scipy.optimize import linear_sum_assignment
 
         cosines = self.cosines(human, generated)
@@ -208,7 +216,7 @@ class Pair:
         return [(i, j) for i, j in places if gains[i, j] > 0]
 
     def match_by_judge(
-        self, human: Sequence[str], generated: Sequence[str], prompt: str
+        self, human: Sequence[str], generated: Sequence[str], prompt: str, schema: Schema = None
     ) -> list[tuple[int, int]]:
         """Return the pairs of items that the judge calls equal, as places; each item once.
 
@@ -216,13 +224,13 @@ class Pair:
         Arguments and errors are those of `match`.
         """
         unique: list[tuple[int, int]] = []
-        for i, j in self.judged_pairs(human, generated, prompt):
+        for i, j in self.judged_pairs(human, generated, prompt, schema):
             if all(i != row and j != column for row, column in unique):
                 unique.append((i, j))
         return unique
 
     def judged_pairs(
-        self, human: Sequence[str], generated: Sequence[str], prompt: str
+        self, human: Sequence[str], generated: Sequence[str], prompt: str, schema: Schema = None
     ) -> list[tuple[int, int]]:
         """Return all pairs that the judge names, repeated ones too, without unknown texts.
 
@@ -232,7 +240,7 @@ class Pair:
             return []
         sides = ("human", human), ("generated", generated)
         values = {name: json.dumps(list(texts), ensure_ascii=False) for name, texts in sides}
-        (answer,) = self.ask(prompt, [values], _read_pairs)
+        (answer,) = self.ask(prompt, [values], _read_pairs, schema)
         if isinstance(answer, Failed):
             raise JudgeFailedError(f"the judge named no pairs: {answer.reason}")
         ours, theirs = ({_plain(text): i for i, text in enumerate(texts)} for _, texts in sides)
@@ -244,7 +252,7 @@ class Pair:
         prompt: str,
         many: Sequence[Mapping[str, str]],
         read: Callable[[str], T],
-        schema: Mapping[str, Any] | None = None,
+        schema: Schema = None,
     ) -> list[T | Failed]:
         """Ask the judge side by side; answers and failures in the order of the requests.
 
@@ -252,7 +260,7 @@ class Pair:
             prompt: Name of the template.
             many: Values of its fields for each request.
             read: Reads an answer; raises ParseError if it cannot.
-            schema: JSON schema of an answer, sent if `Tools.schemas`.
+            schema: JSON schema of an answer, such as `object_schema`; sent if `Tools.schemas`.
 
         Raises:
             DataError: There is no judge.
@@ -261,12 +269,15 @@ class Pair:
         if self.session is None:
             raise DataError("this metric needs a judge: name a model.")
         template = self.once("templates", self.tools.templates)[prompt]
-        options: dict[str, Any] = {}
-        if schema is not None and self.tools.schemas:
-            named = {"name": prompt, "strict": True, "schema": schema}
-            options["response_format"] = {"type": "json_schema", "json_schema": named}
-        requests = [template.messages(**values) for values in many]
-        return ask_many(self.session, requests, read, **options)
+        form = response_format(prompt, schema) if schema and self.tools.schemas else {}
+        messages = [template.messages(**values) for values in many]
+        return ask_many(self.session, messages, read, **form)
+
+
+def pairs_schema(name: str, expert: str, llm: str) -> dict[str, Any]:
+    """Return the JSON schema of a list `name` of pairs of texts under `expert` and `llm`."""
+    pair = object_schema(**{expert: TEXT, llm: TEXT})
+    return object_schema(**{name: {"type": "array", "items": pair}})
 
 
 def _read_pairs(text: str) -> list[tuple[str, str]]:

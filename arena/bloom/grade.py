@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from arena.bloom.article import Article
 from arena.bloom.base import Finding, JudgeFailedError, Pair
 from arena.llm import Failed, Fields, ParseError, as_json, tagged
+from arena.llm.schemas import TEXT, object_schema
 
 COLUMNS = ("", "order")
 PROMPTS = {
@@ -200,18 +201,17 @@ def _number(row: dict[str, Any], key: str, most: float = 1e9) -> float:
     raise ParseError(f"{key} must be a number from 0 to {most:g}.")
 
 
-def _schema(key: str, items: dict[str, Any], least: int, most: int) -> dict[str, Any]:
-    fixed = {"type": "object", "additionalProperties": False}
-    item = fixed | {"properties": items, "required": list(items)}
-    rows = {"type": "array", "items": item, "minItems": least, "maxItems": most}
-    return fixed | {"properties": {key: rows}, "required": [key]}
+def _schema(key: str, least: int, most: int, **properties: Any) -> dict[str, Any]:
+    items = object_schema(**properties)
+    rows = {"type": "array", "items": items, "minItems": least, "maxItems": most}
+    return object_schema(**{key: rows})
 
 
-_TEXT, _NUMBER = {"type": "string"}, {"type": "number"}
-_CRITERIA = _schema("criteria", {"criterion": _TEXT, "explanation": _TEXT, "weight": _NUMBER}, 1, 6)
+_NUMBER = {"type": "number"}
+_CRITERIA = _schema("criteria", 1, 6, criterion=TEXT, explanation=TEXT, weight=_NUMBER)
 
 
 def _scores(key: str, names: list[str]) -> dict[str, Any]:
-    name = _TEXT | {"enum": names}
-    items = {"analysis": _TEXT, "article_1_score": _NUMBER, "article_2_score": _NUMBER}
-    return _schema(key, {"criterion": name} | items, len(names), len(names))
+    two = {"article_1_score": _NUMBER, "article_2_score": _NUMBER}
+    count = len(names)
+    return _schema(key, count, count, criterion=TEXT | {"enum": names}, analysis=TEXT, **two)

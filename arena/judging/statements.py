@@ -24,6 +24,7 @@ from arena.judging.passages import LONGEST, Passage, best_passage
 from arena.judging.verdicts import Claim, judge_cited, judge_uncited
 from arena.llm import Client, Fields, Session, ask_many
 from arena.llm.prompts import load_templates
+from arena.llm.schemas import TEXT, object_schema, response_format
 from arena.papers import MAX_QUERY
 from arena.report import Report
 
@@ -42,21 +43,15 @@ HITS = 5
 """Papers that a search for a statement shows to a voter."""
 
 
-def _object(**properties: Any) -> dict[str, Any]:
-    required = {"required": list(properties), "additionalProperties": False}
-    return {"type": "object", "properties": properties, **required}
-
-
 def _list(**properties: Any) -> dict[str, Any]:
-    return _object(statements={"type": "array", "items": _object(**properties)})
+    return object_schema(statements={"type": "array", "items": object_schema(**properties)})
 
 
-_TEXT = {"type": "string"}
 _SCHEMAS = {
-    "cited": _list(statement=_TEXT, url=_TEXT),
-    "claims": _list(statement=_TEXT),
-    "verdict": _object(reason=_TEXT, match={"type": "boolean"}),
-    "vote": _object(reason=_TEXT, decision=_TEXT | {"enum": ["true", "false", "unsure"]}),
+    "cited": _list(statement=TEXT, url=TEXT),
+    "claims": _list(statement=TEXT),
+    "verdict": object_schema(reason=TEXT, match={"type": "boolean"}),
+    "vote": object_schema(reason=TEXT, decision=TEXT | {"enum": ["true", "false", "unsure"]}),
 }
 
 
@@ -149,8 +144,7 @@ def judge_reports(
     session, asked = Session(client), {each.model: Session(each) for each in voters or [client]}
     form: dict[str, dict[str, Any]] = {name: {} for name in _SCHEMAS}
     for name, schema in _SCHEMAS.items() if schemas else ():
-        named = {"name": name, "strict": True, "schema": schema}
-        form[name]["response_format"] = {"type": "json_schema", "json_schema": named}
+        form[name] = response_format(name, schema)
     problems: Problems = defaultdict(list)
 
     read = {name: report or Report("") for name, report in reports.items()}

@@ -73,7 +73,7 @@ def read_report(source: str | bytes | Path, styles: Collection[str] | None = Non
             marks = find_marks(block.inline, bibliography, chosen, used)
             for reference in (each for mark in marks for each in mark.references):
                 references.setdefault(reference.key, reference)
-            _add_statements(statements, block.inline, marks, section)
+            add_statements(statements, block.inline, marks, section)
     found = tuple(references.values())
     return Report(title, tuple(sections), tuple(statements), found, tuple(sorted(used)))
 
@@ -154,7 +154,7 @@ def find_marks(
     return marks
 
 
-def _add_statements(
+def add_statements(
     statements: list[Statement], inline: Inline, marks: Sequence[Mark], section: int
 ) -> None:
     """Add the sentences of a paragraph; marks without words belong to the sentence before."""

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import csv
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from arena.errors import DataError
-from arena.report import Reference
-from arena.report.bibliography import read_bibliography
 from arena.report.listing import cite
-from arena.report.markdown import MATH, TextBlock
-from arena.report.marks import HIDDEN, Inline, Mark
-from arena.report.reading import as_cited, find_marks
-from arena.text.identifiers import arxiv_key, doi_key, normal_title
+from arena.report.recognised import Citations, find_citations, year_of
+from arena.text.identifiers import arxiv_key, doi_key
 from corpus_builder.sources.base import SOURCES
 from corpus_builder.sources.matching import PaperQuery
 from corpus_builder.sources.published import (
@@ -30,7 +25,6 @@ from corpus_builder.sources.published import (
 
 _WHAT = "Bloom-Eval"
 _TABLE = "experimental_topics.csv"
-_STYLES = ("numbers", "author-year")
 _FILES = "TOPIC/human/{expert_article,outline,reference}.json"
 
 
@@ -90,9 +84,9 @@ class BloomEval(PublishedSource):
                 itself=PaperQuery(article["title"], tuple(key for key in identity if key)),
                 file=f"{where}/expert_article.json",
                 line=number,
-                references=[PaperQuery(e["title"], (), _year(e.get("date"))) for e in entries],
+                references=[PaperQuery(e["title"], (), year_of(e.get("date"))) for e in entries],
                 mentions=count_mentions(citations, len(entries)),
-                date=_year(article.get("date")) or years.get(topic),
+                date=year_of(article.get("date")) or years.get(topic),
                 mind_map=outline if self._outline_maps else None,
                 extra={"abstract": article.get("abstract"), "outline": outline},
                 article=partial(write_article, article["title"], citations),
@@ -102,143 +96,16 @@ class BloomEval(PublishedSource):
         return read_json(path, self._hashes, f"{topic}/{path.name}")
 
 
-def _year(date: object) -> int | None:
-    text = str(date)
-    return int(text) if len(text) == 4 and text.isdecimal() and int(text) >= 1000 else None
-
-
 def _years(path: Path) -> dict[str, int]:
     """Return the years of the table of topics; it may be missing, the articles have them too."""
     if not path.is_file():
         return {}
     with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = ((row.get("topic_id"), _year(row.get("year"))) for row in csv.DictReader(file))
+        rows = ((row.get("topic_id"), year_of(row.get("year"))) for row in csv.DictReader(file))
         return {topic: year for topic, year in rows if topic and year}
 
 
 _RELIABLE = 0.9
-_NUMBER = re.compile(r"^\s*(\d{1,3})\.\s*(?=[^\W\d])")
-_STUCK = re.compile(r"(?<=[,.])(?=[A-Z]|and\b|(?:19|20)\d\d[a-z]?\.)")
-_ZEROS = re.compile(r"(?<!\w)\d[\dOo]*[Oo][\dOo]*(?=[a-z]?\b)")
-_INITIALS = re.compile(r"\s+[A-Z]{1,4}(?:-[A-Z])?\.?$")
-
-
-class Citations(NamedTuple):
-    """What an article cites.
-
-    Attributes:
-        sections: Heading, text and marks of each section, in order.
-        places: Key of an entry of the article's list -> place of its record in the data set.
-        numbered: Whether all its marks are numbers in square brackets.
-    """
-
-    sections: list[tuple[str, str, list[Mark]]]
-    places: dict[str, int]
-    numbered: bool
-
-
-def find_citations(
-    records: Sequence[Mapping[str, Any]], bibliography: Sequence[Any], sections: Mapping[str, Any]
-) -> Citations:
-    """Find the marks of an article, numbers or authors with years, through `arena.report`.
-
-    A mark means an entry of the article's own list, not the record at that place of the data set:
-    in one Bloom-Eval article (cs_08) the two orders part at 48 of 122. An entry is the record whose
-    title it contains; if there is none, the only one left whose first author and year it contains.
-
-    Args:
-        records: ``title``, ``authors`` and ``date`` of each reference.
-        bibliography: Entries of the article's list, such as ``[3] A. Author, "A title", 2020``.
-        sections: Text of each section, by heading.
-    """
-    names = [_Name.of(record) for record in records]
-    entries = [_mend(entry, names) for entry in bibliography if isinstance(entry, str)]
-    blocks = [
-        TextBlock(0, n, n + 1, "", False, Inline(text, text)) for n, text in enumerate(entries)
-    ]
-    listed = read_bibliography(blocks)
-    texts = {
-        heading: _zeros(text.strip()) if isinstance(text, str) else ""
-        for heading, text in sections.items()
-    }
-    lines = [
-        Inline(text, MATH.sub(lambda match: HIDDEN * len(match[0]), _plain(text)))
-        for text in texts.values()
-    ]
-    called = {_plain(name): entry for name, entry in listed.names.items()}
-    listed = as_cited(listed._replace(names=called | dict(listed.names)), lines)
-    marks = [find_marks(line, listed, _STYLES, set()) for line in lines]
-    return Citations(
-        [(*section, of) for section, of in zip(texts.items(), marks, strict=True)],
-        _places(listed.references, names),
-        not (listed.authors or listed.bare or listed.rounded) and any(marks),
-    )
-
-
-class _Name(NamedTuple):
-    """Title, first author and year of a record, as keys; and its authors."""
-
-    title: str
-    author: str
-    year: str
-    authors: str
-
-    @classmethod
-    def of(cls, record: Mapping[str, Any]) -> _Name:
-        authors = [str(author) for author in record.get("authors") or ()]
-        first = _INITIALS.sub("", authors[0]).split()[-1:] if authors else []
-        year = str(_year(record.get("date")) or "")
-        return cls(
-            normal_title(record["title"]), normal_title(*first or [""]), year, ", ".join(authors)
-        )
-
-
-def _mend(entry: str, names: Sequence[_Name]) -> str:
-    """Return a recognised entry with its number in brackets, and the authors or year it lacks."""
-    entry = _zeros(unicodedata.normalize("NFKC", entry)).rstrip(" .") + "."
-    entry = _STUCK.sub(" ", _NUMBER.sub(r"[\1] ", entry))
-    if not re.match(r"\D.*(?:19|20)\d\d", entry) and (place := _by_title(entry, names)) is not None:
-        name = names[place]
-        return f"{name.authors}. {entry}" if entry[0].isdigit() else f"{entry} {name.year}."
-    return entry
-
-
-def _zeros(text: str) -> str:
-    """Return a recognised text with zeros for the letter O in numbers, as in 2O22."""
-    return _ZEROS.sub(lambda match: re.sub("[Oo]", "0", match[0]), text)
-
-
-def _plain(text: str) -> str:
-    """Return a text without accents, of the same length."""
-    return "".join(unicodedata.normalize("NFD", character)[0] for character in text)
-
-
-def _places(entries: Sequence[Reference], names: Sequence[_Name]) -> dict[str, int]:
-    """Return the place of the record of each entry, by key."""
-    found = {
-        entry.key: place for entry in entries if (place := _by_title(entry.text, names)) is not None
-    }
-    used = set(found.values())
-    for entry in entries:
-        if entry.key not in found:
-            key = normal_title(entry.text)
-            alike = [
-                place
-                for place, name in enumerate(names)
-                if place not in used and name.author and name.author in key
-                and name.year and name.year in key
-            ]  # fmt: skip
-            at_its_place = [place for place in alike if entry.key == str(place + 1)]
-            if len(alike) == 1 or at_its_place:
-                found[entry.key] = (at_its_place or alike)[0]
-    return found
-
-
-def _by_title(entry: str, names: Sequence[_Name]) -> int | None:
-    """Return the place of the longest title that an entry contains."""
-    key = normal_title(entry)
-    held = [place for place, name in enumerate(names) if name.title and name.title in key]
-    return max(held, key=lambda place: len(names[place].title), default=None)
 
 
 def count_mentions(citations: Citations, references: int) -> list[int] | None:

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.errors import DataError
-from corpus_builder.sources.bloom_eval import count_mentions, find_citations, write_article
+from arena.report.recognised import find_citations
+from corpus_builder.sources.bloom_eval import count_mentions, write_article
 from corpus_builder.sources.matching import (
     Collection,
     PaperQuery,

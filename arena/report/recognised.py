@@ -1,0 +1,193 @@
+"""Articles whose text was recognised from pages: their citations, and the articles as reports."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from arena.report.bibliography import read_bibliography
+from arena.report.markdown import MATH, TextBlock
+from arena.report.marks import BREAK, HIDDEN, Inline, Mark
+from arena.report.model import Reference, Report, ReportSection, Statement
+from arena.report.reading import add_statements, as_cited, find_marks
+from arena.text.identifiers import normal_title
+
+_STYLES = ("numbers", "author-year")
+_LIST = re.compile("references|bibliography|literaturecited")
+_NUMBER = re.compile(r"^\s*(\d{1,3})\.\s*(?=[^\W\d])")
+_STUCK = re.compile(r"(?<=[,.])(?=[A-Z]|and\b|(?:19|20)\d\d[a-z]?\.)")
+_ZEROS = re.compile(r"(?<!\w)\d[\dOo]*[Oo][\dOo]*(?=[a-z]?\b)")
+_INITIALS = re.compile(r"\s+[A-Z]{1,4}(?:-[A-Z])?\.?$")
+
+
+class Citations(NamedTuple):
+    """What an article cites.
+
+    Attributes:
+        sections: Heading, text and marks of each section, in order.
+        places: Key of an entry of the article's list -> place of its record in the data set.
+        numbered: Whether all its marks are numbers in square brackets.
+        references: Entries of the article's list, in order.
+        styles: Names of the styles of its marks, in alphabetical order.
+    """
+
+    sections: list[tuple[str, str, list[Mark]]]
+    places: dict[str, int]
+    numbered: bool
+    references: tuple[Reference, ...]
+    styles: tuple[str, ...]
+
+
+def year_of(date: object) -> int | None:
+    """Return the year that a record names; None if it is none."""
+    text = str(date)
+    return int(text) if len(text) == 4 and text.isdecimal() and int(text) >= 1000 else None
+
+
+def find_citations(
+    records: Sequence[Mapping[str, Any]], bibliography: Sequence[Any], sections: Mapping[str, Any]
+) -> Citations:
+    """Find the marks of an article, numbers or authors with years, through `arena.report`.
+
+    A mark means an entry of the article's own list, not the record at that place of the data set:
+    in one Bloom-Eval article (cs_08) the two orders part at 48 of 122. An entry is the record whose
+    title it contains; if there is none, the only one left whose first author and year it contains.
+
+    Args:
+        records: ``title``, ``authors`` and ``date`` of each reference.
+        bibliography: Entries of the article's list, such as ``[3] A. Author, "A title", 2020``.
+        sections: Text of each section, by heading.
+    """
+    names = [_Name.of(record) for record in records]
+    entries = [_mend(entry, names) for entry in bibliography if isinstance(entry, str)]
+    blocks = [
+        TextBlock(0, n, n + 1, "", False, Inline(text, text)) for n, text in enumerate(entries)
+    ]
+    listed = read_bibliography(blocks)
+    texts = {
+        heading: _zeros(text.strip()) if isinstance(text, str) else ""
+        for heading, text in sections.items()
+    }
+    lines = [
+        Inline(text, MATH.sub(lambda match: HIDDEN * len(match[0]), _plain(text)))
+        for text in texts.values()
+    ]
+    called = {_plain(name): entry for name, entry in listed.names.items()}
+    listed = as_cited(listed._replace(names=called | dict(listed.names)), lines)
+    used: set[str] = set()
+    marks = [find_marks(line, listed, _STYLES, used) for line in lines]
+    return Citations(
+        [(*section, of) for section, of in zip(texts.items(), marks, strict=True)],
+        _places(listed.references, names),
+        not (listed.authors or listed.bare or listed.rounded) and any(marks),
+        listed.references,
+        tuple(sorted(used)),
+    )
+
+
+def find_records(
+    references: Sequence[Reference], records: Sequence[Mapping[str, Any]]
+) -> dict[str, int]:
+    """Return the place of the record of each entry, by its key, as `find_citations` finds it."""
+    return _places(references, [_Name.of(record) for record in records])
+
+
+def article_report(title: str, abstract: str, citations: Citations) -> Report:
+    """Return a recognised article as a report; where its list of references begins, a text ends."""
+    first = citations.references[0].text if citations.references else ""
+    letters = r"\s*".join(map(re.escape, re.sub(r"\s", "", first)[:12]))
+    begin = re.compile(rf"(?<!\S)(?:1\s*[.．]\s*)?{letters}") if letters else None
+    sections: list[ReportSection] = []
+    statements: list[Statement] = []
+    for heading, text, marks in (("Abstract", abstract, []), *citations.sections):
+        if (not text and heading == "Abstract") or _LIST.fullmatch(_letters(heading)):
+            continue
+        found = begin and begin.search(text)
+        text = text[: found.start()].rstrip() if found else text
+        # A sentence ends where a paragraph does.
+        line = text.replace("\n\n", f"{BREAK}\n")
+        kept = [mark for mark in marks if mark.end <= len(text)]
+        add_statements(statements, Inline(line, line), kept, len(sections))
+        number = re.match(r"\d+(?:\.\d+)*", heading)
+        level = 1 + (number[0].count(".") if number else 0)
+        sections.append(ReportSection(heading, level, text))
+    references = {each.key: each for each in citations.references}
+    for _, _, marks in citations.sections:
+        for reference in (each for mark in marks for each in mark.references):
+            references.setdefault(reference.key, reference)
+    return Report(
+        title, tuple(sections), tuple(statements), tuple(references.values()), citations.styles
+    )
+
+
+class _Name(NamedTuple):
+    """Title, first author and year of a record, as keys; and its authors."""
+
+    title: str
+    author: str
+    year: str
+    authors: str
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> _Name:
+        authors = [str(author) for author in record.get("authors") or ()]
+        first = _INITIALS.sub("", authors[0]).split()[-1:] if authors else []
+        year = str(year_of(record.get("date")) or "")
+        return cls(
+            normal_title(record["title"]), normal_title(*first or [""]), year, ", ".join(authors)
+        )
+
+
+def _mend(entry: str, names: Sequence[_Name]) -> str:
+    """Return a recognised entry with its number in brackets, and the authors or year it lacks."""
+    entry = _zeros(unicodedata.normalize("NFKC", entry)).rstrip(" .") + "."
+    entry = _STUCK.sub(" ", _NUMBER.sub(r"[\1] ", entry))
+    if not re.match(r"\D.*(?:19|20)\d\d", entry) and (place := _by_title(entry, names)) is not None:
+        name = names[place]
+        return f"{name.authors}. {entry}" if entry[0].isdigit() else f"{entry} {name.year}."
+    return entry
+
+
+def _zeros(text: str) -> str:
+    """Return a recognised text with zeros for the letter O in numbers, as in 2O22."""
+    return _ZEROS.sub(lambda match: re.sub("[Oo]", "0", match[0]), text)
+
+
+def _letters(heading: str) -> str:
+    """Return a heading without the blanks that recognition leaves out and puts in."""
+    return re.sub(r"[\W\d]", "", heading).casefold()
+
+
+def _plain(text: str) -> str:
+    """Return a text without accents, of the same length."""
+    return "".join(unicodedata.normalize("NFD", character)[0] for character in text)
+
+
+def _places(entries: Sequence[Reference], names: Sequence[_Name]) -> dict[str, int]:
+    """Return the place of the record of each entry, by key."""
+    found = {
+        entry.key: place for entry in entries if (place := _by_title(entry.text, names)) is not None
+    }
+    used = set(found.values())
+    for entry in entries:
+        if entry.key not in found:
+            key = normal_title(entry.text)
+            alike = [
+                place
+                for place, name in enumerate(names)
+                if place not in used and name.author and name.author in key
+                and name.year and name.year in key
+            ]  # fmt: skip
+            at_its_place = [place for place in alike if entry.key == str(place + 1)]
+            if len(alike) == 1 or at_its_place:
+                found[entry.key] = (at_its_place or alike)[0]
+    return found
+
+
+def _by_title(entry: str, names: Sequence[_Name]) -> int | None:
+    """Return the place of the longest title that an entry contains."""
+    key = normal_title(entry)
+    held = [place for place, name in enumerate(names) if name.title and name.title in key]
+    return max(held, key=lambda place: len(names[place].title), default=None)

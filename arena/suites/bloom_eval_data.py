@@ -1,0 +1,263 @@
+"""Bloom-Eval's released files and plain reports: what is read of each topic."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from arena.bloom import Article, Heading, Work, article_of
+from arena.errors import DataError, clip
+from arena.report import Reference, read_report
+from arena.report.listing import plain
+from arena.report.recognised import article_report, find_citations, find_records, year_of
+
+Side = Literal["human", "llm"]
+
+_SUFFIXES = (".md", ".markdown", ".txt", ".html")
+_FILES = ("content", "outline", "reference", "expert_article")
+_LAYOUT = "TOPIC/{human,llm}/{content,outline,reference}.json or TOPIC.md"
+_NOTHING = ("", "n/a", "none", "null")
+
+
+def read_surveys(
+    folder: str | Path,
+    side: Side = "llm",
+    topics: Sequence[str] = (),
+    official: bool = False,
+    know: Callable[[Reference], Work | None] = lambda _: None,
+) -> tuple[dict[str, Article], dict[str, str]]:
+    """Read the surveys of a folder: released files, or a report ``TOPIC.md`` for each topic.
+
+    The released files of a topic lie in ``TOPIC/human``, ``TOPIC/llm`` or ``TOPIC``; the folder of
+    a run is read at its reports. If no topic has the side that is asked for, the other one counts,
+    so that the experts can be read as a system.
+
+    Args:
+        folder: The folder.
+        side: Which articles, where a topic may have both.
+        topics: Ids of the topics to read; by default all.
+        official: Read of the experts' articles what the released code reads: ``content.json``,
+            without the list of references.
+        know: Returns what else is known of a reference of a plain report; None for nothing.
+
+    Returns:
+        Topic -> article; and topic -> why it cannot be read, a sentence.
+
+    Raises:
+        DataError: The folder is missing, or holds no survey.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise DataError(f"{str(folder)!r} is no folder: expected one with {_LAYOUT}.")
+    places, problems = _places(root, side, topics)
+    if not places and not problems:
+        raise DataError(f"{str(folder)!r} holds no survey: expected {_LAYOUT}.")
+    articles = {}
+    for topic, place in places.items():
+        try:
+            if place.is_file():
+                articles[topic] = _plain_report(place, know)
+            elif official or not (place / "expert_article.json").is_file():
+                articles[topic] = _released(place)
+            else:
+                articles[topic] = _experts(place)
+        except OSError as error:
+            problems[topic] = f"{place.name} cannot be read: {error.strerror}."
+        except DataError as error:
+            problems[topic] = str(error)
+    problems |= {
+        topic: f"{str(folder)!r} has no survey on {topic!r}."
+        for topic in topics
+        if topic not in places and topic not in problems
+    }
+    return articles, problems
+
+
+def _places(
+    root: Path, side: Side, topics: Sequence[str]
+) -> tuple[dict[str, Path], dict[str, str]]:
+    """Return the folder or the report of each topic, and what is wrong with the others."""
+    other = "human" if side == "llm" else "llm"
+    if (root / "reports").is_dir():
+        root = root / "reports"
+    found: dict[str, Path] = {}
+    problems = {}
+    entries = sorted(root.iterdir())
+    chosen = side if any((entry / side).is_dir() for entry in entries) else other
+    for entry in entries:
+        if entry.is_dir():
+            direct = any((entry / f"{name}.json").is_file() for name in _FILES)
+            inside = [name for name in (side, other) if (entry / name).is_dir()]
+            topic: str | None = entry.name if direct or inside else None
+            place = entry / chosen if (entry / chosen).is_dir() else entry
+        else:
+            topic = _topic(entry.stem, topics) if entry.suffix.lower() in _SUFFIXES else None
+            direct, place = True, entry
+        if topic is None or (topics and topic not in topics):
+            continue
+        if place == entry and not direct:
+            problems[topic] = f"{entry.name} has no folder {chosen!r}."
+        else:
+            found.setdefault(topic, place)
+    order = {topic: place for place, topic in enumerate(topics)}
+    return dict(sorted(found.items(), key=lambda item: order.get(item[0], 0))), problems
+
+
+def _topic(stem: str, topics: Sequence[str]) -> str | None:
+    """Return the topic of a report, as in ``cs_02``, or of a run, ``bloom-eval-cs_02-HASH``."""
+    stem = re.sub(r"-[0-9a-f]{16}$", "", stem)
+    if not topics:
+        return stem.removeprefix("bloom-eval-")
+    named = [each for each in topics if re.search(rf"(?:^|[^a-zA-Z0-9]){re.escape(each)}$", stem)]
+    return max(named, key=len, default=None)
+
+
+def _plain_report(path: Path, know: Callable[[Reference], Work | None]) -> Article:
+    data = path.read_bytes()
+    return article_of(read_report(data), data.decode("utf-8", "replace"), know)
+
+
+def _released(folder: Path) -> Article:
+    """Read ``content.json``; its list of references is its own, or else ``reference.json``."""
+    where = _where(folder)
+    content = _json(folder / "content.json")
+    pieces = content if isinstance(content, list) else [content]
+    if not pieces or not all(isinstance(piece, str) for piece in pieces):
+        raise DataError(f"{where}/content.json holds no text: {clip(content, 60)}.")
+    text = "\n\n".join(pieces)
+    records = _records(folder)
+    report = read_report(text)
+    places = find_records(report.references, records)
+    keys = {place: key for key, place in reversed(places.items())}
+    if records and not places:
+        heading = f"{text}\n\n# References\n\n"
+        numbered = read_report(heading + "\n\n".join(map(_numbered, records)))
+        named = read_report(heading + "\n\n".join(map(_named, records)))
+        report = max(
+            (numbered, named), key=lambda each: sum(bool(entry.text) for entry in each.cited)
+        )
+        if report is numbered:
+            keys = {place: record["number"] for place, record in enumerate(records)}
+        else:
+            places = find_records(report.references, records)
+            keys = {place: key for key, place in reversed(places.items())}
+    article = article_of(report, text)
+    outline = _outline(folder) or article.outline
+    title = report.title or next((each.text for each in outline if not each.level), "")
+    works = _works(records, keys) if records else article.works
+    return article._replace(title=title, outline=outline, works=works)
+
+
+def _experts(folder: Path) -> Article:
+    """Read ``expert_article.json``: the article as it was recognised from its pages."""
+    where = _where(folder)
+    article, records = _json(folder / "expert_article.json"), _records(folder)
+    article = article if isinstance(article, Mapping) else {}
+    title, abstract = (_text(article.get(key)) for key in ("title", "abstract"))
+    context, listed = article.get("context"), article.get("reference")
+    if not title or not isinstance(context, Mapping):
+        raise DataError(f"{where}/expert_article.json has no title or no context.")
+    entries = listed if isinstance(listed, list) else [_numbered(record) for record in records]
+    citations = find_citations(records, entries, context)
+    report = article_report(title, abstract, citations)
+    keys = {place: key for key, place in reversed(citations.places.items())}
+    pieces = [f"# {title}", *(f"## {each.heading}\n\n{each.text}" for each in report.sections)]
+    made = article_of(report, "\n\n".join(pieces) + "\n")
+    works = _works(records, keys) if records else made.works
+    return made._replace(outline=_outline(folder) or made.outline, works=works)
+
+
+def _where(folder: Path) -> str:
+    return f"{folder.parent.name}/{folder.name}"
+
+
+def _json(path: Path) -> Any:
+    """Return what a file holds.
+
+    Raises:
+        DataError: It is missing or no JSON.
+    """
+    where = f"{_where(path.parent)}/{path.name}"
+    try:
+        return json.loads(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+    except FileNotFoundError:
+        raise DataError(f"{where} is missing.") from None
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{where} is no JSON ({clip(str(error))}).") from None
+
+
+def _outline(folder: Path) -> tuple[Heading, ...]:
+    """Return the headings of ``outline.json``; none if it is missing."""
+    path = folder / "outline.json"
+    pairs = _json(path) if path.is_file() else []
+    headings = []
+    for pair in pairs if isinstance(pairs, list) else [pairs]:
+        match pair:
+            case [int(level), str(text)] if level >= 0:
+                headings.append(Heading(level, " ".join(text.split())))
+            case _:
+                where = f"{_where(folder)}/outline.json"
+                raise DataError(f"{where}: {clip(pair, 60)} is no [level, heading].")
+    return tuple(headings)
+
+
+def _records(folder: Path) -> list[dict[str, Any]]:
+    """Return number, title, authors, date, publication, abstract and citations of references."""
+    path = folder / "reference.json"
+    data = _json(path) if path.is_file() else []
+    if not isinstance(data, list | Mapping):
+        raise DataError(f"{_where(folder)}/reference.json holds no references: {clip(data, 60)}.")
+    named = (
+        data.items() if isinstance(data, Mapping) else ((str(n), x) for n, x in enumerate(data, 1))
+    )
+    records = []
+    for place, (name, value) in enumerate(named, 1):
+        record = value if isinstance(value, Mapping) else {"title": value}
+        number = re.search(r"\d+$", name)
+        authors, count = record.get("authors"), record.get("citation_count")
+        records.append(
+            {
+                "number": str(int(number[0])) if number else str(place),
+                "authors": [_text(each) for each in authors]
+                if isinstance(authors, list)
+                else re.split(r"\s*[,;]\s*", _text(authors))
+                if _text(authors)
+                else [],
+                "citations": int(str(count)) if str(count).isdecimal() else None,
+                "abstract": _text(record.get("abs") or record.get("abstract")),
+                "title": re.sub(r"^\[?\d{1,4}[\].]\s+", "", _text(record.get("title"))),
+                **{key: _text(record.get(key)) for key in ("date", "publication")},
+            }
+        )
+    return records
+
+
+def _text(value: object) -> str:
+    text = " ".join(str(value).split()) if isinstance(value, str | int) else ""
+    return "" if text.casefold() in _NOTHING else text
+
+
+def _works(records: Sequence[Mapping[str, Any]], keys: Mapping[int, str]) -> tuple[Work, ...]:
+    return tuple(
+        Work(record["title"], record["abstract"], record["citations"], keys.get(place, ""))
+        for place, record in enumerate(records)
+    )
+
+
+def _numbered(record: Mapping[str, Any]) -> str:
+    """Return an entry such as ``[3] A. Ames. “On nets”. Venue, 2020.``."""
+    names = plain(", ".join(record["authors"]))
+    ends = plain(", ".join(filter(None, [record["publication"], record["date"]])))
+    pieces = [names, f"“{plain(record['title'])}”", ends]
+    return f"[{record['number']}] " + " ".join(f"{piece}." for piece in pieces if piece)
+
+
+def _named(record: Mapping[str, Any]) -> str:
+    """Return an entry such as ``A. Ames. 2020. “On nets”. Venue.``."""
+    year = str(year_of(record["date"]) or "")
+    title = f"“{plain(record['title'])}”"
+    pieces = [plain(", ".join(record["authors"])), year, title, plain(record["publication"])]
+    return " ".join(f"{piece}." for piece in pieces if piece)
