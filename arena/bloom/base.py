@@ -316,9 +316,9 @@ class Column:
         self.metric, self.column = metric, column
         self.__name__ = f"{metric.name}_{column}".rstrip("_")
         self.__module__, self.__qualname__ = metric.find.__module__, self.__name__
-        needs = f"needs {', '.join(metric.needs)}" if metric.needs else "needs no model"
+        needs = " and ".join(metric.needs) or "no model"
         first = (metric.find.__doc__ or "").strip().split("\n")[0]
-        self.__doc__ = f"{metric.tier.capitalize()}, {needs}: {first}"
+        self.__doc__ = f"{metric.tier.capitalize()} (needs {needs}). {first}"
 
     def __call__(self, report: Report, gold: ReportGold) -> float | None:
         """Score a report beside the survey's own article; None if the survey has none.
