@@ -95,7 +95,7 @@ class Tools:
         most: Statements of a survey whose citations are judged at most, evenly spread over it;
             None for all.
         longest: Characters of each survey that a judge of both whole texts reads, for models with
-            a short context; None for all, as in the paper.
+            a short context, at least 500; None for all, as in the paper.
         official: Count as the released code does.
     """
 
@@ -112,7 +112,7 @@ class Tools:
 
     def __post_init__(self) -> None:
         if self.longest is not None:
-            whole("longest", self.longest, 1)
+            whole("longest", self.longest, 500)
         if self.most is not None:
             whole("most", self.most, 1)
 
