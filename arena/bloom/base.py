@@ -97,7 +97,7 @@ class Tools:
         most: Statements of a survey whose citations are judged at most, evenly spread over it;
             None for all.
         longest: Characters of each survey that a judge of both whole texts reads, for models with
-            a short context; None for all, as in the paper.
+            a short context, at least 500; None for all, as in the paper.
         official: Count as the released code does.
     """
 
@@ -114,7 +114,7 @@ class Tools:
 
     def __post_init__(self) -> None:
         if self.longest is not None:
-            whole("longest", self.longest, 1)
+            whole("longest", self.longest, 500)
         if self.most is not None:
             whole("most", self.most, 1)
 
@@ -327,11 +327,12 @@ class Column:
 
     def __init__(self, metric: SurveyMetric, column: str) -> None:
         self.metric, self.column = metric, column
+        self.__wrapped__ = metric.find  # whose code shapes the score
         self.__name__ = f"{metric.name}_{column}".rstrip("_")
         self.__module__, self.__qualname__ = metric.find.__module__, self.__name__
-        needs = f"needs {', '.join(metric.needs)}" if metric.needs else "needs no model"
+        needs = " and ".join(metric.needs) or "no model"
         first = (metric.find.__doc__ or "").strip().split("\n")[0]
-        self.__doc__ = f"{metric.tier.capitalize()}, {needs}: {first}"
+        self.__doc__ = f"{metric.tier.capitalize()} (needs {needs}). {first}"
 
     def __call__(self, report: Report, gold: ReportGold) -> float | None:
         """Score a report beside the survey's own article; None if the survey has none.
@@ -339,15 +340,19 @@ class Column:
         Raises:
             DataError: The metric needs a judge.
         """
+        self.refuse_judge()
+        pair = gold.pair(report) if gold.pair else None
+        if pair is None:
+            return None
+        return pair.once(self.metric.name, lambda: self.metric.find(pair)).scores[self.column]
+
+    def refuse_judge(self) -> None:
+        """Raise DataError if the metric needs a judge."""
         if "judge" in self.metric.needs:
             raise DataError(
                 f"{self.__name__!r} needs a judge: score the written reports with "
                 "`arena evaluate bloom-eval`."
             )
-        pair = gold.pair(report) if gold.pair else None
-        if pair is None:
-            return None
-        return pair.once(self.metric.name, lambda: self.metric.find(pair)).scores[self.column]
 
 
 def survey_metric(
