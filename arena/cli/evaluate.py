@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import functools
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from arena.cli.app import add_command, add_group, print_json, print_table, printable
+from arena.cli.app import add_command, add_group, print_json, print_table, printable, resumable
 
 if TYPE_CHECKING:
     from arena.suites import Evaluation, Suite
@@ -47,20 +48,15 @@ def _command(suite: Suite) -> Any:
 
     @functools.wraps(evaluate)  # its options are those of the suite
     def command(*, json: bool, **options: Any) -> None:
-        result: Evaluation = evaluate(**options)
+        # Of what a model answers, a second run asks nothing again.
+        with resumable() if options.get("llm_option") else nullcontext():
+            result: Evaluation = evaluate(**options)
         if json:
             print_json(result.to_json())
             return
-        rows_of = result.surveys.values()  # a metric that nothing has needs no column
-        names = [name for name in result.mean if any(row[name] is not None for row in rows_of)]
-        rows = [
-            (survey, *(row[name] for name in names), printable(row.get("reason", ""), 60))
-            for survey, row in result.surveys.items()
-        ]
-        rows.append(("mean", *(result.mean[name] for name in names), ""))
-        if result.micro:
-            rows.append(("micro", *(result.micro.get(name) for name in names), ""))
-        print_table(rows, ["survey", *names, ""])
+        headers, rows = result.table()
+        shown = [[printable(c, 60) if isinstance(c, str) else c for c in row] for row in rows]
+        print_table(shown, headers)
         for sentence in result.problems:
             print(printable(sentence, 400))
         if result.missing:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from arena._internal.files import sha256_file, sha256_json
 from arena.errors import DataError
 from arena.registry import Registry
 
@@ -44,6 +45,19 @@ class Evaluation:
             "settings": dict(self.settings),
         }
 
+    def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Return the headers and the rows of a table for the terminal."""
+        rows_of = self.surveys.values()  # a metric that nothing has needs no column
+        names = [name for name in self.mean if any(row[name] is not None for row in rows_of)]
+        rows: list[tuple[Any, ...]] = [
+            (survey, *(row[name] for name in names), row.get("reason", ""))
+            for survey, row in self.surveys.items()
+        ]
+        rows.append(("mean", *(self.mean[name] for name in names), ""))
+        if self.micro:
+            rows.append(("micro", *(self.micro.get(name) for name in names), ""))
+        return ["survey", *names, ""], rows
+
 
 @dataclass(frozen=True)
 class Suite:
@@ -72,6 +86,13 @@ class Suite:
 SUITES: Registry[Suite] = Registry(
     "suite", packages=["arena.suites"], entry_points="researcharena.suites"
 )
+
+
+def folder_sha256(folder: str | Path) -> str:
+    """Return the hash of the names and the contents of all files in a folder."""
+    root = Path(folder)
+    files = sorted(path for path in root.rglob("*") if path.is_file())
+    return sha256_json({path.relative_to(root).as_posix(): sha256_file(path) for path in files})
 
 
 def json_lines(path: str | Path) -> Iterator[tuple[int, str, dict[str, Any] | None]]:

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena._internal.code import code_sha256
-from arena._internal.files import sha256_file, sha256_json
+from arena._internal.files import sha256_file
 from arena._internal.progress import progress
 from arena.corpus import Corpus, layout
 from arena.dates import format_day, parse_date
 from arena.errors import DataError
 from arena.report import PaperFinder, PaperName, Reference, Report, read_report, resolve
 from arena.report.metrics import ReportGold, cited_works, evaluate
-from arena.suites.base import SUITES, Evaluation, Suite
+from arena.suites.base import SUITES, Evaluation, Suite, folder_sha256
 from arena.suites.reportbench_data import GoldSurvey, find_reports, read_data, report_text
 from arena.tasks import TaskSet
 from arena.text.identifiers import arxiv_key, arxiv_month, doi_key
@@ -130,7 +130,7 @@ def score_reports(
     kept = kept if official else [*surveys.values()]
     names = (*OFFICIAL, *JUDGED) if official else (*REFERENCES, *COUNTS, *RATES, *JUDGED)
     settings: dict[str, Any] = {
-        "data": _hash(Path(data)), "reports": _hash(Path(reports)), "official": official,
+        "data": folder_sha256(data), "reports": folder_sha256(reports), "official": official,
         "corpus": corpus and sha256_file(Path(corpus) / "manifest.json"),
     }  # fmt: skip
     if llm_option and corpus is not None:
@@ -184,11 +184,6 @@ def _papers(corpus: str) -> Iterable[CorpusPaper]:
         if name.id not in facts:  # a survey that is no paper of the corpus
             facts[name.id] = parse_date(tasks.survey(name.id).date).day, True
         yield CorpusPaper(name, *facts[name.id])
-
-
-def _hash(folder: Path) -> str:
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return sha256_json({path.relative_to(folder).as_posix(): sha256_file(path) for path in files})
 
 
 def identify(report: Report, survey: GoldSurvey, library: Library) -> tuple[Report, dict[str, str]]:

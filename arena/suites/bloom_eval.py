@@ -1,0 +1,407 @@
+"""Bloom-Eval: on which tier of Bloom's taxonomy does a generated survey fail?
+
+"Bloom-Eval: A Hierarchical Evaluation Benchmark for Automatic Survey Generation Based on Bloom's
+Taxonomy", section 3.2. docs/bloom-eval.md names every number, and every difference from the
+released code.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import yaml
+
+from arena._internal.code import code_sha256
+from arena._internal.files import atomic_write, sha256_file
+from arena._internal.options import number
+from arena._internal.progress import progress
+from arena.bloom import TIERS, Finding, Pair, SurveyMetric, Tools, Work, compare, survey_metrics
+from arena.corpus import layout
+from arena.errors import DataError, UnknownNameError, clip, did_you_mean
+from arena.llm import Client
+from arena.mindmap import identity
+from arena.report import Reference
+from arena.suites.base import SUITES, Evaluation, Suite, folder_sha256
+from arena.suites.bloom_eval_data import read_surveys
+from arena.suites.reportbench import Library
+
+AVERAGED = ("", "f1", "ds")
+"""The columns of a metric that count in the mean of its tier."""
+
+
+class Row(NamedTuple):
+    """A score beside those of the paper, or the average of a tier.
+
+    Attributes:
+        tier: The tier.
+        name: Name of the column; ``average`` for that of the tier.
+        value: Mean over topics; None without any.
+        counted: How many of the topics have it; of an average, of the metrics.
+        paper: What Table 3 prints for its systems and for people; empty for nothing.
+    """
+
+    tier: str
+    name: str
+    value: float | None
+    counted: str
+    paper: Sequence[float | None]
+
+
+@dataclass(frozen=True)
+class SurveyEvaluation(Evaluation):
+    """Scores of generated surveys; ``surveys`` has a row for each topic.
+
+    Attributes:
+        tiers: Tier -> ``mean`` of its metrics as the paper counts it, ``f1_only``, its ``columns``,
+            and the metrics that have no mean (``without``).
+        counted: Column -> number of topics that have it.
+        details: Topic -> metric -> what made its scores, seconds, calls and failed answers.
+        agreement: Column -> how the scores and people's go together over the topics.
+    """
+
+    tiers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    counted: Mapping[str, int] = field(default_factory=dict)
+    details: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    agreement: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain dicts and lists; the scores are under ``topics``."""
+        plain = super().to_json()
+        return {
+            "topics": plain.pop("surveys"), "mean": plain.pop("mean"), "tiers": dict(self.tiers),
+            "counted": dict(self.counted), **plain, "agreement": dict(self.agreement),
+            "details": dict(self.details),
+        }  # fmt: skip
+
+    def rows(self) -> list[Row]:
+        """Return the rows of Table 3, this system's means beside the numbers of the paper."""
+        rows, printed, averages = [], table3()["tiers"], paper_means()
+        for tier, found in self.tiers.items():
+            for name in found["columns"]:
+                topics = f"{self.counted[name]} of {len(self.surveys)}"
+                rows.append(Row(tier, name, self.mean[name], topics, printed[tier].get(name, ())))
+            metrics = len({name.partition("_")[0] for name in found["columns"]})
+            share = f"{metrics - len(found['without'])} of {metrics} metrics"
+            rows.append(Row(tier, "average", found["mean"], share, averages[tier]))
+        return rows
+
+    def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Return the headers and the rows of Table 3 for the terminal."""
+        systems = table3()["systems"]
+        rows = []
+        for row in self.rows():
+            paper = [f"{score:.2f}" for score in row.paper] or [""] * len(systems)
+            rows.append((row.tier, row.name, row.value, row.counted, *paper))
+        return ["tier", "score", "generated", "counted", *systems], rows
+
+
+@functools.cache
+def table3() -> Any:
+    """Return the paper's Table 3: ``systems``, ``tiers`` with the scores, ``averages``."""
+    path = Path(__file__).with_name("bloom_eval_table3.yaml")
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def paper_means() -> dict[str, list[float | None]]:
+    """Return the average of each tier for the paper's systems and people, by `tier_mean`."""
+    printed = table3()
+    return {
+        tier: [
+            tier_mean({name: values[place] for name, values in scores.items()})
+            for place in range(len(printed["systems"]))
+        ]
+        for tier, scores in printed["tiers"].items()
+    }
+
+
+def tier_mean(scores: Mapping[str, float | None], ds: bool = True) -> float | None:
+    """Return the mean over the metrics of a tier; None if none has a score.
+
+    The F1 and the DS of one metric are averaged first (caption of Figure 4); so come all 24
+    averages of Table 3.
+
+    Args:
+        scores: Column -> score; other columns than `AVERAGED` do not count.
+        ds: Whether DS counts.
+
+    >>> tier_mean({"efid_f1": 0.10, "efid_ds": 0.81, "hirc_f1": 0.03, "fcons_f1": 0.07})
+    0.185
+    """
+    of_metric = defaultdict(list)
+    for name, score in scores.items():
+        metric, _, column = name.partition("_")
+        if score is not None and column in AVERAGED and (ds or column != "ds"):
+            of_metric[metric].append(score)
+    means = [statistics.fmean(values) for values in of_metric.values()]
+    return statistics.fmean(means) if means else None
+
+
+def score_surveys(
+    *,
+    human: str,
+    generated: str,
+    topics: tuple[str, ...] | None = None,
+    metrics: tuple[str, ...] | None = None,
+    official: bool = False,
+    llm_option: dict[str, Any] | None = None,
+    encoder: str = "static",
+    matcher: Literal["embedding", "judge"] = "embedding",
+    threshold: float = 0.7,
+    clusters: Literal["linkage", "bertopic"] = "linkage",
+    prompts: str | None = None,
+    schemas: bool = False,
+    most: int | None = None,
+    longest: int | None = None,
+    corpus: str | None = None,
+    labels: str | None = None,
+    page: str | None = None,
+) -> SurveyEvaluation:
+    """Score generated surveys beside those that experts wrote, on the six tiers of Bloom.
+
+    A topic without a readable survey on both sides has no scores and does not count in the means.
+
+    Args:
+        human (DIR): Folder with the experts' surveys: Bloom-Eval's data, or TOPIC.md.
+        generated (DIR): Folder with the generated surveys in the same form.
+        topics (TOPICS): Topics to score (default: all that both folders have).
+        metrics: Metrics to compute (default: all that need no judge, and with one all).
+        official: Count as the released code does.
+        llm_option: Option of the judge, a language model, such as model=NAME.
+        encoder (NAME): Encoder of headings, titles and entities.
+        matcher: Who pairs headings, entities and themes: embeddings, one-to-one, or the judge, as
+            in the paper.
+        threshold: Least cosine of a pair.
+        clusters: Who groups references into themes; bertopic is the paper's.
+        prompts (DIR): Templates that replace the built-in ones.
+        schemas: Send JSON schemas, to which many servers hold a model.
+        most: Statements of each survey whose citations are judged (default: all).
+        longest: Characters of each survey that a judge of whole texts reads (default: all).
+        corpus (DIR): Corpus that knows the papers that reports cite, and their abstracts.
+        labels (FILE): People's scores, {"TOPIC": {"COLUMN": number}}, to say how far metrics agree.
+        page (FILE): Write a page that shows what made every number.
+
+    Raises:
+        DataError: if a file cannot be read, nothing can be compared, or an option is wrong.
+        LLMError: if the judge cannot be asked; its answers so far are kept.
+
+    Example:
+        arena evaluate bloom-eval --human bloom_eval --generated surveys --page surveys.html
+    """
+    judge = Client.from_options(llm_option, "--llm-option") if llm_option else None
+    if judge is None and matcher == "judge":
+        raise DataError("--matcher judge: name a model with --llm-option model=NAME.")
+    tools = Tools(
+        encoder=encoder, matcher=matcher, threshold=number("threshold", threshold, 0, 1),
+        clusters=clusters, judge=judge, prompts=prompts, schemas=schemas, most=most,
+        longest=longest, official=official,
+    )  # fmt: skip
+    known, know = _in_order(metrics), _library(corpus)
+    columns = [name for metric in known.values() for name in metric.names()]
+    experts = read_surveys(human, "human", (), official, know)
+    every = {**experts[0], **experts[1]}
+    for topic in topics or ():
+        if topic not in every:
+            raise DataError(f"experts wrote nothing on {clip(topic)}.{did_you_mean(topic, every)}")
+    wanted = [*(topics or every)]
+    sides = {
+        "human": experts, "generated": read_surveys(generated, "llm", wanted, official, know)
+    }  # fmt: skip
+    for articles, unread in sides.values():
+        if not articles.keys() & {*wanted}:
+            raise DataError(f"nothing to compare: {unread[wanted[0]]}")
+    people = _people(labels, wanted, columns) if labels else {}
+    rows: dict[str, dict[str, Any]] = {}
+    details: dict[str, dict[str, dict[str, Any]]] = {}
+    totals = []
+    for topic in progress(wanted, desc="compare", unit="topic"):
+        faults = [
+            f"{side}: {unread[topic]}"
+            for side, (articles, unread) in sides.items()
+            if topic not in articles
+        ]
+        if faults:
+            found = {name: _without(metric, " ".join(faults)) for name, metric in known.items()}
+        else:
+            pair = Pair(sides["human"][0][topic], sides["generated"][0][topic], tools)
+            found = compare(pair, known)
+            if pair.session is not None:
+                totals.append(pair.session.meter.totals())
+        rows[topic], details[topic] = {}, {}
+        for name, row in found.items():
+            scores, made, headers, reason = row.pop("finding")
+            for column in known[name].columns:
+                rows[topic][f"{name}_{column}".rstrip("_")] = scores[column]
+            made = [list(cells) for cells in made]
+            details[topic][name] = {"reason": reason, **row, "headers": [*headers], "rows": made}
+    settings: dict[str, Any] = {
+        "human": folder_sha256(human), "generated": folder_sha256(generated), "official": official,
+        "corpus": corpus and sha256_file(Path(corpus) / "manifest.json"), **identity(encoder),
+        "matcher": matcher, "threshold": threshold, "clusters": clusters, "most": most,
+        "longest": longest,
+        "code": code_sha256(rooms=("judging", "suites")),
+    }  # fmt: skip
+    if judge is not None:
+        settings["judge"] = {
+            "client": judge.fields, "schemas": schemas, "prompts_sha256": tools.prompts_sha256(),
+            "total": {key: _sum([each[key] for each in totals]) for key in (totals or [{}])[0]},
+        }  # fmt: skip
+    values = {name: _known(row[name] for row in rows.values()) for name in columns}
+    mean = {name: statistics.fmean(found) if found else None for name, found in values.items()}
+    result = SurveyEvaluation(
+        mean, rows, [topic for topic in wanted if topic not in sides["generated"][0]],
+        _problems(details), settings,
+        tiers=_tiers(known, mean),
+        counted={name: len(found) for name, found in values.items()},
+        details=details,
+        agreement=_agreement(rows, people, columns),
+    )  # fmt: skip
+    if page is not None:
+        from arena.suites.bloom_eval_page import as_html
+
+        atomic_write(page, as_html(result))
+    return result
+
+
+def _in_order(names: Sequence[str] | None) -> dict[str, SurveyMetric]:
+    """Return metrics by name, those of Table 3 in its order; by default all."""
+    known = survey_metrics()
+    for name in names or ():
+        if name not in known:
+            raise UnknownNameError(f"no metric named {clip(name)}.{did_you_mean(name, known)}")
+    printed = [name.partition("_")[0] for tier in table3()["tiers"].values() for name in tier]
+    order = [*printed, *known]
+    return {name: known[name] for name in sorted(names or known, key=order.index)}
+
+
+def _library(corpus: str | None) -> Callable[[Reference], Work | None]:
+    """Return what finds the papers of a corpus that references name, with their abstracts."""
+    if corpus is None:
+        return lambda _: None
+    import pyarrow.parquet as pq
+
+    library = Library(corpus)
+    table = pq.read_table(Path(corpus) / layout.PAPERS, columns=["id", "abstract"])
+    abstracts = dict(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+    def know(reference: Reference) -> Work | None:
+        if (held := library.find(reference)) is None:
+            return None
+        return Work(held.name.title, abstracts.get(held.name.id, ""), paper=held.name.id)
+
+    return know
+
+
+def _without(metric: SurveyMetric, reason: str) -> dict[str, Any]:
+    finding = Finding(dict.fromkeys(metric.columns), reason=reason)
+    return {"finding": finding, "seconds": 0.0, "calls": 0, "failed": 0}
+
+
+def _tiers(
+    known: Mapping[str, SurveyMetric], mean: Mapping[str, float | None]
+) -> dict[str, dict[str, Any]]:
+    tiers = {}
+    for tier in TIERS:
+        of_tier = {name: metric for name, metric in known.items() if metric.tier == tier}
+        means = {
+            name: {column: mean[column] for column in metric.names()}
+            for name, metric in of_tier.items()
+        }
+        scores = {column: score for each in means.values() for column, score in each.items()}
+        if means:
+            tiers[tier] = {
+                "mean": tier_mean(scores), "f1_only": tier_mean(scores, ds=False),
+                "without": [name for name, each in means.items() if tier_mean(each) is None],
+                "columns": [*scores],
+            }  # fmt: skip
+    return tiers
+
+
+def _problems(details: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[str]:
+    """Return a sentence for each reason why metrics have no score."""
+    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for topic, metrics in details.items():
+        for name, made in metrics.items():
+            if made["reason"]:
+                found[made["reason"]][topic].add(name)
+    problems = []
+    for reason, topics in found.items():
+        names = sorted(set().union(*topics.values()))
+        what = "every metric" if len(names) > 1 and len(names) == len(metrics) else ", ".join(names)
+        where = ", ".join(topics) if len(topics) < 4 else f"{len(topics)} topics"
+        problems.append(f"{where}: {what}: {reason}")
+    return problems
+
+
+def _people(
+    path: str, topics: Sequence[str], columns: Sequence[str]
+) -> dict[str, dict[str, float]]:
+    """Return people's scores of topics."""
+    form = 'an object such as {"cs_02": {"roq": 0.4}}'
+    try:
+        people: dict[str, dict[str, float]] = json.loads(Path(path).read_bytes())
+        rows = [
+            (topic, name, score) for topic, row in people.items() for name, score in row.items()
+        ]
+    except (ValueError, AttributeError, RecursionError):
+        raise DataError(f"{path!r} is no JSON object of scores: write {form}.") from None
+    for topic, name, score in rows:
+        if topic not in topics:
+            raise DataError(f"{path!r}: no topic {clip(topic)}.{did_you_mean(topic, topics)}")
+        if name not in columns:
+            raise DataError(f"{path!r}: no score {clip(name)}.{did_you_mean(name, columns)}")
+        number(f"{topic} {name}", score, -1e18)
+    return people
+
+
+def _agreement(
+    rows: Mapping[str, Mapping[str, Any]],
+    people: Mapping[str, Mapping[str, float]],
+    columns: Sequence[str],
+) -> dict[str, dict[str, Any]]:
+    """Return Pearson's and Spearman's correlation of scores with people's over the topics."""
+    from scipy.stats import pearsonr, spearmanr
+
+    found = {}
+    for name in columns:
+        pairs = [
+            (rows[topic][name], of_topic[name])
+            for topic, of_topic in people.items()
+            if name in of_topic and rows[topic][name] is not None
+        ]
+        sides = [*zip(*pairs, strict=True)]
+        defined = len(pairs) > 2 and all(len(set(side)) > 1 for side in sides)
+        if any(name in of_topic for of_topic in people.values()):
+            found[name] = {
+                "topics": len(pairs),
+                "pearson": float(pearsonr(*sides).statistic) if defined else None,
+                "spearman": float(spearmanr(*sides).statistic) if defined else None,
+            }
+    return found
+
+
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    return None if None in values else sum(_known(values))
+
+
+SUITES.register("bloom-eval")(
+    Suite(
+        title="written surveys beside those of experts, on the six tiers of Bloom's taxonomy",
+        paper="Bloom-Eval, section 3.2 and appendices A, B and I",
+        source="bloom-eval",
+        modes={"report": ("arena/Report-v0", {})},
+        metrics=[n for m in survey_metrics().values() if "judge" not in m.needs for n in m.names()],
+        experiment="bloom-eval",
+        evaluate=score_surveys,
+    )
+)

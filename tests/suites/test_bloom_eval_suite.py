@@ -1,0 +1,160 @@
+"""Generated surveys beside those of experts: means, tiers, agreement, the page, faults."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from arena import cli
+from arena.errors import ArenaError
+from arena.suites import SUITES
+from arena.suites.bloom_eval import paper_means, table3, tier_mean
+
+FLAT = "# {}\n\n## Graphs\n\nText.\n\n## <b>Trees</b>\n\nText.\n"
+DEEP = "# {}\n\n## Graphs\n\nText.\n\n### Paths\n\nText.\n\n## Trees\n\nText.\n"
+TOPICS = ("a", "b", "c", "d")
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> dict[str, str]:
+    """Four topics: equal outlines, 3 levels and 3 headings beside 2 and 2, none, one heading."""
+    sides = {
+        "human": dict.fromkeys(TOPICS, DEEP),
+        "generated": {"a": DEEP, "b": FLAT, "d": "# {}\n\n## Graphs\n\nText.\n"},
+    }
+    for side, texts in sides.items():
+        (tmp_path / side).mkdir()
+        for topic, text in texts.items():
+            (tmp_path / side / f"{topic}.md").write_text(text.format(topic))
+    return {side: str(tmp_path / side) for side in sides}
+
+
+def score(**options):
+    result = SUITES.get("bloom-eval").evaluate(metrics=("scons",), **options).to_json()
+    assert json.loads(json.dumps(result)) == result
+    return result
+
+
+# 2 levels and 1 heading beside 3 and 3: sqrt(2/3 * 1/3)
+SCORES = {"a": 1.0, "b": 2 / 3, "c": None, "d": 2**0.5 / 3}
+
+
+def test_every_number_by_hand(folders):
+    result = score(**folders)
+    assert {topic: row["scons"] for topic, row in result["topics"].items()} == {
+        topic: score and pytest.approx(score) for topic, score in SCORES.items()
+    }
+    mean = pytest.approx((1 + 2 / 3 + 2**0.5 / 3) / 3)
+    assert result["mean"] == {"scons": mean} and result["counted"] == {"scons": 3}
+    tier = {"mean": mean, "f1_only": mean, "without": [], "columns": ["scons"]}
+    assert result["tiers"] == {"analysis": tier}
+    assert result["missing"] == ["c"]
+    assert result["problems"][0].startswith("c: scons: generated: ")
+    made = result["details"]["b"]["scons"]
+    assert made["headers"] == ["survey", "levels", "headings"]
+    assert made["rows"] == [["human", "3", "3"], ["generated", "2", "2"]]
+    assert (made["calls"], made["failed"], made["reason"]) == (0, 0, "")
+    assert {"human", "generated", "encoder", "code", "matcher"} <= result["settings"].keys()
+
+
+def test_topics_are_chosen(folders):
+    assert list(score(**folders, topics=("b", "a"))["topics"]) == ["b", "a"]
+
+
+@pytest.mark.parametrize("tier", table3()["averages"])
+def test_the_paper_averages_the_f1_and_the_ds_of_a_metric_first(tier):
+    printed = table3()["averages"][tier]
+    for place, wanted in enumerate(printed):
+        assert abs(paper_means()[tier][place] - wanted) <= 0.005 + 1e-9, place
+
+
+def test_the_mean_of_a_tier():
+    scores = {"efid_f1": 0.2, "efid_ds": 0.8, "efid_recall": 0.9, "fmi": 0.1, "dsi": None}
+    assert tier_mean(scores) == pytest.approx(0.3)  # (0.5 + 0.1) / 2
+    assert tier_mean(scores, ds=False) == pytest.approx(0.15)
+    assert tier_mean({"dsi": None}) is None
+
+
+def test_a_metric_without_a_score_is_named(folders, tmp_path):
+    (tmp_path / "generated" / "a.md").write_text("No heading.")
+    (tmp_path / "human" / "a.md").write_text("No heading.")
+    result = score(**folders, topics=("a",))
+    assert result["tiers"]["analysis"]["mean"] is None
+    assert result["tiers"]["analysis"]["without"] == ["scons"]
+    assert result["problems"] == ["a: scons: the experts' survey has no outline."]
+
+
+def test_agreement_with_people(folders, tmp_path):
+    labels = tmp_path / "labels.json"
+    # Scores 1, .667, .471: the same order, so Spearman is 1; people's are linear in them.
+    people = {topic: {"scons": 10 * (SCORES[topic] or 0) - 3} for topic in TOPICS}
+    labels.write_text(json.dumps(people))
+    found = score(**folders, labels=str(labels))["agreement"]["scons"]
+    assert found["topics"] == 3  # topic c has no score
+    assert found["pearson"] == pytest.approx(1) and found["spearman"] == pytest.approx(1)
+    labels.write_text('{"a": {"scons": 1}, "b": {"scons": 1}}')
+    none = {"topics": 2, "pearson": None, "spearman": None}
+    assert score(**folders, labels=str(labels))["agreement"] == {"scons": none}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[1]", "no JSON object of scores"),
+        ("{", "no JSON object of scores"),
+        ('{"e": {"scons": 1}}', "no topic 'e'"),
+        ('{"a": {"scon": 1}}', "Did you mean 'scons'"),
+        ('{"a": {"scons": "good"}}', "give a number"),
+    ],
+)
+def test_labels_that_are_none(folders, tmp_path, text, said):
+    (tmp_path / "labels.json").write_text(text)
+    with pytest.raises(ArenaError, match=said):
+        score(**folders, labels=str(tmp_path / "labels.json"))
+
+
+def test_the_page_escapes_every_text(folders, tmp_path):
+    for side in folders:
+        (tmp_path / side / "<img src=x>&.md").write_text(FLAT.format("<script>alert(1)</script>"))
+    page = tmp_path / "page.html"
+    score(**folders, page=str(page))
+    text = page.read_text()
+    assert "<img" not in text and "<script" not in text
+    assert "&lt;img src=x&gt;&amp;" in text
+    assert text.count("<details>") == 5 + 5  # topics, and a metric for each
+    assert all(name in text for name in ("SurveyForge", "Human", "0.6667", "no generated survey"))
+
+
+def test_the_terminal_shows_table_3(folders, capsys):
+    words = ["--human", folders["human"], "--generated", folders["generated"]]
+    assert cli.main(["evaluate", "bloom-eval", *words, "--metrics", "scons"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    cells = ["analysis", "scons", "0.7127", "3", "of", "4", "0.54", "0.74", "0.72", "0.75", "1.00"]
+    assert lines[2].split() == cells
+    assert "1 of 1 metrics" in lines[3]
+    assert lines[-1] == "1 of 4 surveys have no prediction."
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"human": "nowhere"}, "nowhere"),
+        ({"generated": "empty"}, "empty"),
+        ({"generated": "others"}, "others' holds no survey"),
+        ({"metrics": "scon"}, "Did you mean 'scons'"),
+        ({"matcher": "judge"}, "name a model"),
+        ({"threshold": "2"}, "from 0 to 1"),
+        ({"topics": "z"}, "'z'"),
+    ],
+)
+def test_faults_are_one_line(folders, tmp_path, monkeypatch, capsys, options, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "others").mkdir()
+    (tmp_path / "others" / "z.md").write_text(FLAT)
+    words = [w for k, v in ({**folders, **options}).items() for w in (f"--{k}", v)]
+    assert cli.main(["evaluate", "bloom-eval", *words]) == 2
+    printed = capsys.readouterr()
+    assert said in printed.err and printed.err.count("\n") == 1 and not printed.out
