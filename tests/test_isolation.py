@@ -260,6 +260,7 @@ def walk(env: gymnasium.Env, survey: str, ends: tuple[str, ...]) -> list[tuple[o
         ("arena/Organization-v0", ("organize",), {"references": "found"}),
         ("arena/Survey-v0", ("submit", "submit", "organize"), {"reward": "gain+final+cost"}),
         ("arena/Report-v0", ("write", "submit_report"), {}),
+        ("arena/Report-v0", ("write", "submit_report"), {"reward": "scons"}),
     ],
 )
 def test_gold_does_not_change_what_an_agent_sees(name, ends, arguments, world, tmp_path):

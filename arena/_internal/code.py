@@ -41,7 +41,7 @@ def code_sha256(*extra: Any, rooms: Collection[str] = ()) -> str:
             if path.is_file():
                 name = path.relative_to(_ROOT.parent).as_posix()
                 digests[name] = _digest(path.read_bytes(), path.suffix, _SCHEMAS in path.parents)
-    for item in extra:
+    for item in map(inspect.unwrap, extra):
         if item.__module__.partition(".")[0] not in ("arena", "baselines"):
             digests[f"{item.__module__.rstrip('+')}:{item.__qualname__}"] = _digest_of(item)
     lines = [f"{name}\0{digest}\n" for name, digest in sorted(digests.items())]

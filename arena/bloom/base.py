@@ -27,7 +27,7 @@ from arena._internal.files import sha256_json
 from arena._internal.options import whole
 from arena.bloom.article import Article
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
-from arena.llm import Client, Failed, Fields, Session, Template, as_json, ask_many
+from arena.llm import Client, Failed, Fields, ParseError, Session, Template, as_json, ask_many
 from arena.llm.prompts import load_templates
 from arena.llm.schemas import TEXT, object_schema, response_format
 
@@ -87,7 +87,9 @@ class Tools:
         encoder: Name of the encoder of titles, headings and entities.
         matcher: Who pairs headings, entities and themes: ``embedding``, one-to-one with the
             greatest sum of cosines, or ``judge``, as in the paper.
-        threshold: Least cosine of a pair.
+        threshold: Least cosine of a pair. At 0.6 F1 of the encoder ``static`` is best: on 118
+            pairs of headings of real surveys, labelled by one language model, precision is .69 and
+            recall, of pairs above 0.35, .73; at 0.5 .55 and .88, at 0.7 .85 and .53.
         clusters: Who groups references into themes: ``linkage`` or ``bertopic``, as in the paper.
         judge: The model; None leaves out what needs one.
         prompts: Folder with templates that replace the built-in ones.
@@ -101,7 +103,7 @@ class Tools:
 
     encoder: str = "static"
     matcher: Literal["embedding", "judge"] = "embedding"
-    threshold: float = 0.7
+    threshold: float = 0.6
     clusters: Literal["linkage", "bertopic"] = "linkage"
     judge: Client | None = None
     prompts: str | Path | None = None
@@ -175,14 +177,18 @@ class Pair:
         return found
 
     def cosines(self, rows: Sequence[str], columns: Sequence[str]) -> NDArray[np.float64]:
-        """Return the cosines of texts, shape (len(rows), len(columns)); 0 for a blank text."""
+        """Return the cosines of texts, shape (len(rows), len(columns)); 0 for a blank text.
+
+        Case does not count: a static encoder finds "INTRODUCTION" unlike "Introduction".
+        """
         from arena.mindmap import unit_vectors  # keeps the vectors of labels
 
         shape, ours, theirs = (len(rows), len(columns)), _named(rows), _named(columns)
         found = np.zeros(shape)
         if ours and theirs:
             vectors = unit_vectors(
-                [rows[i] for i in ours] + [columns[i] for i in theirs], self.tools.encoder
+                [rows[i].lower() for i in ours] + [columns[i].lower() for i in theirs],
+                self.tools.encoder,
             )
             found[np.ix_(ours, theirs)] = vectors[: len(ours)] @ vectors[len(ours) :].T
         return found
@@ -281,10 +287,15 @@ def pairs_schema(name: str, expert: str, llm: str) -> dict[str, Any]:
 
 
 def _read_pairs(text: str) -> list[tuple[str, str]]:
-    """Return what stands under ``expert...`` and ``llm...`` in each object of a JSON answer."""
-    found, waiting = [], [as_json(text)]
+    """Return what stands under ``expert...`` and ``llm...`` in each object of a JSON answer.
+
+    Raises:
+        ParseError: There is no pair, and no empty list that says so.
+    """
+    found, waiting, empty = [], [as_json(text)], False
     while waiting:
         value = waiting.pop(0)
+        empty = empty or value == []
         if isinstance(value, dict):
             pair = [
                 next((v for k, v in value.items() if k.startswith(side) and type(v) is str), None)
@@ -294,6 +305,8 @@ def _read_pairs(text: str) -> list[tuple[str, str]]:
                 found.append((pair[0], pair[1]))
         if isinstance(value, dict | list):
             waiting += value.values() if isinstance(value, dict) else value
+    if not found and not empty:
+        raise ParseError("There is no pair of texts in it, and no empty list.")
     return found
 
 
@@ -314,6 +327,7 @@ class Column:
 
     def __init__(self, metric: SurveyMetric, column: str) -> None:
         self.metric, self.column = metric, column
+        self.__wrapped__ = metric.find  # whose code shapes the score
         self.__name__ = f"{metric.name}_{column}".rstrip("_")
         self.__module__, self.__qualname__ = metric.find.__module__, self.__name__
         needs = " and ".join(metric.needs) or "no model"
@@ -326,15 +340,19 @@ class Column:
         Raises:
             DataError: The metric needs a judge.
         """
+        self.refuse_judge()
+        pair = gold.pair(report) if gold.pair else None
+        if pair is None:
+            return None
+        return pair.once(self.metric.name, lambda: self.metric.find(pair)).scores[self.column]
+
+    def refuse_judge(self) -> None:
+        """Raise DataError if the metric needs a judge."""
         if "judge" in self.metric.needs:
             raise DataError(
                 f"{self.__name__!r} needs a judge: score the written reports with "
                 "`arena evaluate bloom-eval`."
             )
-        pair = gold.pair(report) if gold.pair else None
-        if pair is None:
-            return None
-        return pair.once(self.metric.name, lambda: self.metric.find(pair)).scores[self.column]
 
 
 def survey_metric(

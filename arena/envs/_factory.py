@@ -27,6 +27,7 @@ from arena.tasks import (
     budget_of,
     can_score,
     choose_surveys,
+    compares_texts,
     environment_id,
     kind_of_metric,
     kinds_of_answers,
@@ -261,10 +262,11 @@ class EpisodeFactory:
         metrics = [reward.metric for reward in rewards if isinstance(reward, MetricReward)]
         scored_stages(self.task_name, metrics)
         for metric in metrics:
-            if kind_of_metric(metric) == "mind_map":
+            if compares_texts(metric):
                 from arena.mindmap import identity, needs
 
-                identity(encoder, EXTRACTOR if "extractor" in needs(metric) else None)
+                extracts = kind_of_metric(metric) == "mind_map" and "extractor" in needs(metric)
+                identity(encoder, EXTRACTOR if extracts else None)
 
     def _check_encoder(self, name: str) -> None:
         from arena.encoders import ENCODERS

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 from arena.errors import clip
 from arena.llm import Failed, ParseError, Template, as_json
-from arena.report import Reference, Report, Statement, read_report
+from arena.report import Reference, Report, Statement, chunks, read_report
 from arena.text import analyze
 
 CHUNK = 12_000
@@ -25,8 +24,6 @@ Problems = dict[str, list[str]]
 
 Ask = Callable[..., list[Any]]
 """`arena.llm.ask_many` for one model: requests, and the function that reads an answer."""
-
-_Chunk = tuple[str, list[Statement]]  # text and its sentences
 
 
 def mark_citations(
@@ -79,11 +76,11 @@ def _extract(
     problems: Problems,
 ) -> dict[str, list[tuple[Statement, dict[str, str]]]]:
     """Return rows with ``statement`` and `more`, and the sentence of the report that each means."""
-    chunks = [(name, chunk) for name in reports for chunk in _chunks(reports[name])]
-    requests = [messages(*chunk) for _, chunk in chunks]
+    parts = [(name, chunk) for name in reports for chunk in chunks(reports[name], CHUNK)]
+    requests = [messages(*chunk) for _, chunk in parts]
     answers = ask(requests, lambda text: _read_rows(text, ("statement", *more)))
     found: dict[str, list[tuple[Statement, dict[str, str]]]] = {name: [] for name in reports}
-    for (name, (_, statements)), answer in zip(chunks, answers, strict=True):
+    for (name, (_, statements)), answer in zip(parts, answers, strict=True):
         if isinstance(answer, Failed):
             problems[name].append(answer.reason)
             continue
@@ -97,30 +94,6 @@ def _extract(
             else:
                 problems[name].append(f"not in the report: {clip(row['statement'])}")
     return found
-
-
-def _chunks(report: Report) -> list[_Chunk]:
-    """Return whole sections, as many in a chunk as fit; a longer section is cut at sentences."""
-    chunks: list[tuple[str, list[Statement]]] = []
-    for place, group in groupby(report.statements, key=lambda each: each.section):
-        section = report.sections[place]
-        heading = f"{'#' * section.level} {section.heading}\n\n" if section.heading else ""
-        statements = list(group)
-        lines = [f"{each.text[:CHUNK]} {_mark(each)}".strip() for each in statements]
-        lines[0] = heading + lines[0]
-        room = CHUNK - sum(len(line) + 1 for line in lines)  # that the section leaves
-        if not chunks or len(chunks[-1][0]) > room:
-            chunks.append(("", []))
-        for line, each in zip(lines, statements, strict=True):
-            if chunks[-1][1] and len(chunks[-1][0]) + len(line) >= CHUNK:
-                chunks.append(("", []))
-            text, within = chunks[-1]
-            chunks[-1] = f"{text}\n{line}".strip(), [*within, each]
-    return chunks
-
-
-def _mark(statement: Statement) -> str:
-    return f"[{'; '.join(statement.citations)}]" if statement.citations else ""
 
 
 def _read_rows(text: str, keys: Sequence[str]) -> list[dict[str, str]]:

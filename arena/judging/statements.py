@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from arena._internal.files import sha256_json
 from arena._internal.options import whole
@@ -26,7 +26,7 @@ from arena.llm import Client, Fields, Session, ask_many
 from arena.llm.prompts import load_templates
 from arena.llm.schemas import TEXT, object_schema, response_format
 from arena.papers import MAX_QUERY
-from arena.report import Report
+from arena.report import Report, spread
 
 PROMPTS = {
     "cited": Fields(("report",)),
@@ -36,8 +36,6 @@ PROMPTS = {
     "vote": Fields(("statement", "passages"), ("cutoff",)),
 }
 """The templates and their fields; a user's folder may hold any of them as ``NAME.txt``."""
-
-T = TypeVar("T")
 
 HITS = 5
 """Papers that a search for a statement shows to a voter."""
@@ -162,9 +160,7 @@ def judge_reports(
     ask = partial(ask_many, session, **form["claims"])
     chosen = choose_claims(uncited if votes else {}, ask, templates["claims"], problems)
     vote = partial(judge_uncited, voters=asked, votes=votes, templates=templates, **form["vote"])
-    claims = _claim_rows(
-        {name: _spread(texts, most) for name, texts in chosen.items()}, views, vote
-    )
+    claims = _claim_rows({name: spread(texts, most) for name, texts in chosen.items()}, views, vote)
 
     rows: dict[str, dict[str, Any]] = {}
     for name, report in read.items():
@@ -192,13 +188,6 @@ def judge_reports(
     return StatementJudgements(mean, sums, rates_of(sums), rows, made_by)
 
 
-def _spread(items: Sequence[T], most: int | None) -> list[T]:
-    """Return at most so many items, evenly spread."""
-    if most is None or len(items) <= most:
-        return list(items)
-    return [items[place * len(items) // most] for place in range(most)]
-
-
 _Rows = dict[str, list[dict[str, Any]]]
 
 
@@ -212,7 +201,7 @@ def _cited_rows(
         (name, {"sentence": number, "statement": each.text, "reference": key, "paper": papers[key]})
         for name, report in reports.items()
         for papers in [{each.key: each.paper for each in report.references}]
-        for number, each in _spread(
+        for number, each in spread(
             [(n, each) for n, each in enumerate(report.statements, 1) if each.citations], most
         )
         for key in each.citations

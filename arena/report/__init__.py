@@ -1,5 +1,6 @@
 """Cited reports: reading them, finding the papers that they cite, and writing them out again."""
 
+from arena.report.chunks import chunks, spread
 from arena.report.finder import PaperFinder, PaperName, resolve
 from arena.report.model import Reference, Report, ReportSection, Statement
 from arena.report.pandoc import cited_ids
@@ -13,9 +14,11 @@ __all__ = [
     "Report",
     "ReportSection",
     "Statement",
+    "chunks",
     "cited_ids",
     "read_report",
     "resolve",
+    "spread",
     "write_bibtex",
     "write_html",
     "write_markdown",

@@ -22,6 +22,7 @@ from arena.tasks import (
     TASKS,
     TaskSet,
     budget_of,
+    compares_texts,
     environment_id,
     kinds_of_answers,
     measures,
@@ -95,6 +96,7 @@ def arguments_of(
     encoder: str,
     options: Mapping[str, Any] | None,
     budget: Mapping[str, int] | None,
+    metrics: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return all arguments of an environment except corpus and surveys, defaults included.
 
@@ -131,7 +133,9 @@ def arguments_of(
         **limits,
         **(budget or {}),
     }
-    if "mind_map" in kinds_of_answers(task):
+    if "mind_map" in kinds_of_answers(task) or any(
+        map(compares_texts, [*metrics, *_paid(reward, reward_options)])
+    ):
         arguments["encoder"] = encoder
     for name in options:
         if name in arguments or name in _ELSEWHERE or name == "encoder":
@@ -139,6 +143,12 @@ def arguments_of(
                 f"{clip(name)} is no further option: give it as an argument of its own."
             )
     return arguments | options
+
+
+def _paid(reward: Any, options: Mapping[str, Any] | None) -> list[str]:
+    """Return the names of the metrics that a reward pays."""
+    rewards = make_rewards(reward, options)
+    return [each.metric for each in rewards if isinstance(each, MetricReward)]
 
 
 def papers_of_run(
@@ -197,7 +207,7 @@ def engine_of(corpus: Corpus, arguments: Mapping[str, Any]) -> Retriever:
 
 
 def encoder_of(arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the identity of the encoder that scores mind-maps; None if the task has none."""
+    """Return the identity of the encoder that compares headings; None if none are compared."""
     if "encoder" not in arguments:
         return None
     from arena.mindmap import identity

@@ -31,6 +31,7 @@ from arena.tasks import (
     choose_surveys,
     kinds_of_answers,
     play_order,
+    scored_stages,
     with_topic,
 )
 
@@ -77,7 +78,7 @@ def run(
         retrievers: Further engines that a ``search`` may name.
         reward: A registered reward, or a sum such as ``"gain+cost"``; by default the task's.
         reward_options: Name of a reward -> its options.
-        encoder: Encoder by which headings of mind-maps are compared.
+        encoder: Encoder by which headings and titles are compared.
         env_options: Further arguments of the environment, such as ``references`` and ``found`` of
             organization.
         agent_options: Keyword arguments for the agent.
@@ -109,6 +110,8 @@ def run(
     corpus = Corpus.of(corpus)
     task = TASKS.resolve(task)
     TASKS.get(task)  # an unknown name is reported before anything is opened
+    metrics = checked_metrics(metrics) if metrics else []
+    scored_stages(task, metrics)
     tasks = TaskSet(corpus)
     agent_options = agent_options or {}
     whole("jobs", jobs, 1)
@@ -123,6 +126,7 @@ def run(
         encoder=encoder,
         options=env_options,
         budget=budget,
+        metrics=metrics,
     )
     prompt = arguments.get("prompt") or "title"
     chosen = play_order(tasks, _choose(task, tasks, surveys, prompt))
@@ -205,5 +209,5 @@ def _checked(agent_options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _recorded(task: str, tasks: TaskSet, encoder: str, metrics: Sequence[str]) -> dict[str, Any]:
-    names = checked_metrics(metrics)
-    return {"names": names, "code": Scorer(task, tasks, names, encoder=encoder).code_sha256()}
+    code = Scorer(task, tasks, metrics, encoder=encoder).code_sha256()
+    return {"names": metrics, "code": code}

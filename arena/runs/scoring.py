@@ -25,6 +25,7 @@ from arena.tasks import (
     TaskSet,
     can_score,
     choose_surveys,
+    compares_texts,
     evaluate_answers,
     ideal_answers,
     kind_of_metric,
@@ -86,8 +87,10 @@ class Scorer:
         self.names = [*own, *self._columns]
         self.functions = measures(task) if self._own else []
         self.functions += [metric_function(metric) for _, metric in self._columns.values()]
-        of_maps = [m for _, m in self._columns.values() if kind_of_metric(m) == "mind_map"]
-        self._compares = bool(of_maps) or (self._own and "mind_map" in kinds_of_answers(task))
+        own_maps = self._own and "mind_map" in kinds_of_answers(task)
+        further = [metric for _, metric in self._columns.values()]
+        of_maps = [metric for metric in further if kind_of_metric(metric) == "mind_map"]
+        self._compares = own_maps or any(map(compares_texts, further))
         self._extracts = False
         if of_maps:
             from arena.mindmap import needs

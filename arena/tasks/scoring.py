@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from arena import metrics
@@ -14,6 +15,7 @@ from arena.tasks.base import TASKS, Gold, kinds_of_answers, stages_of
 from arena.tasks.task_set import TaskSet
 
 if TYPE_CHECKING:
+    from arena.bloom import Column, Pair
     from arena.mindmap import MindMap
     from arena.tools import Answer
 
@@ -110,7 +112,7 @@ def score_answer(
     if gains := tasks.gold(survey_id).gains:
         if of_reports:
             scores |= dict.fromkeys(of_reports)
-            scores |= score_report(answer or "", of_reports, tasks, survey_id, seen)
+            scores |= score_report(answer or "", of_reports, tasks, survey_id, seen, encoder)
         if of_rankings:
             scores |= metrics.evaluate(ranking_of(answer), gains, of_rankings)
     return {name: scores[name] for name in names if name in scores}
@@ -125,11 +127,18 @@ def ranking_of(answer: list[str] | str | None) -> list[str]:
 
 
 def score_report(
-    text: str, names: Sequence[str], tasks: TaskSet, survey_id: str, seen: Set[str] | None
+    text: str,
+    names: Sequence[str],
+    tasks: TaskSet,
+    survey_id: str,
+    seen: Set[str] | None,
+    encoder: str = ENCODER,
 ) -> dict[str, float]:
     """Score a report by metrics of reports; ids that are no papers stay unresolved.
 
     Other forms of citations are text: an agent cites by id, and a quoted abstract may cite, too.
+    Metrics of surveys (`arena.bloom`) see a bibliography of the cited papers, and the survey's own
+    article with its references in reach.
 
     Args:
         text: Markdown that cites papers by id, in Pandoc's form.
@@ -137,6 +146,7 @@ def score_report(
         tasks: Surveys with their labels.
         survey_id: Id of the survey.
         seen: Ids that the report cites and the episode showed; None if unknown.
+        encoder: Encoder of titles and headings.
 
     Returns:
         What `arena.report.metrics.evaluate` returns.
@@ -147,8 +157,16 @@ def score_report(
     report = read_report(text, ["pandoc"])
     standing = tasks.standing(survey_id, [each.key for each in report.references])
     references = (r._replace(paper=r.key if r.key in standing else None) for r in report.references)
-    gold = ReportGold(tasks.gold(survey_id).gains, standing, seen)
-    return evaluate(report._replace(references=tuple(references)), gold, names)
+    report = report._replace(references=tuple(references))
+
+    @cache
+    def pair() -> Pair:
+        from arena.tasks._pairs import pair_of
+
+        return pair_of(report, text, tasks, survey_id, encoder)
+
+    gold = ReportGold(tasks.gold(survey_id).gains, standing, seen, lambda _: pair())
+    return evaluate(report, gold, names)
 
 
 def can_score(name: str, tasks: TaskSet, survey_id: str) -> bool:
@@ -174,18 +192,18 @@ def ideal_answers(name: str, tasks: TaskSet, survey_id: str) -> dict[str, Answer
         if task.answer == "ranking":
             ideal[stage] = ranking
         elif task.answer == "report":
-            ideal[stage] = _ideal_report(tasks.article(survey_id), ranking)
+            ideal[stage] = _ideal_report(tasks, survey_id, ranking)
         elif (mind_map := tasks.mind_map(survey_id)) is not None:
             ideal[stage] = _limited(mind_map, frozenset(ranking))
     return ideal
 
 
-def _ideal_report(article: str | None, ranking: Sequence[str]) -> str:
+def _ideal_report(tasks: TaskSet, survey_id: str, ranking: Sequence[str]) -> str:
     from arena.report.listing import cite
-    from arena.report.pandoc import cited_ids, replace_groups
+    from arena.report.pandoc import cited_ids
+    from arena.tasks._pairs import text_in_reach
 
-    reached = frozenset(ranking)
-    text = replace_groups(article or "", lambda keys: cite(i for i in keys if i in reached))
+    text = text_in_reach(tasks, survey_id)
     cited = set(cited_ids(text))
     left = [f"The survey cites {cite([paper])}." for paper in ranking if paper not in cited]
     return "\n\n".join([text, *left]).lstrip()
@@ -220,6 +238,22 @@ def metric_function(metric: str) -> Callable[..., float | None]:
     """
     kind = kind_of_metric(metric)
     return metrics.parse(metric)[0] if kind == "ranking" else _registries()[kind].get(metric)
+
+
+def survey_column(metric: str) -> Column | None:
+    """Return the column of a metric of surveys (`arena.bloom`); None if it is another metric."""
+    if kind_of_metric(metric) != "report":
+        return None
+    from arena.bloom import Column
+
+    column = metric_function(metric)
+    return column if isinstance(column, Column) else None
+
+
+def compares_texts(metric: str) -> bool:
+    """Return whether a metric compares headings or titles by an encoder."""
+    column = survey_column(metric)
+    return bool(column.metric.needs) if column else kind_of_metric(metric) == "mind_map"
 
 
 def lower_is_better(metric: str) -> bool:
@@ -260,12 +294,14 @@ def scored_stages(task: str, names: Sequence[str]) -> dict[str, tuple[str, str]]
 
     Raises:
         UnknownNameError: A metric is unknown.
-        DataError: No stage of the task submits what a metric scores.
+        DataError: No stage of the task submits what a metric scores, or a metric needs a judge.
     """
     stages = stages_of(task)
     columns = {}
     for metric in dict.fromkeys(names):
         wanted = kind_of_metric(metric)
+        if column := survey_column(metric):
+            column.refuse_judge()
         kinds = ("ranking", "report") if wanted == "ranking" else (wanted,)
         fitting = [stage for stage, specification in stages if specification.answer in kinds]
         if not fitting:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +24,7 @@ from arena.tasks.base import Gold, Survey, topic_of
 from arena.text.identifiers import title_key
 
 if TYPE_CHECKING:
+    from arena.bloom import Article, Work
     from arena.corpus import Corpus
     from arena.corpus.store import CorpusStore
     from arena.mindmap import MindMap
@@ -47,6 +49,7 @@ class TaskSet:
         self._files = manifest["files"]
         self.sha256 = str(manifest["tasks_sha256"])
         self._trees: dict[str, MindMap | None] = {}
+        self._own: dict[str, Article] = {}
 
     @cached_property
     def surveys(self) -> dict[str, Survey]:
@@ -122,6 +125,48 @@ class TaskSet:
         self.survey(survey_id)
         text: str | None = self._articles[survey_id]["article"]
         return text
+
+    def own_article(self, survey_id: str) -> Article:
+        """Return the survey as metrics of surveys compare it, read once; for scoring.
+
+        Its references are those in reach; what the corpus lacks of it is empty.
+
+        Raises:
+            UnknownNameError: There is no such survey.
+        """
+        if survey_id not in self._own:
+            from arena.tasks._pairs import own_article
+
+            self._own[survey_id] = own_article(self, survey_id)
+        return self._own[survey_id]
+
+    def works(self, survey_id: str, papers: Iterable[str]) -> dict[str, Work]:
+        """Return title, abstract and number of citations of papers, for scoring.
+
+        The citations are those by papers of the corpus dated before the survey; None in a corpus
+        without citations.
+
+        Args:
+            survey_id: Id of the survey.
+            papers: Ids of papers or surveys of the corpus.
+
+        Raises:
+            UnknownNameError: There is no such survey.
+        """
+        from arena.bloom import Work
+
+        store, end = self._store, self._store.end(parse_date(self.survey(survey_id).date).day)
+        works = {}
+        for paper in papers:
+            if (document := store.document(paper)) is None:
+                works[paper] = Work(self.surveys[paper].title)
+                continue
+            count = bisect_left(store.linked(document, citing=True), end)
+            abstract = store.row(document)["abstract"] or ""
+            works[paper] = Work(
+                store.titles[document], abstract, count if len(store.citing) else None
+            )
+        return works
 
     def paper_names(self) -> Iterator[PaperName]:
         """Yield the names of all papers of the corpus, whatever their date, and of all surveys.

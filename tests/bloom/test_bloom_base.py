@@ -29,7 +29,7 @@ def test_shape_consistency() -> None:
 
 def test_embeddings_match_one_to_one() -> None:
     pair = Pair(*PAIR, Tools(threshold=0.9))
-    assert pair.match(["Graphs", "Trees", ""], ["Trees", "trees", "Soup"], "x") == [(1, 0)]
+    assert pair.match(["Graphs", "Trees", ""], ["Trees", "Tree", "Soup"], "x") == [(1, 0)]
 
 
 def test_the_same_survey_twice_is_the_same() -> None:

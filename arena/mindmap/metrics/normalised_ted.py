@@ -22,7 +22,7 @@ def normalised_ted(predicted: MindMap, gold: MindMap, encoder: str | Encoder = "
     """
     if not predicted.size:
         return 1.0
-    from arena.mindmap._zhang_shasha import edit_distance
+    from arena.mindmap.edit_distance import edit_distance
 
     a, b = MindMap("", (predicted,)), MindMap("", (gold,))  # so that the roots are nodes, too
     distance = edit_distance(a, b, lambda: _costs(a.labels(), b.labels(), encoder))

@@ -101,7 +101,7 @@ def normalised_tree_semantic_distance(
 
 def _distance(predicted: MindMap, gold: MindMap, encoder: str | Encoder | None) -> float:
     check_maps(predicted, gold)
-    from arena.mindmap._zhang_shasha import edit_distance
+    from arena.mindmap.edit_distance import edit_distance
 
     return edit_distance(predicted, gold, lambda: ~alike(predicted, gold, encoder))
 

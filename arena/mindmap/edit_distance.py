@@ -49,7 +49,7 @@ def edit_distance(
         gold: The other.
         relabel: Called if it is needed; returns an array of the shape (distinct labels of
             `predicted`, distinct labels of `gold`), as `MindMap.labels` orders them: the cost to
-            put one for the other, in [0, 1].
+            put one for the other; more than 2 is never paid.
 
     Raises:
         DataError: The trees have more than 4,194,304 pairs of nodes, or are so deep that the

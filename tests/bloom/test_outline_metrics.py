@@ -1,0 +1,210 @@
+"""Metrics of outlines: values worked out by hand, apted, and scripted judges."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from apted import APTED, Config
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from llm_server import LLMServer, last_text
+
+from arena.bloom import Article, Heading, Pair, Tools, compare
+from arena.bloom.outline import headings, parents, unnumbered
+from arena.report import Report
+
+OUTLINES = ["sts", "scons", "otc", "scs"]
+
+
+def survey(*outline: tuple[int, str]) -> Article:
+    return Article("T", "", tuple(Heading(*each) for each in outline), (), (), Report("T"))
+
+
+class Axes(dict):
+    """Texts with chosen cosines: each is a vector of two numbers, by its first letter."""
+
+    def labels(self, texts):
+        return np.array([self[text[0]] for text in texts], np.float32)
+
+    queries = labels
+
+
+AXES = Axes(a=(1, 0), b=(0, 1), c=(0.6, 0.8), d=(-1, 0))
+EXPERTS = survey((0, "Title"), (1, "1 A"), (2, "1.1 B"), (1, "2 C"))
+
+
+def scores(human: Article, generated: Article, name: str, **tools: object):
+    return compare(Pair(human, generated, Tools(**{"encoder": AXES} | tools)), [name])[name]
+
+
+@pytest.mark.parametrize(
+    ("generated", "expected"),
+    [
+        (survey((0, "Other title"), (1, "I. A"), (2, "A. B"), (1, "II. C")), 1.0),
+        (survey((1, "a"), (1, "b"), (1, "c")), 1 - 2 / 6),  # delete B, insert it beside A
+        (survey((1, "A"), (2, "B")), 1 - 1 / 5),  # without C
+        (survey((1, "A"), (2, "B"), (1, "B")), 1 - 0.2 / 6),  # B for C: 1 - 0.8
+        (survey((1, "A"), (4, "B"), (1, "C")), 1.0),  # what a level leaves out does not count
+        (survey((3, "A"), (1, "C")), 1 - 1 / 5),  # without B
+        (survey((0, "Title")), 0.0),
+    ],
+)
+def test_tree_similarity(generated, expected):
+    assert scores(EXPERTS, generated, "sts")["finding"].scores == {"": pytest.approx(expected)}
+
+
+def test_a_heading_of_the_opposite_meaning_costs_two():
+    one = survey((1, "A"))
+    assert scores(one, survey((1, "D")), "sts")["finding"].scores == {"": 0.0}
+    assert scores(one, survey((1, "B")), "sts")["finding"].scores == {"": 0.5}
+
+
+class Costs(Config):
+    def rename(self, node1, node2):
+        if not (node1[0] and node2[0]):
+            return 0 if node1[0] == node2[0] else 9
+        return 0 if node1[0] == node2[0] else 1 - np.dot(AXES[node1[0]], AXES[node2[0]])
+
+    def children(self, node):
+        return node[1]
+
+
+def tree(article: Article):
+    outline = [Heading(0, ""), *headings(article)]
+    nodes = [(heading.text, []) for heading in outline]
+    for node, above in zip(nodes[1:], parents(outline[1:]), strict=True):
+        nodes[above + 1][1].append(node)
+    return nodes[0]
+
+
+some = st.lists(st.tuples(st.integers(1, 4), st.sampled_from("abcd")), min_size=1, max_size=7)
+
+
+@settings(max_examples=100, deadline=None)
+@given(some, some)
+def test_tree_similarity_against_apted(ours, theirs):
+    a, b = survey(*ours), survey(*theirs)
+    distance = APTED(tree(a), tree(b), Costs()).compute_edit_distance()
+    found = scores(a, b, "sts")["finding"].scores[""]
+    assert found == pytest.approx(1 - distance / (len(ours) + len(theirs)), abs=1e-5)
+    assert -1e-9 <= found <= 1
+
+
+TEXT = st.text(st.sampled_from("abcdefg hABC1.é"), max_size=8).filter(lambda x: unnumbered(x))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 5), TEXT), min_size=1, max_size=8,
+                unique_by=lambda each: unnumbered(each[1]).lower()))  # fmt: skip
+def test_a_survey_beside_itself(outline):
+    one = survey((0, "Title"), *outline)
+    for name, row in compare(Pair(one, one), ["sts", "scons", "otc"]).items():
+        assert set(row["finding"].scores.values()) == {1.0}, name
+
+
+def test_without_an_outline():
+    for name, row in compare(Pair(survey((0, "T")), EXPERTS), ["sts", "otc"]).items():
+        assert set(row["finding"].scores.values()) == {None}, name
+        assert row["finding"].reason == "the experts' survey has no outline."
+    for name, row in compare(Pair(EXPERTS, survey((0, "T"))), OUTLINES).items():
+        assert set(row["finding"].scores.values()) == {0.0}, name
+
+
+@pytest.mark.parametrize(
+    ("heading", "text"),
+    [
+        ("3.1.2. Foo", "Foo"), ("(iii) Foo", "Foo"), ("A. Foo", "Foo"), ("2) Foo", "Foo"),
+        ("II-B2 Foo", "Foo"), ("Appendix B: Foo", "Foo"), ("A.1 Foo", "Foo"), ("4", ""),
+        ("A Survey", "A Survey"), ("V Model", "V Model"), ("2024 in review", "2024 in review"),
+        ("i.e. foo", "i.e. foo"), ("Part of speech", "Part of speech"), ("Mix) a", "Mix) a"),
+    ],
+)  # fmt: skip
+def test_section_numbers(heading, text):
+    assert unnumbered(heading) == text
+
+
+def test_topic_coverage_by_embeddings():
+    # c is nearer to b than to a; d and the second a have no partner, the blank one is no heading
+    generated = survey((1, "1 c"), (1, "2 d"), (1, "3"), (1, "4 a"), (1, "5 A1"))
+    finding = scores(survey((1, "a"), (1, "b")), generated, "otc")["finding"]
+    assert finding.scores == {"f1": pytest.approx(4 / 6), "precision": 0.5, "recall": 1.0}
+    assert finding.rows == [("a", "a"), ("b", "c"), ("", "d"), ("", "A1")]
+
+
+def judged(make_client, server, human, generated, name, **tools):
+    return scores(
+        human, generated, name, matcher="judge", judge=make_client(server, mode="live"), **tools
+    )
+
+
+def test_topic_coverage_by_a_judge(make_client):
+    def pair(expert, llm):
+        return {"expert_heading": expert, "llm_heading": llm}
+
+    answer = {"matched_pairs": [pair("A", "x"), pair("a", "Y"), pair("C", "?"), pair("b", " X")]}
+    generated = survey((0, "Other"), (1, "1 X"), (1, "2 Y"))
+    with LLMServer([json.dumps(answer)]) as server:
+        row = judged(make_client, server, EXPERTS, generated, "otc")
+    # A with X counts; A with Y and B with X are second pairs of A and of X, "?" is no heading
+    assert row["finding"].scores == pytest.approx({"f1": 0.4, "precision": 0.5, "recall": 1 / 3})
+    assert row["finding"].rows == [("A", "X"), ("B", ""), ("C", ""), ("", "Y")]
+    assert row["calls"] == 1
+    text = last_text(server.requests[0])
+    assert '["A", "B", "C"]' in text and '["X", "Y"]' in text
+
+
+# The same in three places: 1, 2.1 and 3.1; and two siblings that are alike.
+CLARITY = survey(
+    (0, "Title"), (1, "1 Foo"), (1, "2 Bar"), (2, "2.1 foo"), (1, "3 Soup"), (2, "3.1 Foo"),
+    (2, "3.2 bread"), (2, "3.3 Bread"), (1, "4"),
+)  # fmt: skip
+
+
+def test_clarity_by_embeddings():
+    def clarity(generated, official=False):
+        return compare(Pair(EXPERTS, generated, Tools(official=official)), ["scs"])["scs"][
+            "finding"
+        ]
+
+    finding = clarity(CLARITY)
+    assert finding.scores == {"": pytest.approx(1 - 2 / 7)}  # two of the three are redundant
+    assert finding.rows == [
+        ("Foo", "T", "foo", "Bar"), ("Foo", "T", "Foo", "Soup"), ("foo", "Bar", "Foo", "Soup")
+    ]  # fmt: skip
+    assert clarity(CLARITY, official=True).scores == {"": pytest.approx(1 - 3 / 7)}
+    deep = survey(*((level, "Foo") for level in range(1, 6)))
+    assert clarity(deep).scores == {"": pytest.approx(1 / 5)}
+    assert clarity(deep, official=True).scores == {"": -1.0}  # ten pairs of five headings
+
+
+def test_clarity_by_a_judge(make_client):
+    def pair(one, other):
+        return {"heading_1": one, "heading_2": other}
+
+    pairs = [pair("Bar", "2.1 FOO"), pair("bread", "Bread"), pair("Bar", "foo"), pair("Bar", "?")]
+    pairs.append(pair("Soup", "Soup"))  # stands in one place only
+    answers = [json.dumps({"redundant_pairs": pairs})]
+    with LLMServer(answers * 2) as server:
+        row = judged(make_client, server, EXPERTS, CLARITY, "scs")
+        official = judged(make_client, server, EXPERTS, CLARITY, "scs", official=True)
+    # "Foo" stands in three places, two of them apart from "Bar": three headings of one meaning
+    assert row["finding"].scores == {"": pytest.approx(1 - 2 / 7)}
+    # pairs as named: Bar and Foo twice; the two of bread are siblings
+    assert official["finding"].scores == {"": pytest.approx(1 - 2 / 7)}
+    text = last_text(server.requests[0])
+    assert "- Bar\n  - foo\n- Soup\n  - Foo\n" in text and "Title" not in text
+
+
+@pytest.mark.parametrize("name", ["otc", "scs"])
+def test_no_pairs_are_an_answer_and_nonsense_is_a_missing_one(make_client, name):
+    key = {"otc": "matched_pairs", "scs": "redundant_pairs"}[name]
+    with LLMServer([json.dumps({key: []})]) as server:
+        row = judged(make_client, server, EXPERTS, EXPERTS, name)
+    assert set(row["finding"].scores.values()) == {{"otc": 0.0, "scs": 1.0}[name]}
+    for answer in ("They are alike.", '{"pairs": "none"}', f'{{"{key}": [{{"x": "A"}}]}}'):
+        with LLMServer(lambda body, answer=answer: answer) as server:
+            row = judged(make_client, server, EXPERTS, EXPERTS, name)
+        assert set(row["finding"].scores.values()) == {None}
+        assert row["finding"].reason and row["failed"] == 1
