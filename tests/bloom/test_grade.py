@@ -51,7 +51,7 @@ def judged(
         return first if text.index("A model wrote") < text.index("Experts wrote") else second
 
     with LLMServer(script) as server:
-        pair = Pair(HUMAN, GENERATED, Tools(judge=make_client(server), **tools))
+        pair = Pair(HUMAN, GENERATED, Tools(judge=make_client(server, mode="live"), **tools))
         return compare(pair, [name])[name], server.requests
 
 
