@@ -24,6 +24,8 @@ class Work(NamedTuple):
         citations: Number of works that cite it; None if unknown.
         key: Key by which the statements of the report cite it; empty if none does.
         paper: Id of the paper in a corpus; None if unknown.
+        authors: Names of the authors in order, as far as they are known.
+        year: Year; None if unknown.
     """
 
     title: str
@@ -31,6 +33,8 @@ class Work(NamedTuple):
     citations: int | None = None
     key: str = ""
     paper: str | None = None
+    authors: tuple[str, ...] = ()
+    year: int | None = None
 
 
 class Article(NamedTuple):

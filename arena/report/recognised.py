@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,14 @@ from arena.report.reading import add_statements, as_cited, find_marks
 from arena.text.identifiers import normal_title
 
 _STYLES = ("numbers", "author-year")
+_ALIKE = 0.85
+_ET_AL = re.compile(r"\bet\s?al\b")
+_YEAR = re.compile(r"\b[12][\dOoIil]{3}(?=[a-z]?\b)")
+_DIGITS = str.maketrans("OoIil", "00111")
+_NUMBERS = r"\d{1,3}(?:\s?(?:,|[-–]|and)\s?\d{1,3})*"
+_FORMULA = re.compile(r"\$\s?\(\s*(\d[\d\s,–-]*)\)\s?\$")
+_NAMED = re.compile(rf"(References?)\s?({_NUMBERS})\b")
+_BEHIND = re.compile(r"(?<=[^\d\s])([;,])\s?(\d{1,3}(?:\s?[,–-]\s?\d{1,3})*)(?=\))")
 _LIST = re.compile("references|bibliography|literaturecited")
 _NUMBER = re.compile(r"^\s*(\d{1,3})\.\s*(?=[^\W\d])")
 _STUCK = re.compile(r"(?<=[,.])(?=[A-Z]|and\b|(?:19|20)\d\d[a-z]?\.)")
@@ -47,7 +56,10 @@ def year_of(date: object) -> int | None:
 
 
 def find_citations(
-    records: Sequence[Mapping[str, Any]], bibliography: Sequence[Any], sections: Mapping[str, Any]
+    records: Sequence[Mapping[str, Any]],
+    bibliography: Sequence[Any],
+    sections: Mapping[str, Any],
+    mended: bool = False,
 ) -> Citations:
     """Find the marks of an article, numbers or authors with years, through `arena.report`.
 
@@ -59,9 +71,20 @@ def find_citations(
         records: ``title``, ``authors`` and ``date`` of each reference.
         bibliography: Entries of the article's list, such as ``[3] A. Author, "A title", 2020``.
         sections: Text of each section, by heading.
+        mended: Mend what recognition breaks in marks (``etal.2O18``, ``202la``) and in the list
+            (an entry in two pieces), read ``Reference 24`` and ``(see also; 26)`` as marks where
+            numbers stand in round brackets, and explain a name that is spelt a little otherwise.
     """
     names = [_Name.of(record) for record in records]
-    entries = [_mend(entry, names) for entry in bibliography if isinstance(entry, str)]
+    listed_as = [entry for entry in bibliography if isinstance(entry, str)]
+    if mended:
+        rounded = any(_NUMBER.match(entry) for entry in listed_as[:3])
+        listed_as = listed_as if rounded else _whole(listed_as)
+        sections = {
+            heading: _mended(text, rounded) if isinstance(text, str) else ""
+            for heading, text in sections.items()
+        }
+    entries = [_mend(entry, names) for entry in listed_as]
     blocks = [
         TextBlock(0, n, n + 1, "", False, Inline(text, text)) for n, text in enumerate(entries)
     ]
@@ -78,6 +101,8 @@ def find_citations(
     listed = as_cited(listed._replace(names=called | dict(listed.names)), lines)
     used: set[str] = set()
     marks = [find_marks(line, listed, _STYLES, used) for line in lines]
+    if mended:
+        marks = [[_explained(mark, listed.references) for mark in of] for of in marks]
     return Citations(
         [(*section, of) for section, of in zip(texts.items(), marks, strict=True)],
         _places(listed.references, names),
@@ -153,6 +178,40 @@ def _mend(entry: str, names: Sequence[_Name]) -> str:
 def _zeros(text: str) -> str:
     """Return a recognised text with zeros for the letter O in numbers, as in 2O22."""
     return _ZEROS.sub(lambda match: re.sub("[Oo]", "0", match[0]), text)
+
+
+def _mended(text: str, rounded: bool) -> str:
+    text = _YEAR.sub(lambda match: match[0].translate(_DIGITS), _ET_AL.sub("et al", text))
+    text = re.sub(r"&(?=\w)", "& ", text)
+    if rounded:
+        text = _FORMULA.sub(lambda match: f"({match[1]})", text)
+        text = _NAMED.sub(lambda match: f"{match[1]} ({match[2].replace('and', ',')})", text)
+        text = _BEHIND.sub(lambda match: f"{match[1]} ({match[2]})", text)
+    return text
+
+
+def _whole(entries: Sequence[str]) -> list[str]:
+    """Return entries of which each has a year; one without is the beginning of the next."""
+    whole = [""]
+    for entry in entries:
+        whole[-1] = f"{whole[-1]} {entry}".strip()
+        whole += [""] if re.search(r"(?:19|20)\d\d", _zeros(entry)) else []
+    return [entry for entry in whole if entry]
+
+
+def _explained(mark: Mark, entries: Sequence[Reference]) -> Mark:
+    """Return a mark with the entry of the same year whose first name is all but the same."""
+    found = []
+    for reference in mark.references:
+        name, _, year = reference.key.partition(" ")
+        if not reference.text and year:
+            alike = {
+                _plain(each.key.split()[0]): each for each in entries if each.key.endswith(year)
+            }
+            close = difflib.get_close_matches(_plain(name), alike, 1, _ALIKE)
+            reference = alike[close[0]] if close else reference
+        found.append(reference)
+    return mark._replace(references=tuple(dict.fromkeys(found)))
 
 
 def _letters(heading: str) -> str:

@@ -161,7 +161,7 @@ def _experts(folder: Path) -> Article:
     if not title or not isinstance(context, Mapping):
         raise DataError(f"{where}/expert_article.json has no title or no context.")
     entries = listed if isinstance(listed, list) else [_numbered(record) for record in records]
-    citations = find_citations(records, entries, context)
+    citations = find_citations(records, entries, context, mended=True)
     report = article_report(title, abstract, citations)
     keys = {place: key for key, place in reversed(citations.places.items())}
     pieces = [f"# {title}", *(f"## {each.heading}\n\n{each.text}" for each in report.sections)]
@@ -242,7 +242,14 @@ def _text(value: object) -> str:
 
 def _works(records: Sequence[Mapping[str, Any]], keys: Mapping[int, str]) -> tuple[Work, ...]:
     return tuple(
-        Work(record["title"], record["abstract"], record["citations"], keys.get(place, ""))
+        Work(
+            record["title"],
+            record["abstract"],
+            record["citations"],
+            keys.get(place, ""),
+            authors=tuple(record["authors"]),
+            year=year_of(record["date"]),
+        )
         for place, record in enumerate(records)
     )
 

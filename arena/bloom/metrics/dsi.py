@@ -1,0 +1,88 @@
+"""Document Structure Integrity: has the survey the parts that every survey has?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from arena.bloom import released
+from arena.bloom.article import Article
+from arena.bloom.base import Finding, Pair, survey_metric
+from arena.bloom.metrics.fmi import listed_keys
+from arena.report import ReportSection
+from arena.report.bibliography import is_bibliography
+
+_NUMBER = r"\W*(?:(?:section|chapter|part)\s+)?(?:\d+|[IVX]+(?=\W))?[\W_]*"
+_ABSTRACT = re.compile(rf"{_NUMBER}(?:abstract\b|(?:executive )?summary\b)", re.IGNORECASE)
+_INTRODUCTION = re.compile(rf"{_NUMBER}introduct", re.IGNORECASE)
+_CONCLUSION = re.compile(r"conclu(?:sion|ding)|(?:closing|final) remarks", re.IGNORECASE)
+_END = re.compile(r"summary|outlook|discussion", re.IGNORECASE)
+_AFTER = re.compile(
+    rf"{_NUMBER}(?:acknowledg|appendi|author|conflict|data avail|declaration|disclosure|ethic"
+    r"|funding|future issues|keywords|limitations|supplement)",
+    re.IGNORECASE,
+)
+_SPEAKS = re.compile(
+    r"\b(?:this|our|the present) (?:review|survey|article|paper|report)\b|\bwe (?:review|survey)\b",
+    re.IGNORECASE,
+)
+_LONG = 30
+
+
+@survey_metric("dsi", tier="application")
+def dsi(pair: Pair) -> Finding:
+    """Document Structure Integrity: share of four parts that the survey has, in [0, 1].
+
+    Bloom-Eval, equation 7: abstract, introduction, conclusion and references of the generated
+    survey. A heading may have a number before it. What counts:
+
+    - abstract: the heading Abstract, or (Executive) Summary as the first one; or at least 30 words
+      before the first heading;
+    - introduction: a heading that begins with Introduction or Introductory; or a first section,
+      behind the abstract, that speaks of the survey itself ("this review", "we survey");
+    - conclusion: a heading with Conclusion, Concluding, Closing or Final remarks; or, before
+      acknowledgments and the like, a last section headed Summary, Outlook or Discussion, or a last
+      one, of whatever level, that speaks of the survey itself;
+    - references: an entry of the bibliography, a heading of one, or a paper cited by its id.
+
+    The released code seeks the four names in the headings of the Markdown text alone.
+    """
+    article = pair.generated
+    found = released.structure(article.text) if pair.tools.official else _parts(article)
+    rows = [(part, heading or "missing") for part, heading in found.items()]
+    return Finding({"": sum(map(bool, found.values())) / len(found)}, rows, ("part", "found"))
+
+
+def _parts(article: Article) -> dict[str, str]:
+    sections = [each for each in article.report.sections if not _AFTER.match(each.heading)]
+    front = sections[:1] if sections and _is_abstract(sections[0]) else []
+    body = sections[len(front) :]
+    top = min((each.level for each in body), default=1)
+    heads = [each.heading for each in body if each.level == top]
+    named = [each.heading for each in sections]
+    lists = [part for part in article.parts if is_bibliography(part)] + listed_keys(article)[:1]
+    return {
+        "abstract": (front[0].heading or "text before the first heading") if front else "",
+        "introduction": _first(_INTRODUCTION.match, named) or _speaking(body[:1]),
+        "conclusion": _first(_CONCLUSION.search, named)
+        or _first(_END.search, heads[1:][-1:])
+        or _speaking(body[1:][-1:]),
+        "references": next(iter(lists), ""),
+    }
+
+
+def _is_abstract(section: ReportSection) -> bool:
+    if section.heading:
+        return _ABSTRACT.match(section.heading) is not None
+    return len(section.text.split()) >= _LONG
+
+
+def _first(holds: Callable[[str], object], headings: Sequence[str]) -> str:
+    return next((each for each in headings if holds(each)), "")
+
+
+def _speaking(sections: Sequence[ReportSection]) -> str:
+    """Return the heading of a section that speaks of the survey itself."""
+    return next(
+        (each.heading or "no heading" for each in sections if _SPEAKS.search(each.text)), ""
+    )
