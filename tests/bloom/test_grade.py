@@ -51,7 +51,7 @@ def judged(
         return first if text.index("A model wrote") < text.index("Experts wrote") else second
 
     with LLMServer(script) as server:
-        pair = Pair(HUMAN, GENERATED, Tools(judge=make_client(server), **tools))
+        pair = Pair(HUMAN, GENERATED, Tools(judge=make_client(server, mode="live"), **tools))
         return compare(pair, [name])[name], server.requests
 
 
@@ -111,6 +111,16 @@ def test_one_order_without_an_answer_is_no_score(make_client, answer) -> None:
     assert row["finding"].scores == {"": None, "order": None}
     assert "human survey first" in row["finding"].reason
     assert (row["calls"], row["failed"]) == (4, 1)
+
+
+def test_a_copy_of_the_form_is_no_answer(make_client) -> None:
+    _, (first, then, _) = judged(make_client)
+    forms = [body["messages"][0]["content"].split("\n\n")[-1] for body in (first, then)]
+    assert "weight" in forms[0] and "article_1_score" in forms[1]
+    row, _ = judged(make_client, criteria=forms[0])
+    assert "no criteria" in row["finding"].reason
+    row, _ = judged(make_client, first=forms[1], second=forms[1])
+    assert row["finding"].scores[""] is None and row["failed"] == 2
 
 
 def weighted(*weights: Any) -> str:
