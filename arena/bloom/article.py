@@ -66,6 +66,8 @@ def article_of(
 ) -> Article:
     """Return a report as an article.
 
+    Where it cites by id, as in ``[@id]``, its bibliography is the works that are known.
+
     Args:
         report: The report.
         text: The Markdown that it was read from.
@@ -73,10 +75,14 @@ def article_of(
     """
     headings = [section for section in report.sections if section.heading]
     top = min((section.level for section in headings), default=1) - 1
-    works = []
+    works, references = [], []
     for reference in report.references:
-        known = know(reference) or Work(reference.title)
-        works.append(known._replace(key=reference.key, paper=reference.paper))
+        known = know(reference)
+        if known and not reference.text and reference.ids == (f"corpus:{reference.key}",):
+            reference = reference._replace(title=known.title, text=known.title)
+        known = known or Work(reference.title)
+        works.append(known._replace(key=reference.key, paper=reference.paper or known.paper))
+        references.append(reference)
     parts = [section.heading for section in headings]
     return Article(
         report.title,
@@ -85,7 +91,7 @@ def article_of(
             *([Heading(0, report.title)] if report.title else []),
             *(Heading(section.level - top, section.heading) for section in headings),
         ),
-        (*parts, *(["References"] if any(each.text for each in report.references) else [])),
+        (*parts, *(["References"] if any(each.text for each in references) else [])),
         tuple(works),
-        report,
+        report._replace(references=tuple(references)),
     )

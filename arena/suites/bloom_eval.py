@@ -153,7 +153,7 @@ def score_surveys(
     llm_option: dict[str, Any] | None = None,
     encoder: str = "static",
     matcher: Literal["embedding", "judge"] = "embedding",
-    threshold: float = 0.7,
+    threshold: float = Tools.threshold,
     clusters: Literal["linkage", "bertopic"] = "linkage",
     prompts: str | None = None,
     schemas: bool = False,
