@@ -61,12 +61,15 @@ class Article(NamedTuple):
         return {work.key: work for work in self.works if work.key}
 
 
+def is_listed(reference: Reference) -> bool:
+    """Return whether a reference has an entry, or is a paper of the corpus cited by its id."""
+    return bool(reference.text) or f"corpus:{reference.paper}" in reference.ids
+
+
 def article_of(
     report: Report, text: str, know: Callable[[Reference], Work | None] = lambda _: None
 ) -> Article:
     """Return a report as an article.
-
-    Where it cites by id, as in ``[@id]``, its bibliography is the works that are known.
 
     Args:
         report: The report.
@@ -77,12 +80,11 @@ def article_of(
     top = min((section.level for section in headings), default=1) - 1
     works, references = [], []
     for reference in report.references:
-        known = know(reference)
-        if known and not reference.text and reference.ids == (f"corpus:{reference.key}",):
-            reference = reference._replace(title=known.title, text=known.title)
-        known = known or Work(reference.title)
-        works.append(known._replace(key=reference.key, paper=reference.paper or known.paper))
-        references.append(reference)
+        known = know(reference) or Work(reference.title)
+        paper = reference.paper or known.paper
+        works.append(known._replace(key=reference.key, paper=paper))
+        references.append(reference._replace(paper=paper))
+    report = report._replace(references=tuple(references))
     parts = [section.heading for section in headings]
     return Article(
         report.title,
@@ -91,7 +93,7 @@ def article_of(
             *([Heading(0, report.title)] if report.title else []),
             *(Heading(section.level - top, section.heading) for section in headings),
         ),
-        (*parts, *(["References"] if any(each.text for each in references) else [])),
+        (*parts, *(["References"] if any(map(is_listed, references)) else [])),
         tuple(works),
-        report._replace(references=tuple(references)),
+        report,
     )
