@@ -39,12 +39,12 @@ class Found(NamedTuple):
 def extract(pair: Pair, prompt: str, keys: Sequence[str]) -> dict[str, Found]:
     """Return what the judge lists in each survey, ``human`` and ``generated``, read in parts.
 
+    Of a survey longer than `Tools.longest` it reads that many characters, evenly spread.
+
     Args:
         pair: The surveys.
         prompt: Name of the template, with the field ``text``.
         keys: Keys of the lists in its answers.
-
-    Of a survey longer than `Tools.longest` it reads that many characters, evenly spread.
 
     Raises:
         JudgeFailedError: No part of a survey has a readable answer.
