@@ -47,6 +47,8 @@ class Article(NamedTuple):
         parts: All headings in the order of the text, abstract and bibliography included.
         works: The bibliography in its order.
         report: Sections, statements with their citations, and entries of the bibliography.
+        body: The text as the released code reads it for citations; empty if it is `text`.
+        entries: The entries of its list of references that go with `body`.
     """
 
     title: str
@@ -55,6 +57,8 @@ class Article(NamedTuple):
     parts: tuple[str, ...]
     works: tuple[Work, ...]
     report: Report
+    body: str = ""
+    entries: tuple[str, ...] = ()
 
     def works_by_key(self) -> dict[str, Work]:
         """Return the works by the keys of the statements' citations."""

@@ -39,8 +39,8 @@ def read_surveys(
         folder: The folder.
         side: Which articles, where a topic may have both.
         topics: Ids of the topics to read; by default all.
-        official: Read of the experts' articles what the released code reads: ``content.json``,
-            without the list of references.
+        official: Read what the released code reads: ``content.json``, and for the citations the
+            pages and the list of ``expert_article.json`` or ``llm_article.json``.
         know: Returns what else is known of a reference of a plain report; None for nothing.
 
     Returns:
@@ -62,6 +62,8 @@ def read_surveys(
                 articles[topic] = _plain_report(place, know)
             elif official or not (place / "expert_article.json").is_file():
                 articles[topic] = _released(place)
+                if official:
+                    articles[topic] = _with_pages(articles[topic], place)
             else:
                 articles[topic] = _experts(place)
         except OSError as error:
@@ -149,6 +151,17 @@ def _released(folder: Path) -> Article:
     title = report.title or next((each.text for each in outline if not each.level), "")
     works = _works(records, keys) if records else article.works
     return article._replace(title=title, outline=outline, works=works)
+
+
+def _with_pages(article: Article, folder: Path) -> Article:
+    """Add what the released code reads for the citations, if there is a whole article."""
+    paths = [folder / f"{name}_article.json" for name in ("expert", "llm")]
+    whole = next((_json(path) for path in paths if path.is_file()), None)
+    match whole:
+        case {"context": Mapping() as context, "reference": list(entries)}:
+            body = "\n".join(map(str, context.values()))
+            return article._replace(body=body, entries=tuple(map(str, entries)))
+    return article
 
 
 def _experts(folder: Path) -> Article:

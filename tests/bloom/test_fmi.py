@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from arena.bloom import Article, Finding, Pair, Tools, Work, article_of, compare
+from arena.bloom import Article, Finding, Pair, Tools, article_of, compare
 from arena.report import Reference, Report, Statement, read_report
 
 
-def score(text: str, works: tuple[Work, ...] = (), official: bool = False) -> Finding:
-    article = article_of(read_report(text), text)._replace(works=works)
+def score(text: str, entries: tuple[str, ...] = (), official: bool = False) -> Finding:
+    article = article_of(read_report(text), text)._replace(entries=entries)
     rows = compare(Pair(article, article, Tools(official=official)), ["fmi"])
     finding: Finding = rows["fmi"]["finding"]
     return finding
@@ -37,17 +37,32 @@ def test_a_paper_cited_by_its_id_needs_no_entry() -> None:
     assert compare(Pair(article, article), ["fmi"])["fmi"]["finding"].scores == {"": 0.5}
 
 
-WORKS = tuple(Work("t", authors=("Ann Ames", "B. Bell"), year=2020 + n) for n in range(3))
+ENTRIES = (
+    "[1] Ann Ames, B. Bell. 2020. On nets.",
+    "[2] Ames AM, Bell B. 2021. On trees.",
+    "[3] Müller, C. & Bell, B. (2022). On leaves.",
+)
 
 
 def test_the_released_code_counts_kinds_that_are_cited() -> None:
     # numbers 1, 2 of 1-3; the range of 102 numbers is none
-    assert score("Nets [1, 2] and [5-106].", WORKS, True).scores == {"": pytest.approx(2 / 3)}
+    assert score("Nets [1, 2] and [5-106].", ENTRIES, True).scores == {"": pytest.approx(2 / 3)}
     # a range of 101 numbers is "100 wide": 1 to 101, of which 3 are defined
-    assert score("Nets [1-101].", WORKS, True).scores == {"": pytest.approx(3 / 101)}
-    # (ames, 2020) and (ames, 2021) of the three; (cole, 2020) is not defined
-    text = "Ames (2020) and more (Ames et al., 2021a; see Cole and Bell, 2020)."
-    assert score(text, WORKS, True).scores == {"": pytest.approx(2 / 4)}
-    # one number among names brings in the numbers, too: 3 of 3 + 3
-    text = "Nets [1], Ames (2020), (Ames, 2021)."
-    assert score(text, WORKS, True).scores == {"": pytest.approx(3 / 6)}
+    assert score("Nets [1–101].", ENTRIES, True).scores == {"": pytest.approx(3 / 101)}
+    # an equation's number in round brackets counts, too
+    assert score("Nets (4) and [1; 2].", ENTRIES, True).scores == {"": pytest.approx(2 / 4)}
+    # (ames, 2020), (ames, 2021) and (muller, 2022); (cole, 2020) is not defined
+    text = "Old (Ames 2020), more (Ames et al., 2021a; Cole and Bell, 2020) and [Müller 2O22]."
+    assert score(text, ENTRIES, True).scores == {"": pytest.approx(3 / 4)}
+    # a year in brackets is a number, too, and brings in the numbers: 1 of 3 + 3 and 2020
+    assert score("Ames (2020).", ENTRIES, True).scores == {"": pytest.approx(1 / 7)}
+
+
+def test_the_released_code_reads_a_list_of_numbers_in_square_brackets() -> None:
+    # cited 1, 3; listed 1, 2; the list itself cites nothing
+    assert score(f"# Nets\n\nOld [1], new [3].{LIST}", official=True).scores == {
+        "": pytest.approx(1 / 3)
+    }
+    # "1." defines nothing
+    text = "# Nets\n\nOld [1].\n\n# References\n\n1. Ames. On nets. 2020."
+    assert score(text, official=True).scores == {"": 0.0}

@@ -14,10 +14,10 @@ def scons(pair: Pair) -> Finding:
 
     sqrt(DC x BC), Bloom-Eval, equations 9 and 10: DC is the smaller depth divided by the larger,
     BC the smaller number of headings divided by the larger. The depth is the number of levels from
-    the title to the deepest heading; the title is no heading that is counted. None for experts
-    without an outline, 0 for a generated survey without one.
+    the title to the deepest heading; the title is no heading that is counted, but in the
+    released code. None for experts without an outline, 0 for a generated survey without one.
     """
-    shapes = {side: _shape(article) for side, article in pair.sides.items()}
+    shapes = {side: _shape(article, pair.tools.official) for side, article in pair.sides.items()}
     rows = [(side, str(depth), str(count)) for side, (depth, count) in shapes.items()]
     headers = ("survey", "levels", "headings")
     human, generated = shapes["human"], shapes["generated"]
@@ -30,6 +30,6 @@ def scons(pair: Pair) -> Finding:
     return Finding({"": math.sqrt(likeness)}, rows, headers)
 
 
-def _shape(article: Article) -> tuple[int, int]:
-    headings = [heading for heading in article.outline if heading.level]
+def _shape(article: Article, titled: bool) -> tuple[int, int]:
+    headings = [heading for heading in article.outline if heading.level or titled]
     return max((heading.level for heading in headings), default=0) + 1, len(headings)

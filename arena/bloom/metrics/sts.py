@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.bloom import released
 from arena.bloom.article import Heading
 from arena.bloom.base import Finding, Pair, survey_metric
 from arena.bloom.outline import headings, parents
@@ -20,12 +21,14 @@ def sts(pair: Pair) -> Finding:
 
     1 - TED(A, B) / (|A| + |B|), Bloom-Eval, equation 8: ordered trees, to insert or to delete a
     heading costs 1, to put one for another 1 - cosine, and 0 if they are equal. Both trees have a
-    neutral root in place of the title, which is not counted; section numbers are removed. None for
-    experts without an outline, 0 for a generated survey without one.
+    neutral root in place of the title, which is not counted; section numbers are removed. The
+    released code counts the title as a heading. None for experts without an outline, 0 for a
+    generated survey without one.
     """
     from arena.mindmap.edit_distance import edit_distance
 
-    human, generated = (_tree(headings(article)) for article in pair.sides.values())
+    read = released.headings if pair.tools.official else headings
+    human, generated = (_tree(read(article)) for article in pair.sides.values())
     if not human.size:
         return Finding({"": None}, reason="the experts' survey has no outline.")
     ours, theirs = human.labels(), generated.labels()
