@@ -202,6 +202,9 @@ def score_surveys(
         clusters=clusters, judge=judge, prompts=prompts, schemas=schemas, most=most,
         longest=longest, official=official,
     )  # fmt: skip
+    tools.templates()
+    if page is not None and (Path(page).is_dir() or not Path(page).parent.is_dir()):
+        raise DataError(f"--page {page}: name a file in a folder that exists.")
     known, know = _in_order(metrics), _library(corpus)
     columns = [name for metric in known.values() for name in metric.names()]
     experts = read_surveys(human, "human", (), official, know)

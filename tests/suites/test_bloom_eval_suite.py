@@ -142,11 +142,14 @@ def test_the_terminal_shows_table_3(folders, capsys):
     [
         ({"human": "nowhere"}, "nowhere"),
         ({"generated": "empty"}, "empty"),
-        ({"generated": "others"}, "others' holds no survey"),
+        ({"generated": "others"}, "others' holds no survey on 'a, b, c, d'"),
         ({"metrics": "scon"}, "Did you mean 'scons'"),
         ({"matcher": "judge"}, "name a model"),
         ({"threshold": "2"}, "from 0 to 1"),
         ({"topics": "z"}, "'z'"),
+        ({"page": "empty"}, "name a file"),
+        ({"page": "nowhere/page.html"}, "name a file"),
+        ({"prompts": "empty"}, "holds no template"),
     ],
 )
 def test_faults_are_one_line(folders, tmp_path, monkeypatch, capsys, options, said):
