@@ -61,6 +61,11 @@ class Article(NamedTuple):
         return {work.key: work for work in self.works if work.key}
 
 
+def is_listed(reference: Reference) -> bool:
+    """Return whether a reference has an entry, or is a paper of the corpus cited by its id."""
+    return bool(reference.text) or f"corpus:{reference.paper}" in reference.ids
+
+
 def article_of(
     report: Report, text: str, know: Callable[[Reference], Work | None] = lambda _: None
 ) -> Article:
@@ -73,10 +78,13 @@ def article_of(
     """
     headings = [section for section in report.sections if section.heading]
     top = min((section.level for section in headings), default=1) - 1
-    works = []
+    works, references = [], []
     for reference in report.references:
         known = know(reference) or Work(reference.title)
-        works.append(known._replace(key=reference.key, paper=reference.paper))
+        paper = reference.paper or known.paper
+        works.append(known._replace(key=reference.key, paper=paper))
+        references.append(reference._replace(paper=paper))
+    report = report._replace(references=tuple(references))
     parts = [section.heading for section in headings]
     return Article(
         report.title,
@@ -85,7 +93,7 @@ def article_of(
             *([Heading(0, report.title)] if report.title else []),
             *(Heading(section.level - top, section.heading) for section in headings),
         ),
-        (*parts, *(["References"] if any(each.text for each in report.references) else [])),
+        (*parts, *(["References"] if any(map(is_listed, references)) else [])),
         tuple(works),
         report,
     )

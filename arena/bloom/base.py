@@ -96,8 +96,8 @@ class Tools:
         schemas: Send JSON schemas, to which many servers hold a model.
         most: Statements of a survey whose citations are judged at most, evenly spread over it;
             None for all.
-        longest: Characters of each survey that a judge of both whole texts reads, for models with
-            a short context, at least 500; None for all, as in the paper.
+        longest: Characters of each survey that the judge reads, evenly spread, for models with a
+            short context, at least 500; None for all, as in the paper.
         official: Count as the released code does.
     """
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from arena.bloom.base import Finding, JudgeFailedError, Pair, Schema, ratios
 from arena.llm import Failed, ParseError, as_json
 from arena.llm.schemas import TEXT, object_schema
-from arena.report import chunks
+from arena.report import chunks, spread
 from arena.text import tokenize
 
 CHUNK = 12_000
@@ -39,6 +39,8 @@ class Found(NamedTuple):
 def extract(pair: Pair, prompt: str, keys: Sequence[str]) -> dict[str, Found]:
     """Return what the judge lists in each survey, ``human`` and ``generated``, read in parts.
 
+    Of a survey longer than `Tools.longest` it reads that many characters, evenly spread.
+
     Args:
         pair: The surveys.
         prompt: Name of the template, with the field ``text``.
@@ -51,9 +53,14 @@ def extract(pair: Pair, prompt: str, keys: Sequence[str]) -> dict[str, Found]:
 
 
 def _extract(pair: Pair, prompt: str, keys: Sequence[str]) -> dict[str, Found]:
-    size = OFFICIAL_CHUNK if pair.tools.official else CHUNK
+    size, most = OFFICIAL_CHUNK if pair.tools.official else CHUNK, None
+    if pair.tools.longest is not None:
+        size = min(size, pair.tools.longest)
+        most = pair.tools.longest // size
     parts = [
-        (side, text) for side, each in pair.sides.items() for text, _ in chunks(each.report, size)
+        (side, text)
+        for side, each in pair.sides.items()
+        for text, _ in spread(list(chunks(each.report, size)), most)
     ]
     schema = object_schema(**{key: {"type": "array", "items": TEXT} for key in keys})
     answers = pair.ask(prompt, [{"text": text} for _, text in parts], partial(_read, keys), schema)

@@ -201,6 +201,10 @@ def _number(row: dict[str, Any], key: str, most: float = 1e9) -> float:
     raise ParseError(f"{key} must be a number from 0 to {most:g}.")
 
 
+def _brief(most: int) -> dict[str, Any]:
+    return TEXT | {"maxLength": most}  # a small model goes round in circles until its limit
+
+
 def _schema(key: str, least: int, most: int, **properties: Any) -> dict[str, Any]:
     items = object_schema(**properties)
     rows = {"type": "array", "items": items, "minItems": least, "maxItems": most}
@@ -208,10 +212,10 @@ def _schema(key: str, least: int, most: int, **properties: Any) -> dict[str, Any
 
 
 _NUMBER = {"type": "number"}
-_CRITERIA = _schema("criteria", 1, 6, criterion=TEXT, explanation=TEXT, weight=_NUMBER)
+_CRITERIA = _schema("criteria", 1, 6, criterion=_brief(80), explanation=_brief(200), weight=_NUMBER)
 
 
 def _scores(key: str, names: list[str]) -> dict[str, Any]:
     two = {"article_1_score": _NUMBER, "article_2_score": _NUMBER}
     count = len(names)
-    return _schema(key, count, count, criterion=TEXT | {"enum": names}, analysis=TEXT, **two)
+    return _schema(key, count, count, criterion=TEXT | {"enum": names}, analysis=_brief(300), **two)

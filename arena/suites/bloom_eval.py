@@ -32,6 +32,7 @@ from arena.suites.base import SUITES, Evaluation, Suite, folder_sha256
 from arena.suites.bloom_eval_data import read_surveys
 from arena.suites.reportbench import Library
 
+SPENT = ("seconds", "calls", "failed")
 AVERAGED = ("", "f1", "ds")
 """The columns of a metric that count in the mean of its tier."""
 
@@ -72,11 +73,15 @@ class SurveyEvaluation(Evaluation):
     agreement: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain dicts and lists; the scores are under ``topics``."""
+        """Return plain dicts and lists; scores are under ``topics``, time under ``spent``."""
         plain = super().to_json()
         return {
             "topics": plain.pop("surveys"), "mean": plain.pop("mean"), "tiers": dict(self.tiers),
             "counted": dict(self.counted), **plain, "agreement": dict(self.agreement),
+            "spent": {
+                topic: {key: sum(row[key] for row in rows.values()) for key in SPENT}
+                for topic, rows in self.details.items()
+            },
             "details": dict(self.details),
         }  # fmt: skip
 
@@ -153,7 +158,7 @@ def score_surveys(
     llm_option: dict[str, Any] | None = None,
     encoder: str = "static",
     matcher: Literal["embedding", "judge"] = "embedding",
-    threshold: float = 0.7,
+    threshold: float = Tools.threshold,
     clusters: Literal["linkage", "bertopic"] = "linkage",
     prompts: str | None = None,
     schemas: bool = False,

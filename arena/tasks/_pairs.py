@@ -24,7 +24,7 @@ def pair_of(report: Report, text: str, tasks: TaskSet, survey_id: str, encoder: 
         survey_id: Id of the survey.
         encoder: Encoder of titles and headings.
     """
-    generated = _with_bibliography(report, text, tasks, survey_id)
+    generated = _article(report, text, tasks, survey_id)
     return Pair(tasks.own_article(survey_id), generated, Tools(encoder=encoder))
 
 
@@ -37,11 +37,13 @@ def own_article(tasks: TaskSet, survey_id: str) -> Article:
     text, gains = text_in_reach(tasks, survey_id), tasks.gold(survey_id).gains
     report = read_report(text, ["pandoc"])
     listed = {each.key: each for each in report.references}
-    listed |= {paper: Reference(paper) for paper in gains if paper not in listed}
+    listed |= {
+        paper: Reference(paper, ids=(f"corpus:{paper}",)) for paper in gains if paper not in listed
+    }
     references = tuple(each._replace(paper=each.key) for each in listed.values())
     title = report.title or tasks.survey(survey_id).title
     report = report._replace(title=title, references=references)
-    article, contents = _with_bibliography(report, text, tasks, survey_id), tasks.outline(survey_id)
+    article, contents = _article(report, text, tasks, survey_id), tasks.outline(survey_id)
     return article._replace(outline=tuple(_headings(contents))) if contents else article
 
 
@@ -57,15 +59,6 @@ def _headings(tree: MindMap, level: int = 0) -> list[Heading]:
     return [Heading(level, tree.label), *below]
 
 
-def _with_bibliography(report: Report, text: str, tasks: TaskSet, survey_id: str) -> Article:
-    """Return a report with the bibliography that its citations by id stand for."""
+def _article(report: Report, text: str, tasks: TaskSet, survey_id: str) -> Article:
     known = tasks.works(survey_id, [each.paper for each in report.references if each.paper])
-    references = tuple(
-        each._replace(title=known[each.paper].title, text=known[each.paper].title)
-        if each.paper
-        else each
-        for each in report.references
-    )
-    return article_of(
-        report._replace(references=references), text, lambda each: known.get(each.paper or "")
-    )
+    return article_of(report, text, lambda each: known.get(each.paper or ""))

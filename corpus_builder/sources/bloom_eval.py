@@ -106,6 +106,7 @@ def _years(path: Path) -> dict[str, int]:
 
 
 _RELIABLE = 0.9
+_ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 
 
 def count_mentions(citations: Citations, references: int) -> list[int] | None:
@@ -131,7 +132,8 @@ def write_article(title: str, citations: Citations, ids: Sequence[str | None]) -
 
     Args:
         title: Title of the article.
-        citations: Its sections; ``2.1 Nets`` is one level below ``2 Models``.
+        citations: Its sections; ``2.1 Nets`` is one level below ``2 Models``, and so is ``A. Nets``
+            below ``II. Models``. A number that is stuck to its heading is parted from it.
         ids: For each record the id of its paper, or None.
 
     >>> bibliography = ["[1] Ames. On nets.", "[2] Unknown."]
@@ -139,10 +141,14 @@ def write_article(title: str, citations: Citations, ids: Sequence[str | None]) -
     >>> write_article("Nets", citations, ["a"])
     '# Nets\n\n## 1 Past\n\nSo [@a], [2].\n'
     """
-    parts = [f"# {title}"]
+    parts, chapters = [f"# {title}"], 0
     for heading, text, marks in citations.sections:
-        number = re.match(r"\d+(?:\.\d+)*", heading)
-        level = 2 + (number[0].count(".") if number else 0)
+        heading = re.sub(r"^(\d+(?:\.\d+)*\.?)(?=[^\W\d])", r"\1 ", heading)
+        number, level = re.match(r"\d+(?:\.\d+)*", heading), 2
+        if chapters < len(_ROMAN) and heading.startswith(f"{_ROMAN[chapters]}. "):
+            chapters += 1
+        elif number or (chapters and re.match(r"[A-Z]\. ", heading)):
+            level += number[0].count(".") if number else 1
         parts.append(f"{'#' * min(level, 6)} {heading}")
         pieces, at = [], 0
         for mark in marks:

@@ -221,3 +221,14 @@ def test_an_article_that_cites_by_author_and_year():
     assert write_article("Nets", citations, ["n", "t", "w"]).split("\n\n")[2] == (
         "So [@n], (Ames et al.2012b,Carr 2012) [@t]. Ames (2012a) [@w] shows it.\n"
     )
+
+
+def test_levels_of_headings_in_an_article():
+    headings = (
+        "I. PAST", "A. Nets", "B. Woods", "C. Seas", "II. NOW", "I. Ices", "Thanks", "4.1Trees"
+    )  # fmt: skip
+    article = write_article("T", find_citations([], [], dict.fromkeys(headings, "")), [])
+    assert article.split("\n\n")[1:] == [
+        "## I. PAST", "### A. Nets", "### B. Woods", "### C. Seas", "## II. NOW", "### I. Ices",
+        "## Thanks", "### 4.1 Trees\n",
+    ]  # fmt: skip

@@ -266,7 +266,8 @@ def test_a_shipped_configuration_is_found_by_its_name(tmp_path, monkeypatch):
         assert read_experiment(name).model_dump() == whole
     for name in ("researchareena", "elsewhere/researcharena"):
         with pytest.raises(
-            DataError, match=r"does not exist\. .*: openalex, reportbench, researcharena, s2orc"
+            DataError,
+            match=r"does not exist\. .*: bloom-eval, openalex, reportbench, researcharena, s2orc",
         ):
             read_experiment(name)
     (tmp_path / "researcharena").write_text(SMALL)

@@ -274,7 +274,7 @@ def test_a_reward_reads_no_more_than_progress_tells():
     ("name", "options", "message"),
     [
         ("gian", None, "no reward named 'gian'. Did you mean 'gain'"),
-        ("", None, "no reward named ''. Known: ari, citation_gain, cited_statements"),
+        ("", None, "no reward named ''. Known: ari, caa_f1"),
         ("gain+", None, "no reward named ''"),
         ("gain+costs", None, "no reward named 'costs'. Did you mean 'cost'"),
         ("gain+gain", None, "names one reward twice"),

@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 
 from arena.bloom import released
-from arena.bloom.article import Article
+from arena.bloom.article import Article, is_listed
 from arena.bloom.base import Finding, Pair, survey_metric
-from arena.bloom.metrics.fmi import listed_keys
 from arena.report import ReportSection
 from arena.report.bibliography import is_bibliography
 
@@ -60,7 +59,8 @@ def _parts(article: Article) -> dict[str, str]:
     top = min((each.level for each in body), default=1)
     heads = [each.heading for each in body if each.level == top]
     named = [each.heading for each in sections]
-    lists = [part for part in article.parts if is_bibliography(part)] + listed_keys(article)[:1]
+    lists = [part for part in article.parts if is_bibliography(part)]
+    lists += [each.key for each in article.report.references if is_listed(each)][:1]
     return {
         "abstract": (front[0].heading or "text before the first heading") if front else "",
         "introduction": _first(_INTRODUCTION.match, named) or _speaking(body[:1]),

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from arena.bloom import released
-from arena.bloom.article import Article
+from arena.bloom.article import is_listed
 from arena.bloom.base import Finding, Pair, survey_metric
 
 
@@ -26,7 +26,7 @@ def fmi(pair: Pair) -> Finding:
         cited, listed = released.formatting(article)
     else:
         cited = {key for statement in article.report.statements for key in statement.citations}
-        listed = set(listed_keys(article))
+        listed = {each.key for each in article.report.references if is_listed(each)}
     both, either = cited & listed, cited | listed
     score = len(both) / len(either) if either else float(pair.tools.official)
     rows = [
@@ -34,15 +34,6 @@ def fmi(pair: Pair) -> Finding:
         for key in sorted(either - both, key=_shown)
     ]
     return Finding({"": score}, rows, ("reference", "fault"))
-
-
-def listed_keys(article: Article) -> list[str]:
-    """Return the keys of the references that have an entry, or are papers cited by their id."""
-    return [
-        each.key
-        for each in article.report.references
-        if each.text or (each.paper and f"corpus:{each.paper}" in each.ids)
-    ]
 
 
 def _shown(key: Hashable) -> str:
