@@ -242,9 +242,14 @@ class Pair:
         (answer,) = self.ask(prompt, [values], _read_pairs, schema)
         if isinstance(answer, Failed):
             raise JudgeFailedError(f"the judge named no pairs: {answer.reason}")
-        ours, theirs = ({_plain(text): i for i, text in enumerate(texts)} for _, texts in sides)
-        known = ((ours.get(_plain(a)), theirs.get(_plain(b))) for a, b in answer)
-        return [(i, j) for i, j in known if i is not None and j is not None]
+        ours, theirs = (_places(texts) for _, texts in sides)
+        pairs = []
+        for a, b in ((_plain(a), _plain(b)) for a, b in answer):
+            if a in ours and b in theirs:
+                # Of items with one text the next is meant each time.
+                i, j = (each.pop(0) if len(each) > 1 else each[0] for each in (ours[a], theirs[b]))
+                pairs.append((i, j))
+        return pairs
 
     def ask(
         self,
@@ -321,6 +326,13 @@ def _read_pairs(text: str) -> list[tuple[str, str]]:
 
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
+
+
+def _places(texts: Sequence[str]) -> dict[str, list[int]]:
+    places: dict[str, list[int]] = {}
+    for place, text in enumerate(texts):
+        places.setdefault(_plain(text), []).append(place)
+    return places
 
 
 def _named(texts: Sequence[str]) -> list[int]:

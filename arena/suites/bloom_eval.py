@@ -175,7 +175,7 @@ def score_surveys(
     Args:
         human (DIR): Folder with the experts' surveys: Bloom-Eval's data, or TOPIC.md.
         generated (DIR): Folder with the generated surveys in the same form.
-        topics (TOPICS): Topics to score (default: all that both folders have).
+        topics (TOPICS): Topics to score (default: all of the experts').
         metrics: Metrics to compute (default: all that need no judge, and with one all).
         official: Count as the released code does.
         llm_option: Option of the judge, a language model, such as model=NAME.
@@ -207,6 +207,12 @@ def score_surveys(
         clusters=clusters, judge=judge, prompts=prompts, schemas=schemas, most=most,
         longest=longest, official=official,
     )  # fmt: skip
+    tools.templates()
+    for option, names in {"topics": topics, "metrics": metrics}.items():
+        if names == ():
+            raise DataError(f"--{option} names none: leave it out for all.")
+    if page is not None and (Path(page).is_dir() or not Path(page).parent.is_dir()):
+        raise DataError(f"--page {page}: name a file in a folder that exists.")
     known, know = _in_order(metrics), _library(corpus)
     columns = [name for metric in known.values() for name in metric.names()]
     experts = read_surveys(human, "human", (), official, know)
@@ -214,7 +220,7 @@ def score_surveys(
     for topic in topics or ():
         if topic not in every:
             raise DataError(f"experts wrote nothing on {clip(topic)}.{did_you_mean(topic, every)}")
-    wanted = [*(topics or every)]
+    wanted = [*dict.fromkeys(topics or every)]
     sides = {
         "human": experts, "generated": read_surveys(generated, "llm", wanted, official, know)
     }  # fmt: skip

@@ -54,7 +54,8 @@ def read_surveys(
         raise DataError(f"{str(folder)!r} is no folder: expected one with {_LAYOUT}.")
     places, problems = _places(root, side, topics)
     if not places and not problems:
-        raise DataError(f"{str(folder)!r} holds no survey: expected {_LAYOUT}.")
+        on = f" on {clip(', '.join(topics), 100)}" if topics else ""
+        raise DataError(f"{str(folder)!r} holds no survey{on}: expected {_LAYOUT}.")
     articles = {}
     for topic, place in places.items():
         try:
@@ -67,7 +68,8 @@ def read_surveys(
             else:
                 articles[topic] = _experts(place)
         except OSError as error:
-            problems[topic] = f"{place.name} cannot be read: {error.strerror}."
+            name = Path(error.filename or place).name
+            problems[topic] = f"{name} cannot be read: {error.strerror}."
         except DataError as error:
             problems[topic] = str(error)
     problems |= {
@@ -195,7 +197,9 @@ def _json(path: Path) -> Any:
     """
     where = f"{_where(path.parent)}/{path.name}"
     try:
-        return json.loads(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+        data = json.loads(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+        # Half a character, as in "\\ud800", cannot be encoded: it is a question mark from here on.
+        return json.loads(json.dumps(data, ensure_ascii=False).encode("utf-8", "replace"))
     except FileNotFoundError:
         raise DataError(f"{where} is missing.") from None
     except (ValueError, RecursionError) as error:
@@ -209,7 +213,7 @@ def _outline(folder: Path) -> tuple[Heading, ...]:
     headings = []
     for pair in pairs if isinstance(pairs, list) else [pairs]:
         match pair:
-            case [int(level), str(text)] if level >= 0:
+            case [int(level), str(text)] if level in range(100) and level is not bool(level):
                 headings.append(Heading(level, " ".join(text.split())))
             case _:
                 where = f"{_where(folder)}/outline.json"
@@ -229,8 +233,8 @@ def _records(folder: Path) -> list[dict[str, Any]]:
     records = []
     for place, (name, value) in enumerate(named, 1):
         record = value if isinstance(value, Mapping) else {"title": value}
-        number = re.search(r"\d+$", name)
-        authors, count = record.get("authors"), record.get("citation_count")
+        number = re.search(r"\d{1,9}$", name)
+        authors = record.get("authors")
         records.append(
             {
                 "number": str(int(number[0])) if number else str(place),
@@ -239,13 +243,19 @@ def _records(folder: Path) -> list[dict[str, Any]]:
                 else re.split(r"\s*[,;]\s*", _text(authors))
                 if _text(authors)
                 else [],
-                "citations": int(str(count)) if str(count).isdecimal() else None,
+                "citations": _count(record.get("citation_count")),
                 "abstract": _text(record.get("abs") or record.get("abstract")),
                 "title": re.sub(r"^\[?\d{1,4}[\].]\s+", "", _text(record.get("title"))),
                 **{key: _text(record.get(key)) for key in ("date", "publication")},
             }
         )
     return records
+
+
+def _count(value: object) -> int | None:
+    """Return a number of citations, also of ``120.0`` and ``"1,234"``; None of anything else."""
+    found = re.fullmatch(r"(\d{1,3}(?:,\d{3}){1,3}|\d{1,12})(?:\.0)?", str(value).strip())
+    return int(found[1].replace(",", "")) if found else None
 
 
 def _text(value: object) -> str:

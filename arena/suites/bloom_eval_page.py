@@ -54,7 +54,8 @@ def chart(tiers: dict[str, list[float | None]], systems: list[str]) -> Markup:
         left = plot.left + 12 + number * _SLOT
         for place, value in enumerate(values):
             if value is not None:
-                x, y = left + place * (_BAR + 3), plot.y(value)
+                # With --official a mean can leave [0, 1].
+                x, y = left + place * (_BAR + 3), plot.y(min(max(value, 0), 1))
                 title = f"{tier}, {systems[place]}: {value:.3f}"
                 with plot.group(f"c{place}", title):
                     plot.bar("bar", x, y, _BAR, plot.bottom - y, title)

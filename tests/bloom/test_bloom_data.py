@@ -117,13 +117,39 @@ def test_faults_are_lines_and_the_other_topics_go_on(tmp_path: Path) -> None:
     write(tmp_path / "e" / "llm", **good, outline=[[1, "A"], ["B"]])
     write(tmp_path / "f" / "llm", content=[3])
     write(tmp_path / "g" / "llm", content="B.", reference="none")
-    articles, problems = read_surveys(tmp_path, topics=["a", *"bcdefgh"])
+    write(tmp_path / "i" / "llm", **good, outline=[[True, "A"]])
+    write(tmp_path / "j" / "llm", **good, outline=[[10**300, "A"]])
+    (tmp_path / "k" / "llm" / "content.json").mkdir(parents=True)
+    articles, problems = read_surveys(tmp_path, topics=["a", *"bcdefghijk"])
     assert list(articles) == ["a"] and articles["a"].works == ()
     assert problems["b"].startswith("b/llm/content.json is no JSON (")
     assert problems["c"] == "c/llm/content.json is missing."
     assert problems["d"] == "d has no folder 'llm'."
     assert "outline.json" in problems["e"] and "content.json" in problems["f"]
     assert "reference.json" in problems["g"] and "no survey on 'h'" in problems["h"]
+    assert all("is no [level, heading]" in problems[topic] for topic in "ij")
+    assert problems["k"] == "content.json cannot be read: Is a directory."
+
+
+@pytest.mark.parametrize(
+    ("written", "count"),
+    [
+        ("1,234", 1234), (" 99 ", 99), (120.0, 120), (0, 0), (True, None), (-5, None),
+        ("1,2", None), (float("nan"), None), (float("inf"), None), ([7], None), ("9" * 5000, None),
+    ],
+)  # fmt: skip
+def test_numbers_of_citations(tmp_path: Path, written: Any, count: int | None) -> None:
+    write(tmp_path / "a", content="B.", reference=[{"title": "T", "citation_count": written}])
+    assert read(tmp_path).works[0].citations == count
+
+
+def test_odd_text_can_be_compared(tmp_path: Path) -> None:
+    name = "reference_" + "9" * 5000  # more digits than Python reads
+    content, outline = "# \ud800\n\n## A \ud800\n\nB [1].", [[1, "A \ud800"]]
+    write(tmp_path / "a", content=content, outline=outline, reference={name: {"title": "\ud800"}})
+    article = read(tmp_path)
+    assert (article.title, article.works[0].title) == ("?", "?")
+    assert compare(Pair(article, article), ["sts"])["sts"]["finding"].scores == {"": 1.0}
 
 
 def test_reports_are_found_by_topic(tmp_path: Path) -> None:

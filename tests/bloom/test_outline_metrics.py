@@ -163,6 +163,14 @@ def test_topic_coverage_by_a_judge(make_client):
     assert '["A", "B", "C"]' in text and '["X", "Y"]' in text
 
 
+def test_a_judge_pairs_headings_of_one_text_in_turn(make_client):
+    outline = survey((1, "A"), (2, "Summary"), (1, "B"), (2, "Summary"))
+    pairs = [{"expert_heading": x, "llm_heading": x} for x in ("A", "Summary", "B", "Summary")]
+    with LLMServer([json.dumps({"matched_pairs": pairs})]) as server:
+        row = judged(make_client, server, outline, outline, "otc")
+    assert row["finding"].scores["f1"] == 1.0
+
+
 # The same in three places: 1, 2.1 and 3.1; and two siblings that are alike.
 CLARITY = survey(
     (0, "Title"), (1, "1 Foo"), (1, "2 Bar"), (2, "2.1 foo"), (1, "3 Soup"), (2, "3.1 Foo"),

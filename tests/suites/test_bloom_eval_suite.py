@@ -11,6 +11,7 @@ from arena import cli
 from arena.errors import ArenaError
 from arena.suites import SUITES
 from arena.suites.bloom_eval import paper_means, table3, tier_mean
+from arena.suites.bloom_eval_page import chart
 
 FLAT = "# {}\n\n## Graphs\n\nText.\n\n## <b>Trees</b>\n\nText.\n"
 DEEP = "# {}\n\n## Graphs\n\nText.\n\n### Paths\n\nText.\n\n## Trees\n\nText.\n"
@@ -61,6 +62,7 @@ def test_every_number_by_hand(folders):
 
 def test_topics_are_chosen(folders):
     assert list(score(**folders, topics=("b", "a"))["topics"]) == ["b", "a"]
+    assert score(**folders, topics=("c", "a", "c"))["missing"] == ["c"]
 
 
 @pytest.mark.parametrize("tier", table3()["averages"])
@@ -127,6 +129,13 @@ def test_the_page_escapes_every_text(folders, tmp_path):
     assert all(name in text for name in ("SurveyForge", "Human", "0.6667", "no generated survey"))
 
 
+def test_bars_stay_in_the_chart():
+    systems = ["a", "b", "c"]
+    high, low, full = ({"memory": [v, None, None]} for v in (2.0, -1.0, 1.0))
+    assert str(chart(high, systems)).replace("2.000", "1.000") == str(chart(full, systems))
+    assert 'height="-' not in str(chart(low, systems))
+
+
 def test_the_terminal_shows_table_3(folders, capsys):
     words = ["--human", folders["human"], "--generated", folders["generated"]]
     assert cli.main(["evaluate", "bloom-eval", *words, "--metrics", "scons"]) == 0
@@ -142,11 +151,16 @@ def test_the_terminal_shows_table_3(folders, capsys):
     [
         ({"human": "nowhere"}, "nowhere"),
         ({"generated": "empty"}, "empty"),
-        ({"generated": "others"}, "others' holds no survey"),
+        ({"generated": "others"}, "others' holds no survey on 'a, b, c, d'"),
         ({"metrics": "scon"}, "Did you mean 'scons'"),
         ({"matcher": "judge"}, "name a model"),
         ({"threshold": "2"}, "from 0 to 1"),
         ({"topics": "z"}, "'z'"),
+        ({"topics": ""}, "--topics names none"),
+        ({"metrics": ","}, "--metrics names none"),
+        ({"page": "empty"}, "name a file"),
+        ({"page": "nowhere/page.html"}, "name a file"),
+        ({"prompts": "empty"}, "holds no template"),
     ],
 )
 def test_faults_are_one_line(folders, tmp_path, monkeypatch, capsys, options, said):
