@@ -336,15 +336,17 @@ def _tiers(
 
 def _problems(details: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[str]:
     """Return a sentence for each reason why metrics have no score."""
-    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    found: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
     for topic, metrics in details.items():
-        for name, made in metrics.items():
-            if made["reason"]:
-                found[made["reason"]][topic].add(name)
+        reasons: dict[str, list[str]] = defaultdict(list)
+        for name in sorted(metrics):
+            if metrics[name]["reason"]:
+                reasons[metrics[name]["reason"]].append(name)
+        for reason, same in reasons.items():
+            found[reason, tuple(same)].append(topic)
     problems = []
-    for reason, topics in found.items():
-        names = sorted(set().union(*topics.values()))
-        what = "every metric" if len(names) > 1 and len(names) == len(metrics) else ", ".join(names)
+    for (reason, names), topics in found.items():
+        what = "every metric" if len(names) == len(metrics) > 1 else ", ".join(names)
         where = ", ".join(topics) if len(topics) < 4 else f"{len(topics)} topics"
         problems.append(f"{where}: {what}: {reason}")
     return problems
