@@ -187,7 +187,7 @@ def score_surveys(
         prompts (DIR): Templates that replace the built-in ones.
         schemas: Send JSON schemas, to which many servers hold a model.
         most: Statements of each survey whose citations are judged (default: all).
-        longest: Characters of each survey that a judge of whole texts reads (default: all).
+        longest: Characters of each survey that the judge reads (default: all).
         corpus (DIR): Corpus that knows the papers that reports cite, and their abstracts.
         labels (FILE): People's scores, {"TOPIC": {"COLUMN": number}}, to say how far metrics agree.
         page (FILE): Write a page that shows what made every number.
