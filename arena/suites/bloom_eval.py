@@ -136,7 +136,7 @@ def tier_mean(scores: Mapping[str, float | None], ds: bool = True) -> float | No
         scores: Column -> score; other columns than `AVERAGED` do not count.
         ds: Whether DS counts.
 
-    >>> tier_mean({"efid_f1": 0.10, "efid_ds": 0.81, "hirc_f1": 0.03, "fcons_f1": 0.07})
+    >>> round(tier_mean({"efid_f1": 0.1, "efid_ds": 0.81, "hirc_f1": 0.03, "fcons_f1": 0.07}), 3)
     0.185
     """
     of_metric = defaultdict(list)
