@@ -238,7 +238,8 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
         sys.stdout.flush()
         return 0
     except BrokenPipeError:  # the reader, `head` for one, has seen enough
-        os._exit(0)  # all is closed by now, and threads of libraries may abort a usual exit here
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (ArenaError, OSError) as error:
         return _fail(parser, error, 2)
     except KeyboardInterrupt as stop:

@@ -265,7 +265,9 @@ class TaskSet:
                 f"{str(path)!r} is not as it was built, or the corpus was built again since it was "
                 "opened. Open the corpus again; if `arena-corpus verify` finds damage, build it."
             )
-        return pq.read_table(pa.BufferReader(content)).to_pylist()  # type: ignore[no-any-return]
+        # No other thread may hold the buffer: to free it while Python ends aborts the process.
+        table = pq.read_table(pa.BufferReader(content), use_threads=False, pre_buffer=False)
+        return table.to_pylist()  # type: ignore[no-any-return]
 
 
 def _tree(text: str | None) -> MindMap | None:
