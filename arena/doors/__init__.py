@@ -1,0 +1,1 @@
+"""Doors: the environments and the library, as other frameworks take them."""
