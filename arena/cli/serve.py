@@ -34,6 +34,6 @@ def retrieve(
     Example:
         arena serve retrieve --corpus demo/world --before 2015-01-01
     """
-    from arena.doors.retrieve import Library, serve
+    from arena.doors.retrieve import Searcher, serve
 
-    serve(Library(corpus, before, retriever, retriever_option, topk), host, port)
+    serve(Searcher(corpus, before, retriever, retriever_option, topk), host, port)

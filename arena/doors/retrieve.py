@@ -39,7 +39,7 @@ _KEPT = 1 << 16  # papers, of some 1.5 kB each, whose text is kept as JSON
 _EXAMPLE = 'send an object such as {"queries": ["graph search"], "topk": 3, "return_scores": true}.'
 
 
-class Library:
+class Searcher:
     """Answers the requests of `make_app`; any number of threads may ask.
 
     Args:
@@ -154,7 +154,7 @@ class Library:
         return document
 
 
-def make_app(library: Library) -> Starlette:
+def make_app(searcher: Searcher) -> Starlette:
     """Return the ASGI application: ``POST /retrieve`` and ``GET /health``.
 
     Raises:
@@ -174,23 +174,23 @@ def make_app(library: Library) -> Starlette:
             return refusal(415, f"Content-Type is {clip(kind)}: send application/json.")
         parameters, body = request.query_params.multi_items(), await request.body()
         try:
-            data = await to_thread.run_sync(library.answer, parameters, body, limiter=limiter)
+            data = await to_thread.run_sync(searcher.answer, parameters, body, limiter=limiter)
         except DataError as error:
             return refusal(400, error)
         return Response(data, media_type="application/json")
 
     async def health(_: Request) -> Response:
-        return JSONResponse(library.health)
+        return JSONResponse(searcher.health)
 
     return Starlette(routes=[Route("/retrieve", retrieve, methods=["POST"]),
                              Route("/health", health)])  # fmt: skip
 
 
-def serve(library: Library, host: str = "127.0.0.1", port: int = 8000) -> None:
+def serve(searcher: Searcher, host: str = "127.0.0.1", port: int = 8000) -> None:
     """Serve ``/retrieve`` until Ctrl-C; a port of 0 takes a free one, the address is printed.
 
     Raises:
         DataError: if a package is missing, nobody can listen there, or other machines reach the
             host and the environment variable ARENA_TOKEN holds no token.
     """
-    serve_app(make_app(library), host, port, "/retrieve")
+    serve_app(make_app(searcher), host, port, "/retrieve")

@@ -14,7 +14,7 @@ import requests
 
 from arena.cli import main
 from arena.doors import _http
-from arena.doors.retrieve import Library, make_app
+from arena.doors.retrieve import Searcher, make_app
 
 pytest.importorskip("uvicorn", reason="needs the extra serve")
 from serving import serving
@@ -26,7 +26,7 @@ HEAD = (
 
 
 def app(corpus):
-    return make_app(Library(corpus))
+    return make_app(Searcher(corpus))
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import requests
 import arena
 from arena.cli import main
 from arena.doors import retrieve
-from arena.doors.retrieve import Library, make_app
+from arena.doors.retrieve import Searcher, make_app
 from arena.errors import DataError
 
 
@@ -21,25 +21,25 @@ def address(world):
     pytest.importorskip("uvicorn", reason="needs the extra serve")
     from serving import serving
 
-    with serving(make_app(Library(world))) as address:
+    with serving(make_app(Searcher(world))) as address:
         yield f"{address}/retrieve"
 
 
-def ask(library: Library, url: str = "before=2022-06-15", **body):
+def ask(searcher: Searcher, url: str = "before=2022-06-15", **body):
     parameters = [tuple(part.split("=")) for part in url.split("&") if part]
-    return json.loads(library.answer(parameters, json.dumps(body).encode()))["result"]
+    return json.loads(searcher.answer(parameters, json.dumps(body).encode()))["result"]
 
 
-def refused(library: Library, url: str = "before=2022", body: bytes | None = None, **more) -> str:
+def refused(searcher: Searcher, url: str = "before=2022", body: bytes | None = None, **more) -> str:
     with pytest.raises(DataError) as error:
         parameters = [tuple(part.split("=")) for part in url.split("&") if part]
-        library.answer(parameters, json.dumps(more).encode() if body is None else body)
+        searcher.answer(parameters, json.dumps(more).encode() if body is None else body)
     return str(error.value)
 
 
 def test_the_wire_format_by_hand(mini):
-    library = Library(mini)
-    scored = ask(library, queries=["encoders passages"], topk=1, return_scores=True)
+    searcher = Searcher(mini)
+    scored = ask(searcher, queries=["encoders passages"], topk=1, return_scores=True)
     document = {
         "id": "p:day",
         "contents": '"Dense Retrieval with Encoders"\nWe train encoders for passages.',
@@ -48,10 +48,10 @@ def test_the_wire_format_by_hand(mini):
     assert hit == {"document": document, "score": hit["score"]}
     assert hit["score"] > 0
     for bare in ({}, {"return_scores": False}, {"return_scores": None}):
-        assert ask(library, queries=["encoders passages"], topk=1, **bare) == [[document]]
-    assert ask(library, query="encoders passages", topk=1) == [[document]]
-    assert ask(library, queries=[]) == []
-    assert ask(library, query=" ") == [[]]
+        assert ask(searcher, queries=["encoders passages"], topk=1, **bare) == [[document]]
+    assert ask(searcher, query="encoders passages", topk=1) == [[document]]
+    assert ask(searcher, queries=[]) == []
+    assert ask(searcher, query=" ") == [[]]
 
 
 @pytest.mark.parametrize("before", ["2005", "2015-06", "2018-01-01"])
@@ -81,25 +81,25 @@ def test_one_batch_a_request(mini, monkeypatch):
     monkeypatch.setattr(
         retrieve, "search_batch", lambda batch: batches.append(batch) or [[] for _ in batch]
     )
-    assert ask(Library(mini), queries=["x"] * 3 + ["y" * 20_000], topk=5) == [[]] * 4
+    assert ask(Searcher(mini), queries=["x"] * 3 + ["y" * 20_000], topk=5) == [[]] * 4
     ((*_, last),) = batches
     assert (len(batches[0]), len(last[1]), last[2]) == (4, 10_000, 5)
 
 
 @pytest.mark.parametrize("topk", [{}, {"topk": None}, {"topk": 0}])
 def test_default_topk(mini, topk):
-    library = Library(mini, topk=2)
-    assert len(ask(library, query="retrieval models index", **topk)[0]) == 2
-    assert library.health["topk"] == 2
+    searcher = Searcher(mini, topk=2)
+    assert len(ask(searcher, query="retrieval models index", **topk)[0]) == 2
+    assert searcher.health["topk"] == 2
 
 
 def test_cutoffs(mini):
     """The server's day, that of the URL, or both: the URL's when it is not later."""
 
-    def found(library, url):
-        return {hit["id"] for hit in ask(library, url, query="day later index models", topk=50)[0]}
+    def found(searcher, url):
+        return {hit["id"] for hit in ask(searcher, url, query="day later index models", topk=50)[0]}
 
-    free, fixed = Library(mini), Library(mini, "2022-06-15")
+    free, fixed = Searcher(mini), Searcher(mini, "2022-06-15")
     assert found(free, "before=2023") >= {"p:last", "p:same", "p:later", "p:year"}
     assert found(fixed, "") == found(free, "before=2022-06-15")
     assert "p:last" in found(fixed, "")
@@ -112,20 +112,20 @@ def test_cutoffs(mini):
 
 
 def test_exclude(mini):
-    library = Library(mini)
-    assert [hit["id"] for hit in ask(library, query="encoders")[0]] == ["p:leap", "p:day"]
+    searcher = Searcher(mini)
+    assert [hit["id"] for hit in ask(searcher, query="encoders")[0]] == ["p:leap", "p:day"]
     url = "before=2022&exclude=p:leap&exclude=p:later&exclude=nowhere:1"
-    assert [hit["id"] for hit in ask(library, url, query="encoders")[0]] == ["p:day"]
-    assert ask(library, url + "&exclude=p:day", query="encoders") == [[]]
+    assert [hit["id"] for hit in ask(searcher, url, query="encoders")[0]] == ["p:day"]
+    assert ask(searcher, url + "&exclude=p:day", query="encoders") == [[]]
 
 
 def test_the_future_shows_nowhere(mini):
     """Every byte that a paper not before the cutoff could change: answers, errors, health."""
-    library = Library(mini, "2021")
+    searcher = Searcher(mini, "2021")
     text = json.dumps([
-        ask(library, "", queries=["later work dense retrieval", "same day", "p:same"], topk=50),
-        ask(library, "exclude=p:same", query="the same day"),
-        refused(library, "exclude=p:same&before=2024", query="p:same"), library.health,
+        ask(searcher, "", queries=["later work dense retrieval", "same day", "p:same"], topk=50),
+        ask(searcher, "exclude=p:same", query="the same day"),
+        refused(searcher, "exclude=p:same&before=2024", query="p:same"), searcher.health,
     ])  # fmt: skip
     assert not [late for late in ("p:same", "p:later", "p:last", "Later Work") if late in text]
 
@@ -156,7 +156,7 @@ def test_the_future_shows_nowhere(mini):
     ],
 )
 def test_bad_bodies(mini, body, error):
-    assert error in refused(Library(mini), body=body)
+    assert error in refused(Searcher(mini), body=body)
 
 
 @pytest.mark.parametrize(
@@ -170,13 +170,13 @@ def test_bad_bodies(mini, body, error):
     ],
 )
 def test_bad_urls(mini, url, error):
-    assert error in refused(Library(mini), url, query="x")
+    assert error in refused(Searcher(mini), url, query="x")
 
 
 @pytest.mark.parametrize("query", ["\ud800 index", "%s {0} {x!r} index", "../index", "index\0 '"])
 def test_any_text_is_a_query(mini, query):
     hits = arena.Corpus.open(mini).at("2022").search("index", 3)
-    assert [hit["id"] for hit in ask(Library(mini), "before=2022", query=query)[0]] == [
+    assert [hit["id"] for hit in ask(Searcher(mini), "before=2022", query=query)[0]] == [
         hit.id for hit in hits
     ]
 
