@@ -21,6 +21,7 @@ def audit(
     seed: int = 0,
     retriever: list[str] | None = None,
     tool: list[str] | None = None,
+    door: str | None = None,
     output: str | None = None,
     json: bool = False,
 ) -> None:
@@ -35,6 +36,8 @@ def audit(
         retriever (NAME): Engine to search with; the first one is the environments' own (default:
             bm25).
         tool (NAME): Further tool that the environments offer, such as FILE.py:NAME.
+        door (NAME): Send every action through this door, with its framework's own client, such
+            as mcp.
         output (FILE): Write the report as JSON, too.
         json: Print JSON instead of text.
 
@@ -47,7 +50,7 @@ def audit(
     path = None if output is None else Path(output)
     if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
         raise DataError(f"--output {str(path)!r}: name a file in a directory that exists.")
-    report = audit_corpus(corpus, actions, seed, retriever or ["bm25"], tools=tool or ())
+    report = audit_corpus(corpus, actions, seed, retriever or ["bm25"], tools=tool or (), door=door)
     if path is not None:
         write_json(path, report.to_json())
     if json:
