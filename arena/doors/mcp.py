@@ -19,6 +19,7 @@ from arena import __version__
 from arena._internal.lazy import require
 from arena.corpus.view import CorpusView
 from arena.doors import Door, Reply
+from arena.doors._http import serve
 from arena.errors import ArenaError, DataError, UnknownPaperError, clip
 from arena.session import Session, Sessions, UnknownSessionError, opening_text, step_text
 from arena.tools import (
@@ -175,8 +176,17 @@ def serve_stdio(server: Server[Any]) -> None:
     anyio.run(answer)
 
 
+def serve_http(server: Server[Any], host: str, port: int) -> None:
+    """Answer clients at ``/mcp`` until Ctrl-C.
+
+    Raises:
+        DataError: A package or the token is missing, or nobody can listen there.
+    """
+    serve(http_app(server), host, port, "/mcp")
+
+
 def http_app(server: Server[Any]) -> Starlette:
-    """Return the application that answers at ``/mcp``; serve it with `arena.doors._http.serve`.
+    """Return the application that answers at ``/mcp``.
 
     It keeps no session of the protocol, so none can leak: an episode's key is in the address.
     """
@@ -215,7 +225,9 @@ def _session(sessions: Sessions, request: Any) -> Session:
             key, seed=None if seed is None else int(seed), survey=asked.get("survey")
         )
     except DataError:
-        return sessions.get(key)  # another request opened it meanwhile
+        with contextlib.suppress(UnknownSessionError):
+            return sessions.get(key)  # another request opened it meanwhile
+        raise
 
 
 def _listed(schemas: list[dict[str, Any]]) -> Any:

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,9 @@ from arena.doors.mcp import HEADER, STEP, Library, episode_server, library_serve
 from arena.session import Sessions, opening_text
 
 pytest.importorskip("mcp")
-from mcp import MCPError  # noqa: E402
-from mcp.client import Client  # noqa: E402
-from mcp.client.stdio import StdioServerParameters  # noqa: E402
+from mcp import MCPError
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters
 
 SEARCH = {"query": "nested lattice", "k": 3}
 
@@ -39,11 +38,13 @@ def command(*words: object) -> list[str]:
     return ["-m", "arena", "serve", "mcp", *map(str, words)]
 
 
-@contextmanager
-def serving(*words: object) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def address(world: Path) -> Iterator[str]:
     """Run ``arena serve mcp --http`` on a free port; yield its address."""
     process = subprocess.Popen(
-        [sys.executable, *command("--http", "--port", 0, *words)], stdout=subprocess.PIPE, text=True
+        [sys.executable, *command("--corpus", world, "--task", "discovery", "--http", "--port", 0)],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         assert process.stdout is not None
@@ -57,13 +58,13 @@ def serving(*words: object) -> Iterator[str]:
         process.stdout.close()  # type: ignore[union-attr]
 
 
-def test_over_http_each_key_is_an_episode(world: Path) -> None:
+def test_over_http_each_key_is_an_episode(world: Path, address: str) -> None:
     env = gymnasium.make("arena/Discovery-v0", corpus=world)
 
-    async def play(address: str) -> None:
+    async def play() -> None:
         for mode in ("auto", "legacy"):
-            one = f"{address}?episode={mode}1&seed=3"
-            async with Client(one, mode=mode) as first, Client(f"{one}2", mode=mode) as other:
+            one, other_url = (f"{address}?episode={mode}{n}&seed=3" for n in (1, 2))
+            async with Client(one, mode=mode) as first, Client(other_url, mode=mode) as other:
                 observation, _ = env.reset(seed=3)
                 asked = await first.get_prompt("task")
                 assert asked.messages[0].content.text == opening_text(observation)  # type: ignore[union-attr]
@@ -85,12 +86,11 @@ def test_over_http_each_key_is_an_episode(world: Path) -> None:
                 assert over.is_error
                 assert "the episode is over" in over.content[0].text  # type: ignore[union-attr]
 
-    with serving("--corpus", world, "--task", "discovery") as address:
-        run(lambda: play(address))
+    run(play)
 
 
-def test_what_names_no_episode_is_an_error(world: Path) -> None:
-    async def ask(address: str) -> None:
+def test_what_names_no_episode_is_an_error(address: str) -> None:
+    async def ask() -> None:
         for query, message in (
             ("", "the address names no episode"),
             ("?episode=a&seed=-1", "seed='-1'"),
@@ -105,8 +105,7 @@ def test_what_names_no_episode_is_an_error(world: Path) -> None:
                 with pytest.raises(MCPError, match=re.escape(message)):
                     await client.get_prompt("task")
 
-    with serving("--corpus", world, "--task", "discovery") as address:
-        run(lambda: ask(address))
+    run(ask)
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -152,9 +151,12 @@ def test_a_dated_library(world: Path) -> None:
             _, found = await ask("search", {"query": "lattice", "k": 5})
             assert [h["id"] for h in found["hits"]] == [h.id for h in view.search("lattice", 5)]
             _, cited = await ask("references", {"paper_id": paper})
-            assert [p["id"] for p in cited["papers"]] == view.references(paper)
+            assert [p["id"] for p in cited["references"]] == view.references(paper)
             assert (await ask("read", {"paper_id": paper}))[1]["title"] == view.paper(paper).title
-            hidden, unknown = await ask("read", {"paper_id": late}), await ask("read", {"paper_id": "w"})
+            hidden, unknown = (
+                await ask("read", {"paper_id": late}),
+                await ask("read", {"paper_id": "w"}),
+            )
             assert hidden[0] is unknown[0] is True
             assert str(hidden[1]).replace(late, "w") == str(unknown[1])
 
@@ -177,11 +179,11 @@ def test_optional_arguments_are_nullable_and_null_is_accepted(world: Path) -> No
     run(play)
 
 
-def test_a_header_may_name_the_episode(world: Path) -> None:
+def test_a_header_may_name_the_episode(address: str) -> None:
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
-    async def play(address: str) -> None:
+    async def play() -> None:
         web = httpx2.AsyncClient(headers={HEADER: "mine"})
         async with Client(streamable_http_client(address, http_client=web)) as client:
             await client.call_tool("search", SEARCH)
@@ -189,11 +191,10 @@ def test_a_header_may_name_the_episode(world: Path) -> None:
             got = await client.call_tool("search", SEARCH)
             assert json.loads(got.content[0].text)["budget"]["steps"] == 98  # type: ignore[union-attr]
 
-    with serving("--corpus", world, "--task", "discovery") as address:
-        run(lambda: play(address))
+    run(play)
 
 
-def test_many_episodes_at_once(world: Path) -> None:
+def test_many_episodes_at_once(world: Path, address: str) -> None:
     env = gymnasium.make("arena/Discovery-v0", corpus=world)
     expected = {}
     for seed in range(4):
@@ -201,7 +202,7 @@ def test_many_episodes_at_once(world: Path) -> None:
         action = {"tool": "search", "arguments": {"query": observation["topic"]}}
         expected[seed] = [env.step(action)[1], env.step(action)[1]]
 
-    async def play(address: str) -> None:
+    async def play() -> None:
         async def one(number: int) -> None:
             async with Client(f"{address}?episode={number}&seed={number % 4}") as client:
                 asked = await client.get_prompt("task")
@@ -213,8 +214,7 @@ def test_many_episodes_at_once(world: Path) -> None:
             for number in range(24):
                 group.start_soon(one, number)
 
-    with serving("--corpus", world, "--task", "discovery") as address:
-        run(lambda: play(address))
+    run(play)
 
 
 def test_a_library_in_this_process(world: Path) -> None:
