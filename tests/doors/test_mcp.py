@@ -19,9 +19,11 @@ from arena.doors.mcp import HEADER, STEP, Library, episode_server, library_serve
 from arena.session import Sessions, opening_text
 
 pytest.importorskip("mcp")
+import httpx2
 from mcp import MCPError
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 
 SEARCH = {"query": "nested lattice", "k": 3}
 
@@ -180,13 +182,10 @@ def test_optional_arguments_are_nullable_and_null_is_accepted(world: Path) -> No
 
 
 def test_a_header_may_name_the_episode(address: str) -> None:
-    import httpx2
-    from mcp.client.streamable_http import streamable_http_client
-
     async def play() -> None:
-        web = httpx2.AsyncClient(headers={HEADER: "mine"})
-        async with Client(streamable_http_client(address, http_client=web)) as client:
-            await client.call_tool("search", SEARCH)
+        async with httpx2.AsyncClient(headers={HEADER: "mine"}) as web:
+            async with Client(streamable_http_client(address, http_client=web)) as client:
+                await client.call_tool("search", SEARCH)
         async with Client(f"{address}?episode=mine") as client:
             got = await client.call_tool("search", SEARCH)
             assert json.loads(got.content[0].text)["budget"]["steps"] == 98  # type: ignore[union-attr]
@@ -203,16 +202,17 @@ def test_many_episodes_at_once(world: Path, address: str) -> None:
         expected[seed] = [env.step(action)[1], env.step(action)[1]]
 
     async def play() -> None:
-        async def one(number: int) -> None:
-            async with Client(f"{address}?episode={number}&seed={number % 4}") as client:
+        async def one(number: int, web: httpx2.AsyncClient) -> None:
+            url = f"{address}?episode={number}&seed={number % 4}"
+            async with Client(streamable_http_client(url, http_client=web)) as client:
                 asked = await client.get_prompt("task")
                 topic = json.loads(asked.messages[0].content.text)["topic"]  # type: ignore[union-attr]
                 got = [await client.call_tool("search", {"query": topic}) for _ in range(2)]
                 assert [each.meta[STEP]["reward"] for each in got] == expected[number % 4]  # type: ignore[index]
 
-        async with anyio.create_task_group() as group:
+        async with httpx2.AsyncClient() as web, anyio.create_task_group() as group:
             for number in range(24):
-                group.start_soon(one, number)
+                group.start_soon(one, number, web)
 
     run(play)
 
