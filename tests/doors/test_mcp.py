@@ -183,9 +183,11 @@ def test_optional_arguments_are_nullable_and_null_is_accepted(world: Path) -> No
 
 def test_a_header_may_name_the_episode(address: str) -> None:
     async def play() -> None:
-        async with httpx2.AsyncClient(headers={HEADER: "mine"}) as web:
-            async with Client(streamable_http_client(address, http_client=web)) as client:
-                await client.call_tool("search", SEARCH)
+        async with (
+            httpx2.AsyncClient(headers={HEADER: "mine"}) as web,
+            Client(streamable_http_client(address, http_client=web)) as client,
+        ):
+            await client.call_tool("search", SEARCH)
         async with Client(f"{address}?episode=mine") as client:
             got = await client.call_tool("search", SEARCH)
             assert json.loads(got.content[0].text)["budget"]["steps"] == 98  # type: ignore[union-attr]
