@@ -6,6 +6,7 @@ such as ``smolagents/``; a framework without one is looked for beside the tests.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -23,7 +24,7 @@ from arena.session import Sessions
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "other-frameworks.md"
-CALLS = [("search", {"query": "lattice", "k": 3}), ("submit", {"paper_ids": ["nobody's"]})]
+CALLS = [("search", {"query": "lattice", "k": 3}), ("submit", {"paper_ids": []})]
 
 
 def run(heading: str, module: str, replacing: dict[str, str], then: str = "") -> str:
@@ -105,7 +106,7 @@ def test_a_client_of_mcp_plays_an_episode(
 @pytest.mark.slow
 def test_skyrl_plays_an_episode(world: Path) -> None:
     then = """
-import skyrl_gym, json
+import json, skyrl_gym
 env = skyrl_gym.make("arena-discovery", env_config=None, extras={"seed": 7})
 chat, _ = env.init([{"role": "system", "content": "Search."}])
 bad = env.step("I think.")
@@ -115,7 +116,6 @@ metrics = env.get_metrics()
 env.close()
 print(json.dumps([chat, bad, search, end, metrics, len(SESSIONS)]))
 """
-    import json
 
     printed = run("SkyRL", "skyrl_gym", {"demo/world": str(world)}, then)
     chat, bad, search, end, metrics, left = json.loads(printed.splitlines()[-1])
@@ -127,7 +127,7 @@ print(json.dumps([chat, bad, search, end, metrics, len(SESSIONS)]))
     assert '"error"' in bad["observations"][0]["content"]
     assert bad["done"] is search["done"] is False
     assert end["done"] is True
-    for got, (tool, given) in ((search, CALLS[0]), (end, ("submit", {"paper_ids": []}))):
+    for got, (tool, given) in ((search, CALLS[0]), (end, CALLS[1])):
         observation, reward, *_, info = env.step({"tool": tool, "arguments": given})
         assert observation["result"] in got["observations"][0]["content"]
         assert got["reward"] == reward
