@@ -32,6 +32,8 @@ _EXTRAS = {
     "mcp": "serve",
     "starlette": "serve",
     "uvicorn": "serve",
+    "trl": "trl",
+    "gguf": "trl",
 }
 
 

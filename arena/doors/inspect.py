@@ -103,8 +103,7 @@ def episodes(
     )
 
 
-@solver  # type: ignore[untyped-decorator]
-def researcher(reminders: int = 1) -> Solver:
+def _researcher(reminders: int = 1) -> Solver:
     """Let the model call tools until the episode is over.
 
     Args:
@@ -231,16 +230,22 @@ class InspectDoor(Door):
 DOOR = InspectDoor
 
 
-def _register(name: str) -> Any:
+def _named(register: Any, name: str, function: Any) -> Any:
+    """Register a function as ``arena/NAME``.
+
+    inspect itself adds the package's name to what lies in site-packages, not in an editable install.
+    """
+    made, full = register(name=name)(function), f"arena/{name}"
+    return made if registry_info(made).name == full else register(name=full)(function)
+
+
+def _task(name: str) -> Any:
     def make(corpus: str, surveys: Sequence[str] | int | str | None = None, **options: Any) -> Task:
         return episodes(name, corpus, surveys, **options)
 
-    registered = task(name=name)(make)
-    # inspect adds the package's name to what lies in site-packages, not to an editable install.
-    if registry_info(registered).name != f"arena/{name}":
-        registered = task(name=f"arena/{name}")(make)
-    return registered
+    return _named(task, name, make)
 
 
-REGISTERED = {name: _register(name) for name in TASKS.names()}
+researcher = _named(solver, "researcher", _researcher)
+REGISTERED = {name: _task(name) for name in TASKS.names()}
 """Name of each task of this project -> the function that inspect calls for it."""
