@@ -55,6 +55,7 @@ test-slow: $(VENV)/.dev
 # requirements/NAME.txt and .venv-NAME. Their tests have NAME in the name of their file.
 DOORS := inspect
 doors: $(DOORS:%=door-%)
+.PRECIOUS: $(VENV)-%/.installed
 
 $(VENV)-%/.installed: requirements/%.txt pyproject.toml | $(BIN)/python
 	$(BIN)/python -m venv $(VENV)-$*

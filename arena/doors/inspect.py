@@ -233,7 +233,7 @@ DOOR = InspectDoor
 def _named(register: Any, name: str, function: Any) -> Any:
     """Register a function as ``arena/NAME``.
 
-    inspect itself adds the package's name to what lies in site-packages, not in an editable install.
+    inspect adds the package's name to what lies in site-packages, not in an editable install.
     """
     made, full = register(name=name)(function), f"arena/{name}"
     return made if registry_info(made).name == full else register(name=full)(function)
