@@ -1,7 +1,7 @@
 """The snippets of docs/other-frameworks.md run as they stand there, where their framework is.
 
-Some frameworks exclude each other. The variable ARENA_DOORS names a folder of virtual environments,
-such as ``smolagents/``; a framework without one is looked for beside the tests.
+Some frameworks exclude each other. `make doors` gives each an environment, such as .venv-skyrl; one
+without it is looked for beside the tests.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def run(heading: str, module: str, replacing: dict[str, str], then: str = "") ->
     for old, new in replacing.items():
         assert old in code
         code = code.replace(old, new)
-    own = Path(os.environ.get("ARENA_DOORS", "")) / heading.lower() / "bin" / "python"
-    python = own if own.is_absolute() and own.exists() else sys.executable
+    own = ROOT / f".venv-{heading.lower()}" / "bin" / "python"
+    python = str(own) if own.exists() else sys.executable
     find = f"import sys, importlib.util as u; sys.exit(u.find_spec({module!r}) is None)"
     if subprocess.run([python, "-c", find]).returncode:
         pytest.skip(f"{heading} needs the module {module}")
