@@ -54,7 +54,11 @@ test-slow: $(VENV)/.dev
 # Frameworks that exclude the pins of the project get pins and an environment of their own:
 # requirements/NAME.txt and .venv-NAME. Their tests have NAME in the name of their file.
 DOORS := inspect
-doors: $(DOORS:%=door-%)
+# Others go beside the packages of the tests, or over them: of these, requirements/NAME.txt is complete.
+BESIDE := langchain openai-agents rllib skyrl smolagents verl
+doors: $(DOORS:%=door-%) $(BESIDE:%=$(VENV)-%/.installed)
+	$(BIN)/python -m pytest -q tests/doors/test_other_frameworks.py
+	$(VENV)-verl/bin/python -m pytest -q -k verl tests/doors/test_contract.py tests/doors/test_verl.py
 .PRECIOUS: $(VENV)-%/.installed
 
 $(VENV)-%/.installed: requirements/%.txt pyproject.toml | $(BIN)/python
@@ -62,6 +66,13 @@ $(VENV)-%/.installed: requirements/%.txt pyproject.toml | $(BIN)/python
 	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/$*.txt
 	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		--config-settings editable_mode=compat -e .
+	@touch $@
+
+$(BESIDE:%=$(VENV)-%/.installed): $(VENV)-%/.installed: requirements/%.txt $(VENV)/.dev
+	$(BIN)/python -m venv $(VENV)-$*
+	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $<
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
+		$$($(VENV)-$*/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/beside.pth
 	@touch $@
 
 door-%: $(VENV)-%/.installed
