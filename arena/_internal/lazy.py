@@ -31,6 +31,7 @@ _EXTRAS = {
     "mcp": "serve",
     "starlette": "serve",
     "uvicorn": "serve",
+    "openenv": "openenv",
 }
 
 

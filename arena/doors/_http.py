@@ -41,7 +41,14 @@ _ENDING = 3  # seconds for answers under way when the server stops
 _FULL = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
-def serve(app: ASGIApp, host: str, port: int, path: str, token: str | None = None) -> None:
+def serve(
+    app: ASGIApp,
+    host: str,
+    port: int,
+    path: str,
+    token: str | None = None,
+    websockets: bool = False,
+) -> None:
     """Serve an application until Ctrl-C; print its address first.
 
     Args:
@@ -51,12 +58,13 @@ def serve(app: ASGIApp, host: str, port: int, path: str, token: str | None = Non
         path: Path that is printed behind the address.
         token: What clients must send as ``Authorization: Bearer``, or as the password of the URL;
             None takes that of the environment variable ARENA_TOKEN, if it is set.
+        websockets: Whether the application has WebSockets.
 
     Raises:
         DataError: if a package or the token is missing, or nobody can listen there.
     """
     token = token or os.environ.get(TOKEN) or None
-    server = make_server(app, host, token)
+    server = make_server(app, host, token, websockets)
     with listen(host, port) as listening:
         print(f"Serving at {address(listening)}{path} until Ctrl-C.", flush=True)
         with suppress(KeyboardInterrupt):  # uvicorn raises it again when all is closed
@@ -86,7 +94,9 @@ def address(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def make_server(app: ASGIApp, host: str, token: str | None) -> uvicorn.Server:
+def make_server(
+    app: ASGIApp, host: str, token: str | None, websockets: bool = False
+) -> uvicorn.Server:
     """Return a server of an application behind a `Guard`; ``run([socket])`` serves.
 
     Raises:
@@ -103,8 +113,9 @@ def make_server(app: ASGIApp, host: str, token: str | None) -> uvicorn.Server:
         )
     return uvicorn.Server(
         uvicorn.Config(
-            Guard(app, local, token), http=_protocol(), ws="none", log_config=None,
-            log_level="error", access_log=False, proxy_headers=False, server_header=False,
+            Guard(app, local, token), http=_protocol(), log_config=None, log_level="error",
+            ws="websockets-sansio" if websockets else "none", ws_max_size=LARGEST,
+            access_log=False, proxy_headers=False, server_header=False,
             backlog=2048, timeout_keep_alive=_IDLE, timeout_graceful_shutdown=_ENDING,
         )
     )  # fmt: skip
@@ -139,9 +150,11 @@ class Guard:
         self._app, self._local, self._token = app, local, token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 421, 401, 413 or 408, or let the application answer."""
+        """Answer 421, 403, 401, 413 or 408, or let the application answer."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            asks = scope["type"] == "websocket"
+            refused = self._refused(dict(scope["headers"]), 0, False) if asks else None
+            await (refused or self._app)(scope, receive, send)
             return
         parts, size, half = [], 0, True
         with suppress(TimeoutError):
@@ -169,6 +182,9 @@ class Guard:
         host = headers.get(b"host", b"").decode("latin-1")
         if self._local and not is_loopback(_name(host)):
             return refusal(421, f"Host {clip(host)} is not this machine. Use 127.0.0.1.", **close)
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        if self._local and origin and not is_loopback(_name(origin.partition("//")[2])):
+            return refusal(403, f"a page of {clip(origin)} may not ask this server.", **close)
         if self._token is not None and not _has(headers, self._token):
             close["WWW-Authenticate"] = "Bearer"
             return refusal(401, "send the server's token as `Authorization: Bearer`.", **close)
