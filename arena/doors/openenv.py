@@ -7,10 +7,11 @@ reward, ``done`` and metadata are the trainer's.
 
 from __future__ import annotations
 
+import json
 import threading
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena import __version__
 from arena._internal.lazy import absent
@@ -20,32 +21,20 @@ from arena.errors import ArenaError, DataError, clip, did_you_mean
 from arena.session import IDLE, Sessions, UnknownSessionError, opening_text, step_text
 
 try:
-    from openenv.core import EnvClient, GenericEnvClient
-    from openenv.core.client_types import StepResult
-    from openenv.core.env_server import Environment, Observation, State, create_fastapi_app
-    from openenv.core.env_server.mcp_types import (
-        CallToolAction,
-        CallToolObservation,
-        ListToolsAction,
-        ListToolsObservation,
-        Tool,
-    )
-    from openenv.core.env_server.types import ConcurrencyConfig, EnvironmentMetadata
-except ModuleNotFoundError as error:
-    raise DataError(absent("the door 'openenv'", str(error.name).partition(".")[0])) from None
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
+    from openenv import core
+except ModuleNotFoundError:
+    raise DataError(absent("the door 'openenv'", "openenv")) from None
 
 NAME = "researcharena"
-"""Name of the environment in the URLs of the task API, as in ``/researcharena/task``."""
+"""Name of the environment, also in the URLs of the task API: ``/researcharena/task``."""
 SPLIT = "all"
 """The one split of the task API: the surveys that episodes are drawn from."""
 MOST = 256
 """Clients at a time."""
+_FIELDS = {"name": "name", "description": "description", "parameters": "input_schema"}
 
 
-class Answer(CallToolObservation):  # type: ignore[misc]
+class Answer(core.CallToolObservation):  # type: ignore[misc]
     """What a call, or the reset, returned; ``result`` is the text that the model reads.
 
     The metadata of a step has ``terminated``, ``truncated`` and ``info``, as the environment's
@@ -57,7 +46,7 @@ class Answer(CallToolObservation):  # type: ignore[misc]
         return super().model_dump(**options) if options else {"data": self.result}
 
 
-class LiteratureEnvironment(Environment):  # type: ignore[misc]
+class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
     """The episodes of one client, one after the other.
 
     Args:
@@ -79,78 +68,74 @@ class LiteratureEnvironment(Environment):  # type: ignore[misc]
         index: int | None = None,
         **unknown: Any,
     ) -> Answer:
-        """Start an episode, and close the one before.
+        """Start an episode and close the one before.
 
         Args:
             seed: Seed of the draw of the survey, >= 0.
-            episode_id: What the state calls the episode; by default a new name.
+            episode_id: Name of the episode in the state; by default a new one.
             survey: Id of the survey to play; by default one is drawn.
             split: Split of `index`.
-            index: Place of the survey to play in the task API.
+            index: Place of the survey in the task API.
             unknown: Refused.
 
         Raises:
             DataError, UnknownNameError, CapacityError: An argument is unusable; nothing changes.
         """
-        takes = ("seed", "episode_id", "survey", "split", "index")
         for name in unknown:
-            raise DataError(f"reset takes no {clip(name)}.{did_you_mean(name, takes)}")
+            known = ("seed", "episode_id", "survey", "split", "index")
+            raise DataError(f"reset has no argument {clip(name)}.{did_you_mean(name, known)}")
         if index is not None:
             if survey is not None:
                 raise DataError(f"survey={clip(survey)} and index={clip(index)}: give one.")
             survey = self.get_task(split, index)["id"]
         session = self._sessions.open(seed=seed, survey=survey)
         self.close()
-        self._key, self._episode = session.key, episode_id or session.key
+        self._key, self._episode = session.key, str(episode_id or session.key)
         text, about = opening_text(session.first), {"survey": session.survey}
         return Answer(tool_name="reset", result=text, metadata=about)
 
-    def step(self, action: Any, timeout_s: float | None = None, **unknown: Any) -> Observation:
-        """Call a tool, or list the tools, which needs no episode.
+    def step(self, action: Any, timeout_s: float | None = None, **_: Any) -> core.Observation:
+        """Call a tool; or list the tools, which needs no episode.
 
         Raises:
             DataError: There was no reset.
             UnknownSessionError: The episode was closed because nobody played it.
         """
-        if isinstance(action, ListToolsAction):
-            functions = [each["function"] for each in self._sessions.schemas()]
-            return ListToolsObservation(
-                tools=[
-                    Tool(name=f["name"], description=f["description"], input_schema=f["parameters"])
-                    for f in functions
-                ]
-            )
+        if isinstance(action, core.ListToolsAction):
+            functions = [schema["function"] for schema in self._sessions.schemas()]
+            tools = [core.Tool(**{_FIELDS[k]: each[k] for k in _FIELDS}) for each in functions]
+            return core.ListToolsObservation(tools=tools)
         if not self._key:
             raise DataError(
-                "no episode is open. Reset first, over a WebSocket: HTTP's /reset and /step each "
-                "have an environment of their own."
+                "no episode is open. Reset first, over a WebSocket: each request to HTTP's /reset "
+                "or /step has an environment of its own."
             )
-        session = self._sessions.get(self._key)
-        step = session.step({"tool": action.tool_name, "arguments": action.arguments})
+        session, tool = self._sessions.get(self._key), action.tool_name
+        step = session.step({"tool": tool, "arguments": action.arguments})
+        about = {"terminated": step.terminated, "truncated": step.truncated, "info": step.info}
+        # Names and answers that a model wrote may hold half a surrogate pair.
+        tool, about = json.loads(_utf8(json.dumps([tool, about], ensure_ascii=False)))
         return Answer(
-            tool_name=action.tool_name,
-            result=step_text(step.observation),
+            tool_name=tool,
+            result=_utf8(step_text(step.observation)),
             reward=step.reward,
             done=session.over,
-            metadata={
-                "terminated": step.terminated,
-                "truncated": step.truncated,
-                "info": step.info,
-            },
+            metadata=about,
         )
 
     @property
-    def state(self) -> State:
+    def state(self) -> core.State:
         """What the episode has earned, see `arena.session.Totals`; empty without an episode."""
         if not self._key:
-            return State()
+            return core.State()
         totals = self._sessions.get(self._key).totals()
-        return State(episode_id=self._episode, step_count=totals.steps, **totals._asdict())
+        return core.State(episode_id=self._episode, step_count=totals.steps, **totals._asdict())
 
-    def get_metadata(self) -> EnvironmentMetadata:
-        """Return name, task and version."""
-        about = f"Literature search as of a date: {self._sessions.env.task_name}."
-        return EnvironmentMetadata(name=NAME, description=about, version=__version__)
+    def get_metadata(self) -> Any:
+        """Return name, description and version."""
+        about = f"The task {self._sessions.env.task_name!r}: literature search as of a date."
+        new = {"name": NAME, "description": about, "version": __version__}
+        return super().get_metadata().model_copy(update=new)
 
     def list_splits(self) -> list[str]:
         """Return the names of the splits."""
@@ -161,22 +146,14 @@ class LiteratureEnvironment(Environment):  # type: ignore[misc]
         return len(self.list_tasks(split))
 
     def list_tasks(self, split: str) -> list[dict[str, Any]]:
-        """Return ``index``, ``id`` and ``topic`` of each survey.
-
-        Raises:
-            DataError: There is no such split.
-        """
+        """Return ``index``, ``id`` and ``topic`` of each survey; DataError for another split."""
         if split != SPLIT:
             raise DataError(f"no split {clip(split)}: the only one is {SPLIT!r}.")
         topics = self._sessions.env.topics.items()
         return [{"index": i, "id": s, "topic": topic} for i, (s, topic) in enumerate(topics)]
 
     def get_task(self, split: str, index: int) -> dict[str, Any]:
-        """Return one entry of `list_tasks`.
-
-        Raises:
-            DataError: There is no such split or index.
-        """
+        """Return one entry of `list_tasks`; DataError where there is none."""
         tasks = self.list_tasks(split)
         if type(index) is not int or not 0 <= index < len(tasks):
             raise DataError(f"index={clip(index)}: give an integer from 0 to {len(tasks) - 1}.")
@@ -188,38 +165,38 @@ class LiteratureEnvironment(Environment):  # type: ignore[misc]
             self._sessions.close(self._key)
 
 
-def make_app(sessions: Sessions, most: int = MOST, idle: float = IDLE) -> FastAPI:
-    """Return the application of a server.
+def _utf8(text: str) -> str:
+    return text.encode(errors="replace").decode()
+
+
+def make_app(sessions: Sessions, most: int = MOST, idle: float = IDLE) -> Any:
+    """Return the FastAPI application of a server.
 
     Args:
         sessions: The episodes. A reset opens one before it closes another.
         most: Clients at a time, >= 1; one more gets the error CAPACITY_REACHED.
-        idle: Seconds after which OpenEnv ends the session of a client that sends nothing, > 0.
+        idle: Seconds after which the session of a client that sends nothing is closed, > 0.
     """
-    app = create_fastapi_app(
-        partial(LiteratureEnvironment, sessions),
-        CallToolAction,
-        Answer,
-        concurrency_config=ConcurrencyConfig(max_concurrent_envs=most, session_timeout=idle),
-        env_name=NAME,
+    limits = core.ConcurrencyConfig(max_concurrent_envs=most, session_timeout=idle)
+    make = partial(LiteratureEnvironment, sessions)
+    app = core.create_fastapi_app(
+        make, core.CallToolAction, Answer, concurrency_config=limits, env_name=NAME
     )
     app.add_exception_handler(ArenaError, lambda _, error: refusal(400, error))
-    return app  # type: ignore[no-any-return]
+    return app
 
 
-class ArenaClient(EnvClient):  # type: ignore[misc]
-    """OpenEnv's client with types: actions and observations are objects, not dictionaries."""
+class ArenaClient(core.GenericEnvClient):  # type: ignore[misc]
+    """OpenEnv's generic client, whose observations are objects: `Answer`, or a list of tools."""
 
-    def _step_payload(self, action: CallToolAction | ListToolsAction) -> dict[str, Any]:
-        return action.model_dump()  # type: ignore[no-any-return]
+    def _parse_result(self, payload: dict[str, Any]) -> Any:
+        got = super()._parse_result(payload)
+        kind = core.ListToolsObservation if "tools" in got.observation else Answer
+        got.observation = kind(**got.observation, reward=got.reward, done=got.done)
+        return got
 
-    def _parse_result(self, payload: dict[str, Any]) -> StepResult:
-        kind = ListToolsObservation if "tools" in payload["observation"] else Answer
-        rest = {name: payload[name] for name in ("reward", "done")}
-        return StepResult(kind(**payload["observation"], **rest), **rest)
-
-    def _parse_state(self, payload: dict[str, Any]) -> State:
-        return State(**payload)
+    def _parse_state(self, payload: dict[str, Any]) -> core.State:
+        return core.State(**payload)
 
 
 class OpenEnvDoor(Door):
@@ -231,7 +208,7 @@ class OpenEnvDoor(Door):
         self._server = make_server(make_app(sessions), "127.0.0.1", None, websockets=True)
         self._thread = threading.Thread(target=self._server.run, args=([listening],), daemon=True)
         self._thread.start()
-        self._client = GenericEnvClient(base_url=address(listening)).sync()
+        self._client = core.GenericEnvClient(base_url=address(listening)).sync()
 
     def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
         """Reset."""
@@ -245,18 +222,9 @@ class OpenEnvDoor(Door):
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return the tools that the server lists, as functions."""
-        got = self._client.step({"type": "list_tools"})
-        return [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool["name"],
-                    "description": tool["description"],
-                    "parameters": tool["input_schema"],
-                },
-            }
-            for tool in got.observation["tools"]
-        ]
+        tools = self._client.step({"type": "list_tools"}).observation["tools"]
+        functions = [{k: tool[_FIELDS[k]] for k in _FIELDS} for tool in tools]
+        return [{"type": "function", "function": each} for each in functions]
 
     def close(self) -> None:
         """End client and server."""
