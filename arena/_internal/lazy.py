@@ -32,6 +32,8 @@ _EXTRAS = {
     "starlette": "serve",
     "uvicorn": "serve",
     "openenv": "openenv",
+    "trl": "trl",
+    "gguf": "trl",
 }
 
 

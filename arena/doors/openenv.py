@@ -7,7 +7,6 @@ reward, ``done`` and metadata are the trainer's.
 
 from __future__ import annotations
 
-import json
 import threading
 from contextlib import suppress
 from functools import partial
@@ -110,17 +109,15 @@ class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
                 "no episode is open. Reset first, over a WebSocket: each request to HTTP's /reset "
                 "or /step has an environment of its own."
             )
-        session, tool = self._sessions.get(self._key), action.tool_name
-        step = session.step({"tool": tool, "arguments": action.arguments})
-        about = {"terminated": step.terminated, "truncated": step.truncated, "info": step.info}
-        # Names and answers that a model wrote may hold half a surrogate pair.
-        tool, about = json.loads(_utf8(json.dumps([tool, about], ensure_ascii=False)))
+        session = self._sessions.get(self._key)
+        step = session.step({"tool": action.tool_name, "arguments": action.arguments})
+        ends = {"terminated": step.terminated, "truncated": step.truncated}
         return Answer(
-            tool_name=tool,
-            result=_utf8(step_text(step.observation)),
+            tool_name=action.tool_name.encode(errors="replace").decode(),  # half a surrogate pair
+            result=step_text(step.observation),
             reward=step.reward,
             done=session.over,
-            metadata=about,
+            metadata=ends | {"info": step.info},
         )
 
     @property
@@ -163,10 +160,6 @@ class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
         """Close the episode."""
         with suppress(UnknownSessionError):
             self._sessions.close(self._key)
-
-
-def _utf8(text: str) -> str:
-    return text.encode(errors="replace").decode()
 
 
 def make_app(sessions: Sessions, most: int = MOST, idle: float = IDLE) -> Any:
