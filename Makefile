@@ -5,17 +5,18 @@ BIN := $(VENV)/bin
 DEMO := demo
 JOBS ?= 2
 
-.PHONY: help demo test test-slow lint bench install clean
+.PHONY: help demo test test-slow doors lint bench install clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo     install the core, build a made-up world, run the baselines, print tables"
 	@echo "make test     install everything, run the tests (JOBS=2 files at once)"
 	@echo "make test-slow  run the slow tests: kills, full disks, Java, Ray, a local model, the demo"
+	@echo "make doors    test the doors to frameworks that exclude one another (DOORS=openenv)"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    time search engines side by side, and environment steps"
 	@echo "make install  install the core into $(VENV)"
-	@echo "make clean    remove $(VENV), $(DEMO) and caches"
+	@echo "make clean    remove $(VENV), .venv-doors, $(DEMO) and caches"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -50,6 +51,20 @@ test: $(VENV)/.dev
 test-slow: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -m slow -n $(JOBS) --dist loadfile
 
+# Frameworks whose packages exclude those of dev.txt, or one another.
+DOORS ?= $(filter inspect openenv verifiers,$(basename $(notdir $(wildcard requirements/*.txt))))
+
+doors: $(DOORS:%=.venv-doors/%/.installed)
+	for door in $(DOORS); do .venv-doors/$$door/bin/python -m pytest -q -k $$door \
+		tests/doors/test_contract.py tests/doors/test_$$door*.py || exit 1; done
+
+.venv-doors/%/.installed: requirements/%.txt pyproject.toml
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		--config-settings editable_mode=compat -e .
+	@touch $@
+
 lint: $(VENV)/.dev
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
@@ -62,4 +77,4 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks search --corpus $(DEMO)/bench-corpus
 
 clean:
-	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-doors $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -78,7 +78,10 @@ def test_one_client_too_many_is_refused(sessions: Sessions) -> None:
 
 def test_a_client_that_sends_nothing_makes_room(world: Path) -> None:
     sessions = Sessions.make(world, idle=0.5)
-    with serving(make_app(sessions, most=1, idle=0.5), websockets=True) as url, ExitStack() as stack:
+    with (
+        serving(make_app(sessions, most=1, idle=0.5), websockets=True) as url,
+        ExitStack() as stack,
+    ):
         first = stack.enter_context(GenericEnvClient(base_url=url).sync())
         first.reset(seed=1)
         full = True
