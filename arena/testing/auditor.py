@@ -46,6 +46,7 @@ def audit(
     retrievers: Sequence[str] = ("bm25",),
     environments: Sequence[str] | None = None,
     tools: Sequence[str] = (),
+    tasks: str | Path | None = None,
 ) -> AuditReport:
     """Attack every tool of every environment over a corpus, and compare each answer with the files.
 
@@ -60,6 +61,8 @@ def audit(
         environments: Gymnasium ids, ``module:id`` for those of other distributions; by default
             the environments of all registered tasks.
         tools: Further tools that the environments offer, such as ``FILE.py:NAME``.
+        tasks: Directory that ``arena-corpus tasks`` wrote: its papers are played in place of the
+            corpus' surveys.
 
     Returns:
         All findings and how much was checked. The audit does not stop at a finding.
@@ -79,10 +82,10 @@ def audit(
     further = [TOOLS.resolve(name) for name in names_of("tools", tools)]
     for name in further:
         TOOLS.get(name)
-    opened = Corpus.open(corpus)
+    opened = Corpus.open(corpus, tasks=tasks)
     for name in engines:
         opened.retriever(name)
-    facts, log = Facts(opened.directory), AuditReport()
+    facts, log = Facts(opened.directory, tasks), AuditReport()
     inputs = {name: digests.complete for name, digests in facts.digests.items()}
     audited = kinds(ids, str(opened.directory), inputs)
     for check, file, what in facts.broken_rules():
@@ -99,7 +102,8 @@ def audit(
         for number, kind in enumerate(audited):
             share = actions * (number + 1) // len(audited) - actions * number // len(audited)
             rng = random.Random(f"{seed} {kind.name}")
-            driver = _Driver(kind, str(opened.directory), shared, rng, further)
+            made = {"corpus": str(opened.directory), **({"tasks": str(tasks)} if tasks else {})}
+            driver = _Driver(kind, made, shared, rng, further)
             unproven |= driver.target.unproven
             driver.play(share)
         attacked = Views(opened, shared, random.Random(f"{seed} views"))
@@ -110,9 +114,9 @@ def audit(
         log.add(check, "all episodes", tool, what)
     log.counts["surveys"], log.counts["cutoffs"] = len(log.surveys), len(log.cutoffs)
     indexes = {f"index {name}": opened.index_sha256(name) for name in engines}
-    tasks = str(opened.manifest["tasks_sha256"])
     code = code_sha256(rooms=("testing",))
-    log.hashes = {"corpus": opened.sha256, "tasks": tasks, **indexes, "code": code}
+    tasks_sha256 = str(opened.tasks[1]["tasks_sha256"])
+    log.hashes = {"corpus": opened.sha256, "tasks": tasks_sha256, **indexes, "code": code}
     log.settings = {
         "actions": actions,
         "seed": seed,
@@ -166,7 +170,7 @@ class _Driver:
 
     Args:
         kind: The environment.
-        corpus: Directory of the corpus.
+        made: Arguments ``corpus`` and, if there is a task set, ``tasks`` of the environment.
         shared: What all episodes share.
         rng: Source of randomness.
         tools: Names of further tools.
@@ -176,14 +180,19 @@ class _Driver:
     """
 
     def __init__(
-        self, kind: Kind, corpus: str, shared: Shared, rng: random.Random, tools: Sequence[str]
+        self,
+        kind: Kind,
+        made: Mapping[str, str],
+        shared: Shared,
+        rng: random.Random,
+        tools: Sequence[str],
     ) -> None:
         self._kind, self._shared, self._rng = kind, shared, rng
         self._acted, self._looked = 0, -_EVERY
         texts = (text for survey in shared.facts.surveys.values() for text in survey.headings)
         self._headings = {t for t in texts if len(t) > 12 and t not in shared.facts.by_id}
         arguments = {
-            "corpus": corpus,
+            **made,
             "retriever": shared.retrievers[0],
             "retrievers": shared.retrievers[1:],
             "surveys": list(shared.facts.surveys),

@@ -7,9 +7,10 @@ Baseline for Free!"). The step on it is clipped as in PPO (Schulman et al. 2017,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -173,7 +174,12 @@ def update(
         optimizer.step()
 
 
-def train(corpora: Sequence[Path], seed: int, settings: Settings) -> Iterator[tuple[int, Policy]]:
+def train(
+    corpora: Sequence[Path],
+    seed: int,
+    settings: Settings,
+    task_sets: Mapping[Path, Path] = MappingProxyType({}),
+) -> Iterator[tuple[int, Policy]]:
     """Yield (episodes played, policy), first before any, then after every update.
 
     The same arguments give the same policies; torch uses one thread.
@@ -182,6 +188,7 @@ def train(corpora: Sequence[Path], seed: int, settings: Settings) -> Iterator[tu
         corpora: the worlds to learn on, one an update in turn.
         seed: of the network, the surveys drawn and the queries drawn.
         settings: the knobs.
+        task_sets: corpus -> the task set that takes the place of its surveys.
     """
     torch.set_num_threads(1)
     torch.manual_seed(seed)
@@ -196,7 +203,11 @@ def train(corpora: Sequence[Path], seed: int, settings: Settings) -> Iterator[tu
             path = corpora[number % len(corpora)]
             if path not in environments:
                 env = gymnasium.make_vec(
-                    ENVIRONMENT, num_envs=count, corpus=str(path), reward=REWARD
+                    ENVIRONMENT,
+                    num_envs=count,
+                    corpus=str(path),
+                    tasks=task_sets.get(path),
+                    reward=REWARD,
                 )
                 environments[path] = stack.enter_context(closing(env))
             drawn = generator.integers(2**31, size=settings.surveys + 1).tolist()
