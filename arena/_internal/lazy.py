@@ -28,6 +28,9 @@ _EXTRAS = {
     "bertopic": "bertopic",
     "umap": "bertopic",
     "hdbscan": "bertopic",
+    "mcp": "serve",
+    "starlette": "serve",
+    "uvicorn": "serve",
 }
 
 

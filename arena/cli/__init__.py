@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from arena.cli import judge, mindmap
+from arena.cli import export, judge, mindmap, serve
 from arena.cli.app import add_command, add_group, command_line, run_command
 from arena.cli.audit import audit
 from arena.cli.check import check
@@ -48,5 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_command(group, "run", judge.run)
     add_command(group, "statements", judge.statements)
     add_command(group, "agreement", judge.agreement)
+    group = add_group(commands, "export", export.SUMMARY, "FORMAT", export.EXAMPLE)
+    add_command(group, "inspect", export.inspect)
+    group = add_group(commands, "serve", serve.SUMMARY, "WHAT", serve.EXAMPLE)
+    add_command(group, "retrieve", serve.retrieve)
     add_evaluate(commands, sys.argv[1:] if argv is None else argv)
     return run_command(parser, argv)

@@ -22,6 +22,7 @@ def audit(
     retriever: list[str] | None = None,
     tool: list[str] | None = None,
     tasks: str | None = None,
+    door: str | None = None,
     output: str | None = None,
     json: bool = False,
 ) -> None:
@@ -37,6 +38,8 @@ def audit(
             bm25).
         tool (NAME): Further tool that the environments offer, such as FILE.py:NAME.
         tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of surveys.
+        door (NAME): Send every action through this door, with its framework's own client, such
+            as mcp.
         output (FILE): Write the report as JSON, too.
         json: Print JSON instead of text.
 
@@ -50,7 +53,7 @@ def audit(
     if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
         raise DataError(f"--output {str(path)!r}: name a file in a directory that exists.")
     engines, tools = retriever or ["bm25"], tool or ()
-    report = audit_corpus(corpus, actions, seed, engines, tools=tools, tasks=tasks)
+    report = audit_corpus(corpus, actions, seed, engines, tools=tools, tasks=tasks, door=door)
     if path is not None:
         write_json(path, report.to_json())
     if json:

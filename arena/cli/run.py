@@ -171,7 +171,7 @@ def replay(run: str, *, corpus: str, tasks: str | None = None, json: bool = Fals
     """
     from arena.runs import replay as play_again
 
-    report = play_again(run, corpus, tasks)
+    report = play_again(run, corpus, tasks=tasks)
     if json:
         print_json(report.to_json())
     else:

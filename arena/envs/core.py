@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -143,6 +144,15 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     def task_name(self) -> str:
         """Name of the task that is played."""
         return self._factory.task_name
+
+    def fork(self) -> SurveyEnv:
+        """Return a fresh environment of the same arguments, with nothing opened or built again.
+
+        Corpus, engines, labels and spaces are shared; the episode and the seed are not.
+        """
+        env = copy.copy(self)
+        env._episode = env._np_random = None
+        return env
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -81,7 +81,15 @@ class Replay(NamedTuple):
         }
 
 
-def replay(run: str | Path, corpus: Corpus | str | Path, tasks: str | Path | None = None) -> Replay:
+Watch = Callable[[dict[str, Any], list[PlayedStep]], None]
+
+
+def replay(
+    run: str | Path,
+    corpus: Corpus | str | Path,
+    watch: Watch | None = None,
+    tasks: str | Path | None = None,
+) -> Replay:
     """Play the actions of a run again in a fresh environment, and compare everything.
 
     Compares the seed and the observation after the reset; for every step the observation, its
@@ -91,6 +99,8 @@ def replay(run: str | Path, corpus: Corpus | str | Path, tasks: str | Path | Non
     Args:
         run: Directory of a run, finished or not; an incomplete last line is skipped.
         corpus: The corpus of the run, or its directory.
+        watch: Called after every episode without a difference, with its record and its steps;
+            the first step is the reset.
         tasks: Directory of the task set that the run played, if any.
 
     Returns:
@@ -117,9 +127,11 @@ def replay(run: str | Path, corpus: Corpus | str | Path, tasks: str | Path | Non
         for record in bar:
             seed = episode_seed(recorded.manifest["seed"], surveys.index(record["survey"]))
             difference, played = _replay_episode(env, record, seed)
-            episodes, steps = episodes + 1, steps + played
+            episodes, steps = episodes + 1, steps + max(len(played) - 1, 0)
             if difference is not None:
                 break
+            if watch is not None:
+                watch(record, played)
     remarks = [] if difference else recorded.remarks(episodes)
     remarks += _code_remarks(recorded.manifest, code)
     if recorded.manifest.get("encoder") != plain(environment.encoder_of(arguments)):
@@ -157,23 +169,25 @@ def replay_steps(
 
 def _replay_episode(
     env: gymnasium.Env[Any, Any], record: dict[str, Any], own_seed: int
-) -> tuple[ReplayDifference | None, int]:
-    """Return the first difference in an episode, if any, and the number of steps played."""
+) -> tuple[ReplayDifference | None, list[PlayedStep]]:
+    """Return the first difference in an episode, if any, and the reset and steps played."""
     survey_id, steps = record["survey"], record["steps"]
     if record["seed"] != own_seed:
-        return ReplayDifference(survey_id, 0, None, "the seed", record["seed"], own_seed), 0
+        return ReplayDifference(survey_id, 0, None, "the seed", record["seed"], own_seed), []
     actions = iter([step["action"] for step in steps])
     episode = play(env, lambda _: next(actions), survey_id, own_seed)
+    played: list[PlayedStep] = []
     # The records come first: when they end, no further action is asked for.
     for number, (before, now) in enumerate(zip([record, *steps], episode, strict=False)):
+        played.append(now)
         if number == 0:
             budget = dict(now.observation["budget"])
         for what, expected, found in _compared(before, now, record, number, budget):
             if expected != found:
                 return ReplayDifference(
                     survey_id, number, now.action, what, expected, found
-                ), number
-    return None, len(steps)
+                ), played
+    return None, played
 
 
 def _compared(

@@ -6,7 +6,7 @@ import json
 import random
 import re
 import string
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from arena.testing.actions import Schemas
@@ -61,6 +61,7 @@ class Attacker:
         tools: Schemas of the tools.
         unproven: Names of the tools whose results are not predicted: attacked more often.
         malformed: Actions that are no well-formed calls.
+        accepts: Whether an action can be sent; the others are drawn again.
     """
 
     def __init__(
@@ -71,7 +72,9 @@ class Attacker:
         tools: Schemas | None = None,
         unproven: Collection[str] = (),
         malformed: Sequence[Any] = (),
+        accepts: Callable[[Any], bool] = lambda _: True,
     ) -> None:
+        self._accepts = accepts
         self.tools, self.rng = tools or {}, rng
         self._view, self._facts, self._survey = view, view.facts, survey
         self._unproven, self._malformed, self._twin_id = sorted(unproven), malformed, ""
@@ -111,6 +114,12 @@ class Attacker:
 
     def attack(self) -> Attack:
         """Return what to send next."""
+        while True:
+            attack = self._drawn()
+            if all(self._accepts(call.action) for call in attack.calls):
+                return attack
+
+    def _drawn(self) -> Attack:
         (kind,) = self.rng.choices(list(self._weights), list(self._weights.values()))
         if kind == "<malformed>":
             return Attack((SentCall(self.rng.choice(self._malformed)),))

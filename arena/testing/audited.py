@@ -86,12 +86,14 @@ class Target(NamedTuple):
         tools: Its tools by name.
         schemas: The schemas of their arguments.
         malformed: Actions that it must refuse.
+        accepts: Whether an action can be sent to it.
     """
 
     kind: Kind
     tools: Mapping[str, Tool]
     schemas: Schemas
     malformed: Sequence[Any]
+    accepts: Callable[[Any], bool] = lambda _: True
 
     @property
     def unproven(self) -> frozenset[str]:
@@ -150,7 +152,13 @@ class AuditedEpisode:
         self._state = Episode(view, views.__getitem__, kind.stages, kind.instructions, {})  # type: ignore[arg-type]
         self._certain = True  # until a tool that is not predicted may have changed the state
         self._attacker = Attacker(
-            view, rng, self.survey, target.schemas, target.unproven, target.malformed
+            view,
+            rng,
+            self.survey,
+            target.schemas,
+            target.unproven,
+            target.malformed,
+            target.accepts,
         )
         # Ids and headings that are too long to stand in a text by chance.
         ids = [row["reference"] for row in self.survey.references]

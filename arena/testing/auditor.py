@@ -18,8 +18,10 @@ from arena._internal.options import whole
 from arena._internal.progress import progress
 from arena.corpus import Corpus
 from arena.corpus.indexes import read_index
+from arena.doors import Door, DoorEnv, find_door
 from arena.errors import DataError
 from arena.runs.episodes import PlayedStep
+from arena.session import Sessions
 from arena.tasks import TASKS, environment_ids, stages_of
 from arena.testing.actions import probes, schemas_of
 from arena.testing.audited import END, AuditedEpisode, Kind, Shared, Target
@@ -47,6 +49,7 @@ def audit(
     environments: Sequence[str] | None = None,
     tools: Sequence[str] = (),
     tasks: str | Path | None = None,
+    door: str | None = None,
 ) -> AuditReport:
     """Attack every tool of every environment over a corpus, and compare each answer with the files.
 
@@ -63,14 +66,16 @@ def audit(
         tools: Further tools that the environments offer, such as ``FILE.py:NAME``.
         tasks: Directory that ``arena-corpus tasks`` wrote: its papers are played in place of the
             corpus' surveys.
+        door: Door of `arena.doors` through which every action goes; None for none. A vector
+            environment has no door.
 
     Returns:
         All findings and how much was checked. The audit does not stop at a finding.
 
     Raises:
         CorpusError: If the corpus cannot be opened.
-        UnknownNameError: If an engine, environment or tool does not exist.
-        DataError: If another argument is out of range.
+        UnknownNameError: If an engine, environment, tool or door does not exist.
+        DataError: If another argument is out of range, or the door's packages are missing.
     """
     begun = time.perf_counter()
     whole("actions", actions, 1, _MOST)
@@ -82,12 +87,15 @@ def audit(
     further = [TOOLS.resolve(name) for name in names_of("tools", tools)]
     for name in further:
         TOOLS.get(name)
+    through = None if door is None else find_door(door)
     opened = Corpus.open(corpus, tasks=tasks)
     for name in engines:
         opened.retriever(name)
     facts, log = Facts(opened.directory, tasks), AuditReport()
     inputs = {name: digests.complete for name, digests in facts.digests.items()}
     audited = kinds(ids, str(opened.directory), inputs)
+    if through is not None:
+        audited = [kind for kind in audited if not kind.vector]
     for check, file, what in facts.broken_rules():
         log.add(check, file, "", what)
     log.counts["dates derived again"] = len(facts.papers) + len(facts.surveys)
@@ -103,7 +111,7 @@ def audit(
             share = actions * (number + 1) // len(audited) - actions * number // len(audited)
             rng = random.Random(f"{seed} {kind.name}")
             made = {"corpus": str(opened.directory), **({"tasks": str(tasks)} if tasks else {})}
-            driver = _Driver(kind, made, shared, rng, further)
+            driver = _Driver(kind, made, shared, rng, further, through)
             unproven |= driver.target.unproven
             driver.play(share)
         attacked = Views(opened, shared, random.Random(f"{seed} views"))
@@ -120,6 +128,7 @@ def audit(
     log.settings = {
         "actions": actions,
         "seed": seed,
+        **({} if door is None else {"door": door}),
         "retrievers": list(engines),
         "scores_not_compared": [name for name in engines if name not in scorers],
         "tools_without_oracle": sorted(unproven),
@@ -174,6 +183,7 @@ class _Driver:
         shared: What all episodes share.
         rng: Source of randomness.
         tools: Names of further tools.
+        door: Door through which the actions go, if any.
 
     Attributes:
         target: What is known of the environment.
@@ -186,6 +196,7 @@ class _Driver:
         shared: Shared,
         rng: random.Random,
         tools: Sequence[str],
+        door: type[Door] | None,
     ) -> None:
         self._kind, self._shared, self._rng = kind, shared, rng
         self._acted, self._looked = 0, -_EVERY
@@ -204,11 +215,16 @@ class _Driver:
         vector = {"num_envs": kind.vector} if kind.vector else {}
         make: Callable[..., Any] = gymnasium.make_vec if kind.vector else gymnasium.make
         self._env = make(kind.id, **vector, **arguments)
+        accepts: Callable[[Any], bool] = lambda _: True  # noqa: E731
+        if door is not None:
+            self._env = DoorEnv(door(Sessions(self._env)))
+            accepts = self._env.accepts
         self._given = copy.deepcopy(tool_schemas(self._env))
         schemas = copy.deepcopy(schemas_of(self._env))
         space = self._env.single_action_space if kind.vector else self._env.action_space
-        malformed = [probe.action for probe in probes(schemas) if not probe.allowed]
-        self.target = Target(kind, dict(space.tools), schemas, malformed)
+        odd = [probe.action for probe in probes(schemas) if not probe.allowed]
+        malformed = [action for action in odd if accepts(action)]
+        self.target = Target(kind, dict(space.tools), schemas, malformed, accepts)
 
     def play(self, actions: int) -> None:
         """Act `actions` times, in one episode after the other."""

@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from typing import Any
 
 import gymnasium
@@ -47,7 +48,12 @@ def tool_schemas(
         raise DataError(
             f"{clip(env)} has no tools. Give an environment such as 'arena/Discovery-v0'."
         )
-    return [_function(tool) for tool in tools.values()]
+    return schemas_of_tools(tools.values())
+
+
+def schemas_of_tools(tools: Iterable[Tool]) -> list[dict[str, Any]]:
+    """Return tools in the same form as `tool_schemas`."""
+    return [_function(tool) for tool in tools]
 
 
 def _function(tool: Tool) -> dict[str, Any]:

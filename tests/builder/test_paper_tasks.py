@@ -157,7 +157,7 @@ def test_a_run_records_and_replays_them(world, world_tasks, tmp_path):
     assert recorded["tasks"] == manifest["options"]
     assert sorted(recorded["surveys"]) == some
     played = tmp_path / "one"
-    assert arena.runs.replay(played, world, world_tasks).difference is None
+    assert arena.runs.replay(played, world, tasks=world_tasks).difference is None
     scored = arena.runs.rescore(played, world, ["recall@100"], tasks=world_tasks)
     summary = json.loads((played / "metrics.json").read_bytes())
     assert scored["mean"]["recall@100"] == summary["mean"]["recall@100"]

@@ -1,0 +1,243 @@
+"""What the doors over HTTP share: the server, who may ask, and bounds on what a client sends.
+
+No framework is imported before it is needed, so that a missing one is one clear error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import hmac
+import ipaddress
+import os
+import socket
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from arena._internal.lazy import require
+from arena.errors import DataError, clip
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+TOKEN = "ARENA_TOKEN"
+"""Environment variable of the token that clients must send."""
+
+LARGEST = 4 << 20
+"""Bytes of a request's body."""
+
+CLIENTS = 900
+"""Connections at a time; most systems give a process 1,024 files."""
+
+PATIENCE = 30.0
+"""Seconds for the head of a request, for its body, and for a client to go on reading."""
+
+_IDLE = 75  # seconds that a connection may wait for its next request
+_ENDING = 3  # seconds for answers under way when the server stops
+_FULL = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+
+def serve(app: ASGIApp, host: str, port: int, path: str, token: str | None = None) -> None:
+    """Serve an application until Ctrl-C; print its address first.
+
+    Args:
+        app: ASGI application.
+        host: Address to listen at. One that other machines reach needs a token.
+        port: Port; 0 takes a free one.
+        path: Path that is printed behind the address.
+        token: What clients must send as ``Authorization: Bearer``, or as the password of the URL;
+            None takes that of the environment variable ARENA_TOKEN, if it is set.
+
+    Raises:
+        DataError: if a package or the token is missing, or nobody can listen there.
+    """
+    token = token or os.environ.get(TOKEN) or None
+    server = make_server(app, host, token)
+    with listen(host, port) as listening:
+        print(f"Serving at {address(listening)}{path} until Ctrl-C.", flush=True)
+        with suppress(KeyboardInterrupt):  # uvicorn raises it again when all is closed
+            server.run([listening])
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; clients may connect to it before the server runs.
+
+    Raises:
+        DataError: if nobody can listen there.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except (OSError, OverflowError) as error:
+        why = error.strerror if isinstance(error, OSError) else "0 to 65535 are ports"
+        raise DataError(
+            f"cannot listen at {host} port {port}: {why}. Give another --host or --port; "
+            "--port 0 takes a free port."
+        ) from None
+
+
+def address(listening: socket.socket) -> str:
+    """Return the URL of a socket that listens, without a path."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def make_server(app: ASGIApp, host: str, token: str | None) -> uvicorn.Server:
+    """Return a server of an application behind a `Guard`; ``run([socket])`` serves.
+
+    Raises:
+        DataError: if uvicorn is missing, or other machines reach the host and there is no token.
+    """
+    require("a server", "starlette", "uvicorn")
+    import uvicorn
+
+    local = is_loopback(host)
+    if not local and token is None:
+        raise DataError(
+            f"--host {clip(host)}: other machines could read the corpus. Set the environment "
+            f"variable {TOKEN} to a secret that clients must send."
+        )
+    return uvicorn.Server(
+        uvicorn.Config(
+            Guard(app, local, token), http=_protocol(), ws="none", log_config=None,
+            log_level="error", access_log=False, proxy_headers=False, server_header=False,
+            backlog=2048, timeout_keep_alive=_IDLE, timeout_graceful_shutdown=_ENDING,
+        )
+    )  # fmt: skip
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches a host; a name other than localhost is none."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def refusal(status: int, text: object, **headers: str) -> Response:
+    """Return an answer that says what is wrong: ``{"error": text}``."""
+    from starlette.responses import JSONResponse
+
+    return JSONResponse({"error": str(text)}, status, headers)
+
+
+class Guard:
+    """Lets a request through to an application when it is whole, small and allowed.
+
+    Args:
+        app: The application.
+        local: Whether requests must name this machine. A page on the web can point a name of its
+            own at this machine (DNS rebinding); its requests have that name as their host.
+        token: What clients must send, or None.
+    """
+
+    def __init__(self, app: ASGIApp, local: bool, token: str | None) -> None:
+        self._app, self._local, self._token = app, local, token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 421, 401, 413 or 408, or let the application answer."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        parts, size, half = [], 0, True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                while half:  # a refused body is read, too, or its sender never reads the answer
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        return
+                    size += len(message["body"])
+                    if size <= LARGEST:
+                        parts.append(message["body"])
+                    half = message["more_body"]
+        if (refused := self._refused(dict(scope["headers"]), size, half)) is not None:
+            await refused(scope, receive, send)
+            return
+        whole: list[Message] = [{"type": "http.request", "body": b"".join(parts)}]
+
+        async def again() -> Message:
+            return whole.pop() if whole else await receive()
+
+        await self._app(scope, again, send)
+
+    def _refused(self, headers: dict[bytes, bytes], size: int, half: bool) -> Response | None:
+        close = {"Connection": "close"} if half else {}
+        host = headers.get(b"host", b"").decode("latin-1")
+        if self._local and not is_loopback(_name(host)):
+            return refusal(421, f"Host {clip(host)} is not this machine. Use 127.0.0.1.", **close)
+        if self._token is not None and not _has(headers, self._token):
+            close["WWW-Authenticate"] = "Bearer"
+            return refusal(401, "send the server's token as `Authorization: Bearer`.", **close)
+        if size > LARGEST:
+            return refusal(413, f"the body has more than {LARGEST:,} bytes.", **close)
+        if half:
+            return refusal(408, f"the body was not there in {PATIENCE:g} s.", **close)
+        return None
+
+
+def _name(host: str) -> str:
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:  # half a bracket
+        return ""
+
+
+def _has(headers: dict[bytes, bytes], token: str) -> bool:
+    """Return whether the token was sent; clients that know but a URL send it as a password."""
+    kind, _, sent = headers.get(b"authorization", b"").partition(b" ")
+    if kind.lower() == b"basic":
+        try:
+            sent = base64.b64decode(sent).partition(b":")[2]
+        except binascii.Error:
+            return False
+    return hmac.compare_digest(sent.strip(), token.encode())
+
+
+def _protocol() -> Any:
+    """Return uvicorn's protocol with a time-out where it waits for ever, and a bound on clients."""
+    import h11
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class Protocol(H11Protocol):
+        waiting: asyncio.TimerHandle | None = None  # for a head, or for a reader
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._wait()
+            if len(self.connections) > CLIENTS:
+                transport.write(_FULL)
+                transport.close()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            if self.conn.their_state is not h11.IDLE:
+                self._go_on()
+            elif self.waiting is None:
+                self._wait()
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._wait()
+
+        def resume_writing(self) -> None:
+            super().resume_writing()
+            self._go_on()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._go_on()
+            super().connection_lost(exc)
+
+        def _wait(self) -> None:
+            self._go_on()
+            self.waiting = self.loop.call_later(PATIENCE, self.transport.abort)
+
+        def _go_on(self) -> None:
+            if self.waiting is not None:
+                self.waiting.cancel()
+            self.waiting = None
+
+    return Protocol

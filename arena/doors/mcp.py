@@ -1,0 +1,298 @@
+"""MCP: tools of an episode, or of a dated library, for any client of the Model Context Protocol.
+
+Over stdio a server has one episode. Over HTTP each episode has a key, which the client puts into
+the address, as in ``http://127.0.0.1:8000/mcp?episode=rollout-1&seed=7``: the protocol itself has
+no sessions since 2026-07-28. ``seed`` and ``survey`` choose the survey of a new episode. The prompt
+``task`` is what the agent is asked. Rewards and the end are in ``_meta``, which no model reads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from arena import __version__
+from arena._internal.lazy import require
+from arena.corpus.view import CorpusView
+from arena.doors import Door, Reply
+from arena.errors import ArenaError, DataError, UnknownPaperError, clip
+from arena.session import Session, Sessions, UnknownSessionError, opening_text, step_text
+from arena.tools import (
+    TOOLS,
+    Episode,
+    Search,
+    Shown,
+    Tool,
+    ToolError,
+    encode,
+    make_searches,
+    parse_action,
+)
+from arena.tools.openai import schemas_of_tools
+
+if TYPE_CHECKING:
+    from mcp.server import Server, ServerRequestContext
+    from mcp_types import CallToolRequestParams, CallToolResult, GetPromptResult
+
+STEP = "researcharena/step"
+"""Key of ``_meta``; has ``reward``, ``total``, ``terminated``, ``truncated`` and ``info``."""
+HEADER = "x-arena-episode"
+"""Header that may name the episode in place of ``?episode=``."""
+_ONE = "the only one"  # key of the episode of a server over stdio
+_READING = ("search", "read", "references", "citations")
+_ENDLESS = 10**12  # of a budget
+_NAME = "researcharena"
+
+
+class Library:
+    """The tools that read, over a corpus as it was before a day: no episode, budget or reward.
+
+    Args:
+        view: The papers that exist.
+        max_k: Most hits of a search.
+    """
+
+    def __init__(self, view: CorpusView, max_k: int = 100) -> None:
+        tools = [TOOLS.get(name).narrowed({"k": (1, max_k)}, {}) for name in _READING]
+        self.tools = {tool.name: _without(tool, "retriever") for tool in tools}
+        self._view, self._lock = view, threading.Lock()
+
+    @property
+    def cutoff(self) -> str:
+        """The first day out of reach."""
+        return self._view.cutoff
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
+        """Return the JSON text of a tool's result, and whether it is an error."""
+        budget = dict.fromkeys(("steps", "searches", "reads", "characters"), _ENDLESS)
+        view = self._view
+        episode = Episode(view, lambda _: view, (("library", ""),), ("",), budget)
+        call = parse_action({"tool": name, "arguments": arguments}, self.tools)
+        try:
+            if isinstance(call, str):
+                raise ToolError(call)
+            with self._lock:
+                result = call.tool.function(episode, **call.arguments)
+                if isinstance(result, Search):
+                    (result,) = make_searches([result])
+        except (ToolError, UnknownPaperError) as error:
+            return encode({"error": str(error)}), True
+        shown = result.result if isinstance(result, Shown) else result
+        return shown if isinstance(shown, str) else encode(shown), False
+
+
+def library_server(library: Library) -> Server[Any]:
+    """Return the MCP server of a dated library."""
+
+    async def call(ctx: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
+        arguments = params.arguments or {}
+        text, failed = await anyio.to_thread.run_sync(library.call, params.name, arguments)
+        return _result(text, failed)
+
+    from mcp.server import Server
+
+    about = (
+        f"A library of scholarly papers as it was before {library.cutoff}: no later paper exists "
+        "here. Search it, read papers by id, and follow references and citations."
+    )
+    tools = _listed(schemas_of_tools(library.tools.values()))
+    return Server(
+        _NAME, version=__version__, instructions=about, on_list_tools=tools, on_call_tool=call
+    )
+
+
+def episode_server(sessions: Sessions, only: Session | None = None) -> Server[Any]:
+    """Return the MCP server of episodes.
+
+    Args:
+        sessions: The episodes by key.
+        only: The one episode that every call is for; None where each request names its own.
+    """
+    from mcp.server import Server
+    from mcp_types import (
+        GetPromptResult,
+        ListPromptsResult,
+        Prompt,
+        PromptMessage,
+        TextContent,
+    )
+
+    async def call(ctx: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
+        try:
+            session = only or _session(sessions, ctx.request)
+        except ArenaError as error:
+            return _result(encode({"error": str(error)}), True)
+        action = {"tool": params.name, "arguments": params.arguments or {}}
+        step = await anyio.to_thread.run_sync(session.step, action)
+        meta = {
+            "reward": step.reward,
+            "total": session.totals().reward,
+            "terminated": step.terminated,
+            "truncated": step.truncated,
+            "info": step.info,
+        }
+        return _result(step_text(step.observation), step.failed, {STEP: meta})
+
+    async def prompts(ctx: ServerRequestContext, params: Any) -> ListPromptsResult:
+        return ListPromptsResult(prompts=[Prompt(name="task", description=_ASKED)])
+
+    async def prompt(ctx: ServerRequestContext, params: Any) -> GetPromptResult:
+        session = only or _session(sessions, ctx.request)
+        text = TextContent(type="text", text=opening_text(session.first))
+        messages = [PromptMessage(role="user", content=text)]
+        return GetPromptResult(
+            messages=messages, description=_ASKED, _meta={"survey": session.survey}
+        )
+
+    return Server(
+        _NAME,
+        version=__version__,
+        instructions=opening_text(only.first) if only else _ASKED,
+        on_list_tools=_listed(sessions.schemas()),
+        on_call_tool=call,
+        on_list_prompts=prompts,
+        on_get_prompt=prompt,
+    )
+
+
+_ASKED = "What this episode asks: a topic, the cutoff, the budget and an instruction."
+
+
+def _session(sessions: Sessions, request: Any) -> Session:
+    """Return the session that an HTTP request names; open it if it is new.
+
+    Raises:
+        DataError, UnknownNameError, CapacityError: The request names none, or none can be opened.
+    """
+    asked = request.query_params
+    key = request.headers.get(HEADER) or asked.get("episode")
+    if not key:
+        raise DataError(
+            "the address names no episode. Add one, such as ?episode=rollout-1&seed=7 (or the "
+            f"header {HEADER}): calls with the same key play the same episode."
+        )
+    with contextlib.suppress(UnknownSessionError):
+        return sessions.get(key)
+    seed = asked.get("seed")
+    if seed is not None and not (seed.isascii() and seed.isdigit() and len(seed) < 20):
+        raise DataError(f"seed={clip(seed)}: give an integer >= 0.")
+    try:
+        return sessions.open(
+            key, seed=None if seed is None else int(seed), survey=asked.get("survey")
+        )
+    except DataError:
+        return sessions.get(key)  # another request opened it meanwhile
+
+
+def _listed(schemas: list[dict[str, Any]]) -> Any:
+    """Return the handler that lists tools; some clients demand arguments that are not nullable."""
+    from mcp_types import ListToolsResult, Tool
+
+    tools = []
+    for schema in schemas:
+        function = schema["function"]
+        parameters = function["parameters"]
+        for name, part in parameters["properties"].items():
+            if name not in parameters["required"]:
+                part["nullable"] = True
+        tools.append(
+            Tool(
+                name=function["name"],
+                description=function["description"],
+                input_schema=parameters,
+            )
+        )
+
+    async def listed(ctx: ServerRequestContext, params: Any) -> ListToolsResult:
+        return ListToolsResult(tools=tools)
+
+    return listed
+
+
+def _result(text: str, failed: bool, meta: dict[str, Any] | None = None) -> CallToolResult:
+    from mcp_types import CallToolResult, TextContent
+
+    return CallToolResult(
+        content=[TextContent(type="text", text=text)], is_error=failed, _meta=meta
+    )
+
+
+def _without(tool: Tool, name: str) -> Tool:
+    kept = tuple(p for p in tool.parameters if p.name != name)
+    return tool._replace(parameters=kept)
+
+
+class McpDoor(Door):
+    """Plays episodes with the official client over HTTP's wire format, without a socket."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        require("the door 'mcp'", "mcp")
+        from anyio.from_thread import start_blocking_portal
+
+        super().__init__(sessions)
+        self._stack = contextlib.ExitStack()
+        self._portal = self._stack.enter_context(start_blocking_portal())
+        self._server = episode_server(sessions)
+        self._app = self._server.streamable_http_app(json_response=True, stateless_http=True)
+        self._stack.enter_context(
+            self._portal.wrap_async_context_manager(self._server.session_manager.run())
+        )
+        self._client = contextlib.ExitStack()
+        self._number = 0
+
+    def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
+        """Connect a client whose address has a key of its own."""
+        import httpx2
+        from mcp.client import Client
+        from mcp.client.streamable_http import streamable_http_client
+
+        self._client.close()
+        self._number += 1
+        asked = {"episode": f"{id(self)}-{self._number}", "seed": seed, "survey": survey}
+        query = httpx2.QueryParams({k: v for k, v in asked.items() if v is not None})
+        transport = httpx2.ASGITransport(self._app)
+        web = httpx2.AsyncClient(transport=transport)
+        wire = streamable_http_client(f"http://127.0.0.1:1/mcp?{query}", http_client=web)
+        self._mcp = self._client.enter_context(
+            self._portal.wrap_async_context_manager(Client(wire))
+        )
+        got: Any = self._portal.call(self._mcp.get_prompt, "task")
+        return got.messages[0].content.text, got.meta["survey"]
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> Reply:
+        """Call a tool."""
+        got: Any = self._portal.call(self._mcp.call_tool, tool, arguments)
+        step = got.meta[STEP]
+        return Reply(
+            got.content[0].text,
+            step["reward"],
+            step["terminated"],
+            step["truncated"],
+            step["info"],
+        )
+
+    def schemas(self) -> list[dict[str, Any]]:
+        """Return the tools that the server lists, as functions."""
+        return [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.input_schema,
+                },
+            }
+            for tool in self._portal.call(self._mcp.list_tools).tools
+        ]
+
+    def close(self) -> None:
+        """End client and server."""
+        self._client.close()
+        self._stack.close()
+
+
+DOOR = McpDoor

@@ -1,0 +1,196 @@
+"""``/retrieve``: the search server of Search-R1, verl and SkyRL, over a corpus as of a date."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from arena._internal.cores import cores
+from arena._internal.lazy import require
+from arena.corpus import Corpus, CorpusView, search_batch
+from arena.dates import parse_date
+from arena.doors._http import refusal
+from arena.doors._http import serve as serve_app
+from arena.errors import DataError, clip
+from arena.papers import MAX_QUERY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+MAX_QUERIES = 4_096
+"""Most queries of a request."""
+
+MAX_TOPK = 1_000
+"""Most papers of a query."""
+
+MAX_PAPERS = 50_000
+"""Most papers of a request: its queries times topk."""
+
+_VIEWS = 1_024  # views of the corpus that are kept
+_KEPT = 1 << 16  # papers, of some 1.5 kB each, whose text is kept as JSON
+_EXAMPLE = 'send an object such as {"queries": ["graph search"], "topk": 3, "return_scores": true}.'
+
+
+class Searcher:
+    """Answers the requests of `make_app`; any number of threads may ask.
+
+    Args:
+        corpus: A corpus, or its directory.
+        before: First day out of reach; None leaves it to each request.
+        retriever: Engine, as `Corpus.retriever` takes it.
+        retriever_options: Its options.
+        topk: Papers of a query that names no number, 1 to 1,000.
+
+    Raises:
+        DataError, CorpusError, UnknownNameError: if one of them cannot be used.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus | str | Path,
+        before: str | None = None,
+        retriever: str = "bm25",
+        retriever_options: Mapping[str, Any] | None = None,
+        topk: int = 3,
+    ) -> None:
+        if not 1 <= topk <= MAX_TOPK:
+            raise DataError(f"--topk {clip(topk)}: give an integer from 1 to {MAX_TOPK:,}.")
+        self._corpus = Corpus.of(corpus)
+        self._engine = self._corpus.retriever(retriever, **(retriever_options or {}))
+        self._day = None if before is None else parse_date(before)
+        self._topk = topk
+        self._view = lru_cache(_VIEWS)(self._open_view)
+        self._documents: dict[str, orjson.Fragment] = {}
+        self.health = {
+            "status": "ok", "corpus": self._corpus.sha256, "retriever": retriever,
+            "before": self._day and str(self._day), "topk": topk,
+        }  # fmt: skip
+        """What ``/health`` answers."""
+
+    def answer(self, parameters: Sequence[tuple[str, str]], body: bytes) -> bytes:
+        """Return the answer to a request, as JSON.
+
+        Args:
+            parameters: Names and values in the URL: ``before`` once, ``exclude`` any times.
+            body: JSON: ``queries`` or ``query``, ``topk`` and ``return_scores``.
+
+        Raises:
+            DataError: if one of them is not as it must be; says what to do.
+        """
+        for name, _ in parameters:
+            if name not in ("before", "exclude"):
+                raise DataError(f"{clip(name)} in the URL: it takes before and exclude.")
+        days = [value for name, value in parameters if name == "before"]
+        if len(days) > 1:
+            raise DataError(f"before={clip(days)}: give one day.")
+        excluded = sorted({value for name, value in parameters if name == "exclude"})
+        view = self._view(days[0] if days else None, tuple(excluded))
+        queries, topk, scored = self._read(body)
+        result: list[list[Any]] = []
+        for hits in search_batch([(view, query[:MAX_QUERY], topk) for query in queries]):
+            found = [self._document(view, hit.id) for hit in hits]
+            if scored:
+                pairs = zip(found, hits, strict=True)
+                result.append([{"document": each, "score": hit.score} for each, hit in pairs])
+            else:
+                result.append(found)
+        return orjson.dumps({"result": result})
+
+    def _read(self, body: bytes) -> tuple[list[str], int, bool]:
+        try:
+            request = json.loads(body)  # takes half a surrogate pair, which a model may write
+        except (ValueError, RecursionError):
+            raise DataError(f"the body is no JSON: {_EXAMPLE}") from None
+        if not isinstance(request, dict):
+            raise DataError(f"the body is {clip(request)}: {_EXAMPLE}")
+        given = [name for name in ("queries", "query") if request.get(name) is not None]
+        if len(given) != 1:
+            raise DataError(f"the body has {' and '.join(given) or 'no queries'}: {_EXAMPLE}")
+        queries = request[given[0]]
+        queries = [queries] if isinstance(queries, str) else queries
+        if not isinstance(queries, list) or not all(isinstance(q, str) for q in queries):
+            raise DataError(f"{given[0]}={clip(queries)}: give texts.")
+        topk, scored = request.get("topk") or self._topk, request.get("return_scores") or False
+        if type(topk) is not int or not 1 <= topk <= MAX_TOPK:
+            raise DataError(f"topk={clip(topk)}: give an integer from 0 to {MAX_TOPK:,}.")
+        if not isinstance(scored, bool):
+            raise DataError(f"return_scores={clip(scored)}: give true or false.")
+        if len(queries) > MAX_QUERIES or len(queries) * topk > MAX_PAPERS:
+            raise DataError(
+                f"{len(queries):,} queries with topk {topk:,}: send at most {MAX_QUERIES:,} "
+                f"queries, and {MAX_PAPERS:,} papers in all."
+            )
+        return queries, topk, scored
+
+    def _open_view(self, before: str | None, exclude: tuple[str, ...]) -> CorpusView:
+        day = self._day if before is None else parse_date(before)
+        if day is None:
+            raise DataError(
+                "no day is given. Put it in the URL, such as /retrieve?before=2015-01-01, or start "
+                "the server with --before."
+            )
+        if self._day is not None and day.day > self._day.day:
+            raise DataError(f"before={before} is later than this server's {self._day}.")
+        return self._corpus.at(str(day), exclude, self._engine)
+
+    def _document(self, view: CorpusView, paper_id: str) -> orjson.Fragment:
+        """Return a paper as JSON; its text is the same in every view that it is in."""
+        document = self._documents.get(paper_id)
+        if document is None:
+            paper = view.paper(paper_id)
+            contents = f'"{paper.title}"\n{paper.abstract}'
+            document = orjson.Fragment(orjson.dumps({"id": paper.id, "contents": contents}))
+            if len(self._documents) >= _KEPT:
+                self._documents.clear()
+            self._documents[paper_id] = document
+        return document
+
+
+def make_app(searcher: Searcher) -> Starlette:
+    """Return the ASGI application: ``POST /retrieve`` and ``GET /health``.
+
+    Raises:
+        DataError: if starlette is missing.
+    """
+    require("/retrieve", "starlette", "uvicorn")
+    from anyio import CapacityLimiter, to_thread
+    from starlette.applications import Starlette
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Route
+
+    limiter = CapacityLimiter(cores())  # requests that are worked on at a time
+
+    async def retrieve(request: Request) -> Response:
+        kind = request.headers.get("content-type", "")
+        if kind.partition(";")[0].strip().lower() != "application/json":
+            return refusal(415, f"Content-Type is {clip(kind)}: send application/json.")
+        parameters, body = request.query_params.multi_items(), await request.body()
+        try:
+            data = await to_thread.run_sync(searcher.answer, parameters, body, limiter=limiter)
+        except DataError as error:
+            return refusal(400, error)
+        return Response(data, media_type="application/json")
+
+    async def health(_: Request) -> Response:
+        return JSONResponse(searcher.health)
+
+    return Starlette(routes=[Route("/retrieve", retrieve, methods=["POST"]),
+                             Route("/health", health)])  # fmt: skip
+
+
+def serve(searcher: Searcher, host: str = "127.0.0.1", port: int = 8000) -> None:
+    """Serve ``/retrieve`` until Ctrl-C; a port of 0 takes a free one, the address is printed.
+
+    Raises:
+        DataError: if a package is missing, nobody can listen there, or other machines reach the
+            host and the environment variable ARENA_TOKEN holds no token.
+    """
+    serve_app(make_app(searcher), host, port, "/retrieve")

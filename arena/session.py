@@ -1,0 +1,325 @@
+"""Episodes by key, many at once: what every door to another framework plays with.
+
+A door receives tool calls from elsewhere: from a server's clients, or from the threads of a
+trainer. It opens a session for each episode, and gives every call to it. A session is one
+environment with a lock; its errors are results, which a model can read.
+
+    >>> import arena, gymnasium                                          # doctest: +SKIP
+    >>> env = gymnasium.make("arena/Discovery-v0", corpus="demo/world")  # doctest: +SKIP
+    >>> sessions = Sessions(env)                                         # doctest: +SKIP
+    >>> session = sessions.open("rollout-1", seed=7)                     # doctest: +SKIP
+    >>> step = session.step({"tool": "finish", "arguments": {}})         # doctest: +SKIP
+    >>> sessions.close("rollout-1").metrics["recall@100"]                # doctest: +SKIP
+    0.0
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import secrets
+import threading
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import gymnasium
+
+from arena.agents import tool_message
+from arena.envs import SurveyEnv
+from arena.errors import ArenaError, DataError, clip
+from arena.tools import encode, tool_schemas
+
+IDLE = 1800.0
+"""Seconds after which a session that nobody uses is closed."""
+MOST = 4096
+"""Sessions that may be open at once."""
+_LONGEST_KEY = 200
+_OVER = "the episode is over: nothing more can be done in it."
+_FAILED = "the tool failed, which is no fault of the call. The episode cannot go on."
+_log = logging.getLogger(__name__)
+
+
+class UnknownSessionError(ArenaError, KeyError):
+    """A key without an open session: never opened, closed, or closed after its idle time-out."""
+
+    __str__ = Exception.__str__
+
+
+class CapacityError(ArenaError):
+    """All sessions are in use."""
+
+
+class Totals(NamedTuple):
+    """What an episode has earned so far.
+
+    Attributes:
+        survey: Id of the survey.
+        steps: Actions that were carried out, refused ones included.
+        reward: Sum of the rewards.
+        terms: Name of each reward term -> its sum.
+        metrics: Name of each metric -> score; empty until the episode is over.
+        budget: What is left of each budget.
+        over: Whether the episode is over.
+    """
+
+    survey: str
+    steps: int
+    reward: float
+    terms: dict[str, float]
+    metrics: dict[str, float]
+    budget: dict[str, int]
+    over: bool
+
+
+class SessionStep(NamedTuple):
+    """What a step returns: as Gymnasium's, and `failed` for a call that was not carried out."""
+
+    observation: dict[str, Any]
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]
+    failed: bool
+
+
+class Session:
+    """One episode that calls from any thread may play; made by `Sessions.open`.
+
+    Args:
+        key: Name of the session.
+        env: Environment of this session alone.
+        seed: Seed of the draw of the survey, >= 0, or None.
+        survey: Id of the survey to play, or None to draw one.
+        clock: Function that returns seconds.
+
+    Raises:
+        DataError, UnknownNameError: The seed or the survey is unusable.
+
+    Attributes:
+        key: Name of the session.
+        first: The observation that the reset returned.
+        survey: Id of the survey.
+        last: What the last step returned; None before the first.
+        used: When the session was last used, in seconds of the clock.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        env: SurveyEnv,
+        seed: int | None,
+        survey: str | None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.key, self._env, self._clock = key, env, clock
+        self._lock = threading.Lock()
+        options = None if survey is None else {"survey": survey}
+        self.first, info = env.reset(seed=seed, options=options)
+        self.survey: str = info["survey"]
+        self.last: SessionStep | None = None
+        self.used = clock()
+        self._observation = self.first
+        self._steps, self._over = 0, False
+        self._rewards: list[float] = []
+        self._terms: dict[str, list[float]] = {}
+        self._metrics: dict[str, float] = {}
+
+    def step(self, action: Any) -> SessionStep:
+        """Carry out one action, as the environment's `step` does; one at a time.
+
+        After the end, and where a tool fails, the result is an error, and the reward is 0.
+
+        Args:
+            action: ``{"tool": name, "arguments": {...}}`` or the same as JSON text.
+        """
+        with self._lock:
+            self.used = self._clock()
+            self.last = self._refused(_OVER) if self._over else self._step(action)
+            self.used = self._clock()
+            return self.last
+
+    def _step(self, action: Any) -> SessionStep:
+        self._steps += 1
+        try:
+            observation, reward, terminated, truncated, info = self._env.step(action)
+        except Exception:  # of an engine, or of a tool of a plug-in
+            _log.exception("a step of the survey %r failed", self.survey)
+            self._over = True
+            return self._refused(_FAILED)
+        self._observation, self._over = observation, terminated or truncated
+        self._rewards.append(reward)
+        for name, value in info["reward_terms"].items():
+            self._terms.setdefault(name, []).append(value)
+        self._metrics = info.get("metrics", {})
+        failed = observation["result"].startswith('{"error":')
+        return SessionStep(observation, float(reward), terminated, truncated, info, failed)
+
+    def totals(self) -> Totals:
+        """Return what the episode has earned so far."""
+        with self._lock:
+            return Totals(
+                self.survey,
+                self._steps,
+                math.fsum(self._rewards),
+                {name: math.fsum(values) for name, values in self._terms.items()},
+                dict(self._metrics),
+                dict(self._observation["budget"]),
+                self._over,
+            )
+
+    @property
+    def over(self) -> bool:
+        """Whether the episode has ended."""
+        return self._over
+
+    @property
+    def busy(self) -> bool:
+        """Whether a step is being carried out."""
+        return self._lock.locked()
+
+    def _refused(self, message: str) -> SessionStep:
+        observation = self._observation | {"result": encode({"error": message})}
+        return SessionStep(observation, 0.0, False, True, {"survey": self.survey}, True)
+
+
+class Sessions:
+    """Open episodes by key. All share the corpus, the engines and the labels of one environment.
+
+    Args:
+        env: Environment of this project, wrapped or not. It is not played itself.
+        most: Sessions that may be open at once, >= 1.
+        idle: Seconds after which a session that nobody uses is closed, > 0.
+        clock: Function that returns seconds, for tests.
+
+    Raises:
+        DataError: `env` is another environment.
+    """
+
+    def __init__(
+        self,
+        env: gymnasium.Env[Any, Any],
+        *,
+        most: int = MOST,
+        idle: float = IDLE,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if not isinstance(env.unwrapped, SurveyEnv):
+            raise DataError(f"{clip(env)} is none of ours. Give one such as 'arena/Discovery-v0'.")
+        self.env: SurveyEnv = env.unwrapped
+        self._most, self._idle, self._clock = most, idle, clock
+        self._open: dict[str, Session] = {}
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._reaper: threading.Thread | None = None
+
+    def schemas(self) -> list[dict[str, Any]]:
+        """Return the tools as `arena.tool_schemas` does; new objects each time."""
+        return tool_schemas(self.env)
+
+    def open(
+        self, key: str | None = None, *, seed: int | None = None, survey: str | None = None
+    ) -> Session:
+        """Start an episode.
+
+        Args:
+            key: Name of the session, from 1 to 200 characters; by default one that nobody can
+                guess.
+            seed: Seed of the draw of the survey, >= 0.
+            survey: Id of the survey to play; by default one is drawn.
+
+        Raises:
+            DataError: The key is in use or malformed, or the seed is no integer >= 0.
+            UnknownNameError: The survey is unknown.
+            CapacityError: All sessions are in use.
+        """
+        key = secrets.token_urlsafe(16) if key is None else key
+        if not isinstance(key, str) or not 0 < len(key) <= _LONGEST_KEY:
+            raise DataError(f"session={clip(key)}: give a text of 1 to {_LONGEST_KEY} characters.")
+        self._make_room(key)
+        session = Session(key, self.env.fork(), seed, survey, self._clock)
+        with self._lock:
+            self._make_room(key)
+            self._open[key] = session
+            if self._reaper is None:
+                arguments = weakref.ref(self), self._closed
+                self._reaper = threading.Thread(target=_reap, args=arguments, daemon=True)
+                self._reaper.start()
+        return session
+
+    def get(self, key: str) -> Session:
+        """Return the open session of a key.
+
+        Raises:
+            UnknownSessionError: There is none.
+        """
+        with suppress(KeyError):
+            return self._open[key]
+        raise UnknownSessionError(
+            f"no open session {clip(key)}. It was never opened, was closed, or was not used for "
+            f"{self._idle:g} seconds. Open a new one."
+        )
+
+    def close(self, key: str) -> Totals:
+        """Close a session and return its totals.
+
+        Raises:
+            UnknownSessionError: There is none.
+        """
+        session = self.get(key)
+        self._open.pop(key, None)
+        return session.totals()
+
+    def close_all(self) -> None:
+        """Close all sessions."""
+        self._open.clear()
+        self._closed.set()
+
+    def reap(self) -> float:
+        """Close the sessions whose time is over; return the seconds until the next one's is."""
+        now, rest = self._clock(), self._idle
+        for key, session in list(self._open.items()):
+            left = self._idle if session.busy else session.used + self._idle - now
+            if left <= 0:
+                self._open.pop(key, None)
+            else:
+                rest = min(rest, left)
+        return rest
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def _make_room(self, key: str) -> None:
+        """Close the sessions whose episodes are over if all are in use; refuse a key in use."""
+        if key in self._open:
+            raise DataError(f"session {clip(key)} is open already. Close it, or give another key.")
+        if len(self._open) < self._most:
+            return
+        for other in [key for key, session in list(self._open.items()) if session.over]:
+            self._open.pop(other, None)
+        if len(self._open) >= self._most:
+            raise CapacityError(
+                f"all {self._most} sessions are in use. Close some, or wait until unused ones end."
+            )
+
+
+def _reap(sessions: weakref.ref[Sessions], closed: threading.Event) -> None:
+    """Close unused sessions as their time ends, until nobody holds `sessions`."""
+    while (alive := sessions()) is not None:
+        rest = alive.reap()
+        del alive
+        closed.wait(rest)
+
+
+def opening_text(observation: Mapping[str, Any]) -> str:
+    """Return the first observation of an episode as the JSON text that a model reads."""
+    head = {name: observation[name] for name in ("topic", "cutoff")}
+    return f"{json.dumps(head, ensure_ascii=False)[:-1]}, {step_text(observation)[1:]}"
+
+
+def step_text(observation: Mapping[str, Any]) -> str:
+    """Return a later observation as the JSON text that a model reads: budget, stage and result."""
+    return str(tool_message("", observation)["content"])

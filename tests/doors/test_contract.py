@@ -1,0 +1,138 @@
+"""Every door plays the very episodes of the plain environment: one test for all of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import pytest
+from gymnasium.error import ResetNeeded
+
+import arena
+from arena.doors import DoorEnv, door_names, find_door
+from arena.errors import DataError, UnknownNameError
+from arena.session import Sessions
+from arena.testing import audit
+
+WITH_EPISODES = [name for name in door_names() if name not in {"retrieve"}]
+
+ACTIONS: list[Any] = [
+    {"tool": "search", "arguments": {"query": "nested lattice", "k": 5}},
+    '{"tool": "search", "arguments": {"query": "nested lattice", "offset": 3, "k": null}}',
+    {"tool": "search", "arguments": {}},
+    {"tool": "search", "arguments": {"query": "x", "k": 10**6}},
+    {"tool": "search", "arguments": {"query": ["x"]}},
+    {"tool": "search", "arguments": {"query": "深 \0 \x1b[31m é {} %s"}},
+    {"tool": "read", "arguments": {"paper_id": "nobody's"}},
+    {"tool": "no such tool", "arguments": {"a": {"b": [1, None, 0.5]}}},
+    {"tool": "select", "arguments": {"paper_ids": ["a", "b"]}},
+    "not a call",
+]
+ENDINGS = {
+    "arena/Discovery-v0": {"tool": "submit", "arguments": {"paper_ids": []}},
+    "arena/Organization-v0": {"tool": "organize", "arguments": {"mind_map": {"label": "All"}}},
+    "arena/Report-v0": {"tool": "submit_report", "arguments": {"text": "Nothing. {0} %n"}},
+}
+
+
+@pytest.fixture(params=WITH_EPISODES)
+def door(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Return a function that opens an environment behind the door."""
+    opened: list[DoorEnv] = []
+
+    def through(env: Any) -> DoorEnv:
+        try:
+            opened.append(DoorEnv(find_door(request.param)(Sessions(env))))
+        except DataError as error:
+            pytest.skip(str(error))
+        return opened[-1]
+
+    yield through
+    for each in opened:
+        each.close()
+
+
+def both(env: Any, behind: DoorEnv, actions: list[Any], seed: int) -> list[bool]:
+    """Play the actions in both; return which of them the door did not send."""
+    assert behind.reset(seed=seed) == env.reset(seed=seed)
+    refused, over = [], False
+    for action in actions:
+        refused.append(not behind.accepts(action))
+        if refused[-1]:
+            continue
+        if over:
+            with pytest.raises(ResetNeeded):
+                env.step(action)
+            with pytest.raises(ResetNeeded, match="the episode is over"):
+                behind.step(action)
+            continue
+        expected, got = env.step(action), behind.step(action)
+        assert got == expected
+        over = expected[2] or expected[3]
+    assert over
+    return refused
+
+
+@pytest.mark.parametrize("env_id", ENDINGS)
+def test_the_same_actions_give_the_same_episode(world: Path, door: Any, env_id: str) -> None:
+    env = gymnasium.make(env_id, corpus=world).unwrapped
+    behind, end = door(env), ENDINGS[env_id]
+    for seed in (3, 4):
+        refused = both(env, behind, [*ACTIONS, end, ACTIONS[0]], seed)
+        assert refused[0] is refused[1] is False
+        assert refused[len(ACTIONS) - 1]
+
+
+@pytest.mark.parametrize(
+    "budget", [{"max_searches": 1}, {"max_steps": 2}, {"max_characters": 300}], ids=str
+)
+def test_a_budget_ends_the_episode(world: Path, door: Any, budget: dict[str, int]) -> None:
+    env = gymnasium.make("arena/Discovery-v0", corpus=world, **budget).unwrapped
+    both(env, door(env), [ACTIONS[0]] * 4, seed=1)
+
+
+def test_what_the_framework_refuses_changes_nothing(world: Path, door: Any) -> None:
+    env = gymnasium.make("arena/Discovery-v0", corpus=world).unwrapped
+    behind = door(env)
+    behind.reset(seed=1)
+    with pytest.raises(DataError, match="no call of a tool"):
+        behind.step("not a call")
+    for action in ACTIONS[:-1]:
+        call = json.loads(action) if isinstance(action, str) else action
+        if not behind.accepts(action):
+            assert type(behind._door).refuses
+            behind._door.call(call["tool"], call["arguments"])
+    observation, *_ = behind.step(ACTIONS[0])
+    assert observation["budget"]["steps"] == 99
+
+
+def test_the_model_sees_our_tools(world: Path, door: Any) -> None:
+    env = gymnasium.make("arena/Discovery-v0", corpus=world)
+    behind = door(env)
+    behind.reset(seed=1)
+    seen, ours = behind._door.schemas(), arena.tool_schemas(env)
+    assert [each["function"]["name"] for each in seen] == [t["function"]["name"] for t in ours]
+    for each, tool in zip(seen, ours, strict=True):
+        got, expected = each["function"]["parameters"], tool["function"]["parameters"]
+        assert tool["function"]["description"] in each["function"]["description"]
+        assert got["properties"].keys() == expected["properties"].keys()
+        assert sorted(got.get("required", [])) == sorted(expected["required"])
+        for name, part in expected["properties"].items():
+            assert part["description"] in got["properties"][name]["description"]
+
+
+@pytest.mark.slow
+def test_nothing_leaks_through_the_door(world: Path, door: Any, request: Any) -> None:
+    door(gymnasium.make("arena/Discovery-v0", corpus=world))  # skips if a package is missing
+    name = request.node.callspec.params["door"]
+    report = audit(world, actions=600, seed=5, door=name)
+    assert report.clean, report.findings[:3]
+    assert report.to_json()["settings"]["door"] == name
+
+
+def test_an_unknown_door_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match=r"no door named 'mpc'\. Did you mean 'mcp'"):
+        find_door("mpc")

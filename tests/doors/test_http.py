@@ -1,0 +1,160 @@
+"""The server that doors over HTTP share: who may ask, what is refused, how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+import requests
+
+from arena.cli import main
+from arena.doors import _http
+from arena.doors.retrieve import Searcher, make_app
+
+pytest.importorskip("uvicorn", reason="needs the extra serve")
+from serving import serving
+
+ASK = {"query": "retrieval"}
+HEAD = (
+    b"POST /retrieve?before=2022 HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+)
+
+
+def app(corpus):
+    return make_app(Searcher(corpus))
+
+
+@pytest.fixture(scope="module")
+def address(mini):
+    with serving(app(mini)) as address:
+        yield address
+        assert post(address).status_code == 200  # whatever the tests sent
+
+
+def post(address: str, **options) -> requests.Response:
+    return requests.post(f"{address}/retrieve?before=2022", **({"json": ASK} | options), timeout=60)
+
+
+def raw(address: str, sent: bytes) -> bytes:
+    """Send bytes; return all that comes until the server hangs up."""
+    host, port = address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=60) as client:
+        client.sendall(sent)
+        return b"".join(iter(lambda: client.recv(1 << 16), b""))
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "error"),
+    [
+        ({"headers": {"Host": "evil.example"}}, 421, "Host 'evil.example' is not this machine"),
+        ({"headers": {"Host": "["}}, 421, "Host '[' is not this machine"),
+        ({"json": None, "data": b" " * (_http.LARGEST + 1)}, 413, "more than 4,194,304 bytes"),
+        ({"json": None, "data": iter([b" " * (1 << 22)] * 9)}, 413, "more than 4,194,304 bytes"),
+        ({"json": None, "data": '{"query": "x"}'}, 415, "send application/json"),
+        ({"json": None, "data": {"query": "x"}}, 415, "x-www-form-urlencoded"),
+    ],
+)
+def test_refusals(address, options, status, error):
+    got = post(address, **options)
+    assert (got.status_code, error in got.json()["error"]) == (status, True), got.text
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:80", "[::1]:8000"])
+def test_names_of_this_machine(address, host):
+    assert post(address, headers={"Host": host}).status_code == 200
+
+
+def test_other_methods_and_paths(address):
+    assert requests.get(f"{address}/retrieve", timeout=60).status_code == 405
+    assert requests.get(f"{address}/other", timeout=60).status_code == 404
+
+
+def test_what_is_no_http(address):
+    assert raw(address, b"\0\xff\r\n\r\n").startswith(b"HTTP/1.1 400 ")
+    assert b" 400 " in raw(address, b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 99_999)
+
+
+def test_half_a_request(mini, monkeypatch):
+    monkeypatch.setattr(_http, "PATIENCE", 0.2)
+    with serving(app(mini)) as address:
+        assert raw(address, b"") == b""  # nothing
+        assert raw(address, HEAD[:40]) == b""  # half a head
+        got = raw(address, HEAD + b'Content-Length: 100\r\n\r\n{"query": "x')
+        assert got.startswith(b"HTTP/1.1 408 ")
+        assert b"the body was not there in 0.2 s" in got
+        assert post(address).status_code == 200
+
+
+def test_a_client_that_does_not_read(mini, monkeypatch):
+    monkeypatch.setattr(_http, "PATIENCE", 0.2)
+    body = json.dumps({"queries": ["retrieval"] * 4096, "topk": 10}).encode()
+    head = HEAD + b"Content-Length: %d\r\n\r\n" % len(body)
+    with serving(app(mini)) as address:
+        host, port = address.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=60) as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.sendall((head + body) * 8)
+            assert client.recv(1, socket.MSG_PEEK)
+            with pytest.raises(ConnectionResetError):
+                while True:
+                    client.send(b"x")
+        assert post(address).status_code == 200
+
+
+def test_too_many_connections(mini, monkeypatch):
+    monkeypatch.setattr(_http, "CLIENTS", 2)
+    with serving(app(mini)) as address, requests.Session() as first, requests.Session() as second:
+        url = f"{address}/health"
+        assert [first.get(url).status_code, second.get(url).status_code] == [200, 200]
+        assert raw(address, b"").startswith(b"HTTP/1.1 503 ")
+        assert first.get(url).status_code == 200
+
+
+def test_a_token(mini):
+    with serving(app(mini), token="secret") as address:
+        for wrong in (None, "Bearer", "Bearer secre", "Bearer sécret", "Basic secret", "Basic !"):
+            got = post(address, headers={"Authorization": wrong and wrong.encode()})
+            assert (got.status_code, got.headers["WWW-Authenticate"]) == (401, "Bearer"), wrong
+            assert "secret" not in got.text
+        assert requests.get(f"{address}/health", timeout=60).status_code == 401
+        assert post(address, headers={"Authorization": "Bearer secret"}).status_code == 200
+        assert post(address.replace("//", "//any:secret@")).status_code == 200
+
+
+def test_other_machines_need_a_token(mini, monkeypatch, capsys):
+    monkeypatch.delenv(_http.TOKEN, raising=False)
+    command = ["serve", "retrieve", "--corpus", str(mini), "--host", "0.0.0.0"]
+    assert main(command) == 2
+    assert "Set the environment variable ARENA_TOKEN" in capsys.readouterr().err
+
+
+def test_the_command(mini):
+    """It prints its address, refuses a port in use in one line, and ends at Ctrl-C."""
+    command = [sys.executable, "-m", "arena.cli", "serve", "retrieve", "--corpus", str(mini)]
+    environment = {**os.environ, "ARENA_TOKEN": "secret"}
+    with subprocess.Popen(
+        [*command, "--before", "2020-03-06", "--port", "0"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+    ) as server:  # fmt: skip
+        url = server.stdout.readline().split()[2]
+        got = requests.post(url.replace("//", "//:secret@"), json=ASK, timeout=60)
+        assert [hit["id"] for hit in got.json()["result"][0]] == ["p:day"]
+        port = url.split(":")[2].split("/")[0]
+        second = subprocess.run([*command, "--port", port], capture_output=True, text=True)
+        assert second.returncode == 2
+        assert second.stderr.count("\n") == 1
+        assert f"cannot listen at 127.0.0.1 port {port}: Address already in use" in second.stderr
+        server.send_signal(signal.SIGINT)
+        assert server.communicate()[1] == ""
+        assert server.returncode == 0
+
+
+def test_a_missing_package_names_the_extra(mini, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(_http.DataError, match=r"pip install 'researcharena\[serve\]'"):
+        app(mini)

@@ -1,0 +1,213 @@
+"""``/retrieve`` against plain views, with the clients of those who train on it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import requests
+
+import arena
+from arena.cli import main
+from arena.doors import retrieve
+from arena.doors.retrieve import Searcher, make_app
+from arena.errors import DataError
+
+
+@pytest.fixture(scope="module")
+def address(world):
+    pytest.importorskip("uvicorn", reason="needs the extra serve")
+    from serving import serving
+
+    with serving(make_app(Searcher(world))) as address:
+        yield f"{address}/retrieve"
+
+
+def ask(searcher: Searcher, url: str = "before=2022-06-15", **body):
+    parameters = [tuple(part.split("=")) for part in url.split("&") if part]
+    return json.loads(searcher.answer(parameters, json.dumps(body).encode()))["result"]
+
+
+def refused(searcher: Searcher, url: str = "before=2022", body: bytes | None = None, **more) -> str:
+    with pytest.raises(DataError) as error:
+        parameters = [tuple(part.split("=")) for part in url.split("&") if part]
+        searcher.answer(parameters, json.dumps(more).encode() if body is None else body)
+    return str(error.value)
+
+
+def test_the_wire_format_by_hand(mini):
+    searcher = Searcher(mini)
+    scored = ask(searcher, queries=["encoders passages"], topk=1, return_scores=True)
+    document = {
+        "id": "p:day",
+        "contents": '"Dense Retrieval with Encoders"\nWe train encoders for passages.',
+    }
+    ((hit,),) = scored
+    assert hit == {"document": document, "score": hit["score"]}
+    assert hit["score"] > 0
+    for bare in ({}, {"return_scores": False}, {"return_scores": None}):
+        assert ask(searcher, queries=["encoders passages"], topk=1, **bare) == [[document]]
+    assert ask(searcher, query="encoders passages", topk=1) == [[document]]
+    assert ask(searcher, queries=[]) == []
+    assert ask(searcher, query=" ") == [[]]
+
+
+@pytest.mark.parametrize("before", ["2005", "2015-06", "2018-01-01"])
+def test_answers_are_those_of_a_view(world, address, before):
+    view = arena.Corpus.open(world).at(before)
+    queries = [
+        view.paper(hit.id).title for hit in view.search("erosion lattice vapor model of the", 30)
+    ]
+    body = {"queries": queries, "topk": 7, "return_scores": True}
+    got = requests.post(f"{address}?before={before}", json=body, timeout=60).json()["result"]
+    expected = []
+    for query in queries:
+        hits = view.search(query, 7)
+        papers = [view.paper(hit.id) for hit in hits]
+        assert all(paper.date < view.cutoff for paper in papers)
+        texts = [f'"{paper.title}"\n{paper.abstract}' for paper in papers]
+        expected.append([
+            {"document": {"id": hit.id, "contents": text}, "score": hit.score}
+            for hit, text in zip(hits, texts, strict=True)
+        ])  # fmt: skip
+    assert got == expected
+    assert len(queries) == 30
+
+
+def test_one_batch_a_request(mini, monkeypatch):
+    batches = []
+    monkeypatch.setattr(
+        retrieve, "search_batch", lambda batch: batches.append(batch) or [[] for _ in batch]
+    )
+    assert ask(Searcher(mini), queries=["x"] * 3 + ["y" * 20_000], topk=5) == [[]] * 4
+    ((*_, last),) = batches
+    assert (len(batches[0]), len(last[1]), last[2]) == (4, 10_000, 5)
+
+
+@pytest.mark.parametrize("topk", [{}, {"topk": None}, {"topk": 0}])
+def test_default_topk(mini, topk):
+    searcher = Searcher(mini, topk=2)
+    assert len(ask(searcher, query="retrieval models index", **topk)[0]) == 2
+    assert searcher.health["topk"] == 2
+
+
+def test_cutoffs(mini):
+    """The server's day, that of the URL, or both: the URL's when it is not later."""
+
+    def found(searcher, url):
+        return {hit["id"] for hit in ask(searcher, url, query="day later index models", topk=50)[0]}
+
+    free, fixed = Searcher(mini), Searcher(mini, "2022-06-15")
+    assert found(free, "before=2023") >= {"p:last", "p:same", "p:later", "p:year"}
+    assert found(fixed, "") == found(free, "before=2022-06-15")
+    assert "p:last" in found(fixed, "")
+    assert not found(fixed, "") & {"p:same", "p:later"}
+    # A paper of "2020" counts as one of its last day; so does a cutoff.
+    assert "p:year" not in found(fixed, "before=2020")
+    assert "p:year" in found(fixed, "before=2021-01-01")
+    assert "later than this server's 2022-06-15" in refused(fixed, "before=2022-06-16", query="x")
+    assert "start the server with --before" in refused(free, "", query="x")
+
+
+def test_exclude(mini):
+    searcher = Searcher(mini)
+    assert [hit["id"] for hit in ask(searcher, query="encoders")[0]] == ["p:leap", "p:day"]
+    url = "before=2022&exclude=p:leap&exclude=p:later&exclude=nowhere:1"
+    assert [hit["id"] for hit in ask(searcher, url, query="encoders")[0]] == ["p:day"]
+    assert ask(searcher, url + "&exclude=p:day", query="encoders") == [[]]
+
+
+def test_the_future_shows_nowhere(mini):
+    """Every byte that a paper not before the cutoff could change: answers, errors, health."""
+    searcher = Searcher(mini, "2021")
+    text = json.dumps([
+        ask(searcher, "", queries=["later work dense retrieval", "same day", "p:same"], topk=50),
+        ask(searcher, "exclude=p:same", query="the same day"),
+        refused(searcher, "exclude=p:same&before=2024", query="p:same"), searcher.health,
+    ])  # fmt: skip
+    assert not [late for late in ("p:same", "p:later", "p:last", "Later Work") if late in text]
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        (b"", "is no JSON"),
+        (b'{"query": "x"', "is no JSON"),
+        (b"\xff\xfe\xfd", "is no JSON"),
+        (b"[" * 100_000, "is no JSON"),
+        (b'{"topk": ' + b"9" * 5_000 + b"}", "is no JSON"),
+        (b'["x"]', "the body is ['x']"),
+        (b"{}", "has no queries"),
+        (b'{"queries": null}', "has no queries"),
+        (b'{"query": "x", "queries": ["x"]}', "has queries and query"),
+        (b'{"queries": ["x", null]}', "queries=['x', None]: give texts"),
+        (b'{"queries": {"x": 1}}', "give texts"),
+        (b'{"query": 7}', "query=7: give texts"),
+        (b'{"query": "x", "topk": -1}', "topk=-1"),
+        (b'{"query": "x", "topk": 1001}', "topk=1001: give an integer from 0 to 1,000"),
+        (b'{"query": "x", "topk": true}', "topk=True"),
+        (b'{"query": "x", "topk": 1e400}', "topk=inf"),
+        (b'{"query": "x", "topk": "3"}', "topk='3'"),
+        (b'{"query": "x", "return_scores": "no"}', "return_scores='no': give true or false"),
+        (json.dumps({"queries": ["x"] * 4097}).encode(), "4,097 queries with topk 3"),
+        (json.dumps({"queries": ["x"] * 51, "topk": 1000}).encode(), "50,000 papers in all"),
+    ],
+)
+def test_bad_bodies(mini, body, error):
+    assert error in refused(Searcher(mini), body=body)
+
+
+@pytest.mark.parametrize(
+    ("url", "error"),
+    [
+        ("befor=2015", "'befor' in the URL: it takes before and exclude"),
+        ("before=soon", "'soon' is no date"),
+        ("before=2015-02-30", "no day of the calendar"),
+        ("before=", "'' is no date"),
+        ("before=2015&before=2016", "before=['2015', '2016']: give one day"),
+    ],
+)
+def test_bad_urls(mini, url, error):
+    assert error in refused(Searcher(mini), url, query="x")
+
+
+@pytest.mark.parametrize("query", ["\ud800 index", "%s {0} {x!r} index", "../index", "index\0 '"])
+def test_any_text_is_a_query(mini, query):
+    hits = arena.Corpus.open(mini).at("2022").search("index", 3)
+    assert [hit["id"] for hit in ask(Searcher(mini), "before=2022", query=query)[0]] == [
+        hit.id for hit in hits
+    ]
+
+
+def test_bad_options(mini, capsys):
+    for option, error in (("--topk=0", "--topk 0"), ("--before=soon", "'soon' is no date"),
+                          ("--retriever=bm52", "Did you mean 'bm25'")):  # fmt: skip
+        assert main(["serve", "retrieve", "--corpus", str(mini), option]) == 2
+        assert error in capsys.readouterr().err
+
+
+def test_health(address):
+    health = requests.get(address.replace("/retrieve", "/health"), timeout=60).json()
+    assert (health["status"], health["before"], health["topk"]) == ("ok", None, 3)
+
+
+def test_256_clients_lose_nothing(world, address):
+    view = arena.Corpus.open(world).at("2015")
+    titles = [hit.title for hit in view.search("erosion lattice", 64)]
+    expected = {title: [hit.id for hit in view.search(title, 3)] for title in titles}
+    start = threading.Barrier(256)
+
+    def client(number: int) -> bool:
+        title = titles[number % len(titles)]
+        start.wait()
+        url = f"{address}?before=2015"
+        for _ in range(3):
+            got = requests.post(url, json={"query": title}, timeout=60).json()["result"]
+            if [hit["id"] for hit in got[0]] != expected[title]:
+                return False
+        return True
+
+    with ThreadPoolExecutor(256) as clients:
+        assert list(clients.map(client, range(256))) == [True] * 256

@@ -1,0 +1,199 @@
+"""Sessions: keys, locks, time-outs, totals, and errors as results."""
+
+from __future__ import annotations
+
+import gc
+import math
+import threading
+import time
+import weakref
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import pytest
+
+from arena.errors import DataError, UnknownNameError
+from arena.session import (
+    CapacityError,
+    Sessions,
+    UnknownSessionError,
+    opening_text,
+    step_text,
+)
+
+SEARCH = {"tool": "search", "arguments": {"query": "nested lattice"}}
+FINISH: dict[str, Any] = {"tool": "finish", "arguments": {}}
+
+
+@pytest.fixture
+def env(world: Path) -> Any:
+    return gymnasium.make("arena/Discovery-v0", corpus=world)
+
+
+def test_totals_are_those_of_the_plain_episode(env: Any) -> None:
+    sessions = Sessions(env)
+    session = sessions.open("a", seed=3)
+    observation, info = env.reset(seed=3)
+    assert session.first == observation
+    assert session.survey == info["survey"]
+    rewards, budget = [], observation["budget"]
+    for action in (SEARCH, {"tool": "bad"}, FINISH):
+        expected = env.step(action)
+        step = session.step(action)
+        assert step[:5] == expected
+        assert step.failed == (action == {"tool": "bad"})
+        rewards.append(expected[1])
+        budget = expected[0]["budget"]
+    totals = session.totals()
+    assert totals.reward == math.fsum(rewards) > 0
+    assert totals.terms == {"gain": totals.reward}
+    assert totals.metrics == expected[4]["metrics"]
+    assert (totals.steps, totals.over, totals.budget) == (3, True, budget)
+    assert sessions.close("a") == totals
+    with pytest.raises(UnknownSessionError, match="no open session 'a'"):
+        sessions.get("a")
+
+
+def test_after_the_end_a_step_is_an_error_and_changes_nothing(env: Any) -> None:
+    session = Sessions(env).open(seed=1)
+    session.step(FINISH)
+    before = session.totals()
+    step = session.step(SEARCH)
+    assert step.failed
+    assert step.truncated
+    assert step.reward == 0
+    assert "the episode is over" in step.observation["result"]
+    assert session.totals() == before
+
+
+BREAKS = '''
+from arena.tools import Tool
+
+def divide(episode, number: int) -> dict:
+    """Divide one.
+
+    Args:
+        number: What to divide by.
+    """
+    return {"result": 1 // number}
+
+breaks = Tool.of(divide)
+'''
+
+
+def test_a_tool_that_breaks_ends_its_own_session_alone(world: Path, tmp_path: Path) -> None:
+    (tmp_path / "breaks.py").write_text(BREAKS, encoding="utf-8")
+    tool = f"{tmp_path / 'breaks.py'}:breaks"
+    sessions = Sessions(gymnasium.make("arena/Discovery-v0", corpus=world, tools=[tool]))
+    one, other = sessions.open("one", seed=1), sessions.open("other", seed=1)
+    step = one.step({"tool": "divide", "arguments": {"number": 0}})
+    assert step.failed
+    assert "zero" not in step.observation["result"]
+    assert one.over
+    assert not other.step({"tool": "divide", "arguments": {"number": 1}}).failed
+
+
+def test_keys(env: Any) -> None:
+    sessions = Sessions(env)
+    assert len(sessions.open().key) > 20
+    sessions.open("mine")
+    for key, message in (("mine", "open already"), ("", "1 to 200"), ("k" * 201, "1 to 200")):
+        with pytest.raises(DataError, match=message):
+            sessions.open(key)
+    with pytest.raises(UnknownNameError):
+        sessions.open("other", survey="no such survey")
+    with pytest.raises(DataError, match="seed"):
+        sessions.open("other", seed=-1)
+    assert len(sessions) == 2
+
+
+def test_all_in_use(env: Any) -> None:
+    sessions = Sessions(env, most=2)
+    sessions.open("a")
+    sessions.open("b")
+    with pytest.raises(CapacityError, match="all 2 sessions are in use"):
+        sessions.open("c")
+    sessions.get("a").step(FINISH)
+    sessions.open("c")  # in the place of one whose episode is over
+    with pytest.raises(UnknownSessionError):
+        sessions.get("a")
+    assert len(sessions) == 2
+
+
+def test_an_unused_session_ends_after_its_time(env: Any) -> None:
+    now = [0.0]
+    sessions = Sessions(env, idle=10, clock=lambda: now[0])
+    sessions.open("left")
+    sessions.open("used")
+    now[0] = 9
+    sessions.get("used").step(SEARCH)
+    assert sessions.reap() == 1
+    now[0] = 10
+    assert sessions.reap() == 9
+    with pytest.raises(UnknownSessionError, match="was not used for 10 seconds"):
+        sessions.get("left")
+    assert len(sessions) == 1
+
+
+def test_nobody_needs_to_ask_for_it(env: Any) -> None:
+    sessions = Sessions(env, idle=0.05)
+    gone = weakref.ref(sessions.open("left"))
+    end = time.monotonic() + 20
+    while len(sessions) and time.monotonic() < end:
+        threading.Event().wait(0.01)
+    gc.collect()
+    assert len(sessions) == 0
+    assert gone() is None
+
+
+def test_many_threads_play_many_sessions(env: Any) -> None:
+    sessions, results = Sessions(env), {}
+
+    def play(key: str, seed: int) -> None:
+        session = sessions.open(key, seed=seed)
+        for _ in range(5):
+            session.step(SEARCH)
+        results[key] = sessions.close(key)
+
+    seeds = [number % 4 for number in range(32)]
+    threads = [threading.Thread(target=play, args=(f"{n}", s)) for n, s in enumerate(seeds)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number, seed in enumerate(seeds):
+        assert results[f"{number}"] == results[f"{seed}"]
+        assert results[f"{number}"].steps == 5
+    assert len(sessions) == 0
+
+
+def test_one_session_takes_one_step_at_a_time(env: Any) -> None:
+    session = Sessions(env).open(seed=1)
+    threads = [threading.Thread(target=session.step, args=(SEARCH,)) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert session.totals().steps == 20
+    assert session.totals().budget["searches"] == 30
+
+
+def test_texts_that_a_model_reads(env: Any) -> None:
+    session = Sessions(env).open(seed=1)
+    first = session.first
+    assert opening_text(first) == (
+        f'{{"topic": "{first["topic"]}", "cutoff": "{first["cutoff"]}", "budget": {{"steps": 100, '
+        '"searches": 50, "reads": 100, "characters": 2000000}, "stage": "discovery", "result": '
+        f"{first['result']}}}"
+    )
+    session.step({"tool": "select", "arguments": {"paper_ids": []}})
+    assert step_text(session.last.observation) == (  # type: ignore[union-attr]
+        '{"budget": {"steps": 99, "searches": 50, "reads": 100, "characters": 2000000}, "stage": '
+        f'"discovery", "result": {session.last.observation["result"]}}}'  # type: ignore[union-attr]
+    )
+
+
+def test_another_environment_is_refused() -> None:
+    with pytest.raises(DataError, match="none of ours"):
+        Sessions(gymnasium.make("CartPole-v1"))
