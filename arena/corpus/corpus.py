@@ -110,7 +110,7 @@ class Corpus:
         return cls(corpus.directory, check=corpus._check, sha256=corpus.sha256, tasks=tasks)
 
     @property
-    def tasks(self) -> tuple[Path, dict[str, Any]]:
+    def task_files(self) -> tuple[Path, dict[str, Any]]:
         """Where the tasks lie and their manifest: those of the corpus, or of a task set."""
         return self._tasks or (self.directory, self.manifest)
 

@@ -50,7 +50,7 @@ class TaskSet:
             self._directory, manifest = Path(corpus), layout.read_manifest(Path(corpus))
             self._labels = self._directory
         else:
-            self._directory, (self._labels, manifest) = corpus.directory, corpus.tasks
+            self._directory, (self._labels, manifest) = corpus.directory, corpus.task_files
         self._files = manifest["files"]
         self.sha256 = str(manifest["tasks_sha256"])
         self.options: dict[str, Any] | None = manifest.get("options")

@@ -123,7 +123,7 @@ def audit(
     log.counts["surveys"], log.counts["cutoffs"] = len(log.surveys), len(log.cutoffs)
     indexes = {f"index {name}": opened.index_sha256(name) for name in engines}
     code = code_sha256(rooms=("testing",))
-    tasks_sha256 = str(opened.tasks[1]["tasks_sha256"])
+    tasks_sha256 = str(opened.task_files[1]["tasks_sha256"])
     log.hashes = {"corpus": opened.sha256, "tasks": tasks_sha256, **indexes, "code": code}
     log.settings = {
         "actions": actions,
