@@ -22,13 +22,16 @@ import secrets
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import gymnasium
 
+from arena._internal.options import whole
 from arena.agents import tool_message
+from arena.corpus import Corpus
 from arena.envs import SurveyEnv
 from arena.errors import ArenaError, DataError, clip
 from arena.tools import encode, tool_schemas
@@ -196,7 +199,7 @@ class Sessions:
         clock: Function that returns seconds, for tests.
 
     Raises:
-        DataError: `env` is another environment.
+        DataError: `env` is another environment, or a number is out of range.
     """
 
     def __init__(
@@ -209,12 +212,45 @@ class Sessions:
     ) -> None:
         if not isinstance(env.unwrapped, SurveyEnv):
             raise DataError(f"{clip(env)} is none of ours. Give one such as 'arena/Discovery-v0'.")
+        whole("most", most, 1)
+        if not idle > 0:
+            raise DataError(f"idle={clip(idle)}: give seconds > 0.")
         self.env: SurveyEnv = env.unwrapped
         self._most, self._idle, self._clock = most, idle, clock
         self._open: dict[str, Session] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._reaper: threading.Thread | None = None
+
+    @classmethod
+    def make(
+        cls,
+        corpus: Corpus | str | Path,
+        task: str = "discovery",
+        *,
+        surveys: Sequence[str] | int | None = None,
+        most: int = MOST,
+        idle: float = IDLE,
+        **arguments: Any,
+    ) -> Sessions:
+        """Return sessions of a task's environment.
+
+        Args:
+            corpus: A built corpus, or its directory.
+            task: A registered task.
+            surveys: Ids of the surveys to draw from, or how many of the first; by default all.
+            most: Sessions that may be open at once.
+            idle: Seconds after which a session that nobody uses is closed.
+            arguments: Further arguments of the environment, such as ``max_steps=20``.
+
+        Raises:
+            CorpusError, UnknownNameError, DataError: An argument is unusable.
+        """
+        # A run's files and this module are two ways to play: neither needs the other to import.
+        from arena.runs.environment import make_environment
+
+        opened = Corpus.of(corpus)
+        return cls(make_environment(task, opened, surveys, arguments), most=most, idle=idle)
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return the tools as `arena.tool_schemas` does; new objects each time."""

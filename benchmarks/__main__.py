@@ -16,7 +16,7 @@ from tabulate import tabulate
 from arena._internal.cores import cores
 from arena._internal.files import write_json
 from arena.errors import ArenaError, DataError, clip
-from benchmarks import builds, environments, organizer, search, simulate
+from benchmarks import builds, doors, environments, organizer, search, simulate
 from benchmarks.engines import ENGINES
 from corpus_builder.world import WorldConfig
 
@@ -67,6 +67,10 @@ def _parser() -> argparse.ArgumentParser:
     added = command("env", _environments, "Time steps of environments, searches, and whole runs.")
     added.add_argument("--corpus", required=True, help="directory of a built corpus")
     _add_settings(added, environments.StepSettings()._asdict())
+
+    added = command("doors", _doors, "Time /retrieve beside the searches behind it.")
+    added.add_argument("--corpus", required=True, help="directory of a built corpus")
+    _add_settings(added, doors.DoorSettings()._asdict())
 
     text = "Write a literature world as Semantic Scholar's files."
     added = command("simulate", _simulate, text)
@@ -125,6 +129,12 @@ def _environments(options: Any) -> dict[str, Any]:
     settings = _settings(environments.StepSettings, options)
     results = environments.measure(options.corpus, settings)
     print(environments.show(results))
+    return results
+
+
+def _doors(options: Any) -> dict[str, Any]:
+    results = doors.measure(options.corpus, _settings(doors.DoorSettings, options))
+    print(doors.show(results))
     return results
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from arena.errors import DataError
+
 SUMMARY = "Serve a corpus to agents and trainers of other frameworks."
 EXAMPLE = "arena serve retrieve --corpus demo/world --before 2015-01-01"
 
@@ -37,3 +39,74 @@ def retrieve(
     from arena.doors.retrieve import Searcher, serve
 
     serve(Searcher(corpus, before, retriever, retriever_option, topk), host, port)
+
+
+def mcp(
+    *,
+    corpus: str,
+    task: str | None = None,
+    before: str | None = None,
+    retriever: str = "bm25",
+    reward: str | None = None,
+    tool: list[str] | None = None,
+    env_option: dict[str, Any] | None = None,
+    seed: int | None = None,
+    survey: str | None = None,
+    http: bool = False,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    most: int = 4096,
+    idle: float = 1800.0,
+) -> None:
+    """Serve the tools of an episode, or of a dated library, to clients of MCP.
+
+    Over stdio one episode is played; over HTTP one for each key in the URL, such as
+    /mcp?episode=rollout-1&seed=7. Without a task, the corpus is a plain library.
+
+    Args:
+        corpus (DIR): Corpus that arena-corpus built.
+        task (NAME): Task to play (`arena list tasks`).
+        before (DATE): Without a task: first day out of reach, YYYY-MM-DD, YYYY-MM (its last day)
+            or YYYY (31 December).
+        retriever (NAME): Index of the corpus, or a combination such as 'hybrid(bm25,dense)'.
+        reward (NAME): Reward of the task, such as gain+final (`arena list rewards`).
+        tool (NAME): Further tool that the agent may call.
+        env_option: Further argument of the environment, such as max_steps=20.
+        seed: Over stdio: seed of the draw of the survey.
+        survey (ID): Over stdio: survey to play.
+        http: Serve HTTP instead of standard input and output.
+        host (ADDRESS): Address to listen at. One that other machines reach needs a token in the
+            environment variable ARENA_TOKEN.
+        port: Port; 0 takes a free one.
+        most: Episodes that may be open at once.
+        idle: Seconds after which an episode that nobody plays is closed.
+
+    Example:
+        arena serve mcp --corpus demo/world --task discovery --http
+    """
+    from arena.corpus import Corpus
+    from arena.doors import mcp as door
+    from arena.session import Sessions
+
+    if (task is None) == (before is None):
+        raise DataError("give --task to serve episodes, or --before to serve a library.")
+    if (before is not None or http) and (seed is not None or survey is not None):
+        raise DataError(
+            "--seed and --survey go with one episode over stdio. Over HTTP the URL names them: "
+            "/mcp?episode=rollout-1&seed=7."
+        )
+    if before is not None:
+        view = Corpus.open(corpus).at(before, retriever=retriever)
+        server = door.library_server(door.Library(view))
+    else:
+        assert task is not None
+        options = {"retriever": retriever, "reward": reward, "tools": tool or ()}
+        sessions = Sessions.make(
+            corpus, task, most=most, idle=idle, **options, **(env_option or {})
+        )
+        only = None if http else sessions.open(seed=seed, survey=survey)
+        server = door.episode_server(sessions, only)
+    if http:
+        door.serve_http(server, host, port)
+    else:
+        door.serve_stdio(server)

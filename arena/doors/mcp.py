@@ -19,6 +19,7 @@ from arena import __version__
 from arena._internal.lazy import require
 from arena.corpus.view import CorpusView
 from arena.doors import Door, Reply
+from arena.doors._http import serve
 from arena.errors import ArenaError, DataError, UnknownPaperError, clip
 from arena.session import Session, Sessions, UnknownSessionError, opening_text, step_text
 from arena.tools import (
@@ -37,12 +38,12 @@ from arena.tools.openai import schemas_of_tools
 if TYPE_CHECKING:
     from mcp.server import Server, ServerRequestContext
     from mcp_types import CallToolRequestParams, CallToolResult, GetPromptResult
+    from starlette.applications import Starlette
 
 STEP = "researcharena/step"
 """Key of ``_meta``; has ``reward``, ``total``, ``terminated``, ``truncated`` and ``info``."""
 HEADER = "x-arena-episode"
 """Header that may name the episode in place of ``?episode=``."""
-_ONE = "the only one"  # key of the episode of a server over stdio
 _READING = ("search", "read", "references", "citations")
 _ENDLESS = 10**12  # of a budget
 _NAME = "researcharena"
@@ -112,8 +113,10 @@ def episode_server(sessions: Sessions, only: Session | None = None) -> Server[An
         sessions: The episodes by key.
         only: The one episode that every call is for; None where each request names its own.
     """
+    from mcp import MCPError
     from mcp.server import Server
     from mcp_types import (
+        INVALID_PARAMS,
         GetPromptResult,
         ListPromptsResult,
         Prompt,
@@ -141,7 +144,10 @@ def episode_server(sessions: Sessions, only: Session | None = None) -> Server[An
         return ListPromptsResult(prompts=[Prompt(name="task", description=_ASKED)])
 
     async def prompt(ctx: ServerRequestContext, params: Any) -> GetPromptResult:
-        session = only or _session(sessions, ctx.request)
+        try:
+            session = only or _session(sessions, ctx.request)
+        except ArenaError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from None
         text = TextContent(type="text", text=opening_text(session.first))
         messages = [PromptMessage(role="user", content=text)]
         return GetPromptResult(
@@ -156,6 +162,40 @@ def episode_server(sessions: Sessions, only: Session | None = None) -> Server[An
         on_call_tool=call,
         on_list_prompts=prompts,
         on_get_prompt=prompt,
+    )
+
+
+def serve_stdio(server: Server[Any]) -> None:
+    """Answer a client at standard input and output until it closes them."""
+    from mcp.server.stdio import stdio_server
+
+    async def answer() -> None:
+        async with stdio_server() as (received, sent):
+            await server.run(received, sent, server.create_initialization_options())
+
+    anyio.run(answer)
+
+
+def serve_http(server: Server[Any], host: str, port: int) -> None:
+    """Answer clients at ``/mcp`` until Ctrl-C.
+
+    Raises:
+        DataError: A package or the token is missing, or nobody can listen there.
+    """
+    serve(http_app(server), host, port, "/mcp")
+
+
+def http_app(server: Server[Any]) -> Starlette:
+    """Return the application that answers at ``/mcp``.
+
+    It keeps no session of the protocol, so none can leak: an episode's key is in the address.
+    """
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    # The server in front of it checks the host, and the token.
+    checked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    return server.streamable_http_app(
+        json_response=True, stateless_http=True, transport_security=checked
     )
 
 
@@ -185,7 +225,9 @@ def _session(sessions: Sessions, request: Any) -> Session:
             key, seed=None if seed is None else int(seed), survey=asked.get("survey")
         )
     except DataError:
-        return sessions.get(key)  # another request opened it meanwhile
+        with contextlib.suppress(UnknownSessionError):
+            return sessions.get(key)  # another request opened it meanwhile
+        raise
 
 
 def _listed(schemas: list[dict[str, Any]]) -> Any:
@@ -237,7 +279,7 @@ class McpDoor(Door):
         self._stack = contextlib.ExitStack()
         self._portal = self._stack.enter_context(start_blocking_portal())
         self._server = episode_server(sessions)
-        self._app = self._server.streamable_http_app(json_response=True, stateless_http=True)
+        self._app = http_app(self._server)
         self._stack.enter_context(
             self._portal.wrap_async_context_manager(self._server.session_manager.run())
         )

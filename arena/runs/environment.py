@@ -58,14 +58,17 @@ def takes_found(task: str) -> bool:
 
 
 def make_environment(
-    task: str, corpus: Corpus, surveys: Sequence[str], arguments: Mapping[str, Any]
+    task: str,
+    corpus: Corpus,
+    surveys: Sequence[str] | int | None,
+    arguments: Mapping[str, Any],
 ) -> gymnasium.Env[Any, Any]:
     """Return the environment of a task.
 
     Args:
         task: A registered task.
         corpus: Corpus to play on.
-        surveys: Ids of the surveys to play.
+        surveys: Ids of the surveys to play, or how many of the first; None for all.
         arguments: Further arguments, as `arguments_of` returns them.
 
     Raises:
@@ -77,7 +80,7 @@ def make_environment(
         if name in (*_ELSEWHERE, *_GYMNASIUM):
             raise DataError(f"the environment {kind} takes no argument {clip(name)} here.")
     try:
-        return gymnasium.make(kind, corpus=corpus, surveys=list(surveys), **arguments)
+        return gymnasium.make(kind, corpus=corpus, surveys=surveys, **arguments)
     except TypeError as error:
         if "unexpected keyword" not in str(error):
             raise

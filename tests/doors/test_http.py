@@ -115,6 +115,14 @@ def test_too_many_connections(mini, monkeypatch):
         assert first.get(url).status_code == 200
 
 
+def test_a_small_answer_is_sent_at_once():
+    """Nagle's algorithm holds the second part of an answer back until the first is confirmed."""
+    with _http.listen("127.0.0.1", 0) as server, socket.create_connection(server.getsockname()):
+        accepted, _ = server.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 def test_a_token(mini):
     with serving(app(mini), token="secret") as address:
         for wrong in (None, "Bearer", "Bearer secre", "Bearer sécret", "Basic secret", "Basic !"):

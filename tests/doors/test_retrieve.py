@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import requests
@@ -211,3 +213,59 @@ def test_256_clients_lose_nothing(world, address):
 
     with ThreadPoolExecutor(256) as clients:
         assert list(clients.map(client, range(256))) == [True] * 256
+
+
+def papers_of(world, query: str, k: int) -> list[arena.Paper]:
+    view = arena.Corpus.open(world).at("2015")
+    return [view.paper(hit.id) for hit in view.search(query, k)]
+
+
+def test_the_client_of_search_r1(world, address):
+    """As its generation.py asks and reads."""
+    payload = {"queries": ["lattice erosion", "vapor"], "topk": 3, "return_scores": True}
+    results = requests.post(f"{address}?before=2015", json=payload, timeout=60).json()["result"]
+    for query, result in zip(payload["queries"], results, strict=True):
+        contents = [item["document"]["contents"].split("\n") for item in result]
+        assert [(title, "\n".join(text)) for title, *text in contents] == [
+            (f'"{paper.title}"', paper.abstract) for paper in papers_of(world, query, 3)
+        ]
+
+
+def test_the_client_of_skyrl(world, address):
+    search = pytest.importorskip("skyrl_gym.envs.search.env", reason="needs skyrl-gym")
+    config = search.SearchEnvConfig(search_url=f"{address}?before=2015", topk=2)
+    env = search.SearchEnv(config, {"reward_spec": {"ground_truth": {"target": ["yes"]}}})
+    step = env.step("<search>lattice erosion</search>")
+    first, second = papers_of(world, "lattice erosion", 2)
+    found = "".join(
+        f'Doc {rank}: "{paper.title}"\n{paper.abstract}\n'
+        for rank, paper in enumerate((first, second), 1)
+    )
+    expected = f"\n<information>{json.dumps({'result': found})}</information>\n"
+    assert (step["observations"][0]["content"], step["done"]) == (expected, False)
+    assert env.step("<answer>yes</answer>")["reward"] == 1
+
+
+def test_the_client_of_verl(world, address):
+    """Loaded by its path: it needs requests alone, the package around it a GPU."""
+    spec = importlib.util.find_spec("verl")
+    place = Path(spec.origin).parent / "tools/utils/search_r1_like_utils.py" if spec else None
+    if not place or not place.exists():
+        pytest.skip("needs verl up to 0.7.1")
+    spec = importlib.util.spec_from_file_location("search_r1_like_utils", place)
+    client = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(client)
+    queries = ["lattice erosion", "vapor"]
+    text, more = client.perform_single_search_batch(f"{address}?before=2015", queries, topk=2)
+    expected = [
+        "\n\n".join(
+            f'Doc {rank} (Title: "{paper.title}")\n{paper.abstract}'
+            for rank, paper in enumerate(papers_of(world, query, 2), 1)
+        )
+        for query in queries
+    ]
+    assert json.loads(text) == {"result": "\n---\n".join(expected)}
+    assert (more["status"], more["total_results"]) == ("success", 4)
+    text, more = client.perform_single_search_batch(address, queries)  # no day: refused at once
+    assert more["status"] == "api_error"
+    assert "400 Client Error" in json.loads(text)["result"]
