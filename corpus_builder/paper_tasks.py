@@ -47,9 +47,9 @@ SELECT file_row_number::INTEGER AS document, id, (date - DATE '1970-01-01')::INT
        is_survey AS survey
 FROM read_parquet({papers}, file_row_number = true)
 """
-_CANDIDATES = """
-SELECT document, id, title FROM ({reached}) JOIN documents d USING (document)
-JOIN read_parquet({papers}) p USING (id) WHERE reached >= {least} AND d.day < {end}
+_CANDIDATES = f"""
+SELECT document, id, title FROM ({REACHED}) JOIN documents d USING (document)
+JOIN read_parquet({{papers}}) p USING (id) WHERE reached >= {{least}} AND d.day < {{end}}
 ORDER BY document
 """
 # What `write_tasks` reads of the surveys of a source.
@@ -79,11 +79,10 @@ def write_paper_tasks(
 ) -> dict[str, Any]:
     """Write tasks of the papers of a corpus that cite at least `least` papers in reach.
 
-    The topic of a task is the title of its paper, the cutoff its date, and the gold what it cites:
-    gain 2 where the source marks the citation as influential, else 1. All tasks are for training:
-    they are dated before the first test survey, and no survey is one. A paper that shares its
-    title with another one of the corpus is left out, since the other may be the same work. The
-    directory appears whole or not at all; the same corpus and options give the same bytes.
+    The gold of a task is what its paper cites: gain 2 where the source marks the citation as
+    influential, else 1. All tasks are for training: they are dated before the first test survey,
+    and none is a survey. A paper that shares its title with another one of the corpus is left out,
+    since the other may be the same work. The same corpus and options give the same bytes.
 
     Args:
         directory: Directory of a built corpus, which does not change.
@@ -107,9 +106,9 @@ def write_paper_tasks(
         CorpusError: `directory` holds no corpus, or `output` something else.
     """
     root, output = Path(os.path.realpath(directory)), Path(output)
-    for name, value, lowest in (("least", least, 1), ("seed", seed, 0), ("most", most, 1)):
-        if name != "most" or most is not None:
-            whole(name, value, lowest)
+    whole("least", least, 1)
+    whole("seed", seed, 0)
+    whole("most", 1 if most is None else most, 1)
     corpus = Corpus.open(root)
     end, named = _end(corpus, test, before)
 
@@ -130,20 +129,16 @@ def write_paper_tasks(
         tempfile.TemporaryDirectory(prefix="arena-tasks-") as scratch,
         connected(Path(scratch), _MEMORY, cores()) as connection,
     ):
-        files = {
-            "papers": literal(root / layout.PAPERS),
-            "references": literal(root / layout.REFERENCES),
-        }
+        paths = {"papers": layout.PAPERS, "references": layout.REFERENCES}
+        files = {name: literal(root / path) for name, path in paths.items()}
         execute(connection, DOCUMENTS.format(**files))
-        reached = REACHED.format(**files)
+        query = _CANDIDATES.format(least=least, end=end, **files)
         found = {
-            document: (paper_id, title_key(title))
-            for document, paper_id, title in rows(
-                connection, _CANDIDATES.format(reached=reached, least=least, end=end, **files)
-            )
+            number: (name, title_key(title)) for number, name, title in rows(connection, query)
         }
         kept = _without_twins(connection, found, files["papers"])
-        chosen = sorted(kept, key=lambda document: _draw(seed, found[document][0]))[:most]
+        keys = {d: hashlib.sha256(f"{seed} {found[d][0]}".encode()).hexdigest() for d in kept}
+        chosen = sorted(kept, key=keys.__getitem__)[:most]
         if not chosen:
             raise DataError(
                 f"no paper before {format_day(end)} cites {least} papers in reach and has a title "
@@ -204,7 +199,3 @@ def _without_twins(
     titles = rows(connection, f"SELECT title FROM read_parquet({papers})")
     times = Counter(key for (title,) in titles if (key := title_key(title)) in keys)
     return [document for document, (_, key) in found.items() if key and times[key] == 1]
-
-
-def _draw(seed: int, paper_id: str) -> str:
-    return hashlib.sha256(f"{seed} {paper_id}".encode()).hexdigest()

@@ -16,7 +16,7 @@ import queue
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -105,10 +105,7 @@ def execute(arguments: argparse.Namespace) -> None:
     real = [arena.Corpus.open(arguments.real).directory] if arguments.real else []
     worlds = output / "worlds"
     train = [_world(worlds, plan, seed, plan.train_surveys) for seed in plan.train]
-    task_sets = {}
-    for world in train if arguments.tasks == "papers" else ():
-        task_sets[world] = worlds / f"{world.name}-tasks"
-        write_paper_tasks(world, task_sets[world], overwrite=True)
+    made_of = [_with_paper_tasks(w) for w in train] if arguments.tasks == "papers" else train
     tests = {
         "unseen worlds": [_world(worlds, plan, seed, plan.test_surveys) for seed in plan.test],
         "harder worlds": [
@@ -118,7 +115,7 @@ def execute(arguments: argparse.Namespace) -> None:
     }
     for name in ("results.json", "learning_curve.svg"):  # of a run before, with other weights
         (output / name).unlink(missing_ok=True)
-    curves = _train_all(arguments.seeds, output, train, task_sets, tests["unseen worlds"], plan)
+    curves = _train_all(arguments.seeds, output, made_of, tests["unseen worlds"], plan)
     results = {
         "plan": {key: list(v) if isinstance(v, tuple) else v for key, v in plan._asdict().items()},
         "seeds": arguments.seeds,
@@ -159,39 +156,31 @@ def _world(
     return path
 
 
-def _compare_with(other: Path, results: dict[str, Any]) -> None:
-    """Add the paired test against the agent that another command trained.
+def _with_paper_tasks(world: Path) -> arena.Corpus:
+    tasks = world.with_name(f"{world.name}-tasks")
+    write_paper_tasks(world, tasks, overwrite=True)
+    return arena.Corpus.open(world, tasks=tasks)
 
-    Raises:
-        DataError: `other` holds results of other tests.
-    """
+
+def _compare_with(other: Path, results: dict[str, Any]) -> None:
+    """Add the paired tests against the agent that another command trained."""
     theirs = json.loads((other / "results.json").read_bytes())
-    try:
-        for name, test in results["tests"].items():
-            ours = test["by_survey"]["trained"]
-            trained = theirs["tests"][name]["by_survey"]["trained"]
-            test["trained_against"][f"trained on {theirs['tasks']}"] = paired(
-                ours, {survey: trained[survey] for survey in ours}
-            )
-    except KeyError as error:
-        raise DataError(f"--beside {str(other)!r} has other tests: no {error} there.") from None
+    for name, test in results["tests"].items():
+        trained = theirs["tests"].get(name, {}).get("by_survey", {}).get("trained", {})
+        if trained.keys() != test["by_survey"]["trained"].keys():
+            raise DataError(f"--beside {str(other)!r} was tested on other surveys in {name}.")
+        pair = paired(test["by_survey"]["trained"], trained)
+        test["trained_against"][f"trained on {theirs['tasks']}"] = pair
 
 
 def _train_all(
-    seeds: int,
-    output: Path,
-    train: Sequence[Path],
-    task_sets: Mapping[Path, Path],
-    test: Sequence[Path],
-    plan: Plan,
+    seeds: int, output: Path, train: Sequence[Path | arena.Corpus], test: Sequence[Path], plan: Plan
 ) -> list[list[tuple[int, float]]]:
     """Train every seed, as many at once as there are cores; return the learning curves."""
     processes = min(seeds, cores())
     with progress(desc="training", unit="episode", total=seeds * plan.episodes) as bar:
         if processes == 1:
-            return [
-                _train(s, output, train, task_sets, test, plan, bar.update) for s in range(seeds)
-            ]
+            return [_train(s, output, train, test, plan, bar.update) for s in range(seeds)]
         # torch and the engines have threads, which a forked process would lack.
         context = multiprocessing.get_context("spawn")
         with ExitStack() as stack:
@@ -199,7 +188,7 @@ def _train_all(
                 played = stack.enter_context(context.Manager()).Queue()
                 pool = stack.enter_context(ProcessPoolExecutor(processes, context))
                 futures = [
-                    pool.submit(_train, seed, output, train, task_sets, test, plan, played.put)
+                    pool.submit(_train, seed, output, train, test, plan, played.put)
                     for seed in range(seeds)
                 ]
             try:
@@ -221,8 +210,7 @@ def _train_all(
 def _train(
     seed: int,
     output: Path,
-    train: Sequence[Path],
-    task_sets: Mapping[Path, Path],
+    train: Sequence[Path | arena.Corpus],
     test: Sequence[Path],
     plan: Plan,
     report: Any,
@@ -235,7 +223,7 @@ def _train(
     points = {round(updates * point / plan.points) for point in range(plan.points + 1)}
     curve: list[tuple[int, float]] = []
     policy, before = None, 0
-    for number, (episodes, policy) in enumerate(learning.train(train, seed, settings, task_sets)):
+    for number, (episodes, policy) in enumerate(learning.train(train, seed, settings)):
         report(episodes - before)
         before = episodes
         if number in points:

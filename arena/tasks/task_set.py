@@ -267,12 +267,12 @@ class TaskSet:
         content = path.read_bytes()  # once, so that what is compared is what is read
         # A score must be what it says.
         if hashlib.sha256(content).hexdigest() != self._files[name]["sha256"]:
-            repair = "if `arena-corpus verify` finds damage, build it."
+            make = "`arena-corpus verify` finds damage, build it"
             if self._labels != self._directory:
-                repair = "if that fails, make the tasks again with `arena-corpus tasks`."
+                make = "that fails, make the tasks again with `arena-corpus tasks`"
             raise CorpusError(
                 f"{str(path)!r} is not as it was built, or the corpus was built again since it was "
-                f"opened. Open the corpus again; {repair}"
+                f"opened. Open the corpus again; if {make}."
             )
         # No other thread may hold the buffer: to free it while Python ends aborts the process.
         table = pq.read_table(pa.BufferReader(content), use_threads=False, pre_buffer=False)

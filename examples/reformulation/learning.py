@@ -7,10 +7,9 @@ Baseline for Free!"). The step on it is clipped as in PPO (Schulman et al. 2017,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -19,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from arena.corpus import Corpus
 from arena.tasks import TaskSet
 from reformulation.agent import FEATURES, Choice, Policy, Reformulation
 
@@ -175,20 +175,16 @@ def update(
 
 
 def train(
-    corpora: Sequence[Path],
-    seed: int,
-    settings: Settings,
-    task_sets: Mapping[Path, Path] = MappingProxyType({}),
+    corpora: Sequence[Path | Corpus], seed: int, settings: Settings
 ) -> Iterator[tuple[int, Policy]]:
     """Yield (episodes played, policy), first before any, then after every update.
 
     The same arguments give the same policies; torch uses one thread.
 
     Args:
-        corpora: the worlds to learn on, one an update in turn.
+        corpora: the worlds to learn on, with the tasks to play, one an update in turn.
         seed: of the network, the surveys drawn and the queries drawn.
         settings: the knobs.
-        task_sets: corpus -> the task set that takes the place of its surveys.
     """
     torch.set_num_threads(1)
     torch.manual_seed(seed)
@@ -196,23 +192,17 @@ def train(
     optimizer = torch.optim.Adam(learner.parameters(), settings.learning_rate)
     generator = np.random.default_rng(seed)
     count = settings.surveys * settings.repeats
-    environments: dict[Path, Any] = {}
+    environments: dict[Path | Corpus, Any] = {}
     yield 0, learner.policy()
     with ExitStack() as stack:
         for number in range(settings.updates):
-            path = corpora[number % len(corpora)]
-            if path not in environments:
-                env = gymnasium.make_vec(
-                    ENVIRONMENT,
-                    num_envs=count,
-                    corpus=str(path),
-                    tasks=task_sets.get(path),
-                    reward=REWARD,
-                )
-                environments[path] = stack.enter_context(closing(env))
+            corpus = corpora[number % len(corpora)]
+            if corpus not in environments:
+                env = gymnasium.make_vec(ENVIRONMENT, num_envs=count, corpus=corpus, reward=REWARD)
+                environments[corpus] = stack.enter_context(closing(env))
             drawn = generator.integers(2**31, size=settings.surveys + 1).tolist()
             seeds = np.repeat(drawn[:-1], settings.repeats).tolist()
-            episodes = play(environments[path], learner.policy(), seeds, drawn[-1])
+            episodes = play(environments[corpus], learner.policy(), seeds, drawn[-1])
             gained = [
                 row
                 for first in range(0, count, settings.repeats)
