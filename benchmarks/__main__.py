@@ -16,7 +16,7 @@ from tabulate import tabulate
 from arena._internal.cores import cores
 from arena._internal.files import write_json
 from arena.errors import ArenaError, DataError, clip
-from benchmarks import builds, doors, environments, organizer, search, simulate
+from benchmarks import builds, doors, environments, many, organizer, search, simulate
 from benchmarks.engines import ENGINES
 from corpus_builder.world import WorldConfig
 
@@ -71,6 +71,10 @@ def _parser() -> argparse.ArgumentParser:
     added = command("doors", _doors, "Time /retrieve beside the searches behind it.")
     added.add_argument("--corpus", required=True, help="directory of a built corpus")
     _add_settings(added, doors.DoorSettings()._asdict())
+
+    added = command("sessions", _sessions, "Time many episodes at once, also through doors.")
+    added.add_argument("--corpus", required=True, help="directory of a built corpus")
+    _add_settings(added, many.ManySettings()._asdict())
 
     text = "Write a literature world as Semantic Scholar's files."
     added = command("simulate", _simulate, text)
@@ -135,6 +139,12 @@ def _environments(options: Any) -> dict[str, Any]:
 def _doors(options: Any) -> dict[str, Any]:
     results = doors.measure(options.corpus, _settings(doors.DoorSettings, options))
     print(doors.show(results))
+    return results
+
+
+def _sessions(options: Any) -> dict[str, Any]:
+    results = many.measure(options.corpus, _settings(many.ManySettings, options))
+    print(many.show(results))
     return results
 
 

@@ -31,6 +31,8 @@ _EXTRAS = {
     "mcp": "serve",
     "starlette": "serve",
     "uvicorn": "serve",
+    "trl": "trl",
+    "gguf": "trl",
 }
 
 

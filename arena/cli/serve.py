@@ -97,7 +97,7 @@ def mcp(
         )
     if before is not None:
         view = Corpus.open(corpus).at(before, retriever=retriever)
-        server = door.library_server(door.Library(view))
+        sessions, server = None, door.library_server(door.Library(view))
     else:
         assert task is not None
         options = {"retriever": retriever, "reward": reward, "tools": tool or ()}
@@ -107,6 +107,6 @@ def mcp(
         only = None if http else sessions.open(seed=seed, survey=survey)
         server = door.episode_server(sessions, only)
     if http:
-        door.serve_http(server, host, port)
+        door.serve_http(server, host, port, sessions)
     else:
         door.serve_stdio(server)

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from mcp.server import Server, ServerRequestContext
     from mcp_types import CallToolRequestParams, CallToolResult, GetPromptResult
     from starlette.applications import Starlette
+    from starlette.requests import Request
 
 STEP = "researcharena/step"
 """Key of ``_meta``; has ``reward``, ``total``, ``terminated``, ``truncated`` and ``info``."""
@@ -176,26 +177,34 @@ def serve_stdio(server: Server[Any]) -> None:
     anyio.run(answer)
 
 
-def serve_http(server: Server[Any], host: str, port: int) -> None:
-    """Answer clients at ``/mcp`` until Ctrl-C.
+def serve_http(server: Server[Any], host: str, port: int, sessions: Sessions | None = None) -> None:
+    """Answer clients at ``/mcp`` until Ctrl-C; ``/health`` says how many episodes are open.
 
     Raises:
         DataError: A package or the token is missing, or nobody can listen there.
     """
-    serve(http_app(server), host, port, "/mcp")
+    serve(http_app(server, sessions), host, port, "/mcp")
 
 
-def http_app(server: Server[Any]) -> Starlette:
-    """Return the application that answers at ``/mcp``.
+def http_app(server: Server[Any], sessions: Sessions | None = None) -> Starlette:
+    """Return the application that answers at ``/mcp`` and ``/health``.
 
     It keeps no session of the protocol, so none can leak: an episode's key is in the address.
     """
     from mcp.server.transport_security import TransportSecuritySettings
+    from starlette.responses import JSONResponse
+    from starlette.routing import Route
+
+    async def health(_: Request) -> JSONResponse:
+        return JSONResponse({"status": "ok", "open": 0 if sessions is None else len(sessions)})
 
     # The server in front of it checks the host, and the token.
     checked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     return server.streamable_http_app(
-        json_response=True, stateless_http=True, transport_security=checked
+        json_response=True,
+        stateless_http=True,
+        transport_security=checked,
+        custom_starlette_routes=[Route("/health", health)],
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -150,8 +149,8 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
         Corpus, engines, labels and spaces are shared; the episode and the seed are not.
         """
-        env = copy.copy(self)
-        env._episode = env._np_random = None
+        env = object.__new__(type(self))  # a copy would be built from the arguments (EzPickle)
+        vars(env).update(vars(self), _episode=None, _np_random=None)
         return env
 
     def reset(

@@ -583,8 +583,25 @@ class Fetcher(requests.Session):
             return fetched
 
         failures: list[FailedError] = []
-        whole, in_a_row, estimated = len(files) - len(todo), 0, False
-        with closing(bar), closing(self.in_threads(complete, todo)) as results:
+        failed = 0  # in a row, in all threads; counted there, so that none begins another file
+
+        def counted(file: RemoteFile) -> Claims:
+            nonlocal failed
+            try:
+                done = complete(file)
+            except FailedError as error:
+                with lock:
+                    failures.append(FailedError(f"{file.label}: {error}"))
+                    failed += 1
+                    if failed >= max(3, self._parallel):
+                        self._stop.set()  # the server, not the files, causes this
+                raise
+            failed = 0
+            return done
+
+        whole, estimated = len(files) - len(todo), False
+        threads = closing(self.in_threads(counted, todo))
+        with closing(bar), _until_stopped(failures), threads as results:
             for result in results:
                 if not estimated and (seconds := time.monotonic() - since) >= _MEASURED:
                     estimated, rate = True, counts["bytes"] / seconds
@@ -594,20 +611,26 @@ class Fetcher(requests.Session):
                     continue
                 file, now = result
                 if not isinstance(now, FailedError):
-                    in_a_row, whole = 0, whole + 1
+                    whole += 1
                     on_done(file, now)
                     continue
-                failures.append(now)
                 self.on_message(f"given up for now: {now}")
-                in_a_row += 1
-                if in_a_row >= max(3, self._parallel):
-                    break  # the server, not the files, causes this
         if failures:
             more = f"; {len(failures) - 1} more failed" if failures[1:] else ""
             raise DataError(
                 f"{whole} of {len(files)} files are complete. {failures[0]}{more}. {GO_ON}"
             )
         return counts
+
+
+@contextmanager
+def _until_stopped(failures: Sequence[FailedError]) -> Iterator[None]:
+    """Go on after a stop if failures are its cause; the user's Ctrl-C goes through."""
+    try:
+        yield
+    except StoppedError:
+        if not failures:
+            raise
 
 
 def _length(response: requests.Response) -> int | None:

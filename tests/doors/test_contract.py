@@ -113,7 +113,10 @@ def test_the_model_sees_our_tools(world: Path, door: Any) -> None:
     env = gymnasium.make("arena/Discovery-v0", corpus=world)
     behind = door(env)
     behind.reset(seed=1)
-    seen, ours = behind._door.schemas(), arena.tool_schemas(env)
+    seen, ours = (
+        sorted(tools, key=lambda tool: tool["function"]["name"])
+        for tools in (behind._door.schemas(), arena.tool_schemas(env))
+    )
     assert [each["function"]["name"] for each in seen] == [t["function"]["name"] for t in ours]
     for each, tool in zip(seen, ours, strict=True):
         got, expected = each["function"]["parameters"], tool["function"]["parameters"]

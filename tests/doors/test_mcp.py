@@ -91,6 +91,18 @@ def test_over_http_each_key_is_an_episode(world: Path, address: str) -> None:
     run(play)
 
 
+def test_health_counts_open_episodes(address: str) -> None:
+    health = address.replace("/mcp", "/health")
+    before = httpx2.get(health).json()["open"]
+
+    async def play() -> None:
+        async with Client(f"{address}?episode=counted") as client:
+            await client.call_tool("search", SEARCH)
+
+    run(play)
+    assert httpx2.get(health).json() == {"status": "ok", "open": before + 1}
+
+
 def test_what_names_no_episode_is_an_error(address: str) -> None:
     async def ask() -> None:
         for query, message in (

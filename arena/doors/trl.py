@@ -1,0 +1,198 @@
+"""TRL: a class for ``GRPOTrainer(environment_factory=...)``, and the rows of its data set.
+
+    >>> from arena.doors.trl import environment_factory, rows           # doctest: +SKIP
+    >>> trainer = GRPOTrainer(                                          # doctest: +SKIP
+    ...     "Qwen/Qwen3-0.6B", args=GRPOConfig(max_tool_calling_iterations=20),
+    ...     environment_factory=environment_factory("demo/world", reward="gain+recall@100"),
+    ...     train_dataset=rows("demo/world"))
+
+The trainer makes the functions of the class tools of the model, resets an instance for each
+rollout with a row of the data set, and asks it for one number: the sum of the rewards. It never
+closes an instance: a reset closes the episode before, and the end of an instance its last.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import weakref
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from arena.corpus import Corpus
+from arena.doors import Door, Reply
+from arena.envs import SurveyEnv
+from arena.errors import DataError
+from arena.llm.prompts import Fields, read_template
+from arena.session import Session, Sessions, UnknownSessionError, opening_text, step_text
+from arena.tasks import TaskSet
+from arena.tasks.task_set import choose_surveys
+from arena.tools import ToolError
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+PROMPT = Path(__file__).with_name("prompts") / "trl.txt"
+"""What a user may replace: the text before the first observation."""
+_TYPES = {"string": str, "integer": int, "array": list[str], "object": dict[str, Any]}
+_SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+
+
+class _Rollout:
+    """What TRL needs besides the tools. All else is private, or it would be a tool."""
+
+    _sessions: ClassVar[Sessions]
+    _session: Session
+
+    def __init__(self) -> None:
+        self._close: Callable[[], None] = lambda: None
+
+    def reset(self, survey: str | None = None, seed: int | None = None, **columns: Any) -> str:
+        """Start an episode with the columns of a row; return the text that ends the prompt."""
+        if survey is None and seed is None:  # each rollout of a group would play another survey
+            raise DataError(
+                "the data set has no column 'survey'. Give train_dataset=rows(corpus), or rows "
+                "of your own with 'survey' or 'seed'."
+            )
+        self._close()
+        self._session = self._sessions.open(seed=seed, survey=survey)
+        self._close = weakref.finalize(self, _close, self._sessions, self._session.key)
+        return opening_text(self._session.first)
+
+    def get_reward(self) -> float:
+        """Return the sum of the rewards of the episode."""
+        return self._session.totals().reward
+
+
+def environment_factory(
+    corpus: Corpus | str | Path, task: str = "discovery", **arguments: Any
+) -> type[Any]:
+    """Return the class to give to ``GRPOTrainer(environment_factory=...)``.
+
+    Its name is that of the reward in the trainer's log.
+
+    Args:
+        corpus: A built corpus, or its directory.
+        task: Name of the task.
+        arguments: Further arguments of `arena.envs.SurveyEnv`, such as ``reward`` or ``max_steps``.
+
+    Raises:
+        CorpusError, UnknownNameError, DataError: An argument is unusable.
+    """
+    return _class_of(Sessions(SurveyEnv(corpus, task=task, **arguments)))
+
+
+def _class_of(sessions: Sessions) -> type[Any]:
+    tools = {tool["function"]["name"]: _method(tool["function"]) for tool in sessions.schemas()}
+    name = sessions.env.task_name.title()
+    return type(name, (_Rollout,), tools | {"_sessions": sessions})
+
+
+def rows(
+    corpus: Corpus | str | Path,
+    surveys: Sequence[str] | int | None = None,
+    *,
+    prompt: str | Path = PROMPT,
+    **columns: Any,
+) -> Dataset:
+    """Return one row for each survey: ``prompt`` (messages), ``survey`` (its id), no labels.
+
+    Args:
+        corpus: A built corpus, or its directory.
+        surveys: Ids of surveys, or how many of the first that can be scored; by default all those.
+        prompt: File with the text of the user's message. The first observation follows it.
+        columns: Further columns of every row, such as ``environment="easy"`` where the trainer
+            has a mapping of several environments.
+
+    Raises:
+        CorpusError, UnknownNameError, DataError: An argument is unusable.
+    """
+    from datasets import Dataset
+
+    tasks = TaskSet(corpus)
+    text = read_template(prompt, Fields()).fill()
+    messages = [{"role": "user", "content": text}]
+    chosen = choose_surveys(tasks, surveys, tasks.scorable)
+    return Dataset.from_list([{"prompt": messages, "survey": s, **columns} for s in chosen])
+
+
+def _method(schema: dict[str, Any]) -> Callable[..., str]:
+    """Return a tool as TRL reads it: signature, type hints, and a docstring of Google's style."""
+    name, parameters = schema["name"], schema["parameters"]
+
+    def method(self: _Rollout, /, **arguments: Any) -> str:
+        step = self._session.step({"tool": name, "arguments": arguments})
+        if "reward_terms" not in step.info:  # the episode is over, or its tool is broken
+            raise ToolError(json.loads(step.observation["result"])["error"])
+        return step_text(step.observation)
+
+    signed, lines, kind = [_SELF], list[str](), inspect.Parameter.POSITIONAL_OR_KEYWORD
+    for each, part in parameters["properties"].items():
+        hint: Any = Literal[tuple(part["enum"])] if "enum" in part else _TYPES[part["type"]]
+        needed = each in parameters["required"]
+        default = inspect.Parameter.empty if needed else part.get("default")
+        hint = hint | None if default is None else hint
+        signed.append(inspect.Parameter(each, kind, default=default, annotation=hint))
+        lines.append(f"    {each}: {part['description']}{_bounds(part)}")
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = "\n".join([schema["description"], *["", "Args:"] * bool(lines), *lines])
+    method.__signature__ = inspect.Signature(signed, return_annotation=str)  # type: ignore[attr-defined]
+    method.__annotations__ = {p.name: p.annotation for p in signed[1:]} | {"return": str}
+    return method
+
+
+def _bounds(part: dict[str, Any]) -> str:
+    """Return what TRL leaves out of its schemas: bounds and defaults."""
+    least, most, default = (part.get(key) for key in ("minimum", "maximum", "default"))
+    said = [f"at least {least}"] * (least is not None) + [f"at most {most}"] * (most is not None)
+    said += [f"by default {default}"] * (default is not None)
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _close(sessions: Sessions, key: str) -> None:
+    with suppress(UnknownSessionError):  # closed by its idle time-out
+        sessions.close(key)
+
+
+class TrlDoor(Door):
+    """Plays episodes as the trainer does: finds the tools in the class, and calls them."""
+
+    refuses = "tools that the episode does not have"
+
+    def __init__(self, sessions: Sessions) -> None:
+        super().__init__(sessions)
+        self._rollout = _class_of(sessions)()
+        self._tools = {
+            name: getattr(self._rollout, name)
+            for name, _ in inspect.getmembers(type(self._rollout), inspect.isfunction)
+            if name not in ("reset", "get_reward") and name[0] != "_"
+        }
+
+    def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
+        """Reset the instance with a row."""
+        text = self._rollout.reset(prompt=[], seed=seed, survey=survey)
+        return text, self._rollout._session.survey
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> Reply:
+        """Call a tool; an error is what the trainer shows to the model."""
+        try:
+            if tool not in self._tools:
+                raise ValueError(f"Tool {tool} not found.")
+            return Reply.of(self._tools[tool](**arguments), self._rollout._session.last)
+        except Exception as error:
+            return Reply(str({"error": str(error)}), 0.0, False, True, {})
+
+    def accepts(self, tool: str, arguments: dict[str, Any]) -> bool:
+        """Return whether the episode has the tool."""
+        return tool in self._tools
+
+    def schemas(self) -> list[dict[str, Any]]:
+        """Return the tools as a chat template renders them."""
+        from transformers.utils.chat_template_utils import get_json_schema
+
+        return [get_json_schema(tool) for tool in self._tools.values()]
+
+
+DOOR = TrlDoor

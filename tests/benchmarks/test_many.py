@@ -1,0 +1,34 @@
+"""The benchmark of many episodes at once: nothing is lost, and nothing stays open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from arena.errors import DataError
+from benchmarks import many
+
+pytest.importorskip("mcp")
+
+
+def test_every_door_answers_every_call(world: Path) -> None:
+    settings = many.ManySettings(sessions="1,3", searches=2, episodes=3, k=2)
+    results = many.measure(world, settings)
+    assert [(row["door"], row["sessions"]) for row in results["rows"]] == [
+        (door, number)
+        for number in (1, 3)
+        for door in ("plain environment", "sessions in threads", "mcp over HTTP", "/retrieve")
+    ]
+    for row in results["rows"]:
+        assert len(row["calls"]) == 6
+        assert row["lost"] == 0
+        assert row["left"] in (0, None)
+    assert "mcp over HTTP" in many.show(results)
+
+
+def test_bad_numbers_are_refused(world: Path) -> None:
+    with pytest.raises(DataError, match="--sessions '1,x'"):
+        many.measure(world, many.ManySettings(sessions="1,x"))
+    with pytest.raises(DataError, match="sessions 0"):
+        many.measure(world, many.ManySettings(sessions="0"))

@@ -1,0 +1,164 @@
+"""The class for TRL: what the model sees of it, its rows, its rewards, and what it leaves open."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import time
+from pathlib import Path
+from typing import Any, Literal
+
+import gymnasium
+import pytest
+from gymnasium.error import ResetNeeded
+
+import arena
+from arena.doors import DoorEnv
+from arena.doors.trl import DOOR, environment_factory, rows
+from arena.errors import DataError, UnknownNameError
+from arena.session import Sessions
+from arena.tasks import TaskSet
+from arena.tools import ToolError
+
+
+def sessions_of(factory: type[Any]) -> Sessions:
+    return factory._sessions  # type: ignore[attr-defined, no-any-return]
+
+
+def test_the_functions_are_those_that_trl_looks_for(world: Path) -> None:
+    factory = environment_factory(world, max_k=20)
+    public = [name for name, _ in inspect.getmembers(factory, inspect.isfunction) if name[0] != "_"]
+    assert public == [
+        "citations", "finish", "get_reward", "read", "references", "reset", "search", "select",
+        "submit",
+    ]  # fmt: skip
+    assert factory.__name__ == "Discovery"
+    search = inspect.signature(factory().search)  # type: ignore[attr-defined]
+    assert str(search) == (
+        "(query: str, k: int = 10, offset: int = 0, "
+        "retriever: Optional[Literal['bm25']] = None) -> str"
+    )
+    document = factory.search.__doc__  # type: ignore[attr-defined]
+    (k,) = [line for line in document.splitlines() if line.startswith("    k: ")]
+    assert k.endswith(" (at least 1, at most 20, by default 10)")
+    assert "Args:" not in factory.finish.__doc__  # type: ignore[attr-defined]
+
+
+def test_schemas_are_ours_as_far_as_transformers_can_say_them(world: Path) -> None:
+    transformers = pytest.importorskip("transformers.utils")
+    rollout = environment_factory(world, "report", retrievers=["bm25"])()
+    for tool in arena.tool_schemas(gymnasium.make("arena/Report-v0", corpus=world)):
+        ours = tool["function"]["parameters"]
+        got = transformers.get_json_schema(getattr(rollout, tool["function"]["name"]))
+        seen = got["function"]["parameters"]
+        assert seen.get("required", []) == ours["required"]
+        for name, part in ours["properties"].items():
+            for key in {"type", "items", "enum"} & part.keys():
+                assert seen["properties"][name][key] == part[key]
+            for bound in {"minimum", "maximum", "default"} & part.keys():
+                assert str(part[bound]) in seen["properties"][name]["description"]
+
+
+def test_the_hint_of_a_choice_names_the_choices(world: Path) -> None:
+    hints = environment_factory(world).search.__annotations__  # type: ignore[attr-defined]
+    assert hints["retriever"] == Literal["bm25"] | None
+    assert hints["query"] is hints["return"] is str
+
+
+def test_a_reward_is_the_sum_and_the_end_an_error(world: Path) -> None:
+    (survey,) = TaskSet(world).scorable[:1]
+    reward = {"reward": "gain+recall@100", "surveys": [survey]}
+    env = gymnasium.make("arena/Discovery-v0", corpus=world, **reward)
+    env.reset(seed=1)
+    rollout = environment_factory(world, **reward)()
+    text = rollout.reset(prompt=[], survey=survey, other="column")
+    assert text.startswith('{"topic": ')
+    gold = sorted(TaskSet(world).gold(survey).gains)[:2]
+    calls = [
+        ("search", {"query": "lattice"}),
+        ("search", {"k": 0}),
+        ("submit", {"paper_ids": gold}),
+    ]
+    expected = 0.0
+    for tool, arguments in calls:
+        observation, earned, *_ = env.step({"tool": tool, "arguments": arguments})
+        text = getattr(rollout, tool)(**arguments)
+        assert text.endswith(f'"result": {observation["result"]}}}')
+        expected += earned
+    assert rollout.get_reward() == pytest.approx(expected, abs=1e-12)
+    assert expected >= 2 / len(TaskSet(world).gold(survey).gains)
+    with pytest.raises(ToolError, match="the episode is over"):
+        rollout.search(query="more")
+
+
+def test_what_trl_says_of_an_unknown_tool_and_of_the_end(world: Path) -> None:
+    behind = DoorEnv(DOOR(Sessions(gymnasium.make("arena/Discovery-v0", corpus=world))))
+    behind.reset(seed=1)
+    unknown: dict[str, Any] = {"tool": "seek", "arguments": {}}
+    assert not behind.accepts(unknown)
+    for private in ("reset", "get_reward", "_session", "__init__"):
+        assert not behind.accepts({"tool": private, "arguments": {}})
+    with pytest.raises(ResetNeeded, match=r"^{'error': 'Tool seek not found.'}$"):
+        behind.step(unknown)
+    # Arguments that no tool has reach the episode, which says so and takes a step.
+    observation, *_ = behind.step({"tool": "search", "arguments": {"self": 1, "q": "x"}})
+    assert observation["budget"]["steps"] == 99
+    assert '"error"' in observation["result"]
+
+
+def test_nothing_stays_open(world: Path) -> None:
+    factory = environment_factory(world)
+    sessions, pool = sessions_of(factory), [factory() for _ in range(3)]
+    assert len(sessions) == 0
+    for _ in range(3):
+        for rollout in pool:
+            rollout.reset(seed=1)
+        assert len(sessions) == 3
+    del rollout, pool
+    gc.collect()
+    assert len(sessions) == 0
+
+
+def test_an_unused_session_is_closed_and_its_reward_stays(world: Path) -> None:
+    factory = environment_factory(world)
+    now = [time.monotonic()]
+    factory._sessions = sessions = Sessions(  # type: ignore[attr-defined]
+        sessions_of(factory).env, clock=lambda: now[0]
+    )
+    rollout = factory()
+    rollout.reset(seed=1)
+    now[0] += 1801
+    sessions.reap()
+    assert len(sessions) == 0
+    assert rollout.get_reward() == 0
+    rollout.reset(seed=2)
+    assert len(sessions) == 1
+
+
+def test_a_reset_without_a_survey_is_refused(world: Path) -> None:
+    rollout = environment_factory(world)()
+    with pytest.raises(DataError, match="no column 'survey'"):
+        rollout.reset(prompt=[])
+    with pytest.raises(UnknownNameError):
+        rollout.reset(survey="nobody's")
+
+
+def test_rows(world: Path, tmp_path: Path) -> None:
+    pytest.importorskip("datasets")
+    scorable = TaskSet(world).scorable
+    every = rows(world)
+    assert every["survey"] == scorable
+    assert every.column_names == ["prompt", "survey"]
+    ((message,),) = rows(world, surveys=1)["prompt"]
+    assert message["role"] == "user"
+    assert message["content"].startswith("You research the literature")
+    own = tmp_path / "own.txt"
+    own.write_text("Find papers.\n", encoding="utf-8")
+    (row,) = rows(world, [scorable[1]], prompt=own, environment="easy")
+    assert row == {
+        "prompt": [{"role": "user", "content": "Find papers.\n"}],
+        "survey": scorable[1],
+        "environment": "easy",
+    }
+    with pytest.raises(DataError, match=r"no\.txt' cannot be read"):
+        rows(world, prompt=tmp_path / "no.txt")
