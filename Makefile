@@ -12,11 +12,11 @@ help:
 	@echo "make demo     install the core, build a made-up world, run the baselines, print tables"
 	@echo "make test     install everything, run the tests (JOBS=2 files at once)"
 	@echo "make test-slow  run the slow tests: kills, full disks, Java, Ray, a local model, the demo"
-	@echo "make doors    test the doors to frameworks that exclude one another (DOORS=openenv)"
+	@echo "make doors    test the doors to frameworks that need an environment of their own"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    time search engines side by side, and environment steps"
 	@echo "make install  install the core into $(VENV)"
-	@echo "make clean    remove $(VENV), .venv-doors, $(DEMO) and caches"
+	@echo "make clean    remove $(VENV), $(DEMO) and caches"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -51,19 +51,21 @@ test: $(VENV)/.dev
 test-slow: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -m slow -n $(JOBS) --dist loadfile
 
-# Frameworks whose packages exclude those of dev.txt, or one another.
-DOORS ?= $(filter inspect openenv verifiers,$(basename $(notdir $(wildcard requirements/*.txt))))
+# Frameworks that exclude the pins of the project get pins and an environment of their own:
+# requirements/NAME.txt and .venv-NAME. Their tests have NAME in the name of their file.
+DOORS := inspect openenv
+doors: $(DOORS:%=door-%)
+.PRECIOUS: $(VENV)-%/.installed
 
-doors: $(DOORS:%=.venv-doors/%/.installed)
-	for door in $(DOORS); do .venv-doors/$$door/bin/python -m pytest -q -k $$door \
-		tests/doors/test_contract.py tests/doors/test_$$door*.py || exit 1; done
-
-.venv-doors/%/.installed: requirements/%.txt pyproject.toml
-	$(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+$(VENV)-%/.installed: requirements/%.txt pyproject.toml | $(BIN)/python
+	$(BIN)/python -m venv $(VENV)-$*
+	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/$*.txt
+	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		--config-settings editable_mode=compat -e .
 	@touch $@
+
+door-%: $(VENV)-%/.installed
+	$(VENV)-$*/bin/python -m pytest -q -k $* tests/doors/test_contract.py tests/*/test_$**.py
 
 lint: $(VENV)/.dev
 	$(BIN)/python -m ruff check .
@@ -77,4 +79,4 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks search --corpus $(DEMO)/bench-corpus
 
 clean:
-	rm -rf $(VENV) .venv-doors $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-* $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis

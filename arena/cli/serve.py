@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from arena._internal.lazy import require
 from arena.errors import DataError
 
 SUMMARY = "Serve a corpus to agents and trainers of other frameworks."
@@ -143,6 +144,7 @@ def openenv(
     Example:
         arena serve openenv --corpus demo/world --task discovery
     """
+    require("arena serve openenv", "openenv")
     from arena.doors._http import serve
     from arena.doors.openenv import make_app
     from arena.session import Sessions

@@ -12,17 +12,13 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from openenv import core
+
 from arena import __version__
-from arena._internal.lazy import absent
 from arena.doors import Door, Reply
 from arena.doors._http import address, listen, make_server, refusal
 from arena.errors import ArenaError, DataError, clip, did_you_mean
 from arena.session import IDLE, Sessions, UnknownSessionError, opening_text, step_text
-
-try:
-    from openenv import core
-except ModuleNotFoundError:
-    raise DataError(absent("the door 'openenv'", "openenv")) from None
 
 NAME = "researcharena"
 """Name of the environment, also in the URLs of the task API: ``/researcharena/task``."""

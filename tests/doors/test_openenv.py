@@ -41,6 +41,7 @@ def sessions(world: Path) -> Sessions:
 def url(sessions: Sessions) -> Iterator[str]:
     with serving(make_app(sessions, most=64), websockets=True) as url:
         yield url
+    assert len(sessions) == 0  # after all clients
 
 
 def test_many_clients_each_play_their_own_episode(url: str, sessions: Sessions) -> None:
@@ -64,7 +65,6 @@ def test_many_clients_each_play_their_own_episode(url: str, sessions: Sessions) 
         await asyncio.gather(*(play(seed) for seed in range(64)))
 
     asyncio.run(all_at_once())
-    assert len(sessions) == 0
 
 
 def test_one_client_too_many_is_refused(sessions: Sessions) -> None:
@@ -95,7 +95,7 @@ def test_a_client_that_sends_nothing_makes_room(world: Path) -> None:
             first.step(call("search", **SEARCH))
 
 
-def test_refused_messages_change_nothing(url: str, sessions: Sessions) -> None:
+def test_refused_messages_change_nothing(url: str) -> None:
     with GenericEnvClient(base_url=url).sync() as client:
         with pytest.raises(RuntimeError, match="no episode is open"):
             client.step(call("search", **SEARCH))
@@ -115,7 +115,6 @@ def test_refused_messages_change_nothing(url: str, sessions: Sessions) -> None:
                 client.reset(**options)
         got = client.step(call("half \ud800 pair", a="\ud800"))
         assert json.loads(got.observation["result"])["budget"]["steps"] == 99
-    assert len(sessions) == 0
 
 
 def test_a_model_that_is_the_client_reads_the_text_alone(url: str) -> None:
