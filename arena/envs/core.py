@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -147,7 +146,8 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
         Corpus, engines, labels and spaces are shared; the episode and the seed are not.
         """
-        env = copy.copy(self)
+        env: SurveyEnv = object.__new__(type(self))  # `copy` would make all of it again
+        env.__dict__.update(self.__dict__)
         env._episode = env._np_random = None
         return env
 
