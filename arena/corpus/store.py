@@ -164,7 +164,7 @@ class _Rows:
 
         buffer = pa.py_buffer(self._map)
         self._file = self._guarded(lambda: pq.ParquetFile(pa.BufferReader(buffer)))
-        self._groups: OrderedDict[int, Any] = OrderedDict()
+        self._groups: OrderedDict[int, dict[str, Any]] = OrderedDict()
         self._lock = threading.Lock()  # a ParquetFile is not safe to share between threads
         self._process = os.getpid()
 
@@ -175,20 +175,21 @@ class _Rows:
             raise damaged(self.path, f"it has no row {row}")
         group = int(np.searchsorted(self._starts, row, side="right")) - 1
         with self._lock:
-            table = self._groups.get(group)
-            if table is None:
-                table = self._groups[group] = self._read(group)
+            columns = self._groups.get(group)
+            if columns is None:
+                columns = self._groups[group] = self._read(group)
                 if len(self._groups) > _CACHED_ROW_GROUPS:
                     self._groups.popitem(last=False)
             else:
                 self._groups.move_to_end(group)
-        values = self._guarded(table.slice(row - int(self._starts[group]), 1).to_pylist)
-        return values[0]  # type: ignore[no-any-return]
+        place = row - int(self._starts[group])
+        # A quarter of the time of `Table.slice(place, 1).to_pylist()`.
+        return {name: self._guarded(column[place].as_py) for name, column in columns.items()}
 
-    def _read(self, group: int) -> Any:
+    def _read(self, group: int) -> dict[str, Any]:
         table = self._guarded(lambda: self._file.read_row_group(group, use_threads=False))
         self._guarded(lambda: table.validate(full=True))
-        return table
+        return {name: table.column(name).combine_chunks() for name in table.column_names}
 
     def _guarded(self, call: Callable[[], Any]) -> Any:
         """Return what `call` returns; its errors are those of a damaged file."""

@@ -121,7 +121,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def refusal(status: int, text: object, **headers: str) -> Response:
+def refusal(status: int, text: object, headers: dict[str, str] | None = None) -> Response:
     """Return an answer that says what is wrong: ``{"error": text}``."""
     from starlette.responses import JSONResponse
 
@@ -146,6 +146,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        refused = self._not_allowed(dict(scope["headers"]))
         parts, size, half = [], 0, True
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
@@ -154,10 +155,16 @@ class Guard:
                     if message["type"] == "http.disconnect":
                         return
                     size += len(message["body"])
-                    if size <= LARGEST:
+                    if size <= LARGEST and refused is None:
                         parts.append(message["body"])
                     half = message["more_body"]
-        if (refused := self._refused(dict(scope["headers"]), size, half)) is not None:
+        if refused is None and size > LARGEST:
+            refused = refusal(413, f"the body has more than {LARGEST:,} bytes.")
+        if refused is None and half:
+            refused = refusal(408, f"the body was not there in {PATIENCE:g} s.")
+        if refused is not None:
+            if half:
+                refused.headers["Connection"] = "close"
             await refused(scope, receive, send)
             return
         whole: list[Message] = [{"type": "http.request", "body": b"".join(parts)}]
@@ -167,18 +174,13 @@ class Guard:
 
         await self._app(scope, again, send)
 
-    def _refused(self, headers: dict[bytes, bytes], size: int, half: bool) -> Response | None:
-        close = {"Connection": "close"} if half else {}
+    def _not_allowed(self, headers: dict[bytes, bytes]) -> Response | None:
         host = headers.get(b"host", b"").decode("latin-1")
         if self._local and not is_loopback(_name(host)):
-            return refusal(421, f"Host {clip(host)} is not this machine. Use 127.0.0.1.", **close)
+            return refusal(421, f"Host {clip(host)} is not this machine. Use 127.0.0.1.")
         if self._token is not None and not _has(headers, self._token):
-            close["WWW-Authenticate"] = "Bearer"
-            return refusal(401, "send the server's token as `Authorization: Bearer`.", **close)
-        if size > LARGEST:
-            return refusal(413, f"the body has more than {LARGEST:,} bytes.", **close)
-        if half:
-            return refusal(408, f"the body was not there in {PATIENCE:g} s.", **close)
+            text = "send the server's token as `Authorization: Bearer`."
+            return refusal(401, text, {"WWW-Authenticate": "Bearer"})
         return None
 
 
@@ -206,11 +208,12 @@ def _protocol() -> Any:
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class Protocol(H11Protocol):
-        waiting: asyncio.TimerHandle | None = None  # for a head, or for a reader
+        head: asyncio.TimerHandle | None = None  # ends a connection without a whole head in time
+        reader: asyncio.TimerHandle | None = None  # and one whose client does not read its answer
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
-            self._wait()
+            self.head = self._end_later()
             if len(self.connections) > CLIENTS:
                 transport.write(_FULL)
                 transport.close()
@@ -218,29 +221,30 @@ def _protocol() -> Any:
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
             if self.conn.their_state is not h11.IDLE:
-                self._go_on()
-            elif self.waiting is None:
-                self._wait()
+                _cancel(self.head)
+                self.head = None
+            elif self.head is None:
+                self.head = self._end_later()
 
         def pause_writing(self) -> None:
             super().pause_writing()
-            self._wait()
+            self.reader = self._end_later()
 
         def resume_writing(self) -> None:
             super().resume_writing()
-            self._go_on()
+            _cancel(self.reader)
 
         def connection_lost(self, exc: Exception | None) -> None:
-            self._go_on()
+            _cancel(self.head)
+            _cancel(self.reader)
             super().connection_lost(exc)
 
-        def _wait(self) -> None:
-            self._go_on()
-            self.waiting = self.loop.call_later(PATIENCE, self.transport.abort)
-
-        def _go_on(self) -> None:
-            if self.waiting is not None:
-                self.waiting.cancel()
-            self.waiting = None
+        def _end_later(self) -> asyncio.TimerHandle:
+            return self.loop.call_later(PATIENCE, self.transport.abort)
 
     return Protocol
+
+
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()

@@ -120,6 +120,12 @@ def test_keys(env: Any) -> None:
     assert len(sessions) == 2
 
 
+def test_a_session_opens_nothing_again(env: Any) -> None:
+    fork = env.unwrapped.fork()
+    assert fork is not env.unwrapped
+    assert fork._factory is env.unwrapped._factory
+
+
 def test_all_in_use(env: Any) -> None:
     sessions = Sessions(env, most=2)
     sessions.open("a")
