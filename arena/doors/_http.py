@@ -11,6 +11,7 @@ import binascii
 import hmac
 import ipaddress
 import os
+import resource
 import socket
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -24,20 +25,10 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-TOKEN = "ARENA_TOKEN"
-"""Environment variable of the token that clients must send."""
-
-LARGEST = 4 << 20
-"""Bytes of a request's body."""
-
-CLIENTS = 900
-"""Connections at a time; most systems give a process 1,024 files."""
-
-PATIENCE = 30.0
-"""Seconds for the head of a request, for its body, and for a client to go on reading."""
-
-_IDLE = 75  # seconds that a connection may wait for its next request
-_ENDING = 3  # seconds for answers under way when the server stops
+TOKEN = "ARENA_TOKEN"  # environment variable; an option would show in the list of processes
+LARGEST = 4 << 20  # bytes of a body
+CLIENTS = 2_000  # connections at a time
+PATIENCE = 30.0  # seconds for a head, for a body, and for a client to read its answer
 _FULL = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
@@ -56,15 +47,15 @@ def serve(
         host: Address to listen at. One that other machines reach needs a token.
         port: Port; 0 takes a free one.
         path: Path that is printed behind the address.
-        token: What clients must send as ``Authorization: Bearer``, or as the password of the URL;
-            None takes that of the environment variable ARENA_TOKEN, if it is set.
+        token: What clients must send; None takes that of the environment variable, if it is set.
         websockets: Whether the application has WebSockets.
 
     Raises:
         DataError: if a package or the token is missing, or nobody can listen there.
     """
-    token = token or os.environ.get(TOKEN) or None
-    server = make_server(app, host, token, websockets)
+    server = make_server(app, host, token or os.environ.get(TOKEN) or None, websockets)
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # else 1,024 clients mostly
     with listen(host, port) as listening:
         print(f"Serving at {address(listening)}{path} until Ctrl-C.", flush=True)
         with suppress(KeyboardInterrupt):  # uvicorn raises it again when all is closed
@@ -119,7 +110,7 @@ def make_server(
             Guard(app, local, token), http=_protocol(), log_config=None, log_level="error",
             ws="websockets-sansio" if websockets else "none", ws_max_size=LARGEST,
             access_log=False, proxy_headers=False, server_header=False,
-            backlog=2048, timeout_keep_alive=_IDLE, timeout_graceful_shutdown=_ENDING,
+            backlog=2048, timeout_keep_alive=75, timeout_graceful_shutdown=3,
         )
     )  # fmt: skip
 
