@@ -158,5 +158,7 @@ def test_openenv_validates_server_and_folder(world: Path) -> None:
         report = validate_running_environment(found[0].decode(), timeout_s=30)
         process.terminate()
     assert report["passed"], report
-    made = run_validation(ROOT / "examples" / "openenv", max_level=Level.STATIC, skip_build=True)
+    made = run_validation(
+        ROOT / "examples" / "openenv-server", max_level=Level.STATIC, skip_build=True
+    )
     assert made.verdict.value != "fail", made
