@@ -145,8 +145,7 @@ def openenv(
         arena serve openenv --corpus demo/world --task discovery
     """
     require("arena serve openenv", "openenv")
-    from arena.doors._http import serve
-    from arena.doors.openenv import make_app
+    from arena.doors.openenv import make_app, serve
     from arena.session import Sessions
 
     if most < 1 or idle <= 0:
@@ -156,4 +155,4 @@ def openenv(
     sessions = Sessions.make(
         corpus, task, most=2 * most, idle=idle, **options, **(env_option or {})
     )
-    serve(make_app(sessions, most, idle), host, port, "", websockets=True)
+    serve(make_app(sessions, most, idle), host, port)

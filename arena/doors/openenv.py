@@ -15,8 +15,7 @@ from typing import Any
 from openenv import core
 
 from arena import __version__
-from arena.doors import Door, Reply
-from arena.doors._http import address, listen, make_server, refusal
+from arena.doors import Door, Reply, _http
 from arena.errors import ArenaError, DataError, clip, did_you_mean
 from arena.session import IDLE, Sessions, UnknownSessionError, opening_text, step_text
 
@@ -171,8 +170,13 @@ def make_app(sessions: Sessions, most: int = MOST, idle: float = IDLE) -> Any:
     app = core.create_fastapi_app(
         make, core.CallToolAction, Answer, concurrency_config=limits, env_name=NAME
     )
-    app.add_exception_handler(ArenaError, lambda _, error: refusal(400, error))
+    app.add_exception_handler(ArenaError, lambda _, error: _http.refusal(400, error))
     return app
+
+
+def serve(app: Any, host: str, port: int) -> None:
+    """Serve an application until Ctrl-C, as every door over HTTP does."""
+    _http.serve(app, host, port, "", websockets=True)
 
 
 class ArenaClient(core.GenericEnvClient):  # type: ignore[misc]
@@ -193,11 +197,11 @@ class OpenEnvDoor(Door):
 
     def __init__(self, sessions: Sessions) -> None:
         super().__init__(sessions)
-        listening = listen("127.0.0.1", 0)
-        self._server = make_server(make_app(sessions), "127.0.0.1", None, websockets=True)
+        listening = _http.listen("127.0.0.1", 0)
+        self._server = _http.make_server(make_app(sessions), "127.0.0.1", None, websockets=True)
         self._thread = threading.Thread(target=self._server.run, args=([listening],), daemon=True)
         self._thread.start()
-        self._client = core.GenericEnvClient(base_url=address(listening)).sync()
+        self._client = core.GenericEnvClient(base_url=_http.address(listening)).sync()
 
     def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
         """Reset."""
