@@ -53,12 +53,11 @@ test-slow: $(VENV)/.dev
 
 # Frameworks that exclude the pins of the project get pins and an environment of their own:
 # requirements/NAME.txt and .venv-NAME. Their tests have NAME in the name of their file.
-DOORS := inspect
-# Others go beside the packages of the tests, or over them: of these, requirements/NAME.txt is complete.
+DOORS := inspect openenv verl
+# These go beside the packages of the tests, or over them; their requirements/NAME.txt is complete.
 BESIDE := langchain openai-agents rllib skyrl smolagents verl
 doors: $(DOORS:%=door-%) $(BESIDE:%=$(VENV)-%/.installed)
 	$(BIN)/python -m pytest -q tests/doors/test_other_frameworks.py
-	$(VENV)-verl/bin/python -m pytest -q -k verl tests/doors/test_contract.py tests/doors/test_verl.py
 .PRECIOUS: $(VENV)-%/.installed
 
 $(VENV)-%/.installed: requirements/%.txt pyproject.toml | $(BIN)/python
@@ -76,7 +75,7 @@ $(BESIDE:%=$(VENV)-%/.installed): $(VENV)-%/.installed: requirements/%.txt $(VEN
 	@touch $@
 
 door-%: $(VENV)-%/.installed
-	$(VENV)-$*/bin/python -m pytest -q -k $* tests/doors/test_contract.py tests/*/test_$*_*.py
+	$(VENV)-$*/bin/python -m pytest -q -k $* tests/doors/test_contract.py tests/*/test_$**.py
 
 lint: $(VENV)/.dev
 	$(BIN)/python -m ruff check .

@@ -12,10 +12,12 @@ from typing import Any
 
 import gymnasium
 import pytest
+from gymnasium.error import ResetNeeded
 
 from arena.errors import DataError, UnknownNameError
 from arena.session import (
     CapacityError,
+    ClosedSessionError,
     Sessions,
     UnknownSessionError,
     opening_text,
@@ -53,6 +55,17 @@ def test_totals_are_those_of_the_plain_episode(env: Any) -> None:
     assert sessions.close("a") == totals
     with pytest.raises(UnknownSessionError, match="no open session 'a'"):
         sessions.get("a")
+
+
+def test_a_fork_shares_all_but_the_episode(env: Any) -> None:
+    plain = env.unwrapped
+    plain.reset(seed=3)
+    fork = plain.fork()
+    assert fork.action_space is plain.action_space  # and so nothing was made again
+    with pytest.raises(ResetNeeded):
+        fork.step(SEARCH)
+    assert fork.reset(seed=5) == fork.reset(seed=5)
+    assert plain.step(SEARCH)[4]["survey"] == plain.reset(seed=3)[1]["survey"]
 
 
 def test_after_the_end_a_step_is_an_error_and_changes_nothing(env: Any) -> None:
@@ -137,7 +150,11 @@ def test_an_unused_session_ends_after_its_time(env: Any) -> None:
     assert sessions.reap() == 1
     now[0] = 10
     assert sessions.reap() == 9
-    with pytest.raises(UnknownSessionError, match="was not used for 10 seconds"):
+    with pytest.raises(ClosedSessionError, match="was not used for 10 seconds"):
+        sessions.get("left")
+    sessions.open("left")
+    sessions.close("left")
+    with pytest.raises(UnknownSessionError, match="never opened, or was closed"):
         sessions.get("left")
     assert len(sessions) == 1
 
