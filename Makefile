@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 DEMO := demo
 JOBS ?= 2
 
-.PHONY: help demo test test-slow lint bench install clean
+.PHONY: help demo test test-slow doors lint bench install clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo     install the core, build a made-up world, run the baselines, print tables"
 	@echo "make test     install everything, run the tests (JOBS=2 files at once)"
 	@echo "make test-slow  run the slow tests: kills, full disks, Java, Ray, a local model, the demo"
+	@echo "make doors    test the doors whose frameworks exclude our other packages (DOORS=verifiers)"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    time search engines side by side, and environment steps"
 	@echo "make install  install the core into $(VENV)"
@@ -49,6 +50,18 @@ test: $(VENV)/.dev
 
 test-slow: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -m slow -n $(JOBS) --dist loadfile
+
+# Frameworks that exclude packages of ours or of each other: each has an environment of its own.
+DOORS ?= verifiers
+
+doors: $(DOORS:%=door-%)
+
+door-%: requirements/%.txt requirements/core.txt
+	test -d $(VENV)/doors/$* || $(PYTHON) -m venv $(VENV)/doors/$*
+	$(VENV)/doors/$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	$(VENV)/doors/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		--config-settings editable_mode=compat -e .
+	$(VENV)/doors/$*/bin/python -m pytest -q -k $* tests/doors
 
 lint: $(VENV)/.dev
 	$(BIN)/python -m ruff check .

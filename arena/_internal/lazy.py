@@ -33,6 +33,7 @@ _EXTRAS = {
     "uvicorn": "serve",
     "trl": "trl",
     "gguf": "trl",
+    "verifiers": "verifiers",
 }
 
 
