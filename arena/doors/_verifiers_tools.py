@@ -85,8 +85,8 @@ class SurveyTools(vf.Toolset[ToolsConfig, EpisodeState]):  # type: ignore[misc]
             if ctx.method == "tools/list":
                 return ListToolsResult(tools=tools)
             if ctx.method == "tools/call":
-                action = {"tool": ctx.params["name"], "arguments": ctx.params.get("arguments", {})}
-                return await call(action)
+                arguments = ctx.params.get("arguments") or {}
+                return await call({"tool": ctx.params["name"], "arguments": arguments})
             return await call_next(ctx)
 
         mcp.middleware.append(answer)
