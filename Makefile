@@ -12,7 +12,7 @@ help:
 	@echo "make demo     install the core, build a made-up world, run the baselines, print tables"
 	@echo "make test     install everything, run the tests (JOBS=2 files at once)"
 	@echo "make test-slow  run the slow tests: kills, full disks, Java, Ray, a local model, the demo"
-	@echo "make doors    test the doors whose frameworks exclude our other packages (DOORS=verifiers)"
+	@echo "make doors    test the doors to frameworks that need an environment of their own"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    time search engines side by side, and environment steps"
 	@echo "make install  install the core into $(VENV)"
@@ -51,17 +51,21 @@ test: $(VENV)/.dev
 test-slow: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -m slow -n $(JOBS) --dist loadfile
 
-# Frameworks that exclude packages of ours or of each other: each has an environment of its own.
-DOORS ?= verifiers
-
+# Frameworks that exclude the pins of the project get pins and an environment of their own:
+# requirements/NAME.txt and .venv-NAME. Their tests have NAME in the name of their file.
+DOORS := inspect verifiers
 doors: $(DOORS:%=door-%)
+.PRECIOUS: $(VENV)-%/.installed
 
-door-%: requirements/%.txt requirements/core.txt
-	test -d $(VENV)/doors/$* || $(PYTHON) -m venv $(VENV)/doors/$*
-	$(VENV)/doors/$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
-	$(VENV)/doors/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+$(VENV)-%/.installed: requirements/%.txt pyproject.toml | $(BIN)/python
+	$(BIN)/python -m venv $(VENV)-$*
+	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/$*.txt
+	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		--config-settings editable_mode=compat -e .
-	$(VENV)/doors/$*/bin/python -m pytest -q -k $* tests/doors
+	@touch $@
+
+door-%: $(VENV)-%/.installed
+	$(VENV)-$*/bin/python -m pytest -q -k $* tests/doors/test_contract.py tests/*/test_$*_*.py
 
 lint: $(VENV)/.dev
 	$(BIN)/python -m ruff check .
@@ -75,4 +79,4 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks search --corpus $(DEMO)/bench-corpus
 
 clean:
-	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-* $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -28,6 +28,7 @@ _EXTRAS = {
     "bertopic": "bertopic",
     "umap": "bertopic",
     "hdbscan": "bertopic",
+    "inspect_ai": "inspect",
     "mcp": "serve",
     "starlette": "serve",
     "uvicorn": "serve",

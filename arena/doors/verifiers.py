@@ -141,7 +141,7 @@ class VerifiersDoor(Door):
 
     The tool server answers HTTP without a socket; client and conversion of results are those of
     the harness. Not covered are the harness's loop, the server's process, the way of the state
-    over HTTP, and rows: ``tests/doors/test_verifiers.py`` covers these with ``vf-eval``.
+    over HTTP, and rows: ``tests/doors/test_verifiers_door.py`` covers these with ``vf-eval``.
     """
 
     refuses = "tools that the episode does not have"

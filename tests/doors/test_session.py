@@ -16,6 +16,7 @@ import pytest
 from arena.errors import DataError, UnknownNameError
 from arena.session import (
     CapacityError,
+    ClosedSessionError,
     Sessions,
     UnknownSessionError,
     opening_text,
@@ -137,7 +138,11 @@ def test_an_unused_session_ends_after_its_time(env: Any) -> None:
     assert sessions.reap() == 1
     now[0] = 10
     assert sessions.reap() == 9
-    with pytest.raises(UnknownSessionError, match="was not used for 10 seconds"):
+    with pytest.raises(ClosedSessionError, match="was not used for 10 seconds"):
+        sessions.get("left")
+    sessions.open("left")
+    sessions.close("left")
+    with pytest.raises(UnknownSessionError, match="never opened, or was closed"):
         sessions.get("left")
     assert len(sessions) == 1
 
