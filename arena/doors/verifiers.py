@@ -25,8 +25,7 @@ from verifiers.v1.harnesses.utils.mcp import mcp_content_to_chat_content
 from arena.doors import Door, Reply
 from arena.doors._verifiers_tools import EpisodeState, SurveyTools, ToolsConfig, sessions_of
 from arena.session import Session, Sessions, opening_text
-from arena.tasks import TaskSet, can_score
-from arena.tasks.task_set import choose_surveys
+from arena.tasks import TaskSet, can_score, choose_surveys
 
 
 class SurveyConfig(vf.TasksetConfig):  # type: ignore[misc]
