@@ -12,6 +12,7 @@ from typing import Any
 
 import gymnasium
 import pytest
+from gymnasium.error import ResetNeeded
 
 from arena.errors import DataError, UnknownNameError
 from arena.session import (
@@ -54,6 +55,17 @@ def test_totals_are_those_of_the_plain_episode(env: Any) -> None:
     assert sessions.close("a") == totals
     with pytest.raises(UnknownSessionError, match="no open session 'a'"):
         sessions.get("a")
+
+
+def test_a_fork_shares_all_but_the_episode(env: Any) -> None:
+    plain = env.unwrapped
+    plain.reset(seed=3)
+    fork = plain.fork()
+    assert fork.action_space is plain.action_space  # and so nothing was made again
+    with pytest.raises(ResetNeeded):
+        fork.step(SEARCH)
+    assert fork.reset(seed=5) == fork.reset(seed=5)
+    assert plain.step(SEARCH)[4]["survey"] == plain.reset(seed=3)[1]["survey"]
 
 
 def test_after_the_end_a_step_is_an_error_and_changes_nothing(env: Any) -> None:
