@@ -53,7 +53,7 @@ test-slow: $(VENV)/.dev
 
 # Frameworks that exclude the pins of the project get pins and an environment of their own:
 # requirements/NAME.txt and .venv-NAME. Their tests have NAME in the name of their file.
-DOORS := inspect verifiers
+DOORS := inspect openenv verifiers
 doors: $(DOORS:%=door-%)
 .PRECIOUS: $(VENV)-%/.installed
 
@@ -65,7 +65,7 @@ $(VENV)-%/.installed: requirements/%.txt pyproject.toml | $(BIN)/python
 	@touch $@
 
 door-%: $(VENV)-%/.installed
-	$(VENV)-$*/bin/python -m pytest -q -k $* tests/doors/test_contract.py tests/*/test_$*_*.py
+	$(VENV)-$*/bin/python -m pytest -q -k $* tests/doors/test_contract.py tests/*/test_$**.py
 
 lint: $(VENV)/.dev
 	$(BIN)/python -m ruff check .

@@ -32,6 +32,7 @@ _EXTRAS = {
     "mcp": "serve",
     "starlette": "serve",
     "uvicorn": "serve",
+    "openenv": "openenv",
     "trl": "trl",
     "gguf": "trl",
     "verifiers": "verifiers",

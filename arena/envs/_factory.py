@@ -161,6 +161,11 @@ class EpisodeFactory:
             self._topic(survey_id)
         return survey_id
 
+    @property
+    def topics(self) -> dict[str, str]:
+        """Id of each survey of the pool -> its topic."""
+        return {survey_id: self._topic(survey_id) for survey_id in self._pool}
+
     def draw(self, rng: np.random.Generator) -> str:
         """Return the id of a survey drawn from the pool."""
         return self._pool[int(rng.integers(len(self._pool)))]

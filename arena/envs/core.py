@@ -144,6 +144,11 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         """Name of the task that is played."""
         return self._factory.task_name
 
+    @property
+    def topics(self) -> dict[str, str]:
+        """Id of each survey that episodes are drawn from -> its topic; no labels."""
+        return self._factory.topics
+
     def fork(self) -> SurveyEnv:
         """Return a fresh environment of the same arguments, with nothing opened or built again.
 
