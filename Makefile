@@ -53,7 +53,7 @@ test-slow: $(VENV)/.dev
 
 # Frameworks that exclude the pins of the project get pins and an environment of their own:
 # requirements/NAME.txt and .venv-NAME. Their tests have NAME in the name of their file.
-DOORS := inspect openenv verl
+DOORS := inspect openenv verifiers verl
 # These go beside the packages of the tests, or over them; their requirements/NAME.txt is complete.
 BESIDE := langchain openai-agents rllib skyrl smolagents verl
 doors: $(DOORS:%=door-%) $(BESIDE:%=$(VENV)-%/.installed)

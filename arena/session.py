@@ -225,7 +225,8 @@ class Sessions:
         self._open: dict[str, Session] = {}
         self._ended: dict[str, None] = {}  # keys of sessions that nobody asked to close
         self._lock = threading.RLock()
-        self._closed = threading.Event()
+        self._gone = threading.Event()
+        weakref.finalize(self, self._gone.set)
         self._reaper: threading.Thread | None = None
 
     @classmethod
@@ -288,7 +289,7 @@ class Sessions:
             self._open[key] = session
             self._ended.pop(key, None)
             if self._reaper is None:
-                arguments = weakref.ref(self), self._closed
+                arguments = weakref.ref(self), self._gone
                 self._reaper = threading.Thread(target=_reap, args=arguments, daemon=True)
                 self._reaper.start()
         return session
@@ -324,7 +325,6 @@ class Sessions:
     def close_all(self) -> None:
         """Close all sessions."""
         self._open.clear()
-        self._closed.set()
 
     def reap(self) -> float:
         """Close the sessions whose time is over; return the seconds until the next one's is."""
@@ -361,12 +361,12 @@ class Sessions:
             )
 
 
-def _reap(sessions: weakref.ref[Sessions], closed: threading.Event) -> None:
+def _reap(sessions: weakref.ref[Sessions], gone: threading.Event) -> None:
     """Close unused sessions as their time ends, until nobody holds `sessions`."""
-    while (alive := sessions()) is not None:
+    rest = 0.0
+    while not gone.wait(min(rest, threading.TIMEOUT_MAX)) and (alive := sessions()) is not None:
         rest = alive.reap()
         del alive
-        closed.wait(rest)
 
 
 def opening_text(observation: Mapping[str, Any]) -> str:

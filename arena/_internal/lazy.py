@@ -35,6 +35,7 @@ _EXTRAS = {
     "openenv": "openenv",
     "trl": "trl",
     "gguf": "trl",
+    "verifiers": "verifiers",
 }
 
 

@@ -10,6 +10,7 @@ import base64
 import binascii
 import hmac
 import ipaddress
+import logging
 import os
 import resource
 import socket
@@ -105,6 +106,7 @@ def make_server(
             f"--host {clip(host)}: other machines could read the corpus. Set the environment "
             f"variable {TOKEN} to a secret that clients must send."
         )
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
     return uvicorn.Server(
         uvicorn.Config(
             Guard(app, local, token), http=_protocol(), log_config=None, log_level="error",
@@ -113,6 +115,11 @@ def make_server(
             backlog=2048, timeout_keep_alive=75, timeout_graceful_shutdown=3,
         )
     )  # fmt: skip
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Return False for the traces of requests that Ctrl-C ended."""
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
 def is_loopback(host: str) -> bool:

@@ -116,6 +116,15 @@ def test_too_many_connections(mini, monkeypatch):
         assert first.get(url).status_code == 200
 
 
+def test_ending_under_load_shows_no_trace(mini, caplog):
+    with serving(app(mini)) as address:
+        client = socket.create_connection(address.removeprefix("http://").split(":"))
+        client.sendall(HEAD + b"Content-Length: 100\r\n\r\n")
+        assert post(address).status_code == 200
+    client.close()
+    assert [record.getMessage() for record in caplog.records if record.exc_info] == []
+
+
 def test_a_small_answer_is_sent_at_once():
     """Nagle's algorithm holds the second part of an answer back until the first is confirmed."""
     with _http.listen("127.0.0.1", 0) as server, socket.create_connection(server.getsockname()):

@@ -170,6 +170,23 @@ def test_nobody_needs_to_ask_for_it(env: Any) -> None:
     assert gone() is None
 
 
+@pytest.mark.parametrize("idle", [100.0, math.inf])
+def test_what_closes_them_rests_and_ends_with_them(env: Any, idle: float) -> None:
+    known = set(threading.enumerate())
+    sessions = Sessions(env, idle=idle)
+    sessions.open()
+    (reaper,) = set(threading.enumerate()) - known
+    called = threading.Event()
+    sessions.close_all()
+    sessions.reap = lambda: called.set() or idle  # type: ignore[func-returns-value, method-assign]
+    assert not called.wait(0.2)
+    assert reaper.is_alive()
+    del sessions
+    gc.collect()
+    reaper.join(20)
+    assert not reaper.is_alive()
+
+
 def test_many_threads_play_many_sessions(env: Any) -> None:
     sessions, results = Sessions(env), {}
 
