@@ -97,7 +97,8 @@ def mcp(
             "/mcp?episode=rollout-1&seed=7."
         )
     if before is not None:
-        view = Corpus.open(corpus).at(before, retriever=retriever)
+        opened = Corpus.open(corpus)
+        view = opened.at(before, retriever=opened.retriever(retriever))
         sessions, server = None, door.library_server(door.Library(view))
     else:
         assert task is not None

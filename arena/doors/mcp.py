@@ -9,6 +9,7 @@ no sessions since 2026-07-28. ``seed`` and ``survey`` choose the survey of a new
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -91,6 +92,9 @@ class Library:
                     (result,) = make_searches([result])
         except (ToolError, UnknownPaperError) as error:
             return encode({"error": str(error)}), True
+        except Exception:  # of an engine; its text may name a file
+            logging.getLogger(__name__).exception("a call of %s failed", clip(name))
+            return encode({"error": "the tool failed, which is no fault of the call."}), True
         shown = result.result if isinstance(result, Shown) else result
         return shown if isinstance(shown, str) else encode(shown), False
 

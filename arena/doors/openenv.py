@@ -23,8 +23,6 @@ NAME = "researcharena"
 """Name of the environment, also in the URLs of the task API: ``/researcharena/task``."""
 SPLIT = "all"
 """The one split of the task API: the surveys that episodes are drawn from."""
-MOST = 256
-"""Clients at a time."""
 _FIELDS = {"name": "name", "description": "description", "parameters": "input_schema"}
 
 
@@ -35,9 +33,14 @@ class Answer(core.CallToolObservation):  # type: ignore[misc]
     step returns them; that of a reset has ``survey``.
     """
 
-    def model_dump(self, **options: Any) -> dict[str, Any]:
-        """Return the fields; the text alone for ``/mcp``, where a model may be the client."""
-        return super().model_dump(**options) if options else {"data": self.result}
+    def model_dump(self, *, exclude: Any = None, **options: Any) -> dict[str, Any]:
+        """Return what a model may read: OpenEnv sends the metadata beside it as well.
+
+        Without `exclude` it is the text alone: the result of a call over ``/mcp``.
+        """
+        if exclude is None:
+            return {"data": self.result}
+        return super().model_dump(exclude={*exclude, "metadata"}, **options)  # type: ignore[no-any-return]
 
 
 class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
@@ -157,7 +160,7 @@ class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
             self._sessions.close(self._key)
 
 
-def make_app(sessions: Sessions, most: int = MOST, idle: float = IDLE) -> Any:
+def make_app(sessions: Sessions, most: int = 256, idle: float = IDLE) -> Any:
     """Return the FastAPI application of a server.
 
     Args:
@@ -185,7 +188,8 @@ class ArenaClient(core.GenericEnvClient):  # type: ignore[misc]
     def _parse_result(self, payload: dict[str, Any]) -> Any:
         got = super()._parse_result(payload)
         kind = core.ListToolsObservation if "tools" in got.observation else Answer
-        got.observation = kind(**got.observation, reward=got.reward, done=got.done)
+        rest = {"reward": got.reward, "done": got.done, "metadata": got.metadata or {}}
+        got.observation = kind(**got.observation | rest)
         return got
 
     def _parse_state(self, payload: dict[str, Any]) -> core.State:

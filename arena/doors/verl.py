@@ -177,7 +177,9 @@ class VerlDoor(Door):
 
     def __init__(self, sessions: Sessions) -> None:
         if BaseTool is object:
-            raise DataError("the door 'verl' needs the package 'verl', which does not load.")
+            raise DataError(
+                "the door 'verl' needs the package 'verl', which does not load. Install it."
+            )
         from verl.tools.tool_registry import load_all_tools
 
         super().__init__(sessions)

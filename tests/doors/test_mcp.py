@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -183,6 +184,16 @@ def test_a_dated_library(world: Path) -> None:
     run(play)
 
 
+def test_a_library_whose_engine_breaks_shows_no_file(world: Path, tmp_path: Path) -> None:
+    corpus = shutil.copytree(world, tmp_path / "world")
+    shutil.rmtree(corpus / "index" / "bm25")
+    library = Library(arena.Corpus.open(corpus).at("2015-01-01"))  # opens no engine yet
+    text, failed = library.call("search", SEARCH)
+    assert failed
+    assert json.loads(text) == {"error": "the tool failed, which is no fault of the call."}
+    assert not library.call("read", {"paper_id": "w"})[0].count("fault")
+
+
 def test_optional_arguments_are_nullable_and_null_is_accepted(world: Path) -> None:
     """Some clients demand every argument that is not nullable, and send null."""
     sessions = Sessions(gymnasium.make("arena/Discovery-v0", corpus=world))
@@ -311,6 +322,7 @@ def test_a_library_in_this_process(world: Path) -> None:
         (("--task", "discovery", "--before", "2015"), "--before"),
         (("--task", "discovry"), "discovery"),
         (("--before", "soon"), "soon"),
+        (("--before", "2015", "--retriever", "bm52"), "Did you mean 'bm25'"),
         (("--before", "2015", "--seed", "1"), "--seed"),
         (("--task", "discovery", "--http", "--seed", "1"), "seed"),
         (("--task", "discovery", "--env-option", "max_stepz=1"), "max_stepz"),

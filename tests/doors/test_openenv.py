@@ -56,6 +56,8 @@ def test_many_clients_each_play_their_own_episode(url: str, sessions: Sessions) 
             for left in (49, 48, 47):
                 got = await client.step(call("search", **SEARCH))
                 assert json.loads(got.observation["result"])["budget"]["searches"] == left
+                # Some trainers show a model the whole observation.
+                assert set(got.observation) == {"tool_name", "result", "error"}
             got = await client.step(call("finish"))
             assert got.done and got.metadata["info"]["metrics"]["recall@100"] == 0
             state = await client.state()
