@@ -178,7 +178,7 @@ class VerlDoor(Door):
     def __init__(self, sessions: Sessions) -> None:
         if BaseTool is object:
             raise DataError(
-                "the door 'verl' needs the package 'verl', which does not load. Install it."
+                "the door 'verl' needs the package 'verl', which does not load. Run: make door-verl"
             )
         from verl.tools.tool_registry import load_all_tools
 
