@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 DEMO := demo
 JOBS ?= 2
 
-.PHONY: help demo test test-slow lint bench install clean
+.PHONY: help demo test test-slow doors lint bench install clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo     install the core, build a made-up world, run the baselines, print tables"
 	@echo "make test     install everything, run the tests (JOBS=2 files at once)"
 	@echo "make test-slow  run the slow tests: kills, full disks, Java, Ray, a local model, the demo"
+	@echo "make doors    test the doors to frameworks that need an environment of their own"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    time search engines side by side, and environment steps"
 	@echo "make install  install the core into $(VENV)"
@@ -50,6 +51,32 @@ test: $(VENV)/.dev
 test-slow: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -m slow -n $(JOBS) --dist loadfile
 
+# Frameworks that exclude the pins of the project get pins and an environment of their own:
+# requirements/NAME.txt and .venv-NAME. Their tests have NAME in the name of their file.
+DOORS := inspect openenv verifiers verl
+# These go beside the packages of the tests, or over them; their requirements/NAME.txt is complete.
+BESIDE := langchain openai-agents rllib skyrl smolagents verl
+doors: $(DOORS:%=door-%) $(BESIDE:%=$(VENV)-%/.installed)
+	$(BIN)/python -m pytest -q tests/doors/test_other_frameworks.py
+.PRECIOUS: $(VENV)-%/.installed
+
+$(VENV)-%/.installed: requirements/%.txt pyproject.toml | $(BIN)/python
+	$(BIN)/python -m venv $(VENV)-$*
+	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/$*.txt
+	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		--config-settings editable_mode=compat -e .
+	@touch $@
+
+$(BESIDE:%=$(VENV)-%/.installed): $(VENV)-%/.installed: requirements/%.txt $(VENV)/.dev
+	$(BIN)/python -m venv $(VENV)-$*
+	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $<
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
+		$$($(VENV)-$*/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/beside.pth
+	@touch $@
+
+door-%: $(VENV)-%/.installed
+	$(VENV)-$*/bin/python -m pytest -q -k $* tests/doors/test_contract.py tests/*/test_$**.py
+
 lint: $(VENV)/.dev
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
@@ -62,4 +89,4 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks search --corpus $(DEMO)/bench-corpus
 
 clean:
-	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-* $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -41,6 +41,7 @@ IDLE = 1800.0
 MOST = 4096
 """Sessions that may be open at once."""
 _LONGEST_KEY = 200
+_REMEMBERED = 1 << 16  # keys
 _OVER = "the episode is over: nothing more can be done in it."
 _FAILED = "the tool failed, which is no fault of the call. The episode cannot go on."
 _log = logging.getLogger(__name__)
@@ -50,6 +51,10 @@ class UnknownSessionError(ArenaError, KeyError):
     """A key without an open session: never opened, closed, or closed after its idle time-out."""
 
     __str__ = Exception.__str__
+
+
+class ClosedSessionError(UnknownSessionError):
+    """A key whose session was closed after its idle time-out, or to make room for another."""
 
 
 class CapacityError(ArenaError):
@@ -218,8 +223,10 @@ class Sessions:
         self.env: SurveyEnv = env.unwrapped
         self._most, self._idle, self._clock = most, idle, clock
         self._open: dict[str, Session] = {}
-        self._lock = threading.Lock()
-        self._closed = threading.Event()
+        self._ended: dict[str, None] = {}  # keys of sessions that nobody asked to close
+        self._lock = threading.RLock()
+        self._gone = threading.Event()
+        weakref.finalize(self, self._gone.set)
         self._reaper: threading.Thread | None = None
 
     @classmethod
@@ -280,8 +287,9 @@ class Sessions:
         with self._lock:
             self._make_room(key)
             self._open[key] = session
+            self._ended.pop(key, None)
             if self._reaper is None:
-                arguments = weakref.ref(self), self._closed
+                arguments = weakref.ref(self), self._gone
                 self._reaper = threading.Thread(target=_reap, args=arguments, daemon=True)
                 self._reaper.start()
         return session
@@ -291,12 +299,17 @@ class Sessions:
 
         Raises:
             UnknownSessionError: There is none.
+            ClosedSessionError: There was one (of the last 65,536 that were closed unasked).
         """
         with suppress(KeyError):
             return self._open[key]
+        if key in self._ended:
+            raise ClosedSessionError(
+                f"the session {clip(key)} was closed: its episode was over, or it was not used for "
+                f"{self._idle:g} seconds. Open one with another key."
+            )
         raise UnknownSessionError(
-            f"no open session {clip(key)}. It was never opened, was closed, or was not used for "
-            f"{self._idle:g} seconds. Open a new one."
+            f"no open session {clip(key)}. It was never opened, or was closed. Open a new one."
         )
 
     def close(self, key: str) -> Totals:
@@ -312,7 +325,6 @@ class Sessions:
     def close_all(self) -> None:
         """Close all sessions."""
         self._open.clear()
-        self._closed.set()
 
     def reap(self) -> float:
         """Close the sessions whose time is over; return the seconds until the next one's is."""
@@ -320,13 +332,20 @@ class Sessions:
         for key, session in list(self._open.items()):
             left = self._idle if session.busy else session.used + self._idle - now
             if left <= 0:
-                self._open.pop(key, None)
+                self._end(key)
             else:
                 rest = min(rest, left)
         return rest
 
     def __len__(self) -> int:
         return len(self._open)
+
+    def _end(self, key: str) -> None:
+        with self._lock:
+            self._open.pop(key, None)
+            self._ended[key] = None
+            if len(self._ended) > _REMEMBERED:
+                del self._ended[next(iter(self._ended))]
 
     def _make_room(self, key: str) -> None:
         """Close the sessions whose episodes are over if all are in use; refuse a key in use."""
@@ -335,19 +354,19 @@ class Sessions:
         if len(self._open) < self._most:
             return
         for other in [key for key, session in list(self._open.items()) if session.over]:
-            self._open.pop(other, None)
+            self._end(other)
         if len(self._open) >= self._most:
             raise CapacityError(
                 f"all {self._most} sessions are in use. Close some, or wait until unused ones end."
             )
 
 
-def _reap(sessions: weakref.ref[Sessions], closed: threading.Event) -> None:
+def _reap(sessions: weakref.ref[Sessions], gone: threading.Event) -> None:
     """Close unused sessions as their time ends, until nobody holds `sessions`."""
-    while (alive := sessions()) is not None:
+    rest = 0.0
+    while not gone.wait(min(rest, threading.TIMEOUT_MAX)) and (alive := sessions()) is not None:
         rest = alive.reap()
         del alive
-        closed.wait(rest)
 
 
 def opening_text(observation: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import io
+import json
 import multiprocessing
 import queue
 import sys
@@ -33,6 +34,7 @@ from arena._internal.signals import block_sigint_in_children
 from arena.cli.app import Parser, print_json, print_table, run_command
 from arena.errors import CorpusError, DataError
 from corpus_builder.build import build
+from corpus_builder.paper_tasks import write_paper_tasks
 from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
 
@@ -68,6 +70,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--episodes", type=int, metavar="N", help=f"of training, default: {FULL.episodes}"
     )
+    parser.add_argument(
+        "--tasks", choices=("surveys", "papers"), default="surveys",
+        help="what to train on: surveys of the worlds, or papers from before the first of them",
+    )  # fmt: skip
+    parser.add_argument(
+        "--beside", metavar="DIR", help="output of another training with the same tests to compare"
+    )
     parser.add_argument("--quick", action="store_true", help="tiny worlds, to see that it runs")
     parser.add_argument(
         "--real", metavar="CORPUS", help="a built corpus of real papers to test on as well"
@@ -91,9 +100,12 @@ def execute(arguments: argparse.Namespace) -> None:
             raise DataError(f"{name} {value}: give a number >= 1.")
     output = Path(arguments.output)
     output.mkdir(parents=True, exist_ok=True)
+    if arguments.beside is not None and not (Path(arguments.beside) / "results.json").is_file():
+        raise DataError(f"--beside {arguments.beside}: it holds no results.json of a training.")
     real = [arena.Corpus.open(arguments.real).directory] if arguments.real else []
     worlds = output / "worlds"
     train = [_world(worlds, plan, seed, plan.train_surveys) for seed in plan.train]
+    made_of = [_with_paper_tasks(w) for w in train] if arguments.tasks == "papers" else train
     tests = {
         "unseen worlds": [_world(worlds, plan, seed, plan.test_surveys) for seed in plan.test],
         "harder worlds": [
@@ -103,10 +115,11 @@ def execute(arguments: argparse.Namespace) -> None:
     }
     for name in ("results.json", "learning_curve.svg"):  # of a run before, with other weights
         (output / name).unlink(missing_ok=True)
-    curves = _train_all(arguments.seeds, output, train, tests["unseen worlds"], plan)
+    curves = _train_all(arguments.seeds, output, made_of, tests["unseen worlds"], plan)
     results = {
         "plan": {key: list(v) if isinstance(v, tuple) else v for key, v in plan._asdict().items()},
         "seeds": arguments.seeds,
+        "tasks": arguments.tasks,
         "curves": {f"seed {seed}": curve for seed, curve in enumerate(curves)},
         "tests": {
             name: _test(output, name, corpora, arguments.seeds)
@@ -114,6 +127,8 @@ def execute(arguments: argparse.Namespace) -> None:
             if corpora
         },
     }
+    if arguments.beside is not None:
+        _compare_with(Path(arguments.beside), results)
     levels = results["tests"]["unseen worlds"]["mean"]
     shown = {name: levels[name] for name in ("random", "title", "oracle")}
     shown["random phrases, fused"] = levels["random phrases"]
@@ -141,8 +156,25 @@ def _world(
     return path
 
 
+def _with_paper_tasks(world: Path) -> arena.Corpus:
+    tasks = world.with_name(f"{world.name}-tasks")
+    write_paper_tasks(world, tasks, overwrite=True)
+    return arena.Corpus.open(world, tasks=tasks)
+
+
+def _compare_with(other: Path, results: dict[str, Any]) -> None:
+    """Add the paired tests against the agent that another command trained."""
+    theirs = json.loads((other / "results.json").read_bytes())
+    for name, test in results["tests"].items():
+        trained = theirs["tests"].get(name, {}).get("by_survey", {}).get("trained", {})
+        if trained.keys() != test["by_survey"]["trained"].keys():
+            raise DataError(f"--beside {str(other)!r} was tested on other surveys in {name}.")
+        pair = paired(test["by_survey"]["trained"], trained)
+        test["trained_against"][f"trained on {theirs['tasks']}"] = pair
+
+
 def _train_all(
-    seeds: int, output: Path, train: Sequence[Path], test: Sequence[Path], plan: Plan
+    seeds: int, output: Path, train: Sequence[Path | arena.Corpus], test: Sequence[Path], plan: Plan
 ) -> list[list[tuple[int, float]]]:
     """Train every seed, as many at once as there are cores; return the learning curves."""
     processes = min(seeds, cores())
@@ -176,7 +208,12 @@ def _train_all(
 
 
 def _train(
-    seed: int, output: Path, train: Sequence[Path], test: Sequence[Path], plan: Plan, report: Any
+    seed: int,
+    output: Path,
+    train: Sequence[Path | arena.Corpus],
+    test: Sequence[Path],
+    plan: Plan,
+    report: Any,
 ) -> list[tuple[int, float]]:
     """Train one seed, save its weights, and return its (episodes, mean recall@100 on `test`)."""
     from reformulation import learning

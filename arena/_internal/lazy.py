@@ -28,11 +28,14 @@ _EXTRAS = {
     "bertopic": "bertopic",
     "umap": "bertopic",
     "hdbscan": "bertopic",
+    "inspect_ai": "inspect",
     "mcp": "serve",
     "starlette": "serve",
     "uvicorn": "serve",
+    "openenv": "openenv",
     "trl": "trl",
     "gguf": "trl",
+    "verifiers": "verifiers",
 }
 
 

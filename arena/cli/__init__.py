@@ -52,6 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_command(group, "inspect", export.inspect)
     group = add_group(commands, "serve", serve.SUMMARY, "WHAT", serve.EXAMPLE)
     add_command(group, "mcp", serve.mcp)
+    add_command(group, "openenv", serve.openenv)
     add_command(group, "retrieve", serve.retrieve)
     add_evaluate(commands, sys.argv[1:] if argv is None else argv)
     return run_command(parser, argv)

@@ -21,6 +21,7 @@ def audit(
     seed: int = 0,
     retriever: list[str] | None = None,
     tool: list[str] | None = None,
+    tasks: str | None = None,
     door: str | None = None,
     output: str | None = None,
     json: bool = False,
@@ -36,6 +37,7 @@ def audit(
         retriever (NAME): Engine to search with; the first one is the environments' own (default:
             bm25).
         tool (NAME): Further tool that the environments offer, such as FILE.py:NAME.
+        tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of surveys.
         door (NAME): Send every action through this door, with its framework's own client, such
             as mcp.
         output (FILE): Write the report as JSON, too.
@@ -50,7 +52,8 @@ def audit(
     path = None if output is None else Path(output)
     if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
         raise DataError(f"--output {str(path)!r}: name a file in a directory that exists.")
-    report = audit_corpus(corpus, actions, seed, retriever or ["bm25"], tools=tool or (), door=door)
+    engines, tools = retriever or ["bm25"], tool or ()
+    report = audit_corpus(corpus, actions, seed, engines, tools=tools, tasks=tasks, door=door)
     if path is not None:
         write_json(path, report.to_json())
     if json:

@@ -17,7 +17,13 @@ Kind = Literal[
 ]  # fmt: skip
 
 
-def list_names(kind: Kind | None = None, *, corpus: str | None = None, json: bool = False) -> None:
+def list_names(
+    kind: Kind | None = None,
+    *,
+    corpus: str | None = None,
+    tasks: str | None = None,
+    json: bool = False,
+) -> None:
     """List what is registered, or the surveys or indexes of a corpus.
 
     Args:
@@ -25,13 +31,14 @@ def list_names(kind: Kind | None = None, *, corpus: str | None = None, json: boo
             mind-map-metrics, report-metrics, retrievers, rewards, rubrics, suites, surveys, tasks
             or tools.
         corpus (DIR): Corpus that arena-corpus built.
+        tasks (TASKS): Directory of `arena-corpus tasks`, to list its papers as surveys.
         json: Print JSON instead of text.
 
     Example:
         arena list surveys --corpus demo/world
     """
     if kind == "surveys" or (kind is None and corpus != os.environ.get("ARENA_CORPUS")):
-        _list_surveys(corpus, json)
+        _list_surveys(corpus, tasks, json)
         return
     names = _registered()
     if kind is not None:
@@ -88,12 +95,14 @@ def _registered() -> dict[str, dict[str, str]]:
     }
 
 
-def _list_surveys(corpus: str | None, as_json: bool) -> None:
+def _list_surveys(corpus: str | None, tasks: str | None, as_json: bool) -> None:
+    from arena.corpus import Corpus
     from arena.tasks import TaskSet
 
     if not corpus:
         raise ArenaError("`arena list surveys` needs --corpus DIR.")
-    surveys = TaskSet(Path(corpus)).surveys.values()
+    opened = Path(corpus) if tasks is None else Corpus.open(corpus, tasks=tasks)
+    surveys = TaskSet(opened).surveys.values()
     if as_json:
         print_json([survey._asdict() for survey in surveys])
     else:

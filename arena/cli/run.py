@@ -21,6 +21,7 @@ def run(
     agent: str,
     output: str,
     surveys: str | None = None,
+    tasks: str | None = None,
     seed: int = 0,
     agent_option: dict[str, Any] | None = None,
     retriever: str = "bm25",
@@ -58,6 +59,7 @@ def run(
         agent (NAME): Agent (`arena list agents`), or oracle, which knows the labels.
         output (RUN): Directory for the run.
         surveys (IDS|N): Survey ids with commas, or the first N (default: all).
+        tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of surveys.
         seed: Seed of the run.
         agent_option: Option of the agent.
         retriever (NAME): Index of the corpus, or a combination such as 'hybrid(bm25,dense)'.
@@ -99,7 +101,7 @@ def run(
     from arena.tasks import TaskSet
 
     started = time.monotonic()
-    opened = Corpus.open(corpus, check=not no_check)
+    opened = Corpus.open(corpus, check=not no_check, tasks=tasks)
     budget = {
         "max_steps": max_steps,
         "max_searches": max_searches,
@@ -153,7 +155,7 @@ def _env_options(options: dict[str, Any], **named: Any) -> dict[str, Any]:
     return options
 
 
-def replay(run: str, *, corpus: str, json: bool = False) -> None:
+def replay(run: str, *, corpus: str, tasks: str | None = None, json: bool = False) -> None:
     """Carry out the actions of a run again and stop at the first difference.
 
     The exit status is 1 if something differs.
@@ -161,6 +163,7 @@ def replay(run: str, *, corpus: str, json: bool = False) -> None:
     Args:
         run (RUN): Directory of a run.
         corpus (DIR): Corpus that arena-corpus built.
+        tasks (TASKS): Directory of the task set that the run played, if any.
         json: Print JSON instead of text.
 
     Example:
@@ -168,7 +171,7 @@ def replay(run: str, *, corpus: str, json: bool = False) -> None:
     """
     from arena.runs import replay as play_again
 
-    report = play_again(run, corpus)
+    report = play_again(run, corpus, tasks=tasks)
     if json:
         print_json(report.to_json())
     else:
@@ -182,13 +185,16 @@ def replay(run: str, *, corpus: str, json: bool = False) -> None:
         print(f"All equal: {report.episodes} episodes, {report.steps} steps.")
 
 
-def show(run: str, *, survey: str, corpus: str, json: bool = False) -> None:
+def show(
+    run: str, *, survey: str, corpus: str, tasks: str | None = None, json: bool = False
+) -> None:
     """Show an episode of a run step by step, from its actions carried out again.
 
     Args:
         run (RUN): Directory of a run.
         survey (ID): Survey of the episode.
         corpus (DIR): Corpus that arena-corpus built.
+        tasks (TASKS): Directory of the task set that the run played, if any.
         json: Print JSON instead of text, one line for each step.
 
     Example:
@@ -198,7 +204,7 @@ def show(run: str, *, survey: str, corpus: str, json: bool = False) -> None:
 
     from arena.runs import replay_steps
 
-    for number, step in enumerate(replay_steps(run, survey, corpus)):
+    for number, step in enumerate(replay_steps(run, survey, corpus, tasks)):
         seen = step.observation
         result = loads(seen["result"])
         if json:
@@ -247,6 +253,7 @@ def rescore(
     run: str,
     *,
     corpus: str,
+    tasks: str | None = None,
     metric: list[str] | None = None,
     encoder: str | None = None,
     extractor: str = "spacy",
@@ -257,6 +264,7 @@ def rescore(
     Args:
         run (RUN): Directory of a run.
         corpus (DIR): Corpus that arena-corpus built.
+        tasks (TASKS): Directory of the task set that the run played, if any.
         metric (NAME): Metric such as ndcg@20 (default: the task's; `arena list metrics`).
         encoder (NAME): Encoder that compares headings of mind-maps (default: the run's).
         extractor (NAME): Extractor of the entities in headings (`arena list extractors`).
@@ -267,7 +275,7 @@ def rescore(
     """
     from arena.runs import rescore as score_again
 
-    summary = score_again(run, corpus, metric, encoder, extractor)
+    summary = score_again(run, corpus, metric, encoder, extractor, tasks)
     if json:
         print_json(summary)
         return

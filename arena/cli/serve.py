@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from arena._internal.lazy import require
 from arena.errors import DataError
 
 SUMMARY = "Serve a corpus to agents and trainers of other frameworks."
@@ -96,7 +97,8 @@ def mcp(
             "/mcp?episode=rollout-1&seed=7."
         )
     if before is not None:
-        view = Corpus.open(corpus).at(before, retriever=retriever)
+        opened = Corpus.open(corpus)
+        view = opened.at(before, retriever=opened.retriever(retriever))
         sessions, server = None, door.library_server(door.Library(view))
     else:
         assert task is not None
@@ -110,3 +112,48 @@ def mcp(
         door.serve_http(server, host, port, sessions)
     else:
         door.serve_stdio(server)
+
+
+def openenv(
+    *,
+    corpus: str,
+    task: str,
+    retriever: str = "bm25",
+    reward: str | None = None,
+    tool: list[str] | None = None,
+    env_option: dict[str, Any] | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    most: int = 256,
+    idle: float = 1800.0,
+) -> None:
+    """Serve episodes to OpenEnv's clients: one episode at a time for each client.
+
+    Args:
+        corpus (DIR): Corpus that arena-corpus built.
+        task (NAME): Task to play (`arena list tasks`).
+        retriever (NAME): Index of the corpus, or a combination such as 'hybrid(bm25,dense)'.
+        reward (NAME): Reward of the task, such as gain+final (`arena list rewards`).
+        tool (NAME): Further tool that the agent may call.
+        env_option: Further argument of the environment, such as max_steps=20.
+        host (ADDRESS): Address to listen at. One that other machines reach needs a token in the
+            environment variable ARENA_TOKEN.
+        port: Port; 0 takes a free one.
+        most: Clients at a time.
+        idle: Seconds after which the session of a client that sends nothing is closed.
+
+    Example:
+        arena serve openenv --corpus demo/world --task discovery
+    """
+    require("arena serve openenv", "openenv")
+    from arena.doors.openenv import make_app, serve
+    from arena.session import Sessions
+
+    if most < 1 or idle <= 0:
+        raise DataError(f"--most {most} --idle {idle:g}: give numbers above 0.")
+    options = {"retriever": retriever, "reward": reward, "tools": tool or ()}
+    # A reset opens an episode before it closes another.
+    sessions = Sessions.make(
+        corpus, task, most=2 * most, idle=idle, **options, **(env_option or {})
+    )
+    serve(make_app(sessions, most, idle), host, port)

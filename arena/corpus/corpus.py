@@ -33,7 +33,12 @@ class Corpus:
     """
 
     def __init__(
-        self, directory: str | Path, *, check: bool = True, sha256: str | None = None
+        self,
+        directory: str | Path,
+        *,
+        check: bool = True,
+        sha256: str | None = None,
+        tasks: str | Path | None = None,
     ) -> None:
         """Open the corpus in `directory`.
 
@@ -42,11 +47,13 @@ class Corpus:
             check: Compare every file with its hash when it is first opened on this machine. The
                 small arrays that decide dates are compared at every opening in any case.
             sha256: Content hash that the corpus must have.
+            tasks: Directory that ``arena-corpus tasks`` wrote, whose tasks take the place of the
+                corpus' surveys.
 
         Raises:
             CorpusError: if there is none, or it is damaged, of another format version or another
-                one than `sha256` says.
-            DataError: if `directory` is no path.
+                one than `sha256` says; or if `tasks` is no task set of this corpus.
+            DataError: if `directory` or `tasks` is no path.
         """
         if not isinstance(directory, str | Path):
             raise DataError(f"corpus={clip(directory)}: give a built corpus, or its directory.")
@@ -61,6 +68,7 @@ class Corpus:
         if layout.read_manifest(self.directory)["files"] != files:  # replaced in the meantime
             raise self._replaced()
         self._check = check
+        self._tasks = None if tasks is None else self._open_tasks(tasks)
         self.engines = Engines(self.directory, self.sha256, check)
 
     def _replaced(self) -> CorpusError:
@@ -68,20 +76,43 @@ class Corpus:
             f"{str(self.directory)!r} was built again since it was opened. Open the corpus again."
         )
 
-    @classmethod
-    def open(cls, directory: str | Path, *, check: bool = True) -> Corpus:
-        """Open the corpus in `directory`; for arguments and errors see `__init__`."""
-        return cls(directory, check=check)
+    def _open_tasks(self, tasks: str | Path) -> tuple[Path, dict[str, Any]]:
+        if not isinstance(tasks, str | Path):
+            raise DataError(f"tasks={clip(tasks)}: give a directory of `arena-corpus tasks`.")
+        place, rebuild = Path(tasks).resolve(), "arena-corpus tasks"
+        manifest = layout.read_manifest(place, layout.TASK_SET, rebuild=rebuild)
+        if manifest["corpus"] != self.sha256:
+            raise CorpusError(
+                f"{str(tasks)!r} holds tasks of corpus {clip(manifest['corpus'])}, this is "
+                f"{self.sha256!r}. Name its corpus, or make tasks of this one with `{rebuild}`."
+            )
+        return place, manifest
 
     @classmethod
-    def of(cls, corpus: Corpus | str | Path) -> Corpus:
-        """Return `corpus` itself if it is open already, else open the directory.
+    def open(
+        cls, directory: str | Path, *, check: bool = True, tasks: str | Path | None = None
+    ) -> Corpus:
+        """Open the corpus in `directory`; for arguments and errors see `__init__`."""
+        return cls(directory, check=check, tasks=tasks)
+
+    @classmethod
+    def of(cls, corpus: Corpus | str | Path, tasks: str | Path | None = None) -> Corpus:
+        """Return `corpus` itself if it is open already and needs no other tasks, else open it.
 
         Raises:
-            CorpusError: The directory holds no built corpus.
+            CorpusError: The directory holds no built corpus, or `tasks` are not of this corpus.
             DataError: `corpus` is neither a corpus nor a directory.
         """
-        return corpus if isinstance(corpus, cls) else cls(corpus)  # type: ignore[arg-type]
+        if not isinstance(corpus, cls):
+            return cls(corpus, tasks=tasks)  # type: ignore[arg-type]
+        if tasks is None:
+            return corpus
+        return cls(corpus.directory, check=corpus._check, sha256=corpus.sha256, tasks=tasks)
+
+    @property
+    def task_files(self) -> tuple[Path, dict[str, Any]]:
+        """Where the tasks lie and their manifest: those of the corpus, or of a task set."""
+        return self._tasks or (self.directory, self.manifest)
 
     @property
     def sha256(self) -> str:
@@ -153,10 +184,10 @@ class Corpus:
 
     def __reduce__(self) -> tuple[Any, ...]:
         again = partial(type(self), check=self._check, sha256=self.sha256)
-        return again, (str(self.directory),), self.engines.hashes
+        return again, (str(self.directory),), (self.engines.hashes, self._tasks)
 
-    def __setstate__(self, hashes: dict[str, str]) -> None:
-        self.engines.hashes = dict(hashes)
+    def __setstate__(self, state: tuple[dict[str, str], Any]) -> None:
+        self.engines.hashes, self._tasks = dict(state[0]), state[1]
 
     def __repr__(self) -> str:
         return f"Corpus({str(self.directory)!r})"

@@ -89,11 +89,17 @@ def digest_directory(corpus: Path, name: str) -> Path:
 
 
 _CORPUS = "built corpus"
+TASK_SET = "task set"
+"""What `arena-corpus tasks` writes: the four files of ``tasks/`` and a manifest."""
 _FORMS: dict[str, Form] = {
     _CORPUS: {
         "content_sha256": str, "tasks_sha256": str, "manifest_sha256": str, "configuration": dict,
         "counts": dict, "dates": dict, "indexes": dict, "source": object, "files": dict,
         "card": dict,
+    },
+    TASK_SET: {
+        "corpus": str, "tasks_sha256": str, "manifest_sha256": str, "options": dict, "counts": dict,
+        "files": dict,
     },
     "index": {"engine": str, "corpus": str, "files": dict},
     "digest": {"input": str, "corpus": str, "heading": str, "papers": str, "files": dict},
@@ -108,7 +114,7 @@ def read_manifest(
 
     Args:
         directory: Directory of the corpus or the index.
-        what: ``"built corpus"``, or for an index any other name to use in messages.
+        what: ``"built corpus"``, `TASK_SET`, or for an index any other name to use in messages.
         check_files: Whether to check that the manifest of a corpus is as it was written, and that
             every file is there and has its size; for hashes see `arena.corpus.integrity`.
         rebuild: Command that builds it again, for messages.
@@ -146,7 +152,9 @@ def read_manifest(
     if not check_files:
         return manifest  # type: ignore[no-any-return]
     content = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
-    if what == _CORPUS and manifest["manifest_sha256"] != sha256_json(content):
+    if "manifest_sha256" in _FORMS.get(what, ()) and manifest["manifest_sha256"] != sha256_json(
+        content
+    ):
         raise CorpusError(
             f"{str(path)!r} is damaged: its content is not what was written. {rebuild}"
         )

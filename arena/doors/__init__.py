@@ -19,6 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import gymnasium
 from gymnasium.error import ResetNeeded
 
+from arena._internal.lazy import absent
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.session import Sessions, SessionStep
 
@@ -147,7 +148,10 @@ def find_door(name: str) -> type[Door]:
     """
     if name not in door_names():
         raise UnknownNameError(f"no door named {clip(name)}.{did_you_mean(name, door_names())}")
-    door = getattr(importlib.import_module(f"{__name__}.{name}"), "DOOR", None)
+    try:
+        door = getattr(importlib.import_module(f"{__name__}.{name}"), "DOOR", None)
+    except ModuleNotFoundError as error:
+        raise DataError(absent(f"the door {name!r}", str(error.name))) from None
     if door is None:
         raise DataError(f"the door {name!r} has no episodes.")
     return door  # type: ignore[no-any-return]

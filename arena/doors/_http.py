@@ -10,7 +10,9 @@ import base64
 import binascii
 import hmac
 import ipaddress
+import logging
 import os
+import resource
 import socket
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -24,24 +26,21 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-TOKEN = "ARENA_TOKEN"
-"""Environment variable of the token that clients must send."""
-
-LARGEST = 4 << 20
-"""Bytes of a request's body."""
-
-CLIENTS = 900
-"""Connections at a time; most systems give a process 1,024 files."""
-
-PATIENCE = 30.0
-"""Seconds for the head of a request, for its body, and for a client to go on reading."""
-
-_IDLE = 75  # seconds that a connection may wait for its next request
-_ENDING = 3  # seconds for answers under way when the server stops
+TOKEN = "ARENA_TOKEN"  # environment variable; an option would show in the list of processes
+LARGEST = 4 << 20  # bytes of a body
+CLIENTS = 2_000  # connections at a time
+PATIENCE = 30.0  # seconds for a head, for a body, and for a client to read its answer
 _FULL = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
-def serve(app: ASGIApp, host: str, port: int, path: str, token: str | None = None) -> None:
+def serve(
+    app: ASGIApp,
+    host: str,
+    port: int,
+    path: str,
+    token: str | None = None,
+    websockets: bool = False,
+) -> None:
     """Serve an application until Ctrl-C; print its address first.
 
     Args:
@@ -49,14 +48,15 @@ def serve(app: ASGIApp, host: str, port: int, path: str, token: str | None = Non
         host: Address to listen at. One that other machines reach needs a token.
         port: Port; 0 takes a free one.
         path: Path that is printed behind the address.
-        token: What clients must send as ``Authorization: Bearer``, or as the password of the URL;
-            None takes that of the environment variable ARENA_TOKEN, if it is set.
+        token: What clients must send; None takes that of the environment variable, if it is set.
+        websockets: Whether the application has WebSockets.
 
     Raises:
         DataError: if a package or the token is missing, or nobody can listen there.
     """
-    token = token or os.environ.get(TOKEN) or None
-    server = make_server(app, host, token)
+    server = make_server(app, host, token or os.environ.get(TOKEN) or None, websockets)
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # else 1,024 clients mostly
     with listen(host, port) as listening:
         print(f"Serving at {address(listening)}{path} until Ctrl-C.", flush=True)
         with suppress(KeyboardInterrupt):  # uvicorn raises it again when all is closed
@@ -89,7 +89,9 @@ def address(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def make_server(app: ASGIApp, host: str, token: str | None) -> uvicorn.Server:
+def make_server(
+    app: ASGIApp, host: str, token: str | None, websockets: bool = False
+) -> uvicorn.Server:
     """Return a server of an application behind a `Guard`; ``run([socket])`` serves.
 
     Raises:
@@ -104,13 +106,20 @@ def make_server(app: ASGIApp, host: str, token: str | None) -> uvicorn.Server:
             f"--host {clip(host)}: other machines could read the corpus. Set the environment "
             f"variable {TOKEN} to a secret that clients must send."
         )
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
     return uvicorn.Server(
         uvicorn.Config(
-            Guard(app, local, token), http=_protocol(), ws="none", log_config=None,
-            log_level="error", access_log=False, proxy_headers=False, server_header=False,
-            backlog=2048, timeout_keep_alive=_IDLE, timeout_graceful_shutdown=_ENDING,
+            Guard(app, local, token), http=_protocol(), log_config=None, log_level="error",
+            ws="websockets-sansio" if websockets else "none", ws_max_size=LARGEST,
+            access_log=False, proxy_headers=False, server_header=False,
+            backlog=2048, timeout_keep_alive=75, timeout_graceful_shutdown=3,
         )
     )  # fmt: skip
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Return False for the traces of requests that Ctrl-C ended."""
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
 def is_loopback(host: str) -> bool:
@@ -142,11 +151,12 @@ class Guard:
         self._app, self._local, self._token = app, local, token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 421, 401, 413 or 408, or let the application answer."""
+        """Answer 421, 403, 401, 413 or 408, or let the application answer."""
+        is_start = scope["type"] == "lifespan"
+        refused = None if is_start else self._not_allowed(dict(scope["headers"]))
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await (refused or self._app)(scope, receive, send)
             return
-        refused = self._not_allowed(dict(scope["headers"]))
         parts, size, half = [], 0, True
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
@@ -178,6 +188,9 @@ class Guard:
         host = headers.get(b"host", b"").decode("latin-1")
         if self._local and not is_loopback(_name(host)):
             return refusal(421, f"Host {clip(host)} is not this machine. Use 127.0.0.1.")
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        if self._local and origin and not is_loopback(_name(origin.partition("//")[2])):
+            return refusal(403, f"a page of {clip(origin)} may not ask this server.")
         if self._token is not None and not _has(headers, self._token):
             text = "send the server's token as `Authorization: Bearer`."
             return refusal(401, text, {"WWW-Authenticate": "Bearer"})

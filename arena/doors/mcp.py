@@ -9,9 +9,11 @@ no sessions since 2026-07-28. ``seed`` and ``survey`` choose the survey of a new
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import anyio
 
@@ -19,9 +21,16 @@ from arena import __version__
 from arena._internal.lazy import require
 from arena.corpus.view import CorpusView
 from arena.doors import Door, Reply
-from arena.doors._http import serve
-from arena.errors import ArenaError, DataError, UnknownPaperError, clip
-from arena.session import Session, Sessions, UnknownSessionError, opening_text, step_text
+from arena.doors._http import refusal, serve
+from arena.errors import ArenaError, DataError, UnknownNameError, UnknownPaperError, clip
+from arena.session import (
+    ClosedSessionError,
+    Session,
+    Sessions,
+    UnknownSessionError,
+    opening_text,
+    step_text,
+)
 from arena.tools import (
     TOOLS,
     Episode,
@@ -83,6 +92,9 @@ class Library:
                     (result,) = make_searches([result])
         except (ToolError, UnknownPaperError) as error:
             return encode({"error": str(error)}), True
+        except Exception:  # of an engine; its text may name a file
+            logging.getLogger(__name__).exception("a call of %s failed", clip(name))
+            return encode({"error": "the tool failed, which is no fault of the call."}), True
         shown = result.result if isinstance(result, Shown) else result
         return shown if isinstance(shown, str) else encode(shown), False
 
@@ -125,16 +137,24 @@ def episode_server(sessions: Sessions, only: Session | None = None) -> Server[An
         TextContent,
     )
 
-    async def call(ctx: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
+    turns: WeakKeyDictionary[Session, anyio.Lock] = WeakKeyDictionary()
+
+    def session_of(ctx: ServerRequestContext) -> Session:
         try:
-            session = only or _session(sessions, ctx.request)
-        except ArenaError as error:
-            return _result(encode({"error": str(error)}), True)
+            return only or _session(sessions, ctx.request)
+        except ArenaError as error:  # in the address, which no model writes, so none reads this
+            raise MCPError(INVALID_PARAMS, str(error)) from None
+
+    async def call(ctx: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
+        session = session_of(ctx)
         action = {"tool": params.name, "arguments": params.arguments or {}}
-        step = await anyio.to_thread.run_sync(session.step, action)
+        # Calls of one episode wait for each other here: in threads they would hold up the others.
+        async with turns.setdefault(session, anyio.Lock()):
+            step = await anyio.to_thread.run_sync(session.step, action)
+            total = session.totals().reward
         meta = {
             "reward": step.reward,
-            "total": session.totals().reward,
+            "total": total,
             "terminated": step.terminated,
             "truncated": step.truncated,
             "info": step.info,
@@ -145,10 +165,7 @@ def episode_server(sessions: Sessions, only: Session | None = None) -> Server[An
         return ListPromptsResult(prompts=[Prompt(name="task", description=_ASKED)])
 
     async def prompt(ctx: ServerRequestContext, params: Any) -> GetPromptResult:
-        try:
-            session = only or _session(sessions, ctx.request)
-        except ArenaError as error:
-            raise MCPError(INVALID_PARAMS, str(error)) from None
+        session = session_of(ctx)
         text = TextContent(type="text", text=opening_text(session.first))
         messages = [PromptMessage(role="user", content=text)]
         return GetPromptResult(
@@ -192,20 +209,28 @@ def http_app(server: Server[Any], sessions: Sessions | None = None) -> Starlette
     It keeps no session of the protocol, so none can leak: an episode's key is in the address.
     """
     from mcp.server.transport_security import TransportSecuritySettings
-    from starlette.responses import JSONResponse
+    from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
+
+    async def no_stream(_: Request) -> Response:
+        return refusal(
+            405, "this server starts no stream of its own. POST here.", {"Allow": "POST"}
+        )
 
     async def health(_: Request) -> JSONResponse:
         return JSONResponse({"status": "ok", "open": 0 if sessions is None else len(sessions)})
 
     # The server in front of it checks the host, and the token.
     checked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    return server.streamable_http_app(
+    app = server.streamable_http_app(
         json_response=True,
         stateless_http=True,
         transport_security=checked,
         custom_starlette_routes=[Route("/health", health)],
     )
+    # The SDK would hold each of these open, and silent, until its client hangs up.
+    app.router.routes.insert(0, Route("/mcp", no_stream, methods=["GET"]))
+    return app
 
 
 _ASKED = "What this episode asks: a topic, the cutoff, the budget and an instruction."
@@ -215,7 +240,7 @@ def _session(sessions: Sessions, request: Any) -> Session:
     """Return the session that an HTTP request names; open it if it is new.
 
     Raises:
-        DataError, UnknownNameError, CapacityError: The request names none, or none can be opened.
+        DataError, CapacityError, ClosedSessionError: The request names none, or none can be opened.
     """
     asked = request.query_params
     key = request.headers.get(HEADER) or asked.get("episode")
@@ -224,8 +249,12 @@ def _session(sessions: Sessions, request: Any) -> Session:
             "the address names no episode. Add one, such as ?episode=rollout-1&seed=7 (or the "
             f"header {HEADER}): calls with the same key play the same episode."
         )
-    with contextlib.suppress(UnknownSessionError):
+    try:
         return sessions.get(key)
+    except ClosedSessionError:  # another episode would pass for the rest of the one that was closed
+        raise
+    except UnknownSessionError:
+        pass
     seed = asked.get("seed")
     if seed is not None and not (seed.isascii() and seed.isdigit() and len(seed) < 20):
         raise DataError(f"seed={clip(seed)}: give an integer >= 0.")
@@ -233,6 +262,11 @@ def _session(sessions: Sessions, request: Any) -> Session:
         return sessions.open(
             key, seed=None if seed is None else int(seed), survey=asked.get("survey")
         )
+    except UnknownNameError:  # names the other surveys
+        raise DataError(
+            f"survey={clip(asked['survey'])}: the corpus has no such survey. `arena list surveys` "
+            "shows all."
+        ) from None
     except DataError:
         with contextlib.suppress(UnknownSessionError):
             return sessions.get(key)  # another request opened it meanwhile

@@ -86,6 +86,7 @@ class EpisodeFactory:
         retriever_options: Mapping[str, Any] | None,
         retrievers: Sequence[str],
         surveys: Sequence[str] | int | None,
+        tasks: str | Path | None,
         reward: str | None,
         reward_options: Mapping[str, Any] | None,
         encoder: str,
@@ -103,7 +104,7 @@ class EpisodeFactory:
         self._prompt = "title" if prompt is None else prompt
         given = {n: v for n, v in limits.items() if v is not None or n in DEFAULT_BUDGET}
         most = defaults | {n: whole(n, value, *_LIMITS[n]) for n, value in given.items()}
-        self.corpus = Corpus.of(corpus)  # type: ignore[arg-type]  # None is refused there
+        self.corpus = Corpus.of(corpus, tasks)  # type: ignore[arg-type]  # None is refused there
         rewards = make_rewards(self._task.reward if reward is None else reward, reward_options)
         self.tasks = TaskSet(self.corpus)
         self._check_encoder(encoder)
@@ -159,6 +160,11 @@ class EpisodeFactory:
         if survey_id is not None:
             self._topic(survey_id)
         return survey_id
+
+    @property
+    def topics(self) -> dict[str, str]:
+        """Id of each survey of the pool -> its topic."""
+        return {survey_id: self._topic(survey_id) for survey_id in self._pool}
 
     def draw(self, rng: np.random.Generator) -> str:
         """Return the id of a survey drawn from the pool."""

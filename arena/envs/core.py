@@ -66,6 +66,8 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         retrievers: Further engines that a ``search`` may name.
         surveys: Ids to draw episodes from, or how many of the first of all; by default every
             survey that can be scored.
+        tasks: Directory that ``arena-corpus tasks`` wrote: its papers are played in place of the
+            corpus' surveys.
         reward: A registered reward, the name of a metric, or a sum such as ``"gain+ari"``; by
             default the task's.
         reward_options: Name of a reward -> its options.
@@ -106,6 +108,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         retriever_options: Mapping[str, Any] | None = None,
         retrievers: Sequence[str] = (),
         surveys: Sequence[str] | int | None = None,
+        tasks: str | Path | None = None,
         reward: str | None = None,
         reward_options: Mapping[str, Any] | None = None,
         encoder: str = ENCODER,
@@ -140,6 +143,11 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     def task_name(self) -> str:
         """Name of the task that is played."""
         return self._factory.task_name
+
+    @property
+    def topics(self) -> dict[str, str]:
+        """Id of each survey that episodes are drawn from -> its topic; no labels."""
+        return self._factory.topics
 
     def fork(self) -> SurveyEnv:
         """Return a fresh environment of the same arguments, with nothing opened or built again.

@@ -20,6 +20,7 @@ from arena.corpus import Corpus
 from arena.errors import CorpusError, DataError, clip
 from arena.llm.answers import Completion, clean, from_record
 from arena.llm.store import Store
+from arena.results.comparison import usage_of
 from arena.runs.directory import OpenedRun, read_timing
 from arena.runs.episodes import PlayedStep
 from arena.runs.replaying import replay
@@ -162,9 +163,9 @@ def _said(record: Mapping[str, Any], store: Store | None) -> dict[int, list[Comp
     said: dict[int, list[Completion]] = {}
     tools = [_call(step["action"])[0] for step in record["steps"]]
     number = 1
-    if store is None:
+    if store is None or usage_of(record["notes"]) is None:
         return said
-    for call in record["notes"].get("llm", {}).get("calls", ()):
+    for call in record["notes"]["llm"].get("calls", ()):
         kept = store.get(call["request"])
         if kept is None:
             raise DataError(
@@ -265,8 +266,8 @@ def _model_event(answer: Completion, model: str) -> dict[str, Any]:
 
 
 def _usage(notes: Mapping[str, Any], model: str) -> dict[str, Any]:
-    total = notes.get("llm", {}).get("total", {})
-    read, wrote = total.get("prompt_tokens"), total.get("completion_tokens")
+    usage = usage_of(notes) or {}
+    read, wrote = usage.get("prompt_tokens"), usage.get("completion_tokens")
     if read is None or wrote is None:
         return {}
     return {model: {"input_tokens": read, "output_tokens": wrote, "total_tokens": read + wrote}}

@@ -248,7 +248,7 @@ class OpenedRun:
                 raise CorpusError(
                     f"{str(self.directory)!r} was run with another "
                     f"{what.get(name, f'index among its {name}')} ({clip(recorded.get(name))}, "
-                    f"here it is {clip(value)}). Name the --corpus that it was run with."
+                    f"here it is {clip(value)}). Name the --corpus and --tasks of the run."
                 )
 
     def episodes(self) -> Iterator[dict[str, Any]]:

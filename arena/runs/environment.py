@@ -32,7 +32,7 @@ from arena.tools import TOOLS
 FOUND = "found"
 """The one argument of an environment that may name a file; the run keeps its content."""
 
-_ELSEWHERE = ("corpus", "task", "surveys", "render_mode")
+_ELSEWHERE = ("corpus", "task", "tasks", "surveys", "render_mode")
 _GYMNASIUM = tuple(inspect.signature(gymnasium.make).parameters)  # its own, such as time limits
 _UNRECORDED = ("description", "references")  # a text for lists; an argument of the environment
 _TYPES: dict[str, type] = {

@@ -84,7 +84,12 @@ class Replay(NamedTuple):
 Watch = Callable[[dict[str, Any], list[PlayedStep]], None]
 
 
-def replay(run: str | Path, corpus: Corpus | str | Path, watch: Watch | None = None) -> Replay:
+def replay(
+    run: str | Path,
+    corpus: Corpus | str | Path,
+    watch: Watch | None = None,
+    tasks: str | Path | None = None,
+) -> Replay:
     """Play the actions of a run again in a fresh environment, and compare everything.
 
     Compares the seed and the observation after the reset; for every step the observation, its
@@ -96,6 +101,7 @@ def replay(run: str | Path, corpus: Corpus | str | Path, watch: Watch | None = N
         corpus: The corpus of the run, or its directory.
         watch: Called after every episode without a difference, with its record and its steps;
             the first step is the reset.
+        tasks: Directory of the task set that the run played, if any.
 
     Returns:
         The report. Different code or another release is a remark, not a difference.
@@ -106,13 +112,13 @@ def replay(run: str | Path, corpus: Corpus | str | Path, watch: Watch | None = N
         DataError: A line of the trajectories is not an episode of the run.
     """
     recorded = OpenedRun(run)
-    corpus = Corpus.of(corpus)
-    tasks = TaskSet(corpus)
-    recorded.refuse_other({"corpus": corpus.sha256, "tasks": tasks.sha256})
+    corpus = Corpus.of(corpus, tasks)
+    task_set = TaskSet(corpus)
+    recorded.refuse_other({"corpus": corpus.sha256, "tasks": task_set.sha256})
     arguments, surveys = recorded.arguments(), recorded.manifest["surveys"]
     env = recorded.environment(corpus, surveys)
     with closing(env):
-        hashes = environment.hashes(env, corpus, tasks, arguments)
+        hashes = environment.hashes(env, corpus, task_set, arguments)
         code = hashes.pop("environment")
         recorded.refuse_other(hashes)
         episodes = steps = 0
@@ -133,13 +139,16 @@ def replay(run: str | Path, corpus: Corpus | str | Path, watch: Watch | None = N
     return Replay(episodes, steps, difference, remarks)
 
 
-def replay_steps(run: str | Path, survey: str, corpus: Corpus | str | Path) -> Iterator[PlayedStep]:
+def replay_steps(
+    run: str | Path, survey: str, corpus: Corpus | str | Path, tasks: str | Path | None = None
+) -> Iterator[PlayedStep]:
     """Play the recorded actions of one episode again; yield its reset, then every step.
 
     Args:
         run: Directory of a run.
         survey: Survey of the episode.
         corpus: The corpus of the run, or its directory.
+        tasks: Directory of the task set that the run played, if any.
 
     Raises:
         UnknownNameError: The run has not played this survey.
@@ -151,7 +160,7 @@ def replay_steps(run: str | Path, survey: str, corpus: Corpus | str | Path) -> I
         raise UnknownNameError(
             f"{str(run)!r} has no episode of survey {clip(survey)}.{did_you_mean(survey, records)}"
         )
-    corpus = Corpus.of(corpus)
+    corpus = Corpus.of(corpus, tasks)
     recorded.refuse_other({"corpus": corpus.sha256, "tasks": TaskSet(corpus).sha256})
     actions = iter([step["action"] for step in records[survey]["steps"]])
     with closing(recorded.environment(corpus, [survey])) as env:

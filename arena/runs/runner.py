@@ -52,6 +52,7 @@ def run(
     agent_options: dict[str, Any] | None = None,
     budget: Mapping[str, int] | None = None,
     surveys: Sequence[str] | int | None = None,
+    tasks: str | Path | None = None,
     metrics: Sequence[str] = (),
     seed: int = 0,
     jobs: int = 1,
@@ -86,6 +87,8 @@ def run(
             ``max_k`` and, where a report is due, ``max_written`` of the environment.
         surveys: Ids of surveys, or how many of the corpus' surveys in order; by default all. For a
             task with a mind-map, a number and the default count only surveys that have one.
+        tasks: Directory that ``arena-corpus tasks`` wrote: its papers are played in place of the
+            corpus' surveys.
         metrics: Metrics to report besides those of the task, as `rescore` takes them.
         seed: Makes each episode's own seed, together with its place in the run.
         jobs: Number of episodes that are played at once, each in a process; the files are the
@@ -107,12 +110,12 @@ def run(
     """
     if not isinstance(output, str | Path):
         raise DataError(f"output={clip(output)}: give a directory.")
-    corpus = Corpus.of(corpus)
+    corpus = Corpus.of(corpus, tasks)
     task = TASKS.resolve(task)
     TASKS.get(task)  # an unknown name is reported before anything is opened
     metrics = checked_metrics(metrics) if metrics else []
     scored_stages(task, metrics)
-    tasks = TaskSet(corpus)
+    task_set = TaskSet(corpus)
     agent_options = agent_options or {}
     whole("jobs", jobs, 1)
     whole("seed", seed, 0)
@@ -129,10 +132,10 @@ def run(
         metrics=metrics,
     )
     prompt = arguments.get("prompt") or "title"
-    chosen = play_order(tasks, _choose(task, tasks, surveys, prompt))
+    chosen = play_order(task_set, _choose(task, task_set, surveys, prompt))
     starting_papers = None
     if arguments.get(environment.FOUND) is not None and environment.takes_found(task):
-        starting_papers = environment.papers_of_run(arguments, corpus, tasks, chosen)
+        starting_papers = environment.papers_of_run(arguments, corpus, task_set, chosen)
         arguments[environment.FOUND] = starting_papers
     player = Player(corpus, task, agent, agent_options, arguments, chosen, seed)
     env, factory = player.env, player.agents
@@ -159,8 +162,9 @@ def run(
             "encoder": environment.encoder_of(arguments),
             "seed": seed,
             "surveys": chosen,
-            **({"metrics": _recorded(task, tasks, encoder, metrics)} if metrics else {}),
-            "sha256": environment.hashes(env, corpus, tasks, arguments)
+            **({"metrics": _recorded(task, task_set, encoder, metrics)} if metrics else {}),
+            **({"tasks": task_set.options} if task_set.options else {}),
+            "sha256": environment.hashes(env, corpus, task_set, arguments)
             | {
                 "prompts": sha256_json(factory.prompts) if factory.prompts else None,
                 "code": code_sha256(factory.kind, *environment.code_of(env, corpus, arguments)),
@@ -180,7 +184,7 @@ def run(
         with clock, path.open("ab", buffering=0) as file, closing(records):
             for record in bar:
                 append(file, same | record)
-        summary, names = write_results(output, manifest, tasks)
+        summary, names = write_results(output, manifest, task_set)
         files = {name: sha256_file(output / name) for name in names}
         write_json(output / MANIFEST, manifest | {"files": files})
         return summary

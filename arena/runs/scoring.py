@@ -237,6 +237,7 @@ def rescore(
     metrics: Sequence[str] | None = None,
     encoder: str | None = None,
     extractor: str = EXTRACTOR,
+    tasks: str | Path | None = None,
 ) -> dict[str, Any]:
     """Score the recorded answers of a run; no environment, engine or agent is needed.
 
@@ -246,6 +247,7 @@ def rescore(
         metrics: Metrics, see `Scorer`; by default the task's own.
         encoder: Encoder by which headings are compared; by default that of the run.
         extractor: Extractor of the entities in headings, for metrics that count them.
+        tasks: Directory of the task set that the run played, if any.
 
     Returns:
         What `arena.run` returns, except what an episode spent: ``mean``, ``ceiling``,
@@ -271,17 +273,17 @@ def rescore(
     EXTRACTORS.get(extractor)
     names = None if metrics is None else checked_metrics(metrics)
     scored_stages(recorded.task, names or ())  # an unknown name is reported first
-    corpus = Corpus.of(corpus)
-    tasks = TaskSet(corpus)
-    recorded.refuse_other({"corpus": corpus.sha256, "tasks": tasks.sha256})
+    corpus = Corpus.of(corpus, tasks)
+    task_set = TaskSet(corpus)
+    recorded.refuse_other({"corpus": corpus.sha256, "tasks": task_set.sha256})
     if isinstance(recorded.manifest.get("files"), dict):
         recorded.refuse_changed(TRAJECTORIES)
     answers, seen = {}, {}
     for record in recorded.episodes():
         answers[record["survey"]], seen[record["survey"]] = answers_of(record), seen_of(record)
-    scorer = Scorer(recorded.task, tasks, names, encoder=encoder, extractor=extractor)
+    scorer = Scorer(recorded.task, task_set, names, encoder=encoder, extractor=extractor)
     summary = scorer.summary(answers, seen)
-    summary["counts"]["not_visible"] = _not_visible(corpus, tasks, answers)
+    summary["counts"]["not_visible"] = _not_visible(corpus, task_set, answers)
     return summary | {
         "task": recorded.task,
         "agent": recorded.manifest["agent"],
@@ -289,7 +291,7 @@ def rescore(
         "remarks": recorded.remarks(len(answers)),
         "sha256": {
             "corpus": corpus.sha256,
-            "tasks": tasks.sha256,
+            "tasks": task_set.sha256,
             "answers": sha256_json(
                 [
                     [survey_id, [stage, answer_json(answer)]]

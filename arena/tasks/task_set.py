@@ -34,20 +34,26 @@ _GAINS = {True: 2, False: 1}
 
 
 class TaskSet:
-    """The surveys of a corpus, in order of their ids.
+    """The surveys of a corpus, or the papers of a task set, in order of their ids.
 
     Args:
         corpus: A built corpus, or its directory. The surveys of an open corpus are those that it
-            was opened with: where another corpus takes its place, reading them raises CorpusError.
+            was opened with: where others take their place, reading them raises CorpusError.
+
+    Attributes:
+        sha256: Hash of the tasks and their labels.
+        options: Options of ``arena-corpus tasks``; None for the surveys of a corpus.
     """
 
     def __init__(self, corpus: Corpus | str | Path) -> None:
         if isinstance(corpus, str | Path):
             self._directory, manifest = Path(corpus), layout.read_manifest(Path(corpus))
+            self._labels = self._directory
         else:
-            self._directory, manifest = corpus.directory, corpus.manifest
+            self._directory, (self._labels, manifest) = corpus.directory, corpus.task_files
         self._files = manifest["files"]
         self.sha256 = str(manifest["tasks_sha256"])
+        self.options: dict[str, Any] | None = manifest.get("options")
         self._trees: dict[str, MindMap | None] = {}
         self._own: dict[str, Article] = {}
 
@@ -257,13 +263,16 @@ class TaskSet:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        path = self._directory / name
+        path = self._labels / name
         content = path.read_bytes()  # once, so that what is compared is what is read
         # A score must be what it says.
         if hashlib.sha256(content).hexdigest() != self._files[name]["sha256"]:
+            make = "`arena-corpus verify` finds damage, build it"
+            if self._labels != self._directory:
+                make = "that fails, make the tasks again with `arena-corpus tasks`"
             raise CorpusError(
                 f"{str(path)!r} is not as it was built, or the corpus was built again since it was "
-                "opened. Open the corpus again; if `arena-corpus verify` finds damage, build it."
+                f"opened. Open the corpus again; if {make}."
             )
         # No other thread may hold the buffer: to free it while Python ends aborts the process.
         table = pq.read_table(pa.BufferReader(content), use_threads=False, pre_buffer=False)

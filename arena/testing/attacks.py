@@ -109,7 +109,10 @@ class Attacker:
         }
         self._weights = {name: weights.get(name, 8) for name in self.tools}
         self._weights |= dict.fromkeys(self._unproven, 25)
-        self._weights |= {"<malformed>": 6, "<paged>": 6 * ("search" in self.tools)}
+        self._weights |= {
+            "<malformed>": 6 * bool(malformed),
+            "<paged>": 6 * ("search" in self.tools),
+        }
         self._weights["<twin>"] = 18 + 18 * len(self._unproven)
 
     def attack(self) -> Attack:

@@ -48,6 +48,7 @@ def audit(
     retrievers: Sequence[str] = ("bm25",),
     environments: Sequence[str] | None = None,
     tools: Sequence[str] = (),
+    tasks: str | Path | None = None,
     door: str | None = None,
 ) -> AuditReport:
     """Attack every tool of every environment over a corpus, and compare each answer with the files.
@@ -63,6 +64,8 @@ def audit(
         environments: Gymnasium ids, ``module:id`` for those of other distributions; by default
             the environments of all registered tasks.
         tools: Further tools that the environments offer, such as ``FILE.py:NAME``.
+        tasks: Directory that ``arena-corpus tasks`` wrote: its papers are played in place of the
+            corpus' surveys.
         door: Door of `arena.doors` through which every action goes; None for none. A vector
             environment has no door.
 
@@ -85,10 +88,10 @@ def audit(
     for name in further:
         TOOLS.get(name)
     through = None if door is None else find_door(door)
-    opened = Corpus.open(corpus)
+    opened = Corpus.open(corpus, tasks=tasks)
     for name in engines:
         opened.retriever(name)
-    facts, log = Facts(opened.directory), AuditReport()
+    facts, log = Facts(opened.directory, tasks), AuditReport()
     inputs = {name: digests.complete for name, digests in facts.digests.items()}
     audited = kinds(ids, str(opened.directory), inputs)
     if through is not None:
@@ -107,7 +110,8 @@ def audit(
         for number, kind in enumerate(audited):
             share = actions * (number + 1) // len(audited) - actions * number // len(audited)
             rng = random.Random(f"{seed} {kind.name}")
-            driver = _Driver(kind, str(opened.directory), shared, rng, further, through)
+            made = {"corpus": str(opened.directory), **({"tasks": str(tasks)} if tasks else {})}
+            driver = _Driver(kind, made, shared, rng, further, through)
             unproven |= driver.target.unproven
             driver.play(share)
         attacked = Views(opened, shared, random.Random(f"{seed} views"))
@@ -118,9 +122,9 @@ def audit(
         log.add(check, "all episodes", tool, what)
     log.counts["surveys"], log.counts["cutoffs"] = len(log.surveys), len(log.cutoffs)
     indexes = {f"index {name}": opened.index_sha256(name) for name in engines}
-    tasks = str(opened.manifest["tasks_sha256"])
     code = code_sha256(rooms=("testing",))
-    log.hashes = {"corpus": opened.sha256, "tasks": tasks, **indexes, "code": code}
+    tasks_sha256 = str(opened.task_files[1]["tasks_sha256"])
+    log.hashes = {"corpus": opened.sha256, "tasks": tasks_sha256, **indexes, "code": code}
     log.settings = {
         "actions": actions,
         "seed": seed,
@@ -175,7 +179,7 @@ class _Driver:
 
     Args:
         kind: The environment.
-        corpus: Directory of the corpus.
+        made: Arguments ``corpus`` and, if there is a task set, ``tasks`` of the environment.
         shared: What all episodes share.
         rng: Source of randomness.
         tools: Names of further tools.
@@ -188,7 +192,7 @@ class _Driver:
     def __init__(
         self,
         kind: Kind,
-        corpus: str,
+        made: Mapping[str, str],
         shared: Shared,
         rng: random.Random,
         tools: Sequence[str],
@@ -199,7 +203,7 @@ class _Driver:
         texts = (text for survey in shared.facts.surveys.values() for text in survey.headings)
         self._headings = {t for t in texts if len(t) > 12 and t not in shared.facts.by_id}
         arguments = {
-            "corpus": corpus,
+            **made,
             "retriever": shared.retrievers[0],
             "retrievers": shared.retrievers[1:],
             "surveys": list(shared.facts.surveys),

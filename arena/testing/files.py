@@ -84,17 +84,25 @@ class Facts:
 
     Args:
         directory: Directory of a built corpus.
+        tasks: Directory of a task set, whose papers are played in place of the surveys.
 
     Attributes:
-        surveys: Survey tasks by id.
-        title_keys: Key of a task's title (`title_key`) -> id of the task.
+        surveys: The tasks that are played, by id: survey tasks, or the papers of a task set.
+        title_keys: Key of a survey task's title (`title_key`) -> id of the task.
     """
 
-    def __init__(self, directory: str | Path) -> None:
+    def __init__(self, directory: str | Path, tasks: str | Path | None = None) -> None:
         self._directory = Path(directory)
-        references = _grouped((row["survey"], row) for row in self._rows("tasks/gold"))
-        maps = {row["survey"]: row for row in self._rows("tasks/mind_maps")}
-        self.surveys = {
+        self._own = self._tasks(self._directory)
+        self._of_papers = tasks is not None
+        self.surveys = self._own if tasks is None else self._tasks(Path(tasks))
+        self.title_keys = {title_key(s.title): s.id for s in self._own.values()}
+        self.title_keys.pop("", None)
+
+    def _tasks(self, place: Path) -> dict[str, StoredSurvey]:
+        references = _grouped((row["survey"], row) for row in self._rows("tasks/gold", place))
+        maps = {row["survey"]: row for row in self._rows("tasks/mind_maps", place)}
+        return {
             row["id"]: StoredSurvey(
                 row["id"],
                 row["title"],
@@ -105,10 +113,8 @@ class Facts:
                 maps[row["id"]]["n_references_total"],
                 json.loads(maps[row["id"]]["mind_map"] or "null"),
             )
-            for row in self._rows("tasks/surveys")
+            for row in self._rows("tasks/surveys", place)
         }
-        self.title_keys = {title_key(s.title): s.id for s in self.surveys.values()}
-        self.title_keys.pop("", None)
 
     @cached_property
     def papers(self) -> list[StoredPaper]:
@@ -128,7 +134,7 @@ class Facts:
                 row["is_survey"],
                 row["searchable"],
                 row["is_survey"]
-                or row["id"] in self.surveys
+                or row["id"] in self._own
                 or title_key(row["title"]) in self.title_keys,
             )
             for number, row in enumerate(self._rows("papers"))
@@ -224,12 +230,30 @@ class Facts:
         for number in self.sections.keys() - linkable.keys():
             yield "stored links", "sections.parquet", f"there is no document {number}"
         for survey in self.surveys.values():
+            if self._of_papers and (fault := self._no_task(survey)):
+                yield "stored gold", "tasks/surveys.parquet", f"{survey.id!r} {fault}"
             for row in survey.references:
                 status = self._status(row["reference"], survey)
                 if (row["document"], row["status"]) != status:
                     what = f"{row['document']}, {row['status']!r}, and should be {status}"
                     what = f"{row['reference']!r} of {survey.id!r} is document {what}"
                     yield "stored gold", "tasks/gold.parquet", what
+
+    @cached_property
+    def _titles(self) -> Counter[str]:
+        return Counter(title_key(paper.title) for paper in self.papers)
+
+    def _no_task(self, task: StoredSurvey) -> str | None:
+        """Return what keeps a paper of a task set from being a fair task."""
+        paper = self.by_id.get(task.id)
+        if paper is None or paper.survey or (paper.title, paper.day) != (task.title, task.day):
+            return "is no paper of that title and day, or is a survey"
+        if self._titles[title_key(paper.title)] > 1:
+            return "shares its title with another paper"
+        cited = self.cited.get(paper.number, [])
+        if sorted(row["document"] for row in task.references) != cited:
+            return "has other references than the paper cites"
+        return None
 
     def _status(self, paper_id: str, survey: StoredSurvey) -> tuple[int | None, str]:
         """Return the document and the status of a reference."""
@@ -241,11 +265,11 @@ class Facts:
             return paper.number, "survey"
         return paper.number, "gold" if paper.day < survey.day else "not_before"
 
-    def _rows(self, name: str) -> list[dict[str, Any]]:
+    def _rows(self, name: str, place: Path | None = None) -> list[dict[str, Any]]:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        path = self._directory / f"{name}.parquet"
+        path = (place or self._directory) / f"{name}.parquet"
         try:
             return pq.read_table(path).to_pylist()  # type: ignore[no-any-return]
         except (pa.ArrowException, OSError) as error:

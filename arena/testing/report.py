@@ -17,7 +17,7 @@ LEAKS = {
     "stored order": "documents do not stand in the order of their days and ids",
     "stored surveys": "a survey is not flagged, or its text is stored",
     "stored links": "a link has an end that is undated, a survey or unknown, or stands twice",
-    "stored gold": "the status of a reference is not what the papers say",
+    "stored gold": "the status of a reference, or a paper as a task, is not what the papers say",
     "hidden paper": "a paper out of reach was shown, listed, counted, quoted or accepted",
     "missing paper": "a paper or answer that is in reach was refused",
     "date": "a date is not that of the file, or not before the cutoff",

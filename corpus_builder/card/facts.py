@@ -14,6 +14,7 @@ from arena.corpus import layout
 from arena.errors import ArenaError
 from arena.mindmap import read_mind_map
 from corpus_builder.database import count, execute, literal, rows
+from corpus_builder.paper_tasks import DOCUMENTS, LEAST, REACHED
 
 TOP = 5
 """How many disciplines have a bar and a curve of their own (paper, section 4)."""
@@ -54,6 +55,11 @@ SELECT coalesce(sum(listed), 0)::BIGINT, coalesce(sum(available), 0)::BIGINT,
        coalesce(sum(gold), 0)::BIGINT, count(*) FILTER (found), count(*) FILTER (listed = 0)
 FROM surveys
 """
+_AS_TASKS = f"""
+SELECT count(*), count(*) FILTER (day < (SELECT min(date) - DATE '1970-01-01'
+                                         FROM read_parquet({{surveys}})))
+FROM ({REACHED}) JOIN documents USING (document) WHERE reached >= {LEAST}
+"""
 # A survey's share in whole percents, rounded down: at least p % if and only if this is at least p.
 _SHARES = """
 SELECT disciplines, available * 100 // listed, gold * 100 // listed FROM surveys WHERE listed > 0
@@ -75,12 +81,16 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, An
         there is no share; ``listed``, ``available``, ``gold``: references of the survey tasks over
         all, in the corpus, in reach; ``maps``: (depth, nodes) -> number of mind-maps, where the
         root, which is the topic, is no node and the headings right below it are at depth 1;
-        ``unreadable``: mind-maps that cannot be read.
+        ``unreadable``: mind-maps that cannot be read; ``as_tasks``: papers that cite at least
+        `LEAST` papers in reach, and how many of them are dated before the first survey task.
     """
     files = {"papers": layout.PAPERS, "surveys": layout.SURVEYS, "gold": layout.GOLD,
-             "mind_maps": layout.MIND_MAPS, "sections": layout.SECTIONS}  # fmt: skip
+             "mind_maps": layout.MIND_MAPS, "sections": layout.SECTIONS,
+             "references": layout.REFERENCES}  # fmt: skip
     names = {name: literal(corpus / file) for name, file in files.items()}
     execute(connection, _TABLES.format(**names))
+    execute(connection, DOCUMENTS.format(**names))
+    (as_tasks,) = rows(connection, _AS_TASKS.format(**names))
     by_year = "SELECT year(date), count(*) FROM papers WHERE searchable GROUP BY ALL ORDER BY ALL"
     surveys = _disciplines(connection, "surveys")
     (sums,) = rows(connection, _SUMS)
@@ -107,6 +117,7 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, An
         "coverage": _coverage(connection, [name for name, _ in surveys["top"]]),
         "maps": dict(sorted(maps.items())),
         "unreadable": unreadable,
+        "as_tasks": as_tasks,
     }
 
 

@@ -114,6 +114,8 @@ def write_card(
         "references_in_reach": facts["gold"],
         "mind_maps": sum(facts["maps"].values()),
         "mind_maps_unreadable": facts["unreadable"],
+        "papers_as_tasks": facts["as_tasks"][0],
+        "papers_as_tasks_before_surveys": facts["as_tasks"][1],
     }
     return {"files": entries, "counts": counts}
 

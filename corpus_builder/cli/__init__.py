@@ -1,4 +1,4 @@
-"""The command ``arena-corpus``: build, digest, download, index, info, prompts, verify."""
+"""The command ``arena-corpus``: build corpora, describe them, make tasks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from corpus_builder.cli.build import add_build
 from corpus_builder.cli.digest import digest
 from corpus_builder.cli.info import card, index, info, verify
 from corpus_builder.cli.prompts import prompts
+from corpus_builder.cli.tasks import tasks
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -22,6 +23,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_build(commands)
     group = add_group(commands, "download", download.SUMMARY, "SOURCE")
     add_command(group, "s2orc", download.download_s2orc)
-    for function in (card, digest, index, info, prompts, verify):
+    for function in (card, digest, index, info, prompts, tasks, verify):
         add_command(commands, function.__name__, function)
     return run_command(parser, argv)

@@ -63,6 +63,9 @@ def card(directory: str, *, memory: str = "1GB", json: bool = False) -> None:
                      "reach"),
         ("mind-maps", f"{counts['mind_maps']:,} ({counts['mind_maps_unreadable']:,} more cannot "
                       "be read)"),
+        ("paper tasks", f"{counts['papers_as_tasks']:,} papers cite at least 10 in reach, "
+                        f"{counts['papers_as_tasks_before_surveys']:,} of them before the first "
+                        "survey task"),
     ]  # fmt: skip
     for name, value in rows:
         print(f"{name:11}  {printable(value, 1000)}")

@@ -18,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from arena.corpus import Corpus
 from arena.tasks import TaskSet
 from reformulation.agent import FEATURES, Choice, Policy, Reformulation
 
@@ -173,13 +174,15 @@ def update(
         optimizer.step()
 
 
-def train(corpora: Sequence[Path], seed: int, settings: Settings) -> Iterator[tuple[int, Policy]]:
+def train(
+    corpora: Sequence[Path | Corpus], seed: int, settings: Settings
+) -> Iterator[tuple[int, Policy]]:
     """Yield (episodes played, policy), first before any, then after every update.
 
     The same arguments give the same policies; torch uses one thread.
 
     Args:
-        corpora: the worlds to learn on, one an update in turn.
+        corpora: the worlds to learn on, with the tasks to play, one an update in turn.
         seed: of the network, the surveys drawn and the queries drawn.
         settings: the knobs.
     """
@@ -189,19 +192,17 @@ def train(corpora: Sequence[Path], seed: int, settings: Settings) -> Iterator[tu
     optimizer = torch.optim.Adam(learner.parameters(), settings.learning_rate)
     generator = np.random.default_rng(seed)
     count = settings.surveys * settings.repeats
-    environments: dict[Path, Any] = {}
+    environments: dict[Path | Corpus, Any] = {}
     yield 0, learner.policy()
     with ExitStack() as stack:
         for number in range(settings.updates):
-            path = corpora[number % len(corpora)]
-            if path not in environments:
-                env = gymnasium.make_vec(
-                    ENVIRONMENT, num_envs=count, corpus=str(path), reward=REWARD
-                )
-                environments[path] = stack.enter_context(closing(env))
+            corpus = corpora[number % len(corpora)]
+            if corpus not in environments:
+                env = gymnasium.make_vec(ENVIRONMENT, num_envs=count, corpus=corpus, reward=REWARD)
+                environments[corpus] = stack.enter_context(closing(env))
             drawn = generator.integers(2**31, size=settings.surveys + 1).tolist()
             seeds = np.repeat(drawn[:-1], settings.repeats).tolist()
-            episodes = play(environments[path], learner.policy(), seeds, drawn[-1])
+            episodes = play(environments[corpus], learner.policy(), seeds, drawn[-1])
             gained = [
                 row
                 for first in range(0, count, settings.repeats)

@@ -91,6 +91,8 @@ def test_the_example_by_hand(tiny: Path) -> None:
         "references of survey tasks": "13",
         "of them in the corpus": "7",
         "of them in reach: gold": "3",
+        "papers that cite at least 10 papers in reach": "0",
+        "of them before the first survey task": "0",
     }
     assert rows(text, "Dates") == [
         [y, "1"] for y in ["2009", "2010", "2012", "2015", "2016", "2018"]

@@ -230,6 +230,7 @@ def test_bad_options_are_told_in_one_line(tmp_path, capsys, monkeypatch):
         (["--seeds", "0"], "--seeds 0"),
         (["--episodes", "-1"], "--episodes -1"),
         (["--real", str(tmp_path / "none")], "none"),
+        (["--beside", str(tmp_path)], "no results.json"),
     ):
         assert train_reformulation.main([*out, "--quick", *given]) == 2
         error = capsys.readouterr().err
@@ -276,6 +277,24 @@ def test_a_run_writes_what_it_prints(trained):
     picture = (output / "learning_curve.svg").read_text(encoding="utf-8")
     for label in ("seed 0", "seed 1", "title 0.", "random 0.", "oracle 1.000", "episodes"):
         assert label in picture
+
+
+@pytest.mark.slow
+def test_papers_in_place_of_surveys(trained, tmp_path):
+    output, printed = trained
+    process = start(
+        tmp_path / "out", "--seeds", "1", "--tasks", "papers", "--beside", str(output), "--json"
+    )
+    results, error = process.communicate(timeout=600)
+    assert process.returncode == 0, error
+    test = json.loads(results)["tests"]["unseen worlds"]
+    beside = test["trained_against"]["trained on surveys"]
+    theirs = printed["tests"]["unseen worlds"]
+    assert test["mean"]["oracle"] == theirs["mean"]["oracle"]  # the same surveys
+    difference = test["mean"]["trained"] - theirs["mean"]["trained"]
+    assert beside["mean_difference"] == pytest.approx(difference)
+    worlds = {path.name for path in (tmp_path / "out" / "worlds").iterdir()}
+    assert {"1001-300-tasks", "1002-300-tasks"} < worlds
 
 
 @pytest.mark.slow

@@ -10,10 +10,10 @@ from arena.doors import _http
 
 
 @contextmanager
-def serving(app, token: str | None = None) -> Iterator[str]:
+def serving(app, token: str | None = None, websockets: bool = False) -> Iterator[str]:
     """Serve while the block runs; yield the address, such as http://127.0.0.1:40000."""
     with _http.listen("127.0.0.1", 0) as listening:
-        server = _http.make_server(app, "127.0.0.1", token)
+        server = _http.make_server(app, "127.0.0.1", token, websockets)
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -53,6 +54,7 @@ def raw(address: str, sent: bytes) -> bytes:
     [
         ({"headers": {"Host": "evil.example"}}, 421, "Host 'evil.example' is not this machine"),
         ({"headers": {"Host": "["}}, 421, "Host '[' is not this machine"),
+        ({"headers": {"Origin": "https://evil.example"}}, 403, "a page of 'https://evil.example'"),
         ({"json": None, "data": b" " * (_http.LARGEST + 1)}, 413, "more than 4,194,304 bytes"),
         ({"json": None, "data": iter([b" " * (1 << 22)] * 9)}, 413, "more than 4,194,304 bytes"),
         ({"json": None, "data": '{"query": "x"}'}, 415, "send application/json"),
@@ -114,6 +116,15 @@ def test_too_many_connections(mini, monkeypatch):
         assert first.get(url).status_code == 200
 
 
+def test_ending_under_load_shows_no_trace(mini, caplog):
+    with serving(app(mini)) as address:
+        client = socket.create_connection(address.removeprefix("http://").split(":"))
+        client.sendall(HEAD + b"Content-Length: 100\r\n\r\n")
+        assert post(address).status_code == 200
+    client.close()
+    assert [record.getMessage() for record in caplog.records if record.exc_info] == []
+
+
 def test_a_small_answer_is_sent_at_once():
     """Nagle's algorithm holds the second part of an answer back until the first is confirmed."""
     with _http.listen("127.0.0.1", 0) as server, socket.create_connection(server.getsockname()):
@@ -131,6 +142,25 @@ def test_a_token(mini):
         assert requests.get(f"{address}/health", timeout=60).status_code == 401
         assert post(address, headers={"Authorization": "Bearer secret"}).status_code == 200
         assert post(address.replace("//", "//any:secret@")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "status"),
+    [
+        (b"evil", b"", 421),
+        (b"localhost", b"https://a.example", 403),
+        (b"[::1]", b"http://[::1]", 401),
+    ],
+)
+def test_a_websocket_is_guarded(host, origin, status):
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "websocket", "headers": [(b"host", host), (b"origin", origin)]}
+    asyncio.run(_http.Guard(None, True, "secret")(scope, None, send))
+    assert sent[0]["status"] == status
 
 
 def test_other_machines_need_a_token(mini, monkeypatch, capsys):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,8 +17,9 @@ import gymnasium
 import pytest
 
 import arena
-from arena.doors.mcp import HEADER, STEP, Library, episode_server, library_server
+from arena.doors.mcp import HEADER, STEP, Library, episode_server, http_app, library_server
 from arena.session import Sessions, opening_text
+from arena.tasks import TaskSet
 
 pytest.importorskip("mcp")
 import httpx2
@@ -103,19 +106,23 @@ def test_health_counts_open_episodes(address: str) -> None:
     assert httpx2.get(health).json() == {"status": "ok", "open": before + 1}
 
 
-def test_what_names_no_episode_is_an_error(address: str) -> None:
+def test_what_names_no_episode_is_an_error(world: Path, address: str) -> None:
+    surveys = TaskSet(arena.Corpus.open(world)).scorable
+    assert surveys
+
     async def ask() -> None:
         for query, message in (
             ("", "the address names no episode"),
             ("?episode=a&seed=-1", "seed='-1'"),
             ("?episode=b&seed=1e3", "seed='1e3'"),
-            ("?episode=c&survey=nobody", "nobody"),
+            ("?episode=c&survey=nobody", "survey='nobody': the corpus has no such survey."),
             (f"?episode={'k' * 201}", "1 to 200"),
         ):
             async with Client(address + query) as client:
-                got = await client.call_tool("search", SEARCH)
-                assert got.is_error
-                assert message in got.content[0].text  # type: ignore[union-attr]
+                # No result of a tool: a model would read of surveys and seeds.
+                with pytest.raises(MCPError, match=re.escape(message)) as error:
+                    await client.call_tool("search", SEARCH)
+                assert not [survey for survey in surveys if survey in str(error.value)]
                 with pytest.raises(MCPError, match=re.escape(message)):
                     await client.get_prompt("task")
 
@@ -177,6 +184,16 @@ def test_a_dated_library(world: Path) -> None:
     run(play)
 
 
+def test_a_library_whose_engine_breaks_shows_no_file(world: Path, tmp_path: Path) -> None:
+    corpus = shutil.copytree(world, tmp_path / "world")
+    shutil.rmtree(corpus / "index" / "bm25")
+    library = Library(arena.Corpus.open(corpus).at("2015-01-01"))  # opens no engine yet
+    text, failed = library.call("search", SEARCH)
+    assert failed
+    assert json.loads(text) == {"error": "the tool failed, which is no fault of the call."}
+    assert not library.call("read", {"paper_id": "w"})[0].count("fault")
+
+
 def test_optional_arguments_are_nullable_and_null_is_accepted(world: Path) -> None:
     """Some clients demand every argument that is not nullable, and send null."""
     sessions = Sessions(gymnasium.make("arena/Discovery-v0", corpus=world))
@@ -205,6 +222,60 @@ def test_a_header_may_name_the_episode(address: str) -> None:
             assert json.loads(got.content[0].text)["budget"]["steps"] == 98  # type: ignore[union-attr]
 
     run(play)
+
+
+def test_what_was_closed_does_not_start_again(world: Path) -> None:
+    sessions = Sessions(gymnasium.make("arena/Discovery-v0", corpus=world), most=1)
+    server = episode_server(sessions)
+    app = http_app(server)
+
+    async def play() -> None:
+        web = httpx2.AsyncClient(transport=httpx2.ASGITransport(app))
+        async with server.session_manager.run(), web:
+
+            def connect(key: str) -> Client:
+                url = f"http://127.0.0.1:1/mcp?episode={key}"
+                return Client(streamable_http_client(url, http_client=web))
+
+            async with connect("a") as one, connect("b") as other:
+                await one.call_tool("finish", {})
+                await other.call_tool("search", SEARCH)  # in the place of the first
+                with pytest.raises(MCPError, match="'a' was closed: its episode was over"):
+                    await one.call_tool("search", SEARCH)
+
+    run(play)
+
+
+def test_parallel_calls_of_an_episode_do_not_hold_up_others(world: Path) -> None:
+    sessions = Sessions(gymnasium.make("arena/Discovery-v0", corpus=world))
+    one, other = sessions.open("one"), sessions.open("other")
+    go_on = threading.Event()
+    step, one.step = one.step, lambda action: go_on.wait(60) and step(action)  # type: ignore[method-assign]
+    server = episode_server(sessions)
+
+    async def play() -> None:
+        web = httpx2.AsyncClient(transport=httpx2.ASGITransport(http_app(server)))
+        async with server.session_manager.run(), web, anyio.create_task_group() as group:
+
+            async def call(key: str) -> None:
+                url = f"http://127.0.0.1:1/mcp?episode={key}"
+                async with Client(streamable_http_client(url, http_client=web)) as client:
+                    await client.call_tool("search", SEARCH)
+
+            for _ in range(60):
+                group.start_soon(call, "one")
+            await anyio.wait_all_tasks_blocked()
+            await call("other")
+            assert (one.totals().steps, other.totals().steps) == (0, 1)
+            go_on.set()
+        assert one.totals().steps == 51  # one search more than the budget has
+
+    run(play)
+
+
+def test_no_stream_is_held_open(address: str) -> None:
+    got = httpx2.get(address, headers={"Accept": "text/event-stream"})
+    assert (got.status_code, got.headers["Allow"]) == (405, "POST")
 
 
 def test_many_episodes_at_once(world: Path, address: str) -> None:
@@ -251,6 +322,7 @@ def test_a_library_in_this_process(world: Path) -> None:
         (("--task", "discovery", "--before", "2015"), "--before"),
         (("--task", "discovry"), "discovery"),
         (("--before", "soon"), "soon"),
+        (("--before", "2015", "--retriever", "bm52"), "Did you mean 'bm25'"),
         (("--before", "2015", "--seed", "1"), "--seed"),
         (("--task", "discovery", "--http", "--seed", "1"), "seed"),
         (("--task", "discovery", "--env-option", "max_stepz=1"), "max_stepz"),

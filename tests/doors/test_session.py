@@ -12,10 +12,12 @@ from typing import Any
 
 import gymnasium
 import pytest
+from gymnasium.error import ResetNeeded
 
 from arena.errors import DataError, UnknownNameError
 from arena.session import (
     CapacityError,
+    ClosedSessionError,
     Sessions,
     UnknownSessionError,
     opening_text,
@@ -53,6 +55,17 @@ def test_totals_are_those_of_the_plain_episode(env: Any) -> None:
     assert sessions.close("a") == totals
     with pytest.raises(UnknownSessionError, match="no open session 'a'"):
         sessions.get("a")
+
+
+def test_a_fork_shares_all_but_the_episode(env: Any) -> None:
+    plain = env.unwrapped
+    plain.reset(seed=3)
+    fork = plain.fork()
+    assert fork.action_space is plain.action_space  # and so nothing was made again
+    with pytest.raises(ResetNeeded):
+        fork.step(SEARCH)
+    assert fork.reset(seed=5) == fork.reset(seed=5)
+    assert plain.step(SEARCH)[4]["survey"] == plain.reset(seed=3)[1]["survey"]
 
 
 def test_after_the_end_a_step_is_an_error_and_changes_nothing(env: Any) -> None:
@@ -137,7 +150,11 @@ def test_an_unused_session_ends_after_its_time(env: Any) -> None:
     assert sessions.reap() == 1
     now[0] = 10
     assert sessions.reap() == 9
-    with pytest.raises(UnknownSessionError, match="was not used for 10 seconds"):
+    with pytest.raises(ClosedSessionError, match="was not used for 10 seconds"):
+        sessions.get("left")
+    sessions.open("left")
+    sessions.close("left")
+    with pytest.raises(UnknownSessionError, match="never opened, or was closed"):
         sessions.get("left")
     assert len(sessions) == 1
 
@@ -151,6 +168,23 @@ def test_nobody_needs_to_ask_for_it(env: Any) -> None:
     gc.collect()
     assert len(sessions) == 0
     assert gone() is None
+
+
+@pytest.mark.parametrize("idle", [100.0, math.inf])
+def test_what_closes_them_rests_and_ends_with_them(env: Any, idle: float) -> None:
+    known = set(threading.enumerate())
+    sessions = Sessions(env, idle=idle)
+    sessions.open()
+    (reaper,) = set(threading.enumerate()) - known
+    called = threading.Event()
+    sessions.close_all()
+    sessions.reap = lambda: called.set() or idle  # type: ignore[func-returns-value, method-assign]
+    assert not called.wait(0.2)
+    assert reaper.is_alive()
+    del sessions
+    gc.collect()
+    reaper.join(20)
+    assert not reaper.is_alive()
 
 
 def test_many_threads_play_many_sessions(env: Any) -> None:

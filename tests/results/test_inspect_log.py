@@ -12,6 +12,7 @@ from llm_server import LLMServer, tool_call
 
 import arena
 from arena._internal.files import sha256_file
+from arena.agents import AGENTS
 from arena.cli import main
 from arena.errors import CorpusError, DataError
 from arena.results.inspect_log import write_inspect_log
@@ -140,6 +141,18 @@ def test_what_the_language_model_wrote(tiny, tmp_path):
     (tmp_path / "other.db").touch()
     with pytest.raises(DataError, match=r"other.db' has no answer to the request '\w{12}' "):
         log_of(tmp_path / "run", tiny, tmp_path, answers=tmp_path / "other.db")
+
+
+class Noting(AGENTS.get("title")):
+    def notes(self):
+        return {"llm": "none of ours"}
+
+
+def test_notes_are_free_in_form(tiny, tmp_path):
+    arena.run(tiny, "discovery", Noting, tmp_path / "run", surveys=["s1"])
+    (sample,) = log_of(tmp_path / "run", tiny, tmp_path)["samples"]
+    assert sample["model_usage"] == {}
+    assert sample["metadata"]["notes"] == {"llm": "none of ours"}
 
 
 def test_refusals_are_one_line_and_write_nothing(tiny, world, run, tmp_path, capsys):

@@ -1,0 +1,251 @@
+"""inspect_ai: every task of this project as ``arena/NAME``, with tools, solver and scorer.
+
+``inspect eval arena/discovery -T corpus=demo/world --model ...`` plays one episode for each survey.
+The set-up of a sample opens a session, also where the solver is another one; the clean-up closes
+it, also after an error. The layout follows inspect_ai 0.3.285.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from anyio import to_thread
+from anyio.from_thread import start_blocking_portal
+from inspect_ai import Task, task
+from inspect_ai.dataset import Sample
+from inspect_ai.log import transcript
+from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, execute_tools
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.tool import Tool, ToolCall, ToolDef, ToolError, ToolParams
+from inspect_ai.util import registry_info, store
+
+from arena.corpus import Corpus
+from arena.doors import Door, Reply
+from arena.session import Session, Sessions, UnknownSessionError, opening_text, step_text
+from arena.tasks import TASKS, TaskSet, can_score, choose_surveys
+
+OVER = "researcharena:over"
+"""Key of a sample's store: whether its episode is over."""
+_REMINDER = "Call a tool. The episode ends when you submit or finish."
+_MESSAGES = 4
+"""Messages for each step of the budget, after which inspect stops a model that makes bad calls."""
+
+
+def episodes(
+    name: str,
+    corpus: str | Path,
+    surveys: Sequence[str] | int | str | None = None,
+    **options: Any,
+) -> Task:
+    """Return a task of inspect_ai: one sample for each survey that can be scored.
+
+    Args:
+        name: A registered task, such as ``discovery``.
+        corpus: Directory of a built corpus.
+        surveys: Ids of surveys, or how many of the first; by default all that can be scored.
+        options: Arguments of the environment, such as ``max_steps=20`` or ``reward="gain"``.
+
+    Raises:
+        CorpusError, UnknownNameError, DataError: An argument is unusable.
+    """
+    specification, opened = TASKS.get(name), Corpus.of(corpus)
+    tasks = TaskSet(opened)
+    scored = [survey for survey in tasks.surveys if can_score(name, tasks, survey)]
+    chosen = choose_surveys(tasks, [surveys] if isinstance(surveys, str) else surveys, scored)
+    sessions = Sessions.make(opened, name, surveys=chosen, **options)
+
+    @solver(name="begin")  # type: ignore[untyped-decorator]
+    def begin() -> Solver:
+        async def solve(state: TaskState, generate: Generate) -> TaskState:
+            start = partial(sessions.open, state.uuid, survey=str(state.sample_id))
+            state.tools = tools_of(await to_thread.run_sync(start), sessions.schemas())
+            return state
+
+        return solve
+
+    @scorer(metrics={"*": [mean(), stderr()]}, name="metrics")  # type: ignore[untyped-decorator]
+    def metrics() -> Scorer:
+        async def score(state: TaskState, target: Target) -> Score:
+            session = sessions.get(state.uuid)
+            if not session.over:  # what was selected or written counts
+                await to_thread.run_sync(session.step, {"tool": "finish", "arguments": {}})
+            totals = session.totals()
+            value = totals.metrics | {"reward": totals.reward}
+            if specification.headline in value:  # the viewer shows the first one most
+                value = {specification.headline: value[specification.headline]} | value
+            spent = {"steps": totals.steps, "terms": totals.terms, "left": totals.budget}
+            return Score(value=value, metadata=spent)
+
+        return score
+
+    async def end(state: TaskState) -> None:
+        with suppress(UnknownSessionError):
+            sessions.close(state.uuid)
+
+    samples = []
+    for survey in chosen:
+        first, _ = sessions.env.reset(options={"survey": survey})
+        samples.append(Sample(opening_text(first), id=survey))
+    return Task(
+        dataset=samples,
+        setup=begin(),
+        solver=researcher(),
+        scorer=metrics(),
+        cleanup=end,
+        message_limit=_MESSAGES * int(first["budget"]["steps"]),
+        metadata={"sha256": {"corpus": opened.sha256, "tasks": tasks.sha256}},
+    )
+
+
+def _researcher(reminders: int = 1) -> Solver:
+    """Let the model call tools until the episode is over.
+
+    Args:
+        reminders: Most reminders in a row to a model that calls no tool, >= 0.
+    """
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        silent = 0
+        while not (state.store.get(OVER) or state.completed):
+            state = await generate(state, tool_calls="single")
+            silent = 0 if state.output.message.tool_calls else silent + 1
+            if silent > reminders:
+                break
+            if silent:
+                state.messages.append(ChatMessageUser(content=_REMINDER))
+        return state
+
+    return solve
+
+
+def tools_of(session: Session, schemas: Sequence[dict[str, Any]]) -> list[Tool]:
+    """Return the tools of an episode. A call that the environment refuses is a `ToolError`.
+
+    The transcript gets the reward of each step, and the sample's store `OVER`.
+
+    Args:
+        session: The episode.
+        schemas: Its tools in the form of `arena.tool_schemas`.
+    """
+
+    def made(function: dict[str, Any]) -> Tool:
+        name = function["name"]
+
+        async def call(**kwargs: Any) -> str:
+            step = await to_thread.run_sync(session.step, {"tool": name, "arguments": kwargs})
+            store().set(OVER, session.over)
+            if "reward_terms" in step.info:
+                paid = {"reward": step.reward, "terms": step.info["reward_terms"]}
+                transcript().info(paid, source="reward")
+            text = step_text(step.observation)
+            if step.failed:
+                raise ToolError(text)
+            return text
+
+        # By default inspect cuts what is longer than 16 kB out of the middle of a result.
+        tool = ToolDef(call, name, function["description"], _params(function), max_output=0)
+        return tool.as_tool()
+
+    return [made(schema["function"]) for schema in schemas]
+
+
+def _params(function: dict[str, Any]) -> ToolParams:
+    """Return the arguments of a tool; optional ones may be null, as for the environment."""
+    parameters = copy.deepcopy(function["parameters"])
+    for name, part in parameters["properties"].items():
+        if name not in parameters["required"]:
+            part["type"] = [part["type"], "null"]
+            if "enum" in part:
+                part["enum"].append(None)
+    return ToolParams(**parameters)
+
+
+class InspectDoor(Door):
+    """Plays episodes with the function by which inspect's solvers call tools."""
+
+    refuses = (
+        "Calls of unknown tools, arguments that do not fit the schema, and arguments nested more "
+        "than 100 deep: inspect answers them itself, and no step is charged."
+    )
+
+    def __init__(self, sessions: Sessions) -> None:
+        super().__init__(sessions)
+        self._running = start_blocking_portal()
+        self._portal = self._running.__enter__()
+        self._tools: list[Tool] = []
+        functions = [schema["function"] for schema in sessions.schemas()]
+        self._known = {each["name"]: _params(each) for each in functions}
+
+    def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
+        """Open a session and make its tools."""
+        self._session = self.sessions.open(seed=seed, survey=survey)
+        self._tools = tools_of(self._session, self.sessions.schemas())
+        return opening_text(self._session.first), self._session.survey
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> Reply:
+        """Carry out a message of a model that calls a tool."""
+        call = ToolCall(id="1", function=tool, arguments=arguments)
+        said = ChatMessageAssistant(content="", tool_calls=[call])
+        (message,) = self._portal.call(execute_tools, [said], self._tools).messages
+        text = message.error.message if message.error else message.text
+        if not self.accepts(tool, arguments):
+            return Reply(text, 0.0, False, False, {})
+        return Reply.of(text, self._session.last)
+
+    def schemas(self) -> list[dict[str, Any]]:
+        """Return the tools as inspect gives them to a model's interface."""
+        return [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.parameters.model_dump(exclude_none=True),
+                },
+            }
+            for tool in map(ToolDef, self._tools)
+        ]
+
+    def accepts(self, tool: str, arguments: dict[str, Any]) -> bool:
+        """Return whether inspect's own checks let a call pass."""
+        from inspect_ai.model import _call_tools as own
+
+        return (
+            tool in self._known
+            and not own._exceeds_max_depth(arguments)
+            and own.validate_tool_input(arguments, self._known[tool]) is None
+        )
+
+    def close(self) -> None:
+        """End the thread that runs the calls."""
+        self._running.__exit__(None, None, None)
+
+
+DOOR = InspectDoor
+
+
+def _named(register: Any, name: str, function: Any) -> Any:
+    """Register a function as ``arena/NAME``.
+
+    inspect adds the package's name to what lies in site-packages, not in an editable install.
+    """
+    made, full = register(name=name)(function), f"arena/{name}"
+    return made if registry_info(made).name == full else register(name=full)(function)
+
+
+def _task(name: str) -> Any:
+    def make(corpus: str, surveys: Sequence[str] | int | str | None = None, **options: Any) -> Task:
+        return episodes(name, corpus, surveys, **options)
+
+    return _named(task, name, make)
+
+
+researcher = _named(solver, "researcher", _researcher)
+REGISTERED = {name: _task(name) for name in TASKS.names()}
+"""Name of each task of this project -> the function that inspect calls for it."""

@@ -1,0 +1,233 @@
+"""OpenEnv: a server of episodes, and a client whose observations have types.
+
+A client has one session over one WebSocket. ``reset(seed=..., survey=...)`` starts an episode in
+it, and each step calls a tool. The ``result`` of an observation is what the model reads; its
+reward, ``done`` and metadata are the trainer's.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from openenv import core
+
+from arena import __version__
+from arena.doors import Door, Reply, _http
+from arena.errors import ArenaError, DataError, clip, did_you_mean
+from arena.session import IDLE, Sessions, UnknownSessionError, opening_text, step_text
+
+NAME = "researcharena"
+"""Name of the environment, also in the URLs of the task API: ``/researcharena/task``."""
+SPLIT = "all"
+"""The one split of the task API: the surveys that episodes are drawn from."""
+_FIELDS = {"name": "name", "description": "description", "parameters": "input_schema"}
+
+
+class Answer(core.CallToolObservation):  # type: ignore[misc]
+    """What a call, or the reset, returned; ``result`` is the text that the model reads.
+
+    The metadata of a step has ``terminated``, ``truncated`` and ``info``, as the environment's
+    step returns them; that of a reset has ``survey``.
+    """
+
+    def model_dump(self, *, exclude: Any = None, **options: Any) -> dict[str, Any]:
+        """Return what a model may read: OpenEnv sends the metadata beside it as well.
+
+        Without `exclude` it is the text alone: the result of a call over ``/mcp``.
+        """
+        if exclude is None:
+            return {"data": self.result}
+        return super().model_dump(exclude={*exclude, "metadata"}, **options)  # type: ignore[no-any-return]
+
+
+class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
+    """The episodes of one client, one after the other.
+
+    Args:
+        sessions: The episodes of all clients.
+    """
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+
+    def __init__(self, sessions: Sessions) -> None:
+        super().__init__()
+        self._sessions, self._key, self._episode = sessions, "", ""
+
+    def reset(
+        self,
+        seed: int | None = None,
+        episode_id: str | None = None,
+        survey: str | None = None,
+        split: str = SPLIT,
+        index: int | None = None,
+        **unknown: Any,
+    ) -> Answer:
+        """Start an episode and close the one before.
+
+        Args:
+            seed: Seed of the draw of the survey, >= 0.
+            episode_id: Name of the episode in the state; by default a new one.
+            survey: Id of the survey to play; by default one is drawn.
+            split: Split of `index`.
+            index: Place of the survey in the task API.
+            unknown: Refused.
+
+        Raises:
+            DataError, UnknownNameError, CapacityError: An argument is unusable; nothing changes.
+        """
+        for name in unknown:
+            known = ("seed", "episode_id", "survey", "split", "index")
+            raise DataError(f"reset has no argument {clip(name)}.{did_you_mean(name, known)}")
+        if index is not None:
+            if survey is not None:
+                raise DataError(f"survey={clip(survey)} and index={clip(index)}: give one.")
+            survey = self.get_task(split, index)["id"]
+        session = self._sessions.open(seed=seed, survey=survey)
+        self.close()
+        self._key, self._episode = session.key, str(episode_id or session.key)
+        text, about = opening_text(session.first), {"survey": session.survey}
+        return Answer(tool_name="reset", result=text, metadata=about)
+
+    def step(self, action: Any, timeout_s: float | None = None, **_: Any) -> core.Observation:
+        """Call a tool; or list the tools, which needs no episode.
+
+        Raises:
+            DataError: There was no reset.
+            UnknownSessionError: The episode was closed because nobody played it.
+        """
+        if isinstance(action, core.ListToolsAction):
+            functions = [schema["function"] for schema in self._sessions.schemas()]
+            tools = [core.Tool(**{_FIELDS[k]: each[k] for k in _FIELDS}) for each in functions]
+            return core.ListToolsObservation(tools=tools)
+        if not self._key:
+            raise DataError(
+                "no episode is open. Reset first, over a WebSocket: each request to HTTP's /reset "
+                "or /step has an environment of its own."
+            )
+        session = self._sessions.get(self._key)
+        step = session.step({"tool": action.tool_name, "arguments": action.arguments})
+        ends = {"terminated": step.terminated, "truncated": step.truncated}
+        return Answer(
+            tool_name=action.tool_name.encode(errors="replace").decode(),  # half a surrogate pair
+            result=step_text(step.observation),
+            reward=step.reward,
+            done=session.over,
+            metadata=ends | {"info": step.info},
+        )
+
+    @property
+    def state(self) -> core.State:
+        """What the episode has earned, see `arena.session.Totals`; empty without an episode."""
+        if not self._key:
+            return core.State()
+        totals = self._sessions.get(self._key).totals()
+        return core.State(episode_id=self._episode, step_count=totals.steps, **totals._asdict())
+
+    def get_metadata(self) -> Any:
+        """Return name, description and version."""
+        about = f"The task {self._sessions.env.task_name!r}: literature search as of a date."
+        new = {"name": NAME, "description": about, "version": __version__}
+        return super().get_metadata().model_copy(update=new)
+
+    def list_splits(self) -> list[str]:
+        """Return the names of the splits."""
+        return [SPLIT]
+
+    def num_tasks(self, split: str) -> int:
+        """Return the number of surveys."""
+        return len(self.list_tasks(split))
+
+    def list_tasks(self, split: str) -> list[dict[str, Any]]:
+        """Return ``index``, ``id`` and ``topic`` of each survey; DataError for another split."""
+        if split != SPLIT:
+            raise DataError(f"no split {clip(split)}: the only one is {SPLIT!r}.")
+        topics = self._sessions.env.topics.items()
+        return [{"index": i, "id": s, "topic": topic} for i, (s, topic) in enumerate(topics)]
+
+    def get_task(self, split: str, index: int) -> dict[str, Any]:
+        """Return one entry of `list_tasks`; DataError where there is none."""
+        tasks = self.list_tasks(split)
+        if type(index) is not int or not 0 <= index < len(tasks):
+            raise DataError(f"index={clip(index)}: give an integer from 0 to {len(tasks) - 1}.")
+        return tasks[index]
+
+    def close(self) -> None:
+        """Close the episode."""
+        with suppress(UnknownSessionError):
+            self._sessions.close(self._key)
+
+
+def make_app(sessions: Sessions, most: int = 256, idle: float = IDLE) -> Any:
+    """Return the FastAPI application of a server.
+
+    Args:
+        sessions: The episodes. A reset opens one before it closes another.
+        most: Clients at a time, >= 1; one more gets the error CAPACITY_REACHED.
+        idle: Seconds after which the session of a client that sends nothing is closed, > 0.
+    """
+    limits = core.ConcurrencyConfig(max_concurrent_envs=most, session_timeout=idle)
+    make = partial(LiteratureEnvironment, sessions)
+    app = core.create_fastapi_app(
+        make, core.CallToolAction, Answer, concurrency_config=limits, env_name=NAME
+    )
+    app.add_exception_handler(ArenaError, lambda _, error: _http.refusal(400, error))
+    return app
+
+
+def serve(app: Any, host: str, port: int) -> None:
+    """Serve an application until Ctrl-C, as every door over HTTP does."""
+    _http.serve(app, host, port, "", websockets=True)
+
+
+class ArenaClient(core.GenericEnvClient):  # type: ignore[misc]
+    """OpenEnv's generic client, whose observations are objects: `Answer`, or a list of tools."""
+
+    def _parse_result(self, payload: dict[str, Any]) -> Any:
+        got = super()._parse_result(payload)
+        kind = core.ListToolsObservation if "tools" in got.observation else Answer
+        rest = {"reward": got.reward, "done": got.done, "metadata": got.metadata or {}}
+        got.observation = kind(**got.observation | rest)
+        return got
+
+    def _parse_state(self, payload: dict[str, Any]) -> core.State:
+        return core.State(**payload)
+
+
+class OpenEnvDoor(Door):
+    """Plays episodes with OpenEnv's generic client, over a server at a free port."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        super().__init__(sessions)
+        listening = _http.listen("127.0.0.1", 0)
+        self._server = _http.make_server(make_app(sessions), "127.0.0.1", None, websockets=True)
+        self._thread = threading.Thread(target=self._server.run, args=([listening],), daemon=True)
+        self._thread.start()
+        self._client = core.GenericEnvClient(base_url=_http.address(listening)).sync()
+
+    def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
+        """Reset."""
+        got = self._client.reset(seed=seed, survey=survey)
+        return got.observation["result"], got.metadata["survey"]
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> Reply:
+        """Call a tool."""
+        got = self._client.step({"type": "call_tool", "tool_name": tool, "arguments": arguments})
+        return Reply(got.observation["result"], got.reward, **got.metadata)
+
+    def schemas(self) -> list[dict[str, Any]]:
+        """Return the tools that the server lists, as functions."""
+        tools = self._client.step({"type": "list_tools"}).observation["tools"]
+        functions = [{k: tool[_FIELDS[k]] for k in _FIELDS} for tool in tools]
+        return [{"type": "function", "function": each} for each in functions]
+
+    def close(self) -> None:
+        """End client and server."""
+        self._client.close()
+        self._server.should_exit = True
+        self._thread.join()
+
+
+DOOR = OpenEnvDoor

@@ -1,0 +1,204 @@
+"""verifiers: a taskset of a built corpus, for ``vf-eval`` and for prime-rl.
+
+``vf-eval arena-verifiers --env.taskset.corpus demo/world`` plays one episode for each survey. The
+reward is the sum of the episode's rewards, the metrics are those of the environment. The layout
+follows verifiers 0.4.0, its interface ``verifiers.v1``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import verifiers.v1 as vf
+from anyio.from_thread import start_blocking_portal
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server.mcpserver import MCPServer
+from pydantic import Field
+from verifiers.v1.harnesses.utils.mcp import mcp_content_to_chat_content
+
+from arena.doors import Door, Reply
+from arena.doors._verifiers_tools import EpisodeState, SurveyTools, ToolsConfig, sessions_of
+from arena.session import Session, Sessions, opening_text
+from arena.tasks import TaskSet, can_score, choose_surveys
+
+
+class SurveyConfig(vf.TasksetConfig):  # type: ignore[misc]
+    """What ``--env.taskset.NAME`` sets.
+
+    Attributes:
+        corpus: Directory of a built corpus.
+        arena_task: A registered task.
+        surveys: Ids of surveys, or how many of the first; by default all that can be scored.
+        options: Further arguments of the environment, such as ``retriever``, ``reward`` and
+            ``max_steps``.
+    """
+
+    corpus: str = ""
+    arena_task: str = "discovery"
+    surveys: list[str] | int | None = None
+    options: dict[str, Any] = Field(default_factory=dict)
+
+    def served(self) -> ToolsConfig:
+        """Return the configuration of the tool server, which starts in another directory."""
+        corpus = str(Path(self.corpus).resolve())
+        return ToolsConfig(corpus=corpus, task=self.arena_task, options=self.options)
+
+
+class SurveyData(vf.TaskData):  # type: ignore[misc]
+    """A survey: its id is `id`, the first observation the prompt. There are no labels in it."""
+
+
+class SurveyTask(vf.Task[SurveyData, EpisodeState]):  # type: ignore[misc]
+    """An episode of a survey."""
+
+    served = ""
+
+    async def setup(self, trace: vf.Trace) -> None:
+        """Say in the state which episode the tools are to open."""
+        trace.state.key, trace.state.survey = trace.id, self.data.id
+
+    async def finalize(self, trace: vf.Trace) -> None:
+        """End an episode that the model left: what it selected or wrote counts.
+
+        The tool server is out of reach by now; so the actions are carried out again, here.
+        """
+        left = not trace.state.over
+        if left:
+            totals = await asyncio.to_thread(_finish, sessions_of(self.served), trace.state)
+            trace.state.take(totals)
+        earned = {"reward": trace.state.reward, "metrics": trace.state.metrics}
+        trace.info["arena"] = earned | {"left": left}  # in the file of traces, as no state is
+
+    @vf.stop  # type: ignore[untyped-decorator]
+    async def over(self, trace: vf.Trace) -> bool:
+        """Stop when the episode is over."""
+        return bool(trace.state.over)
+
+    @vf.reward  # type: ignore[untyped-decorator]
+    async def reward(self, trace: vf.Trace) -> float:
+        """Return the sum of the rewards."""
+        return float(trace.info["arena"]["reward"])
+
+    @vf.metric  # type: ignore[untyped-decorator]
+    async def metrics(self, trace: vf.Trace) -> Mapping[str, float]:
+        """Return the environment's metrics."""
+        return dict(trace.info["arena"]["metrics"])
+
+
+def _finish(sessions: Sessions, state: EpisodeState) -> Any:
+    session = Session(state.key, sessions.env.fork(), state.seed, state.survey)
+    for action in [*state.actions, {"tool": "finish", "arguments": {}}]:
+        session.step(action)
+    return session.totals()
+
+
+class SurveyTaskset(vf.Taskset[SurveyTask, SurveyConfig]):  # type: ignore[misc]
+    """One episode for each survey of a built corpus."""
+
+    def load(self) -> Iterator[SurveyTask]:
+        """Yield the episodes.
+
+        Raises:
+            CorpusError, UnknownNameError, DataError: An option is unusable.
+        """
+        served = self.config.served().model_dump_json()
+        tasks, env = TaskSet(self.config.corpus), sessions_of(served).env.fork()
+        scored = [s for s in tasks.surveys if can_score(self.config.arena_task, tasks, s)]
+        for survey in choose_surveys(tasks, self.config.surveys, scored):
+            first, _ = env.reset(options={"survey": survey})
+            task = SurveyTask(SurveyData(id=survey, prompt=opening_text(first)), self.config.task)
+            task.served = served
+            yield task
+
+    @classmethod
+    def toolsets(cls, config: SurveyConfig) -> list[SurveyTools]:
+        """Return the one tool server of all rollouts."""
+        return [SurveyTools(config.served())]
+
+
+class _Beside(SurveyTools):
+    """The tools in this process, with the state of one rollout that is here, too."""
+
+    rollout: EpisodeState
+
+    async def _pull_state(self) -> EpisodeState:
+        state: EpisodeState = EpisodeState.model_validate_json(self.rollout.model_dump_json())
+        return state
+
+    async def _push_state(self, before: bytes) -> None:
+        self.rollout = self.state
+
+
+class VerifiersDoor(Door):
+    """Plays episodes through the tool server, with the client that verifiers' harnesses have.
+
+    The tool server answers HTTP without a socket; client and conversion of results are those of
+    the harness. Not covered are the harness's loop, the server's process, the way of the state
+    over HTTP, and rows: ``tests/doors/test_verifiers_door.py`` covers these with ``vf-eval``.
+    """
+
+    refuses = "tools that the episode does not have"
+
+    def __init__(self, sessions: Sessions) -> None:
+        super().__init__(sessions)
+        self._tools = _Beside(ToolsConfig())
+        self._tools.sessions = sessions
+        server = MCPServer("tools")
+        self._tools.register(server)
+        app = server.streamable_http_app(json_response=True, stateless_http=True)
+        web = httpx2.AsyncClient(transport=httpx2.ASGITransport(app))
+        wire = streamable_http_client("http://127.0.0.1:8000/mcp", http_client=web)
+        self._stack, self._episodes = contextlib.ExitStack(), 0
+        self._portal = self._stack.enter_context(start_blocking_portal())
+        for each in (server.session_manager.run(), Client(wire)):
+            self._client: Any = self._stack.enter_context(
+                self._portal.wrap_async_context_manager(each)
+            )
+        self._listed = self._portal.call(self._client.list_tools).tools
+
+    def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
+        """Begin a rollout."""
+        self._episodes += 1
+        key = f"{id(self)}-{self._episodes}"
+        self._tools.rollout = EpisodeState(key=key, seed=seed, survey=survey)
+        self._session = self.sessions.open(key, seed=seed, survey=survey)
+        return opening_text(self._session.first), self._session.survey
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> Reply:
+        """Call a tool as the harness does, which knows the listed ones."""
+        if not self.accepts(tool, arguments):
+            return Reply(f"error: unknown tool {tool!r}", 0.0, False, False, {})
+        result: Any = self._portal.call(self._client.call_tool, tool, arguments)
+        text = mcp_content_to_chat_content(result.content)
+        return Reply.of(str(text), self._session.last)
+
+    def accepts(self, tool: str, arguments: dict[str, Any]) -> bool:
+        """Return whether the tool is listed."""
+        return any(each.name == tool for each in self._listed)
+
+    def schemas(self) -> list[dict[str, Any]]:
+        """Return the tools as the harness gives them to a model's interface."""
+        return [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description or "",
+                    "parameters": tool.input_schema,
+                },
+            }
+            for tool in self._listed
+        ]
+
+    def close(self) -> None:
+        """End client and server."""
+        self._stack.close()
+
+
+DOOR = VerifiersDoor

@@ -1,0 +1,238 @@
+"""verl: a tool class, the configuration that names it, rows of a data set, and a reward function.
+
+verl makes one tool object for each entry of its configuration, and calls `create`, `execute` and
+`release` for every call of a model; what calls of a rollout share is its ``agent_data``. So an
+episode opens with the first call of a rollout, and closes when verl drops that object.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import json
+import tempfile
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import yaml
+
+from arena.doors import Door, Reply
+from arena.errors import ArenaError, DataError
+from arena.session import (
+    Session,
+    Sessions,
+    SessionStep,
+    UnknownSessionError,
+    opening_text,
+    step_text,
+)
+from arena.tasks import TaskSet, can_score
+from arena.tasks.task_set import choose_surveys
+
+try:
+    from verl.tools.base_tool import BaseTool
+except ImportError:  # schemas, rows and rewards need no verl
+    BaseTool = object
+
+TOTALS = "arena"
+"""Key of ``agent_data.extra_fields``: the totals of the episode, which `compute_score` reads."""
+
+_SHARED: weakref.WeakValueDictionary[str, Sessions] = weakref.WeakValueDictionary()
+_EPISODES: weakref.WeakKeyDictionary[Any, Session] = weakref.WeakKeyDictionary()
+
+
+def tool_config(corpus: str, task: str = "discovery", **arguments: Any) -> dict[str, Any]:
+    """Return what verl's ``tool_config_path`` holds, as YAML: each tool of a task's environment.
+
+    Args:
+        corpus: Directory of a corpus, as the trainer's machines see it.
+        task: A registered task.
+        arguments: Further arguments of `Sessions.make`, such as ``reward`` or ``max_steps``.
+
+    Raises:
+        CorpusError, UnknownNameError, DataError: An argument is unusable.
+    """
+    sessions = Sessions.make(corpus, task, **arguments)
+    return _entries(sessions, {"corpus": corpus, "task": task, **arguments})
+
+
+def rows(
+    corpus: str,
+    surveys: Sequence[str] | int | None = None,
+    task: str = "discovery",
+    **arguments: Any,
+) -> list[dict[str, Any]]:
+    """Return one row of verl's data set for each survey; there are no labels in it.
+
+    Args:
+        corpus: Directory of the corpus.
+        surveys: Ids of surveys, or how many of the first; by default all that can be scored.
+        task: The task of `tool_config`.
+        arguments: The further arguments of `tool_config`; the prompt names the budget.
+
+    Raises:
+        CorpusError, UnknownNameError, DataError: An argument is unusable.
+    """
+    sessions, tasks = Sessions.make(corpus, task, **arguments), TaskSet(corpus)
+    env, names = sessions.env, [schema["function"]["name"] for schema in sessions.schemas()]
+    scored = [survey for survey in tasks.scorable if can_score(task, tasks, survey)]
+    return [
+        {
+            "data_source": f"arena/{task}",
+            "agent_name": "tool_agent",
+            "prompt": [
+                {"role": "user", "content": opening_text(env.reset(options={"survey": s})[0])}
+            ],
+            "reward_model": {"style": "rule", "ground_truth": ""},
+            "extra_info": {"index": i, "tools_kwargs": _kwargs(names, {"survey": s})},
+        }
+        for i, s in enumerate(choose_surveys(tasks, surveys, scored))
+    ]
+
+
+def compute_score(
+    data_source: str, solution_str: str, ground_truth: str, extra_info: Mapping[str, Any], **_: Any
+) -> dict[str, float]:
+    """Return verl's reward of a rollout: the sum of its rewards, 0 if it never called a tool.
+
+    ``over`` is 1 if the episode ended, and ``steps`` counts its actions.
+
+    Raises:
+        DataError: The episode could not be opened.
+    """
+    totals = extra_info.get(TOTALS, {"reward": 0.0, "over": False, "steps": 0})
+    if "error" in totals:
+        raise DataError(totals["error"])
+    return {"score": totals["reward"], "over": float(totals["over"]), "steps": totals["steps"]}
+
+
+class SurveyTool(BaseTool):  # type: ignore[misc]
+    """One tool of the episodes. All tools with the same configuration share them.
+
+    Args:
+        config: ``type: native`` for verl; the rest are arguments of `Sessions.make`.
+        tool_schema: The tool's schema.
+    """
+
+    def __init__(self, config: dict[str, Any], tool_schema: Any) -> None:
+        super().__init__(config, tool_schema)
+        key = json.dumps(config, sort_keys=True)
+        if key not in _SHARED:
+            made = Sessions.make(**{name: v for name, v in config.items() if name != "type"})
+            _SHARED[key] = made
+        self._sessions = _SHARED[key]
+
+    def episode(self, agent_data: Any) -> Session:
+        """Return the episode of a rollout; the first call opens it as the row says."""
+        if agent_data not in _EPISODES:
+            asked = agent_data.tools_kwargs.get(self.name, {}).get("create_kwargs", {})
+            try:
+                session = self._sessions.open(**asked)
+            except ArenaError as error:  # verl would show it to the model, and train on
+                agent_data.extra_fields[TOTALS] = {"error": str(error)}
+                raise
+            _EPISODES[agent_data] = session
+            weakref.finalize(agent_data, _close, self._sessions, session.key)
+        return _EPISODES[agent_data]
+
+    async def execute(
+        self, instance_id: str, parameters: Any, *, agent_data: Any, **_: Any
+    ) -> tuple[Any, float, dict[str, Any]]:
+        """Carry out a call; return what the model reads, and the reward of the step."""
+        from verl.tools.schemas import ToolResponse
+
+        session = self.episode(agent_data)
+        step = await asyncio.to_thread(self._step, session, agent_data, parameters)
+        return ToolResponse(text=step_text(step.observation)), step.reward, {}
+
+    def _step(self, session: Session, agent_data: Any, parameters: Any) -> SessionStep:
+        step = session.step({"tool": self.name, "arguments": parameters})
+        agent_data.extra_fields[TOTALS] = session.totals()._asdict()
+        return step
+
+
+def _close(sessions: Sessions, key: str) -> None:
+    with contextlib.suppress(UnknownSessionError):  # closed by its idle time-out
+        sessions.close(key)
+
+
+def _entries(sessions: Sessions, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    config = {"type": "native", **arguments}  # one object, which YAML writes once
+    name = f"{SurveyTool.__module__}.{SurveyTool.__name__}"
+    schemas = sessions.schemas()
+    return {"tools": [{"class_name": name, "config": config, "tool_schema": s} for s in schemas]}
+
+
+def _kwargs(names: Iterable[str], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: {"create_kwargs": arguments} for name in names}
+
+
+class VerlDoor(Door):
+    """Plays episodes as verl's agent loop does: it loads the configuration and calls its tools."""
+
+    refuses = "tools that the configuration does not have"
+
+    def __init__(self, sessions: Sessions) -> None:
+        if BaseTool is object:
+            raise DataError(
+                "the door 'verl' needs the package 'verl', which does not load. Install it."
+            )
+        from verl.tools.tool_registry import load_all_tools
+
+        super().__init__(sessions)
+        entries = _entries(sessions, {"corpus": f"of the door {id(self)}"})
+        _SHARED[json.dumps(entries["tools"][0]["config"], sort_keys=True)] = sessions
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            yaml.safe_dump(entries, file)
+            file.flush()
+            with contextlib.redirect_stdout(io.StringIO()):  # each tool prints its schema
+                self._tools = {tool.name: tool for tool in load_all_tools(file.name, None)}
+        self._runner = asyncio.Runner()
+        self._loop = SimpleNamespace(
+            tools=self._tools, max_tool_response_length=10**9, tool_response_truncate_side="middle"
+        )
+
+    def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
+        """Begin a rollout whose row names the survey, or a seed."""
+        from verl.experimental.agent_loop.tool_agent_loop import AgentData
+
+        asked = _kwargs(self._tools, {"seed": seed, "survey": survey})
+        self._rollout = AgentData([], [], [], None, None, {}, "rollout", asked)
+        session = next(iter(self._tools.values())).episode(self._rollout)
+        return opening_text(session.first), session.survey
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> Reply:
+        """Call a tool as the agent loop does."""
+        from verl.experimental.agent_loop.tool_agent_loop import FunctionCall, ToolAgentLoop
+
+        asked = FunctionCall(name=tool, arguments=json.dumps(arguments))
+        calling = ToolAgentLoop._call_tool(
+            self._loop, asked, self._rollout.tools_kwargs, self._rollout
+        )
+        response, reward, _ = self._runner.run(calling)
+        if not self.accepts(tool, arguments):
+            return Reply(response.text, reward, False, False, {})
+        step = _EPISODES[self._rollout].last
+        assert step is not None
+        return Reply(response.text, reward, step.terminated, step.truncated, step.info)
+
+    def accepts(self, tool: str, arguments: dict[str, Any]) -> bool:
+        """Return whether the configuration has the tool."""
+        return tool in self._tools
+
+    def schemas(self) -> list[dict[str, Any]]:
+        """Return the tools as the agent loop gives them to the chat template."""
+        return [
+            tool.tool_schema.model_dump(exclude_unset=True, exclude_none=True)
+            for tool in self._tools.values()
+        ]
+
+    def close(self) -> None:
+        """End the event loop."""
+        self._runner.close()
+
+
+DOOR = VerlDoor

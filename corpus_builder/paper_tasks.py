@@ -1,0 +1,201 @@
+"""Tasks of ordinary papers: every paper that cites enough of a corpus is a small survey."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from arena._internal.code import code_sha256
+from arena._internal.cores import cores
+from arena._internal.files import sha256_json, write_json
+from arena._internal.options import whole
+from arena._internal.workdir import OutputKind, read_manifest_of, whole_directory
+from arena.corpus import Corpus, layout
+from arena.dates import format_day, parse_date
+from arena.errors import CorpusError, DataError, clip
+from arena.tasks import TaskSet, choose_surveys, play_order
+from arena.text.identifiers import title_key
+from corpus_builder._index import list_files
+from corpus_builder.content import write_tasks
+from corpus_builder.database import connected, count, execute, literal, readable_errors, rows
+
+LEAST = 10
+"""References in reach that a paper needs by default."""
+_MEMORY = 1_000_000_000
+_KIND = OutputKind("task set", layout.MANIFEST, {"tasks_sha256": str, "options": dict})
+
+REACHED = """
+SELECT r.document, count(*) AS reached
+FROM read_parquet({references}) r
+JOIN documents a ON a.document = r.document JOIN documents b ON b.document = r.cited
+WHERE b.day < a.day GROUP BY r.document
+"""
+"""Document -> references in reach, of all with any; links are between searchable papers alone."""
+
+DOCUMENTS = """
+CREATE TABLE documents AS
+SELECT file_row_number::INTEGER AS document, id, (date - DATE '1970-01-01')::INTEGER AS day,
+       is_survey AS survey
+FROM read_parquet({papers}, file_row_number = true)
+"""
+_CANDIDATES = f"""
+SELECT document, id, title FROM ({REACHED}) JOIN documents d USING (document)
+JOIN read_parquet({{papers}}) p USING (id) WHERE reached >= {{least}} AND d.day < {{end}}
+ORDER BY document
+"""
+# What `write_tasks` reads of the surveys of a source.
+_STAGED = """
+CREATE TABLE staged_survey_references AS
+SELECT a.id AS citing, b.id AS cited, r.influential
+FROM read_parquet({references}) r JOIN chosen c ON c.document = r.document
+JOIN documents a ON a.document = r.document JOIN documents b ON b.document = r.cited;
+CREATE TABLE staged_surveys AS
+SELECT d.id, title, d.day, date_precision AS precision, n AS n_references_total, arxiv_id, doi,
+       NULL AS mind_map, NULL AS prompts, NULL AS domain, NULL AS outline, NULL AS article
+FROM chosen JOIN documents d USING (document) JOIN read_parquet({papers}) p USING (id)
+JOIN (SELECT citing, count(*) AS n FROM staged_survey_references GROUP BY citing) ON citing = d.id
+"""
+
+
+def write_paper_tasks(
+    directory: str | Path,
+    output: str | Path,
+    *,
+    least: int = LEAST,
+    most: int | None = None,
+    seed: int = 0,
+    test: Sequence[str] | int | None = None,
+    before: str | dt.date | None = None,
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Write tasks of the papers of a corpus that cite at least `least` papers in reach.
+
+    The gold of a task is what its paper cites: gain 2 where the source marks the citation as
+    influential, else 1. All tasks are for training: they are dated before the first test survey,
+    and none is a survey. A paper that shares its title with another one of the corpus is left out,
+    since the other may be the same work. The same corpus and options give the same bytes.
+
+    Args:
+        directory: Directory of a built corpus, which does not change.
+        output: A new directory outside of it.
+        least: References in reach that a paper needs, >= 1.
+        most: Number of tasks to draw, >= 1; by default all. Fewer tasks of the same seed are among
+            more.
+        seed: Seed of the draw, >= 0.
+        test: Ids of the surveys to test on, or how many of the first; by default all.
+        before: Day before which tasks must be dated; by default that of the first test survey.
+        overwrite: Replace a task set in `output`.
+
+    Returns:
+        The manifest. Its ``counts`` are ``candidates`` (papers that cite enough before the day),
+        ``same_title`` (those left out for their title), ``tasks``, ``labels`` (references in
+        reach) and ``influential`` (those of gain 2).
+
+    Raises:
+        DataError: An option is out of range, or no paper is left.
+        UnknownNameError: `test` names an unknown survey.
+        CorpusError: `directory` holds no corpus, or `output` something else.
+    """
+    root, output = Path(os.path.realpath(directory)), Path(output)
+    whole("least", least, 1)
+    whole("seed", seed, 0)
+    whole("most", 1 if most is None else most, 1)
+    corpus = Corpus.open(root)
+    end, named = _end(corpus, test, before)
+
+    def check(place: Path) -> None:
+        if place.is_relative_to(root):
+            raise CorpusError(f"{str(output)!r} is inside the corpus. Name a directory elsewhere.")
+        if place.exists() and not (overwrite and read_manifest_of(place, _KIND)):
+            raise CorpusError(
+                f"{str(output)!r} exists. Name a new directory, or pass --overwrite to replace a "
+                "task set."
+            )
+
+    with (
+        readable_errors(
+            f"cannot write {str(output)!r}", "Free some disk space, or write elsewhere."
+        ),
+        whole_directory(output, check, manifest=layout.MANIFEST) as new,
+        tempfile.TemporaryDirectory(prefix="arena-tasks-") as scratch,
+        connected(Path(scratch), _MEMORY, cores()) as connection,
+    ):
+        paths = {"papers": layout.PAPERS, "references": layout.REFERENCES}
+        files = {name: literal(root / path) for name, path in paths.items()}
+        execute(connection, DOCUMENTS.format(**files))
+        query = _CANDIDATES.format(least=least, end=end, **files)
+        found = {
+            number: (name, title_key(title)) for number, name, title in rows(connection, query)
+        }
+        kept = _without_twins(connection, found, files["papers"])
+        keys = {d: hashlib.sha256(f"{seed} {found[d][0]}".encode()).hexdigest() for d in kept}
+        chosen = sorted(kept, key=keys.__getitem__)[:most]
+        if not chosen:
+            raise DataError(
+                f"no paper before {format_day(end)} cites {least} papers in reach and has a title "
+                "of its own. Lower --least, name later --test surveys, or build a larger corpus."
+            )
+        connection.register("drawn", pa.table({"document": pa.array(chosen, pa.int32())}))
+        connection.execute("CREATE TABLE chosen AS SELECT * FROM drawn")
+        execute(connection, _STAGED.format(**files))
+        tasks_sha256, written = write_tasks(connection, new)
+        marked = f"read_parquet({literal(new / layout.GOLD)}) WHERE status = 'gold' AND influential"
+        manifest = {
+            "format_version": layout.FORMAT_VERSION,
+            "corpus": corpus.sha256,
+            "tasks_sha256": tasks_sha256,
+            "options": {
+                "least": least, "most": most, "seed": seed, "test": named,
+                "before": format_day(end),
+            },
+            "counts": {
+                "candidates": len(found),
+                "same_title": len(found) - len(kept),
+                "tasks": len(chosen),
+                "labels": written["survey_references_gold"],
+                "influential": count(connection, f"SELECT count(*) FROM {marked}"),
+            },
+            "code": code_sha256(write_paper_tasks, write_tasks),
+            "files": list_files(new),
+        }  # fmt: skip
+        manifest["manifest_sha256"] = sha256_json(manifest)
+        write_json(new / layout.MANIFEST, manifest)
+    return manifest
+
+
+def _end(
+    corpus: Corpus, test: Sequence[str] | int | None, before: str | dt.date | None
+) -> tuple[int, list[str] | None]:
+    """Return the day before which tasks are dated, and the test surveys that were named."""
+    wanted = None if before is None else parse_date(before).day
+    if not corpus.manifest["counts"]["surveys"] and test is None:
+        return parse_date("9999").day if wanted is None else wanted, None
+    tasks = TaskSet(corpus)
+    chosen = choose_surveys(tasks, test)
+    first = tasks.survey(play_order(tasks, chosen)[0])
+    end = parse_date(first.date).day
+    if wanted is not None and wanted > end:
+        raise DataError(
+            f"before={clip(str(before))} is after the first test survey, {first.id!r} of "
+            f"{first.date}. Give an earlier day, or name later surveys with --test."
+        )
+    return end if wanted is None else wanted, None if test is None else chosen
+
+
+def _without_twins(
+    connection: duckdb.DuckDBPyConnection, found: dict[int, tuple[str, str]], papers: str
+) -> list[int]:
+    """Return the candidates with a title that no other paper of the corpus has."""
+    keys = {key for _, key in found.values()}
+    titles = rows(connection, f"SELECT title FROM read_parquet({papers})")
+    times = Counter(key for (title,) in titles if (key := title_key(title)) in keys)
+    return [document for document, (_, key) in found.items() if key and times[key] == 1]

@@ -1,0 +1,172 @@
+"""The taskset for verifiers: its rows, the episodes that models leave, and `vf-eval` itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import pytest
+from gymnasium.error import ResetNeeded
+from llm_server import LLMServer, Trouble, completion, tool_call
+
+from arena.doors import DoorEnv
+from arena.errors import ArenaError, CorpusError, UnknownNameError
+from arena.session import Sessions, opening_text, step_text
+from arena.tasks import TaskSet
+
+vf = pytest.importorskip("verifiers.v1")
+
+from arena.doors import verifiers as door  # noqa: E402
+
+OPTIONS = {"reward": "gain+recall@100", "max_steps": 20}
+
+
+def taskset(corpus: Path, **config: Any) -> Any:
+    return vf.load_taskset(door.SurveyConfig(id="arena-verifiers", corpus=str(corpus), **config))
+
+
+def actions_of(topic: str, hits: list[str]) -> list[dict[str, Any]]:
+    """Good, bad, and the end."""
+    return [
+        {"tool": "search", "arguments": {"query": topic, "k": 40}},
+        {"tool": "search", "arguments": {"query": topic, "k": "many", "where": "here"}},
+        {"tool": "select", "arguments": {"paper_ids": hits[:20]}},
+        {"tool": "submit", "arguments": {"paper_ids": hits}},
+    ]
+
+
+def ids(result: str) -> list[str]:
+    return [hit["id"] for hit in json.loads(result)["hits"]]
+
+
+def plain(corpus: Path, survey: str, count: int) -> tuple[float, dict[str, float], list[str]]:
+    """Play the first actions in the plain environment, then `finish` if it is not over."""
+    env = gymnasium.make("arena/Discovery-v0", corpus=corpus, **OPTIONS).unwrapped
+    first, _ = env.reset(options={"survey": survey})
+    observation, total, *_, info = env.step(actions_of(first["topic"], [])[0])
+    texts = [step_text(observation)]
+    actions = actions_of(first["topic"], ids(observation["result"]))[1:count]
+    if count < 4:
+        actions.append({"tool": "finish", "arguments": {}})
+    for action in actions:
+        observation, reward, *_, info = env.step(action)
+        texts.append(step_text(observation))
+        total += reward
+    return total, info["metrics"], texts
+
+
+def script(count: int) -> Any:
+    """Return a model that makes the first actions, then talks; it streams, as harnesses ask."""
+
+    def answer(body: dict[str, Any]) -> Trouble:
+        messages = body["messages"]
+        topic = json.loads(messages[0]["content"])["topic"]
+        results = [m["content"] for m in messages if m["role"] == "tool"]
+        hits = ids(json.dumps(json.loads(results[0])["result"])) if results else []
+        message: dict[str, Any] = {"role": "assistant", "content": "That is all."}
+        if len(results) < count:
+            action = actions_of(topic, hits)[len(results)]
+            message = tool_call(action["tool"], action["arguments"], f"call_{len(results)}")
+            message["tool_calls"][0]["index"] = 0
+        whole = completion(message, body) | {"object": "chat.completion.chunk"}
+        whole["choices"][0]["delta"] = whole["choices"][0].pop("message")
+        stream = f"data: {json.dumps(whole)}\n\ndata: [DONE]\n\n".encode()
+        return Trouble(body=stream, headers={"Content-Type": "text/event-stream"})
+
+    return answer
+
+
+def evaluate(corpus: Path, count: int, output: Path, *more: str) -> list[dict[str, Any]]:
+    """Run `vf-eval` against the script; return its traces."""
+    binary = Path(sys.executable).with_name("vf-eval")
+    root = Path(door.__file__).parents[2]
+    environ = os.environ | {"PYTHONPATH": str(root), "NO_KEY": "x"}
+    environ["PATH"] = f"{binary.parent}:{environ['PATH']}"
+    with LLMServer(script(count)) as server:
+        command = [
+            str(binary), "arena-verifiers", "--env.taskset.corpus", corpus.name,
+            "--env.taskset.options", json.dumps(OPTIONS), "-m", "scripted", *more,
+            "--client.base-url", server.url, "--client.api-key-var", "NO_KEY",
+            "--env.agent.harness.id", "null", "--env.agent.runtime.type", "subprocess",
+            "--no-push", "--no-rich", "-o", str(output),
+        ]  # fmt: skip
+        done = subprocess.run(
+            command, cwd=corpus.parent, env=environ, capture_output=True, text=True, timeout=300
+        )
+    assert done.returncode == 0, done.stderr[-2000:]
+    (traces,) = output.rglob("traces.jsonl")
+    lines = traces.read_text(encoding="utf-8").splitlines()
+    return [trace for line in lines for trace in json.loads(line)["traces"]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [4, 3], ids=["submits", "leaves"])
+def test_vf_eval_gives_the_rewards_of_the_plain_environment(
+    world: Path, tmp_path: Path, count: int
+) -> None:
+    surveys = TaskSet(world).scorable[:2]
+    traces = evaluate(world, count, tmp_path / "out", "-n", "2", "-r", "2")
+    assert sorted(t["task"]["data"]["id"] for t in traces) == sorted(surveys * 2)
+    for trace in traces:
+        reward, metrics, texts = plain(world, trace["task"]["data"]["id"], count)
+        assert trace["errors"] == []
+        assert trace["stop_condition"] == ("over" if count == 4 else "agent_completed")
+        assert trace["rewards"] == {"reward": {"score": reward, "weight": 1.0}}
+        assert trace["metrics"] == metrics
+        assert trace["info"]["arena"] == {"reward": reward, "metrics": metrics, "left": count < 4}
+        assert metrics["recall@100"] > 0
+        messages = [node["message"] for node in trace["nodes"]]
+        assert [m["content"] for m in messages if m["role"] == "tool"] == texts[:3]
+
+
+def test_rows_name_surveys_and_hold_no_label(world: Path) -> None:
+    tasks = list(taskset(world, surveys=2, options=OPTIONS))
+    first, second = TaskSet(world).scorable[:2]
+    assert [task.data.id for task in tasks] == [first, second]
+    env = gymnasium.make("arena/Discovery-v0", corpus=world, **OPTIONS)
+    assert tasks[1].data.prompt == opening_text(env.reset(options={"survey": second})[0])
+    row = tasks[0].data.model_dump_json()
+    assert not any(paper in row for paper in TaskSet(world).gold(first).gains)
+    assert len(list(taskset(world))) == len(TaskSet(world).scorable)
+
+
+def test_a_wrong_option_is_refused(world: Path, tmp_path: Path) -> None:
+    for wrong in ({"options": {"max_step": 2}}, {"options": {"reward": "gian"}}):
+        with pytest.raises(ArenaError):
+            list(taskset(world, **wrong))
+    with pytest.raises(UnknownNameError):
+        list(taskset(world, arena_task="discover"))
+    with pytest.raises(CorpusError):
+        list(taskset(tmp_path))
+
+
+def test_the_harness_knows_no_other_tools(world: Path) -> None:
+    behind = DoorEnv(door.DOOR(Sessions(gymnasium.make("arena/Discovery-v0", corpus=world))))
+    behind.reset(seed=1)
+    unknown: dict[str, Any] = {"tool": "seek", "arguments": {}}
+    assert not behind.accepts(unknown)
+    with pytest.raises(ResetNeeded, match=r"^error: unknown tool 'seek'$"):
+        behind.step(unknown)
+    # Arguments that no tool has reach the episode, which says so and takes a step.
+    observation, *_ = behind.step({"tool": "search", "arguments": {"self": 1, "q": "x"}})
+    assert observation["budget"]["steps"] == 99
+    assert '"error"' in observation["result"]
+    behind.close()
+
+
+def test_a_closed_session_is_not_opened_again(world: Path) -> None:
+    sessions = Sessions(gymnasium.make("arena/Discovery-v0", corpus=world))
+    door_of = door.DOOR(sessions)
+    door_of.open(1, None)
+    door_of.call("finish", {})
+    sessions.close_all()
+    result = door_of._portal.call(door_of._client.call_tool, "finish", {})
+    assert result.is_error
+    assert "no open session" in result.content[0].text
+    assert len(sessions) == 0
+    door_of.close()

@@ -1,0 +1,146 @@
+"""verl plays episodes by its own registry and agent loop; rows and rewards need no verl."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import gymnasium
+import pytest
+import yaml
+from helpers import gold_of
+
+import arena
+from arena.doors import verl as door
+from arena.errors import DataError
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_file_of_tools_is_the_schemas(world: Path) -> None:
+    written = door.tool_config(str(world))
+    ours = arena.tool_schemas(gymnasium.make("arena/Discovery-v0", corpus=world))
+    assert [entry["tool_schema"] for entry in written["tools"]] == ours
+    for entry in written["tools"]:
+        assert entry["class_name"] == "arena.doors.verl.SurveyTool"
+        assert entry["config"] == {"type": "native", "corpus": str(world), "task": "discovery"}
+    written["tools"][0]["config"]["corpus"] = "demo/world"  # the one object of all entries
+    shipped = (ROOT / "configs" / "verl-tools.yaml").read_text(encoding="utf-8")
+    assert shipped.endswith("\n" + yaml.safe_dump(written, sort_keys=False, width=100))
+
+
+def test_a_row_has_the_first_observation_and_no_label(world: Path) -> None:
+    rows = door.rows(str(world), 2, max_steps=7)
+    env = gymnasium.make("arena/Discovery-v0", corpus=world, max_steps=7)
+    for row in rows:
+        kwargs = row["extra_info"]["tools_kwargs"]
+        survey = kwargs["search"]["create_kwargs"]["survey"]
+        assert kwargs["submit"] == kwargs["search"]
+        first, _ = env.reset(options={"survey": survey})
+        shown = json.loads(row["prompt"][0]["content"])
+        assert shown["topic"] == first["topic"]
+        assert shown["budget"]["steps"] == 7
+        assert not any(paper in json.dumps(row) for paper in gold_of(world, survey))
+    assert len({row["extra_info"]["index"] for row in rows}) == 2
+
+
+def test_the_score_is_the_sum_of_the_rewards() -> None:
+    totals = {"reward": 0.25, "over": True, "steps": 3, "terms": {}, "metrics": {"recall@10": 0.5}}
+    score = door.compute_score("arena/discovery", "", "", {"index": 0, "arena": totals})
+    assert score == {"score": 0.25, "over": 1.0, "steps": 3}
+    assert door.compute_score("", "", "", {}) == {"score": 0.0, "over": 0.0, "steps": 0}
+    with pytest.raises(DataError, match="no survey"):
+        door.compute_score("", "", "", {"arena": {"error": "no survey named 'x'."}})
+
+
+class Rollouts:
+    """Rollouts of verl's agent loop over a file of tools, without its language model."""
+
+    def __init__(self, path: Path, length: int = 10**6) -> None:
+        registry = pytest.importorskip("verl.tools.tool_registry", reason="needs verl")
+        self.loop = pytest.importorskip("verl.experimental.agent_loop.tool_agent_loop")
+        tools = {tool.name: tool for tool in registry.load_all_tools(str(path), None)}
+        self.sessions = tools["search"]._sessions
+        assert all(tool._sessions is self.sessions for tool in tools.values())
+        self.worker = SimpleNamespace(
+            tools=tools, max_tool_response_length=length, tool_response_truncate_side="middle"
+        )
+
+    def open(self, row: dict[str, Any]) -> Any:
+        """Begin the rollout of a row; all have the key that verl gives with full determinism."""
+        kwargs = row["extra_info"]["tools_kwargs"]
+        return self.loop.AgentData(row["prompt"], [], [], None, None, {}, "det-0", kwargs)
+
+    async def call(self, rollout: Any, tool: str, arguments: str) -> tuple[str, float]:
+        """Call a tool, as the agent loop does; return what the model reads, and the reward."""
+        call = self.loop.FunctionCall(name=tool, arguments=arguments)
+        answer = await self.loop.ToolAgentLoop._call_tool(
+            self.worker, call, rollout.tools_kwargs, rollout
+        )
+        return answer[0].text, answer[1]
+
+
+@pytest.fixture
+def written(world: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "tools.yaml"
+    path.write_text(yaml.safe_dump(door.tool_config(str(world), reward="gain")))
+    return path
+
+
+def test_rollouts_side_by_side_are_episodes_of_their_own(world: Path, written: Path) -> None:
+    verl, rows = Rollouts(written), door.rows(str(world), 2, reward="gain")
+    rollouts: list[Any] = [verl.open(row) for row in rows]
+
+    async def play(rollout: Any, row: dict[str, Any]) -> list[float]:
+        survey = row["extra_info"]["tools_kwargs"]["search"]["create_kwargs"]["survey"]
+        papers = sorted(gold_of(world, survey))[:3]
+        calls = [("search", {"query": "x"}), ("search", []), ("submit", {"paper_ids": papers})]
+        done = [await verl.call(rollout, tool, json.dumps(given)) for tool, given in calls]
+        assert '"error"' in done[1][0]
+        for refused in (("find", "{}"), ("search", "{")):
+            text, reward = await verl.call(rollout, *refused)
+            assert reward == 0
+            assert '"budget"' not in text
+        return [reward for _, reward in done]
+
+    async def both() -> list[list[float]]:
+        return await asyncio.gather(*map(play, rollouts, rows))
+
+    rewards = asyncio.run(both())
+    assert len(verl.sessions) == 2
+    for rollout, earned, row in zip(rollouts, rewards, rows, strict=True):
+        totals = rollout.extra_fields["arena"]
+        assert (
+            totals["survey"] == row["extra_info"]["tools_kwargs"]["read"]["create_kwargs"]["survey"]
+        )
+        assert (totals["steps"], totals["over"]) == (3, True)
+        score = door.compute_score("", "", "", rollout.extra_fields)
+        assert score == {"score": pytest.approx(sum(earned)), "over": 1.0, "steps": 3}
+        assert json.loads(json.dumps(totals)) == totals
+    rollouts.clear()
+    del rollout
+    gc.collect()
+    assert len(verl.sessions) == 0
+
+
+def test_what_cannot_be_opened_is_not_trained_on(world: Path, written: Path) -> None:
+    verl = Rollouts(written)
+    (row,) = door.rows(str(world), 1)
+    row["extra_info"]["tools_kwargs"]["search"]["create_kwargs"] = {"survey": "nobody's"}
+    rollout = verl.open(row)
+    text, _ = asyncio.run(verl.call(rollout, "search", '{"query": "x"}'))
+    assert "Error executing tool" in text
+    with pytest.raises(DataError, match="nobody's"):
+        door.compute_score("", "", "", rollout.extra_fields)
+
+
+def test_verl_cuts_long_results_unless_told_otherwise(world: Path, written: Path) -> None:
+    verl = Rollouts(written, 256)
+    (row,) = door.rows(str(world), 1)
+    text, _ = asyncio.run(verl.call(verl.open(row), "search", '{"query": "lattice"}'))
+    assert "...(truncated)..." in text
+    assert len(text) == 256 + len("...(truncated)...")
