@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import gc
 import hmac
 import ipaddress
 import logging
@@ -57,6 +58,8 @@ def serve(
     server = make_server(app, host, token or os.environ.get(TOKEN) or None, websockets)
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # else 1,024 clients mostly
+    gc.collect()
+    gc.freeze()  # code and corpus stay: to look for garbage in them costs a quarter of a request
     with listen(host, port) as listening:
         print(f"Serving at {address(listening)}{path} until Ctrl-C.", flush=True)
         with suppress(KeyboardInterrupt):  # uvicorn raises it again when all is closed
