@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ import requests
 
 import arena
 from arena.corpus.store import CorpusStore
+from arena.doors import Door, find_door
 from arena.errors import DataError
 from arena.session import Sessions
 from benchmarks.environments import queries_of
@@ -36,6 +37,8 @@ class ManySettings(NamedTuple):
         searches: Searches of an episode.
         episodes: Episodes of each measurement, at least as many as are played at once.
         k: Hits of a search.
+        doors: Doors to play through with their framework's own client, too, with commas; each
+            client has a thread of this process.
         seed: Of queries and surveys.
     """
 
@@ -44,6 +47,7 @@ class ManySettings(NamedTuple):
     searches: int = 8
     episodes: int = 512
     k: int = 10
+    doors: str = ""
     seed: int = 0
 
 
@@ -94,10 +98,12 @@ def measure(directory: Path | str, settings: ManySettings) -> dict[str, Any]:
     store = CorpusStore(corpus.directory)
     queries = queries_of(store, settings.seed)
     corpus.at("9999", retriever=settings.retriever).search("compiles what is compiled late")
+    asked = [name.strip() for name in settings.doors.split(",") if name.strip()]
+    ways = _WAYS | {f"{name}, its own client": _with_client(find_door(name)) for name in asked}
     rows = []
     for number in numbers:
         count = max(settings.episodes, number)
-        for name, play in _DOORS.items():
+        for name, play in ways.items():
             plan = [list(islice(queries, settings.searches)) for _ in range(count)]
             played = play(corpus, settings, number, plan)
             rows.append({"door": name, "sessions": number, "episodes": count, **played._asdict()})
@@ -167,7 +173,39 @@ def _retrieve(corpus: Any, settings: ManySettings, number: int, plan: list[list[
         return played._replace(megabytes=_megabytes(process))
 
 
-_DOORS: dict[str, Callable[[Any, ManySettings, int, list[list[str]]], Played]] = {
+def _with_client(door: type[Door]) -> Way:
+    """Return what plays through a door as the framework does, in threads."""
+
+    def play(corpus: Any, settings: ManySettings, number: int, plan: list[list[str]]) -> Played:
+        sessions = Sessions.make(corpus, retriever=settings.retriever)
+        places, calls, lost = iter(range(len(plan))), list[float](), list[bool]()
+
+        def play_some(client: Door) -> None:
+            for place in places:
+                client.open(settings.seed + place, None)
+                for query in plan[place]:
+                    started = time.perf_counter()
+                    reply = client.call("search", {"query": query, "k": settings.k})
+                    calls.append(time.perf_counter() - started)
+                    lost.append('"hits"' not in reply.text)
+
+        with ExitStack() as stack:
+            clients = [door(sessions) for _ in range(number)]
+            for client in clients:
+                stack.callback(client.close)
+            begun = time.perf_counter()
+            with ThreadPoolExecutor(number) as pool:
+                list(pool.map(play_some, clients))
+            seconds = time.perf_counter() - begun
+        return Played(seconds, calls, sum(lost))
+
+    return play
+
+
+Way = Callable[[Any, ManySettings, int, list[list[str]]], Played]
+"""Plays the episodes of a plan, a number of them at a time."""
+
+_WAYS: dict[str, Way] = {
     "plain environment": _in_process,
     "sessions in threads": _in_threads,
     "mcp over HTTP": _mcp,

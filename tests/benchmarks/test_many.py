@@ -13,12 +13,18 @@ pytest.importorskip("mcp")
 
 
 def test_every_door_answers_every_call(world: Path) -> None:
-    settings = many.ManySettings(sessions="1,3", searches=2, episodes=3, k=2)
+    settings = many.ManySettings(sessions="1,3", searches=2, episodes=3, k=2, doors="mcp")
     results = many.measure(world, settings)
     assert [(row["door"], row["sessions"]) for row in results["rows"]] == [
         (door, number)
         for number in (1, 3)
-        for door in ("plain environment", "sessions in threads", "mcp over HTTP", "/retrieve")
+        for door in (
+            "plain environment",
+            "sessions in threads",
+            "mcp over HTTP",
+            "/retrieve",
+            "mcp, its own client",
+        )
     ]
     for row in results["rows"]:
         assert len(row["calls"]) == 6
