@@ -37,8 +37,8 @@ class ManySettings(NamedTuple):
         searches: Searches of an episode.
         episodes: Episodes of each measurement, at least as many as are played at once.
         k: Hits of a search.
-        doors: Doors to play through with their framework's own client, too, with commas; each
-            client has a thread of this process.
+        doors: Doors to play through with their framework's own client in place of the servers,
+            with commas; each client has a thread of this process.
         seed: Of queries and surveys.
     """
 
@@ -99,7 +99,7 @@ def measure(directory: Path | str, settings: ManySettings) -> dict[str, Any]:
     queries = queries_of(store, settings.seed)
     corpus.at("9999", retriever=settings.retriever).search("compiles what is compiled late")
     asked = [name.strip() for name in settings.doors.split(",") if name.strip()]
-    ways = _WAYS | {f"{name}, its own client": _with_client(find_door(name)) for name in asked}
+    ways = {f"{name}, its own client": _with_client(find_door(name)) for name in asked} or _WAYS
     rows = []
     for number in numbers:
         count = max(settings.episodes, number)

@@ -13,7 +13,7 @@ pytest.importorskip("mcp")
 
 
 def test_every_door_answers_every_call(world: Path) -> None:
-    settings = many.ManySettings(sessions="1,3", searches=2, episodes=3, k=2, doors="mcp")
+    settings = many.ManySettings(sessions="1,3", searches=2, episodes=3, k=2)
     results = many.measure(world, settings)
     assert [(row["door"], row["sessions"]) for row in results["rows"]] == [
         (door, number)
@@ -23,7 +23,6 @@ def test_every_door_answers_every_call(world: Path) -> None:
             "sessions in threads",
             "mcp over HTTP",
             "/retrieve",
-            "mcp, its own client",
         )
     ]
     for row in results["rows"]:
@@ -31,6 +30,13 @@ def test_every_door_answers_every_call(world: Path) -> None:
         assert row["lost"] == 0
         assert row["left"] in (0, None)
     assert "mcp over HTTP" in many.show(results)
+
+
+def test_a_door_with_its_own_client(world: Path) -> None:
+    settings = many.ManySettings(sessions="2", searches=2, episodes=3, doors="mcp, trl")
+    rows = many.measure(world, settings)["rows"]
+    assert [row["door"] for row in rows] == ["mcp, its own client", "trl, its own client"]
+    assert [(len(row["calls"]), row["lost"]) for row in rows] == [(6, 0), (6, 0)]
 
 
 def test_bad_numbers_are_refused(world: Path) -> None:
