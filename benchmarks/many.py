@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import time
@@ -25,8 +26,6 @@ from arena.session import Sessions
 from benchmarks.environments import queries_of
 from benchmarks.report import check_range, machine, table
 
-_IDLE = 2  # seconds after which the servers close an episode that nobody plays
-
 
 class ManySettings(NamedTuple):
     """What is measured.
@@ -39,6 +38,8 @@ class ManySettings(NamedTuple):
         k: Hits of a search.
         doors: Doors to play through with their framework's own client in place of the servers,
             with commas; each client has a thread of this process.
+        idle: Seconds after which an episode that nobody plays is closed; longer than a client waits
+            between two of its calls.
         seed: Of queries and surveys.
     """
 
@@ -48,6 +49,7 @@ class ManySettings(NamedTuple):
     episodes: int = 512
     k: int = 10
     doors: str = ""
+    idle: float = 10.0
     seed: int = 0
 
 
@@ -149,7 +151,7 @@ def _in_threads(corpus: Any, settings: ManySettings, number: int, plan: list[lis
 
 
 def _mcp(corpus: Any, settings: ManySettings, number: int, plan: list[list[str]]) -> Played:
-    words = ["mcp", "--http", "--task", "discovery", "--idle", str(_IDLE)]
+    words = ["mcp", "--http", "--task", "discovery", "--idle", str(settings.idle)]
 
     def request(place: int, query: str) -> tuple[str, dict[str, Any]]:
         call = {"name": "search", "arguments": {"query": query, "k": settings.k}}
@@ -158,7 +160,7 @@ def _mcp(corpus: Any, settings: ManySettings, number: int, plan: list[list[str]]
 
     with _serving(corpus, settings, words) as (url, process):
         played = asyncio.run(_play_http(url, number, plan, request, b'"hits'))
-        end, health = time.monotonic() + 4 * _IDLE, url.replace("/mcp", "/health")
+        end, health = time.monotonic() + 4 * settings.idle, url.replace("/mcp", "/health")
         while (left := requests.get(health, timeout=60).json()["open"]) and time.monotonic() < end:
             time.sleep(0.2)
         return played._replace(left=left, megabytes=_megabytes(process))
@@ -177,7 +179,7 @@ def _with_client(door: type[Door]) -> Way:
     """Return what plays through a door as the framework does, in threads."""
 
     def play(corpus: Any, settings: ManySettings, number: int, plan: list[list[str]]) -> Played:
-        sessions = Sessions.make(corpus, retriever=settings.retriever)
+        sessions = Sessions.make(corpus, retriever=settings.retriever, idle=settings.idle)
         places, calls, lost = iter(range(len(plan))), list[float](), list[bool]()
 
         def play_some(client: Door) -> None:
@@ -197,7 +199,10 @@ def _with_client(door: type[Door]) -> Way:
             with ThreadPoolExecutor(number) as pool:
                 list(pool.map(play_some, clients))
             seconds = time.perf_counter() - begun
-        return Played(seconds, calls, sum(lost))
+        end = time.monotonic() + 4 * settings.idle
+        while len(sessions) and time.monotonic() < end:
+            time.sleep(0.2)
+        return Played(seconds, calls, sum(lost), len(sessions), _megabytes(os.getpid()))
 
     return play
 

@@ -13,7 +13,7 @@ pytest.importorskip("mcp")
 
 
 def test_every_door_answers_every_call(world: Path) -> None:
-    settings = many.ManySettings(sessions="1,3", searches=2, episodes=3, k=2)
+    settings = many.ManySettings(sessions="1,3", searches=2, episodes=3, k=2, idle=1.0)
     results = many.measure(world, settings)
     assert [(row["door"], row["sessions"]) for row in results["rows"]] == [
         (door, number)
@@ -33,7 +33,7 @@ def test_every_door_answers_every_call(world: Path) -> None:
 
 
 def test_a_door_with_its_own_client(world: Path) -> None:
-    settings = many.ManySettings(sessions="2", searches=2, episodes=3, doors="mcp, trl")
+    settings = many.ManySettings(sessions="2", searches=2, episodes=3, doors="mcp, trl", idle=1.0)
     rows = many.measure(world, settings)["rows"]
     assert [row["door"] for row in rows] == ["mcp, its own client", "trl, its own client"]
     assert [(len(row["calls"]), row["lost"]) for row in rows] == [(6, 0), (6, 0)]
