@@ -68,6 +68,7 @@ def execute(options: argparse.Namespace) -> None:
     plan = QUICK if options.quick else Plan() if options.model == "tiny" else LARGE
     plan = plan._replace(**{k: v for k in plan._fields if (v := getattr(options, k, None))})
     output = Path(options.output)
+    os.environ.setdefault("WANDB_DIR", str(output))
     os.environ.setdefault("TENSORBOARD_LOGGING_DIR", str(output / "tensorboard"))
     worlds = {
         name: _world(output, plan, 1001 + number, synonymy)
