@@ -13,13 +13,14 @@ import importlib
 import json
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import gymnasium
 from gymnasium.error import ResetNeeded
 
 from arena._internal.lazy import absent
+from arena.corpus import Corpus
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.session import Sessions, SessionStep
 
@@ -81,6 +82,24 @@ class Door(ABC):
 
     def close(self) -> None:  # noqa: B027 - most have nothing to close
         """End the client, and the server if there is one."""
+
+
+class SearchDoor(ABC):
+    """Searches through a door that has no episodes; what its module names ``DOOR``.
+
+    Args:
+        corpus: A built corpus.
+        retriever: Name of an engine.
+    """
+
+    @abstractmethod
+    def __init__(self, corpus: Corpus, retriever: str) -> None: ...
+
+    @abstractmethod
+    def search(
+        self, before: str, exclude: Sequence[str], queries: Sequence[str], k: int
+    ) -> list[list[tuple[str, str, float]]]:
+        """Return the hits of each query, best first: id, text that the client reads, and score."""
 
 
 class DoorEnv(gymnasium.Env[dict[str, Any], Any]):
@@ -146,15 +165,26 @@ def find_door(name: str) -> type[Door]:
         UnknownNameError: There is no such door.
         DataError: It has no episodes, or its packages are missing.
     """
+    door = load_door(name)
+    if not issubclass(door, Door):
+        raise DataError(f"the door {name!r} has no episodes.")
+    return door
+
+
+def load_door(name: str) -> type[Door | SearchDoor]:
+    """Return what a door's module names ``DOOR``, whether it has episodes or not.
+
+    Raises:
+        UnknownNameError: There is no such door.
+        DataError: Its packages are missing.
+    """
     if name not in door_names():
         raise UnknownNameError(f"no door named {clip(name)}.{did_you_mean(name, door_names())}")
     try:
-        door = getattr(importlib.import_module(f"{__name__}.{name}"), "DOOR", None)
+        door: type[Door | SearchDoor] = importlib.import_module(f"{__name__}.{name}").DOOR
     except ModuleNotFoundError as error:
         raise DataError(absent(f"the door {name!r}", str(error.name))) from None
-    if door is None:
-        raise DataError(f"the door {name!r} has no episodes.")
-    return door  # type: ignore[no-any-return]
+    return door
 
 
 def _call_of(action: Any) -> tuple[str, dict[str, Any]] | None:

@@ -13,6 +13,7 @@ from arena._internal.cores import cores
 from arena._internal.lazy import require
 from arena.corpus import Corpus, CorpusView, search_batch
 from arena.dates import parse_date
+from arena.doors import SearchDoor
 from arena.doors._http import refusal
 from arena.doors._http import serve as serve_app
 from arena.errors import DataError, clip
@@ -194,3 +195,25 @@ def serve(searcher: Searcher, host: str = "127.0.0.1", port: int = 8000) -> None
             host and the environment variable ARENA_TOKEN holds no token.
     """
     serve_app(make_app(searcher), host, port, "/retrieve")
+
+
+class RetrieveDoor(SearchDoor):
+    """Sends requests as Search-R1 does, and reads the answers; without the server before it."""
+
+    def __init__(self, corpus: Corpus, retriever: str) -> None:
+        self._searcher = Searcher(corpus, retriever=retriever)
+
+    def search(
+        self, before: str, exclude: Sequence[str], queries: Sequence[str], k: int
+    ) -> list[list[tuple[str, str, float]]]:
+        """Return the hits of each query: id, ``contents`` and score."""
+        parameters = [("before", before), *(("exclude", each) for each in exclude)]
+        body = json.dumps({"queries": list(queries), "topk": k, "return_scores": True}).encode()
+        result = json.loads(self._searcher.answer(parameters, body))["result"]
+        return [
+            [(hit["document"]["id"], hit["document"]["contents"], hit["score"]) for hit in hits]
+            for hits in result
+        ]
+
+
+DOOR = RetrieveDoor

@@ -18,7 +18,7 @@ from arena._internal.options import whole
 from arena._internal.progress import progress
 from arena.corpus import Corpus
 from arena.corpus.indexes import read_index
-from arena.doors import Door, DoorEnv, find_door
+from arena.doors import Door, DoorEnv, SearchDoor, load_door
 from arena.errors import DataError
 from arena.runs.episodes import PlayedStep
 from arena.session import Sessions
@@ -67,7 +67,8 @@ def audit(
         tasks: Directory that ``arena-corpus tasks`` wrote: its papers are played in place of the
             corpus' surveys.
         door: Door of `arena.doors` through which every action goes; None for none. A vector
-            environment has no door.
+            environment has no door. Through a door without episodes go searches of views alone, a
+            quarter as many requests as `actions`, each of two queries at two cutoffs.
 
     Returns:
         All findings and how much was checked. The audit does not stop at a finding.
@@ -87,7 +88,9 @@ def audit(
     further = [TOOLS.resolve(name) for name in names_of("tools", tools)]
     for name in further:
         TOOLS.get(name)
-    through = None if door is None else find_door(door)
+    opens = None if door is None else load_door(door)
+    searching = opens if opens is not None and issubclass(opens, SearchDoor) else None
+    through = opens if opens is not None and issubclass(opens, Door) else None
     opened = Corpus.open(corpus, tasks=tasks)
     for name in engines:
         opened.retriever(name)
@@ -96,6 +99,8 @@ def audit(
     audited = kinds(ids, str(opened.directory), inputs)
     if through is not None:
         audited = [kind for kind in audited if not kind.vector]
+    if searching is not None:
+        audited = []
     for check, file, what in facts.broken_rules():
         log.add(check, file, "", what)
     log.counts["dates derived again"] = len(facts.papers) + len(facts.surveys)
@@ -104,8 +109,8 @@ def audit(
     scorers = _scorers(opened, facts, engines)
     # From late to early, so that what one episode leaves behind is out of the next one's reach.
     surveys = cycle(sorted(facts.surveys, key=lambda s: (facts.surveys[s].day, s), reverse=True))
-    views, unproven = max(1, actions // 10), set[str]()
-    with progress(total=actions + views, desc="audit", unit="action") as bar:
+    views, unproven = max(1, actions // (10 if searching is None else 4)), set[str]()
+    with progress(total=actions * bool(audited) + views, desc="audit", unit="action") as bar:
         shared = Shared(facts, engines, scorers, log, Exposure(facts), surveys, bar.update)
         for number, kind in enumerate(audited):
             share = actions * (number + 1) // len(audited) - actions * number // len(audited)
@@ -114,7 +119,7 @@ def audit(
             driver = _Driver(kind, made, shared, rng, further, through)
             unproven |= driver.target.unproven
             driver.play(share)
-        attacked = Views(opened, shared, random.Random(f"{seed} views"))
+        attacked = Views(opened, shared, random.Random(f"{seed} views"), searching)
         for _ in range(views):
             attacked.ask()
             bar.update(1)

@@ -9,6 +9,7 @@ from typing import Any
 
 from arena.corpus import Corpus
 from arena.corpus.view import search_batch
+from arena.doors import SearchDoor
 from arena.errors import UnknownPaperError
 from arena.testing.attacks import Attacker
 from arena.testing.audited import Shared, check_hits, compare
@@ -26,9 +27,18 @@ class Views:
         corpus: The corpus.
         shared: Files, scorers, engines and the log of the audit.
         rng: Source of randomness.
+        door: Door through which the searches go, if any.
     """
 
-    def __init__(self, corpus: Corpus, shared: Shared, rng: random.Random) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        shared: Shared,
+        rng: random.Random,
+        door: type[SearchDoor] | None = None,
+    ) -> None:
+        engines = () if door is None else shared.retrievers
+        self._doors = {name: door(corpus, name) for name in engines if door is not None}
         self._corpus, self._shared, self._rng = corpus, shared, rng
         self._facts, self._log = shared.facts, shared.log
         dated = self._facts.days[self._facts.days < NEVER]
@@ -42,6 +52,11 @@ class Views:
         self._log.cutoffs.add(plain.cutoff)
         attacker = Attacker(plain, rng)
         try:
+            if self._doors:
+                texts = [attacker.text(), attacker.text()]
+                for each, written in ((plain, cutoff), (other, later)):
+                    self._search(self._doors[engine], each, str(written), texts, where)
+                return
             view, second = (
                 self._corpus.at(written, exclude=list(each.excluded), retriever=engine)
                 for written, each in ((cutoff, plain), (later, other))
@@ -72,6 +87,22 @@ class Views:
                     self._log.refused[plain.why_not(paper_id)[0]] += 1
         except Exception as error:
             self._log.add("crash", where, "", f"{type(error).__name__}: {error}")
+
+    def _search(
+        self, door: SearchDoor, view: PlainView, before: str, queries: list[str], where: str
+    ) -> None:
+        """Search through a door, and check what its client reads."""
+        k = self._rng.choice((1, 10, 100))
+        found = door.search(before, sorted(view.excluded), queries, k)
+        for query, hits in zip(queries, found, strict=True):
+            report, rows = self._reporter(where, f"door({query!r:.200}, {k}) at {before}"), []
+            for paper_id, text, score in hits:
+                row = view.row(paper_id)
+                rows.append({"id": paper_id, "title": "", "date": "", "score": score})
+                if row is not None:
+                    rows[-1] |= {"title": row.title, "date": row.date}
+                    compare({"text": text}, {"text": f'"{row.title}"\n{row.abstract}'}, report)
+            check_hits((view, query, k, 0), rows, self._shared, report)
 
     def _reference(self, engine: str) -> tuple[PlainView, Any]:
         """Return what exists before a random day, and one way to write the day."""

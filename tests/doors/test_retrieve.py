@@ -14,8 +14,9 @@ import requests
 import arena
 from arena.cli import main
 from arena.doors import retrieve
-from arena.doors.retrieve import Searcher, make_app
+from arena.doors.retrieve import RetrieveDoor, Searcher, make_app
 from arena.errors import DataError
+from arena.testing import audit
 
 
 @pytest.fixture(scope="module")
@@ -269,3 +270,14 @@ def test_the_client_of_verl(world, address):
     text, more = client.perform_single_search_batch(address, queries)  # no day: refused at once
     assert more["status"] == "api_error"
     assert "400 Client Error" in json.loads(text)["result"]
+
+
+def test_the_audit_searches_through_this_door(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = audit(world, actions=80, seed=1, door="retrieve")
+    assert report.clean
+    assert report.to_json()["doors"] == {"door": 80}
+    search = RetrieveDoor.search
+    late = lambda self, before, *more: search(self, "9999", *more)  # noqa: E731
+    monkeypatch.setattr(RetrieveDoor, "search", late)
+    found = audit(world, actions=80, seed=1, door="retrieve").to_json()["findings_by_check"]
+    assert found["hidden paper"] > 0
