@@ -322,6 +322,11 @@ class Sessions:
         self._open.pop(key, None)
         return session.totals()
 
+    def discard(self, key: str) -> None:
+        """Close a session if it is still open: its idle time-out may have closed it."""
+        with suppress(UnknownSessionError):
+            self.close(key)
+
     def close_all(self) -> None:
         """Close all sessions."""
         self._open.clear()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from inspect_ai.util import registry_info, store
 
 from arena.corpus import Corpus
 from arena.doors import Door, Reply
-from arena.session import Session, Sessions, UnknownSessionError, opening_text, step_text
+from arena.session import Session, Sessions, opening_text, step_text
 from arena.tasks import TASKS, TaskSet, can_score, choose_surveys
 
 OVER = "researcharena:over"
@@ -85,8 +84,7 @@ def episodes(
         return score
 
     async def end(state: TaskState) -> None:
-        with suppress(UnknownSessionError):
-            sessions.close(state.uuid)
+        sessions.discard(state.uuid)
 
     samples = []
     for survey in chosen:

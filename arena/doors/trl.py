@@ -17,7 +17,6 @@ import inspect
 import json
 import weakref
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -26,7 +25,7 @@ from arena.doors import Door, Reply
 from arena.envs import SurveyEnv
 from arena.errors import DataError
 from arena.llm.prompts import Fields, read_template
-from arena.session import Session, Sessions, UnknownSessionError, opening_text, step_text
+from arena.session import Session, Sessions, opening_text, step_text
 from arena.tasks import TaskSet
 from arena.tasks.task_set import choose_surveys
 from arena.tools import ToolError
@@ -58,7 +57,7 @@ class _Rollout:
             )
         self._close()
         self._session = self._sessions.open(seed=seed, survey=survey)
-        self._close = weakref.finalize(self, _close, self._sessions, self._session.key)
+        self._close = weakref.finalize(self, self._sessions.discard, self._session.key)
         return opening_text(self._session.first)
 
     def get_reward(self) -> float:
@@ -149,11 +148,6 @@ def _bounds(part: dict[str, Any]) -> str:
     said = [f"at least {least}"] * (least is not None) + [f"at most {most}"] * (most is not None)
     said += [f"by default {default}"] * (default is not None)
     return f" ({', '.join(said)})" if said else ""
-
-
-def _close(sessions: Sessions, key: str) -> None:
-    with suppress(UnknownSessionError):  # closed by its idle time-out
-        sessions.close(key)
 
 
 class TrlDoor(Door):

@@ -25,7 +25,6 @@ from arena.session import (
     Session,
     Sessions,
     SessionStep,
-    UnknownSessionError,
     opening_text,
     step_text,
 )
@@ -135,7 +134,7 @@ class SurveyTool(BaseTool):  # type: ignore[misc]
                 agent_data.extra_fields[TOTALS] = {"error": str(error)}
                 raise
             _EPISODES[agent_data] = session
-            weakref.finalize(agent_data, _close, self._sessions, session.key)
+            weakref.finalize(agent_data, self._sessions.discard, session.key)
         return _EPISODES[agent_data]
 
     async def execute(
@@ -152,11 +151,6 @@ class SurveyTool(BaseTool):  # type: ignore[misc]
         step = session.step({"tool": self.name, "arguments": parameters})
         agent_data.extra_fields[TOTALS] = session.totals()._asdict()
         return step
-
-
-def _close(sessions: Sessions, key: str) -> None:
-    with contextlib.suppress(UnknownSessionError):  # closed by its idle time-out
-        sessions.close(key)
 
 
 def _entries(sessions: Sessions, arguments: Mapping[str, Any]) -> dict[str, Any]:
