@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import httpx2
 import verifiers.v1 as vf
@@ -19,11 +19,12 @@ from anyio.from_thread import start_blocking_portal
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.mcpserver import MCPServer
-from pydantic import Field
+from pydantic import Field, model_validator
 from verifiers.v1.harnesses.utils.mcp import mcp_content_to_chat_content
 
 from arena.doors import Door, Reply
 from arena.doors._verifiers_tools import EpisodeState, SurveyTools, ToolsConfig, sessions_of
+from arena.errors import ArenaError
 from arena.session import Session, Sessions, opening_text
 from arena.tasks import TaskSet, can_score, choose_surveys
 
@@ -43,6 +44,16 @@ class SurveyConfig(vf.TasksetConfig):  # type: ignore[misc]
     arena_task: str = "discovery"
     surveys: list[str] | int | None = None
     options: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _usable(self) -> Self:
+        """Open the corpus, so that the command line shows in its own way what is wrong."""
+        try:
+            if self.corpus:  # verifiers makes a configuration without one, to list its options
+                sessions_of(self.served().model_dump_json())
+        except ArenaError as error:
+            raise ValueError(str(error)) from None
+        return self
 
     def served(self) -> ToolsConfig:
         """Return the configuration of the tool server, which starts in another directory."""

@@ -40,7 +40,8 @@ def test_totals_are_those_of_the_plain_episode(env: Any) -> None:
     assert session.first == observation
     assert session.survey == info["survey"]
     rewards, budget = [], observation["budget"]
-    for action in (SEARCH, {"tool": "bad"}, FINISH):
+    search = {"tool": "search", "arguments": {"query": observation["topic"]}}
+    for action in (search, {"tool": "bad"}, FINISH):
         expected = env.step(action)
         step = session.step(action)
         assert step[:5] == expected

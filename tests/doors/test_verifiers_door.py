@@ -15,7 +15,7 @@ from gymnasium.error import ResetNeeded
 from llm_server import LLMServer, Trouble, completion, tool_call
 
 from arena.doors import DoorEnv
-from arena.errors import ArenaError, CorpusError, UnknownNameError
+from arena.errors import UnknownNameError
 from arena.session import Sessions, opening_text, step_text
 from arena.tasks import TaskSet
 
@@ -119,9 +119,9 @@ def test_vf_eval_gives_the_rewards_of_the_plain_environment(
         assert trace["rewards"] == {"reward": {"score": reward, "weight": 1.0}}
         assert trace["metrics"] == metrics
         assert trace["info"]["arena"] == {"reward": reward, "metrics": metrics, "left": count < 4}
-        assert metrics["recall@100"] > 0
         messages = [node["message"] for node in trace["nodes"]]
         assert [m["content"] for m in messages if m["role"] == "tool"] == texts[:3]
+    assert any(trace["metrics"]["recall@100"] > 0 for trace in traces)
 
 
 def test_rows_name_surveys_and_hold_no_label(world: Path) -> None:
@@ -136,13 +136,25 @@ def test_rows_name_surveys_and_hold_no_label(world: Path) -> None:
 
 
 def test_a_wrong_option_is_refused(world: Path, tmp_path: Path) -> None:
-    for wrong in ({"options": {"max_step": 2}}, {"options": {"reward": "gian"}}):
-        with pytest.raises(ArenaError):
-            list(taskset(world, **wrong))
+    for wrong, message in (
+        ({"options": {"max_step": 2}}, "no argument 'max_step'"),
+        ({"options": {"reward": "gian"}}, "Did you mean 'gain'"),
+        ({"arena_task": "discover"}, "Did you mean 'discovery'"),
+        ({"corpus": str(tmp_path)}, "holds no built corpus"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            door.SurveyConfig(**({"corpus": str(world)} | wrong))  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError):
-        list(taskset(world, arena_task="discover"))
-    with pytest.raises(CorpusError):
-        list(taskset(tmp_path))
+        list(taskset(world, surveys=["nobody's"]))
+
+
+def test_vf_eval_says_what_is_wrong_without_a_traceback(tmp_path: Path) -> None:
+    command = [str(Path(sys.executable).with_name("vf-eval")), "arena-verifiers"]
+    command += ["--env.taskset.corpus", "nowhere", "-m", "scripted", "-o", "out"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert "there is no directory" in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_the_harness_knows_no_other_tools(world: Path) -> None:
