@@ -70,10 +70,13 @@ def execute(options: argparse.Namespace) -> None:
     output = Path(options.output)
     os.environ.setdefault("WANDB_DIR", str(output))
     os.environ.setdefault("TENSORBOARD_LOGGING_DIR", str(output / "tensorboard"))
-    worlds = {
-        name: _world(output, plan, 1001 + number, synonymy)
-        for number, (name, synonymy) in enumerate(CURRICULUM.items())
-    }
+    if options.train:
+        worlds = {"corpus": Path(options.train)}
+    else:
+        worlds = {
+            name: _world(output, plan, 1001 + number, synonymy)
+            for number, (name, synonymy) in enumerate(CURRICULUM.items())
+        }
     tests = {"unseen": _world(output, plan, 2001)}
     if options.real:
         tests["real"] = Path(options.real)
@@ -324,6 +327,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name, default in Plan._field_defaults.items():
         parser.add_argument(f"--{name}", type=type(default), metavar="N")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--train", metavar="CORPUS", help="train on it, and on no world")
     parser.add_argument("--real", metavar="CORPUS", help="a corpus of real papers to test on")
     parser.add_argument("--report-to", default="none", choices=["none", "tensorboard", "wandb"])
     parser.add_argument("--quick", action="store_true", help="to see that it runs")
