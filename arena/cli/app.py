@@ -149,7 +149,7 @@ def add_command(
         if parameter.name not in computed
     ]
     for parameter in parameters:
-        add_argument(parser, parameter, *helps.get(parameter.name, ("", "")))
+        add_argument(parser, parameter, *helps[parameter.name])  # none without a description
 
     def execute(arguments: argparse.Namespace) -> None:
         values = {
