@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from corpus_builder.download.fetch import format_bytes
+from corpus_builder.download.parts import format_bytes
 from corpus_builder.download.published import fetch_published, published_names
 from corpus_builder.download.s2 import DATASETS, Options, download
 

@@ -13,19 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
+from arena._internal.options import number, whole
 from arena._internal.workdir import clear_temporary, other_files
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
-from corpus_builder.download.fetch import (
-    GO_ON,
-    KEY_HEADER,
-    Claims,
-    FailedError,
-    Fetcher,
-    PartFile,
-    RemoteFile,
-    TransientError,
-    writing,
-)
+from corpus_builder.download.connections import KEY_HEADER, FailedError, TransientError
+from corpus_builder.download.fetch import GO_ON, Fetcher, writing
+from corpus_builder.download.parts import Claims, PartFile, RemoteFile
 from corpus_builder.release.record import RECORD, FileEntry, Record, safe_name
 
 BASE_URL = "https://api.semanticscholar.org/datasets/v1"
@@ -33,7 +26,6 @@ DATASETS = ("papers", "abstracts", "citations", "s2orc")
 FORM = "https://www.semanticscholar.org/product/api#api-key-form"
 
 _SUFFIX = ".gz"
-_LONGEST_ANSWER = 1 << 26
 
 
 class Options(NamedTuple):
@@ -63,12 +55,10 @@ class Options(NamedTuple):
         Raises:
             DataError: If one is out of range.
         """
-        for name, most in (("parallel", 64), ("attempts", 1000)):
-            if not 1 <= getattr(self, name) <= most:
-                raise DataError(f"{name} {getattr(self, name)}: must be from 1 to {most}.")
-        for name in ("rate", "patience"):
-            if not 0 < getattr(self, name) < float("inf"):
-                raise DataError(f"{name} {getattr(self, name)}: must be more than 0.")
+        whole("parallel", self.parallel, 1, 64)
+        whole("attempts", self.attempts, 1, 1000)
+        number("rate", self.rate, 1e-6)
+        number("patience", self.patience, 1e-3)
         if not self.base_url.startswith(("http://", "https://")):
             raise DataError(f"base URL {clip(self.base_url)}: must begin with https:// or http://.")
         return self
@@ -256,8 +246,8 @@ class _Api:
             ]
             self._fetcher.on_message(f"{name}: requesting the sizes of {len(files):,} files")
             entries = []
-            for file, said in filter(None, self._fetcher.in_threads(self._fetcher.look_up, files)):
-                if isinstance(said, FailedError):
+            for file, said in self._fetcher.in_threads(self._fetcher.look_up, files):
+                if not isinstance(said, Claims):
                     raise DataError(f"the size of a file is not known: {said}. {GO_ON}")
                 entries.append(FileEntry(name=file.path.name, bytes=said.bytes or 0, md5=said.md5))
             record.datasets[name] = sorted(entries, key=lambda entry: entry.name)
@@ -328,44 +318,36 @@ class _Api:
 
     def _get(self, path: str, key: str | None = None) -> Any:
         """Return the JSON at `path`, or None if the API has nothing there."""
+        headers = {KEY_HEADER: key} if key else {}
+        url = self._options.base_url.rstrip("/") + path
 
-        def attempt() -> Any:
+        def attempt() -> tuple[int, Any]:
             now = time.monotonic()
             if self._next > now:
                 self._fetcher.sleep(self._next - now)
             self._next = max(now, self._next) + 1.0 / self._options.rate
-            return self._get_once(path, key)
+            with self._fetcher.open(url, headers, "the API") as response:
+                body = self._fetcher.text(response)
+            try:
+                return response.status_code, json.loads(body)
+            except (ValueError, RecursionError):
+                if response.status_code == 200:
+                    raise TransientError("the API answered something that is no JSON") from None
+            return response.status_code, None
 
         with self._lock:
             try:
-                return self._fetcher.retry(attempt, path)
+                status, answer = self._fetcher.retry(attempt, path)
             except FailedError as error:
                 raise ArenaError(
                     f"the Datasets API cannot be asked for {path}: {error}. {GO_ON}"
                 ) from None
-
-    def _get_once(self, path: str, key: str | None) -> Any:
-        headers = {KEY_HEADER: key} if key else {}
-        url = self._options.base_url.rstrip("/") + path
-        with self._fetcher.open(url, headers, "the API") as response:
-            status = response.status_code
-            if status == 404:
-                return None
-            body = self._fetcher.text(response, _LONGEST_ANSWER)
-        try:
-            answer = json.loads(body)
-        except (ValueError, RecursionError):
-            answer = None
-        if status == 200 and answer is None:
-            raise TransientError("the API answered something that is no JSON")
-        if status == 200:
-            return answer
-        text = ""
+        if status in (200, 404):
+            return answer if status == 200 else None
+        said = f"status {status}"
         if isinstance(answer, dict):  # the API's own message, in which the key may be repeated
-            text = str(answer.get("message") or answer.get("error") or "").replace(
-                key or "\0", "***"
-            )
-        said = f"status {status}: {clip(text)}" if text else f"status {status}"
+            text = str(answer.get("message") or answer.get("error") or "")
+            said += f": {clip(text.replace(key or chr(0), '***'))}" if text else ""
         if status in (401, 403):
             raise DataError(
                 f"the Datasets API refuses {'the key' if key else 'the request'} ({said}). Is the "

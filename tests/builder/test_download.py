@@ -204,10 +204,10 @@ def test_a_file_that_was_put_but_not_recorded(server: ReleaseServer, tmp_path: P
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"parallel": 0}, "parallel 0"),
-        ({"attempts": 0}, "attempts 0"),
-        ({"rate": 0.0}, "rate 0"),
-        ({"patience": float("nan")}, "patience nan"),
+        ({"parallel": 0}, "parallel=0"),
+        ({"attempts": 0}, "attempts=0"),
+        ({"rate": 0.0}, "rate=0"),
+        ({"patience": float("nan")}, "patience=nan"),
         ({"base_url": "ftp://x"}, "base URL 'ftp://x'"),
     ],
 )

@@ -46,7 +46,7 @@ def start(server: ReleaseServer, directory: Path) -> subprocess.Popen[str]:
 
 
 MODULES = """
-from corpus_builder.download import fetch as files
+from corpus_builder.download import parts as files
 from corpus_builder.release import record
 PartFile, Record = files.PartFile, record.Record
 def at_call(number, function):

@@ -23,7 +23,7 @@ from release_server import (
 
 from arena.errors import ArenaError, DataError
 from corpus_builder.download import download
-from corpus_builder.download.fetch import PartFile
+from corpus_builder.download.parts import PartFile
 
 CONTENT = shard(1)
 SIZE = len(CONTENT)
