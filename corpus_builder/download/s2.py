@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from arena._internal.options import number, whole
@@ -26,42 +26,6 @@ DATASETS = ("papers", "abstracts", "citations", "s2orc")
 FORM = "https://www.semanticscholar.org/product/api#api-key-form"
 
 _SUFFIX = ".gz"
-
-
-class Options(NamedTuple):
-    """Options of a download.
-
-    Attributes:
-        parallel: Number of files fetched at once, 1 to 64.
-        key_env: Environment variable that holds the API key.
-        base_url: Base URL of the API.
-        rate: Most requests a second to the API.
-        attempts: Number of attempts at a file or an API request in a row without a single byte.
-        patience: Seconds without a byte after which a connection is dropped.
-        verify: Read complete files again and compare their SHA-256.
-    """
-
-    parallel: int = 4
-    key_env: str = "S2_API_KEY"
-    base_url: str = BASE_URL
-    rate: float = 1.0
-    attempts: int = 8
-    patience: float = 60.0
-    verify: bool = False
-
-    def checked(self) -> Options:
-        """Return the options.
-
-        Raises:
-            DataError: If one is out of range.
-        """
-        whole("parallel", self.parallel, 1, 64)
-        whole("attempts", self.attempts, 1, 1000)
-        number("rate", self.rate, 1e-6)
-        number("patience", self.patience, 1e-3)
-        if not self.base_url.startswith(("http://", "https://")):
-            raise DataError(f"base URL {clip(self.base_url)}: must begin with https:// or http://.")
-        return self
 
 
 def object_name(link: object) -> str:
@@ -90,8 +54,14 @@ def download(
     output: str | Path,
     release: str = "latest",
     datasets: Sequence[str] = DATASETS,
-    options: Options | None = None,
     *,
+    parallel: int = 4,
+    key_env: str = "S2_API_KEY",
+    base_url: str = BASE_URL,
+    rate: float = 1.0,
+    attempts: int = 8,
+    patience: float = 60.0,
+    verify: bool = False,
     dry_run: bool = False,
     on_estimate: Callable[[dict[str, Any]], None] = lambda estimate: None,
     on_message: Callable[[str], None] = lambda line: None,
@@ -103,7 +73,13 @@ def download(
         output: Directory of the files; its ``release.json`` lists them.
         release: Id, or ``latest``, which stays the same release in the same directory.
         datasets: Names of the datasets.
-        options: Options of the download.
+        parallel: Number of files fetched at once, 1 to 64.
+        key_env: Environment variable that holds the API key.
+        base_url: Base URL of the API.
+        rate: Most requests a second to the API.
+        attempts: Number of attempts at a file or an API request in a row without a single byte.
+        patience: Seconds without a byte after which a connection is dropped.
+        verify: Read complete files again and compare their SHA-256.
         dry_run: Only return how much there is to fetch; write nothing.
         on_estimate: Function called with the report before the first file is fetched.
         on_message: Function called with each line of progress.
@@ -116,23 +92,25 @@ def download(
 
     Raises:
         UnknownNameError: If the release or a dataset does not exist.
-        DataError: If the disk is too small, there is no key or it is refused, the directory holds
-            another release, or files could not be fetched.
+        DataError: If an option is out of range, the disk is too small, there is no key or it is
+            refused, the directory holds another release, or files could not be fetched.
         ArenaError: If another process writes the directory, or the API does not answer.
     """
-    options = (options or Options()).checked()
+    whole("parallel", parallel, 1, 64)
+    whole("attempts", attempts, 1, 1000)
+    number("rate", rate, 1e-6)
+    number("patience", patience, 1e-3)
+    if not base_url.startswith(("http://", "https://")):
+        raise DataError(f"base URL {clip(base_url)}: must begin with https:// or http://.")
     if not datasets:
         raise DataError(f"no dataset is named. Name some, such as {','.join(DATASETS)}.")
     directory, names = Path(output), list(dict.fromkeys(datasets))
     with ExitStack() as stack:
         if not dry_run:
             stack.enter_context(writing(directory))
-        fetcher = stack.enter_context(
-            closing(
-                Fetcher(options.parallel, options.patience, options.attempts, on_message, sleep)
-            )
-        )
-        api = _Api(fetcher, options, directory, write=not dry_run)
+        fetcher = Fetcher(parallel, patience, attempts, on_message, sleep)
+        stack.enter_context(closing(fetcher))
+        api = _Api(fetcher, base_url, key_env, rate, directory, write=not dry_run)
         record = api.list_files(release, names)
         entries = {(name, entry.name): entry for name in names for entry in record.datasets[name]}
         files = [api.file(*key, entry) for key, entry in entries.items()]
@@ -169,7 +147,7 @@ def download(
             entry.bytes, entry.md5, entry.sha256 = now.bytes or 0, now.md5, now.sha256
             record.write(directory)
 
-        report["fetched"] = fetcher.fetch_all(files, on_done, verify=options.verify)
+        report["fetched"] = fetcher.fetch_all(files, on_done, verify=verify)
         return report
 
 
@@ -199,14 +177,24 @@ class _Api:
 
     Args:
         fetcher: The connections.
-        options: Options of the download.
+        base_url: Base URL of the API.
+        key_env: Environment variable that holds the key.
+        rate: Most requests a second.
         directory: Directory of the files.
         write: Whether to write ``release.json``.
     """
 
-    def __init__(self, fetcher: Fetcher, options: Options, directory: Path, write: bool) -> None:
-        self._fetcher, self._options = fetcher, options
-        self._directory, self._write = directory, write
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        base_url: str,
+        key_env: str,
+        rate: float,
+        directory: Path,
+        write: bool,
+    ) -> None:
+        self._fetcher, self._base_url, self._key_env = fetcher, base_url.rstrip("/"), key_env
+        self._interval, self._directory, self._write = 1.0 / rate, directory, write
         self._next = 0.0  # when the next request may begin
         self._lock = threading.RLock()
         self._links: dict[str, dict[str, str]] = {}  # dataset -> file -> link, until it expires
@@ -229,7 +217,7 @@ class _Api:
             )
         new = [name for name in names if record is None or name not in record.datasets]
         if new:
-            read_key(self._options.key_env)  # fails before the first request
+            read_key(self._key_env)  # fails before the first request
             id_, known = self._release(release if record is None else record.release)
             record = record or Record(release=id_)
         assert record is not None
@@ -295,7 +283,7 @@ class _Api:
                 return self._links[dataset]
             release = self._record.release
             path = f"/release/{quote(release, safe='')}/dataset/{quote(dataset, safe='')}"
-            answer = self._get(path, read_key(self._options.key_env))
+            answer = self._get(path, read_key(self._key_env))
             if answer is None:
                 raise _unknown_dataset(dataset, release, self._release(release)[1])
             links = answer.get("files") if isinstance(answer, dict) else None
@@ -319,14 +307,13 @@ class _Api:
     def _get(self, path: str, key: str | None = None) -> Any:
         """Return the JSON at `path`, or None if the API has nothing there."""
         headers = {KEY_HEADER: key} if key else {}
-        url = self._options.base_url.rstrip("/") + path
 
         def attempt() -> tuple[int, Any]:
             now = time.monotonic()
             if self._next > now:
                 self._fetcher.sleep(self._next - now)
-            self._next = max(now, self._next) + 1.0 / self._options.rate
-            with self._fetcher.open(url, headers, "the API") as response:
+            self._next = max(now, self._next) + self._interval
+            with self._fetcher.open(self._base_url + path, headers, "the API") as response:
                 body = self._fetcher.text(response)
             try:
                 return response.status_code, json.loads(body)

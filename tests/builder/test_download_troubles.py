@@ -50,7 +50,7 @@ class Sleeps(list[float]):
 def get(server: ReleaseServer, directory: Path, **options: Any) -> tuple[dict[str, Any], Sleeps]:
     sleeps = Sleeps()
     return download(
-        directory, "latest", server.names, server.options(**options), sleep=sleeps
+        directory, "latest", server.names, **server.options(**options), sleep=sleeps
     ), sleeps
 
 
