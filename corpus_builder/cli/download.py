@@ -38,7 +38,6 @@ def download_s2orc(
         patience (SECONDS): Seconds without a byte before trying again.
         key_env (NAME): Environment variable with the key.
         base_url (URL): Address of the API.
-        json: Print JSON instead of text.
 
     Example:
         arena-corpus download s2orc --release latest --output DIR

@@ -26,7 +26,6 @@ def prompts(
             max_tokens, and others.
         surveys (IDS|N): Only these surveys, ids with commas or the first N.
         characters: Most characters of a survey's text in a request.
-        json: Print JSON instead of text.
 
     Example:
         arena-corpus prompts demo/world --output prompts.jsonl --llm-option model=gpt-4o
