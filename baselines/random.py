@@ -38,13 +38,12 @@ class Random(Researcher):
             if desk.searches_left:
                 hits = yield from desk.search(self._random.choice(words))
                 words += [word for hit in hits for word in hit.title.split()]
-        yield from self.select(desk)
+        self._draw(desk)
 
     def select(self, desk: Desk) -> Steps[None]:
-        """Draw a random sample of the papers seen."""
+        """Draw another sample."""
         yield from ()
-        papers = list(desk.papers)
-        desk.ranking = self._random.sample(papers, min(_SUBMITTED, len(papers)))
+        self._draw(desk)
 
     def organize(self, desk: Desk) -> Steps[None]:
         """Draw a random tree over frequent terms of the titles of the starting papers, or a sample.
@@ -56,6 +55,10 @@ class Random(Researcher):
         papers = [desk.papers[paper_id] for paper_id in desk.given or desk.ranking]
         if papers:
             desk.mind_map = random_tree(papers, desk.topic, self._random)
+
+    def _draw(self, desk: Desk) -> None:
+        papers = list(desk.papers)
+        desk.ranking = self._random.sample(papers, min(_SUBMITTED, len(papers)))
 
 
 def random_tree(papers: Sequence[Known], topic: str, draw: random.Random) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import count
-from pathlib import Path
 from typing import NamedTuple
 
 from arena.agents import Known
@@ -22,8 +21,58 @@ _LONGEST = 100  # most characters of a phrase
 _CHARACTER = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_CHARACTER}]|[^\W_{_CHARACTER}]+(?:[-'’][^\W_{_CHARACTER}]+)*")
 
+# Words that do not begin or end a heading, besides those that `analyze` leaves out: words of
+# grammar, and words of abstracts on any topic.
+_GRAMMAR = """
+about above across after again against all almost along already also although always am among
+another any away became because become been before behind being below between both can cannot could
+did do does doing done down due during each either else enough etc even ever every few from further
+had has have having he hence her here him his how however i indeed instead its itself just least
+less like many may me might mine more most mostly much must my neither never nevertheless nor
+nothing now off often once only onto other others otherwise our ours out over own per perhaps quite
+rather really same several she should since so some still than them themselves thereby therefore
+those though through throughout thus together too toward towards under until up upon us use used
+uses using very via we well were what when where whereas whether which while who whom whose why
+within without would yet you your
+"""
+_ABSTRACTS = """
+ability able accuracy achieve achieved achieves achieving additional address addresses addressing
+aim aims allow allowing allows al analyze applied apply approach approaches available based best
+better bring build building capabilities challenge challenges challenging code common commonly
+compare compared complex comprehensive conduct consider considered consists contrast contribution
+contributions current currently demonstrate demonstrated demonstrates demonstrating despite develop
+developed developing different difficult directly diverse effective effectively effectiveness
+efficiently empirical empirically enable enables enabling encourage enhance enhances enhancing
+evaluate evaluated especially establish et existing experiment experimental experiments explore
+explores extensive face facilitate field final finally find finding findings first five focus
+focuses following four fully furthermore future gap general generally give given good great greatly
+help high higher highlight highly hundred identify important improve improved improvement
+improvements improves improving including increase increasing increasingly inspired integrate
+integrating introduce introduced introduces introducing investigate issue issues key known lack
+large largely latest lead leading leads learned leverage leverages leveraging limited low lower main
+mainly make makes making mean method methodology methods moreover need needs new notable notably
+novel number numerous observe obtain offer outperform outperforms overall overcome paper papers
+particular particularly perform performance performed performing performs popular possible potential
+present presented presents previous previously primary prior problem problems produce promising
+prone propose proposed proposes provide provided provides providing range recent recently relevant
+rely remain remains require required requires requiring research result resulting results reveal
+review robustly second seek shed show showing shown shows significant significantly simple simply
+single small solution solutions solve solving specific specifically standard state state-of-the-art
+strong studied studies study substantial substantially success successful successfully suggest
+suggests superior survey take task tasks ten term terms thereof third thousand three traditional two
+type typically understand understood unique useful usually utilize utilizing variety various view
+way ways wide widely work works world-wide yields
+"""
+_STOPS = frozenset((_GRAMMAR + _ABSTRACTS).split())
 # Words that may stand inside: "chain of thought", "learning to rank", "step by step".
 _LINKS = frozenset(("and", "by", "for", "in", "of", "on", "to"))
+# Words that are too general alone; compared by stems.
+_GENERAL = """
+agent algorithm analysis application architecture aspect component concept context data dataset
+design domain evaluation example experience feature framework function information input learning
+limitation model network output parameter process property question response sample scenario science
+setting strategy structure system technique test tool training user value world
+"""
 
 
 class Phrase(NamedTuple):
@@ -71,23 +120,14 @@ def _names_nothing(word: str, stems: tuple[str, ...]) -> bool:
 
 
 @cache
-def _words(kind: str) -> frozenset[str]:
-    """Return the words of a kind in words.yaml: ``stops``, or ``general``."""
-    import yaml
-
-    text = Path(__file__).with_name("words.yaml").read_text(encoding="utf-8")
-    return frozenset(yaml.safe_load(text)[kind].split())
-
-
-@cache
 def _general() -> frozenset[tuple[str, ...]]:
-    return frozenset(tuple(analyze(word)) for word in _words("general"))
+    return frozenset(tuple(analyze(word)) for word in _GENERAL.split())
 
 
 @lru_cache(1 << 16)
 def _stems(word: str) -> tuple[str, ...]:
     """Return the stems of a word, none for one that cannot begin or end a heading."""
-    if word.lower() in _words("stops") or word.replace("-", "").isnumeric():
+    if word.lower() in _STOPS or word.replace("-", "").isnumeric():
         return ()
     return tuple(analyze(word))
 
