@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any
 
 from arena.cli.app import add_command, command_line, run_command
@@ -30,19 +32,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "python -m benchmarks", str(__doc__), "python -m benchmarks search --docs 100000"
     )
     for name, module in COMMANDS.items():
-        made_of_worlds = module in (simulate, builds)
-
-        def more(parser: Any, with_world: bool = made_of_worlds) -> None:
-            parser.add_argument("--json", metavar="FILE", help="write all figures as JSON")
-            if with_world:
-                WorldSource.add_arguments(parser)
-
-        computed = {"json": lambda options: options.json}
-        if made_of_worlds:
+        computed: dict[str, Callable[[Any], Any]] = {"json": lambda options: options.json}
+        if "world" in inspect.signature(module.measure).parameters:
             computed["world"] = _world
-        command = printing(module.measure, module.show)
+        command, more = printing(module.measure, module.show), partial(_add_more, computed)
         add_command(commands, name, command, more=more, computed=computed)
     return run_command(parser, arguments)
+
+
+def _add_more(computed: Collection[str], parser: Any) -> None:
+    """Add the options that are no parameters."""
+    parser.add_argument("--json", metavar="FILE", help="write all figures as JSON")
+    if "world" in computed:
+        WorldSource.add_arguments(parser)
 
 
 def _world(options: Any) -> WorldConfig:

@@ -8,7 +8,7 @@ from typing import Any
 import requests
 
 import arena
-from benchmarks.report import Clock, Results, check_range, table
+from benchmarks.report import Clock, Results, check_range, head, table
 from benchmarks.serving import cpu_of, queries_of, serving
 
 
@@ -96,5 +96,4 @@ def show(results: Results) -> str:
         f"{settings['batch']} queries, {settings['retriever']}, topk={settings['topk']}: medians "
         f"of {settings['repeats']}, means of CPU"
     )
-    head = f"{results['machine']}; corpus {results['corpus'][:12]}"
-    return f"{head}\n\n{table(title, ('a batch', 'ms', 'ratio'), rows)}"
+    return f"{head(results)}\n\n{table(title, ('a batch', 'ms', 'ratio'), rows)}"

@@ -16,7 +16,7 @@ from arena._internal.progress import progress
 from arena._internal.signals import block_sigint_in_children
 from arena.errors import ArenaError
 from arena.tasks import TaskSet
-from benchmarks.report import Results, check_range, table
+from benchmarks.report import Results, check_range, head, table
 from benchmarks.serving import queries_of
 
 _ENVIRONMENT = "arena/Discovery-v0"
@@ -165,7 +165,7 @@ def show(results: Results) -> str:
     settings = results["settings"]
     title = f"{_ENVIRONMENT}, {settings['retriever']}, k={settings['k']}: medians of rounds"
     return "\n\n".join([
-        f"{results['machine']}; corpus {results['corpus'][:12]}",
+        head(results),
         table(title, ("steps", "a second", "us", "ratio"), rows),
         *(f"{name} was skipped: {reason}" for name, reason in results["skipped"].items()),
     ])  # fmt: skip

@@ -57,6 +57,11 @@ def machine() -> str:
     return f"{cpu}, {cores()} cores, {memory:.0f} GiB; Python {platform.python_version()}"
 
 
+def head(results: Results) -> str:
+    """Return the machine and the hash of the corpus in one line."""
+    return f"{results['machine']}; corpus {results['corpus'][:12]}"
+
+
 def table(title: str, headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Return a Markdown table under its title; numbers get three significant digits.
 

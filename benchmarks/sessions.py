@@ -19,7 +19,7 @@ import requests
 import arena
 from arena.doors import Door, find_door
 from arena.session import Sessions
-from benchmarks.report import Results, check_range, numbers, table
+from benchmarks.report import Results, check_range, head, numbers, table
 from benchmarks.serving import megabytes_of, queries_of, serving
 
 Plan = list[list[str]]
@@ -30,21 +30,13 @@ Player = Callable[[int], AbstractContextManager[Callable[[str], str]]]
 
 
 class Played(NamedTuple):
-    """One measurement.
+    """One measurement."""
 
-    Attributes:
-        seconds: From the first call to the last answer.
-        calls: Seconds of each call.
-        lost: Calls without the right kind of answer.
-        left: Episodes that are still open after their idle time-out; None for a door without any.
-        megabytes: Most memory of the process that holds the episodes.
-    """
-
-    seconds: float
-    calls: list[float]
-    lost: int
-    left: int | None = None
-    megabytes: float | None = None
+    seconds: float  # from the first call to the last answer
+    calls: list[float]  # seconds of each
+    lost: int  # calls without the right kind of answer
+    left: int | None = None  # episodes that are open after their idle time-out, if there are any
+    megabytes: float | None = None  # most memory of the process that holds the episodes
 
 
 def measure(
@@ -279,5 +271,4 @@ def show(results: Results) -> str:
     )
     headers = ("door", "at once", "episodes/s", "searches/s", "p50 ms", "p99 ms", "lost",
                "left open", "MB")  # fmt: skip
-    head = f"{results['machine']}; corpus {results['corpus'][:12]}"
-    return f"{head}\n\n{table(title, headers, rows)}"
+    return f"{head(results)}\n\n{table(title, headers, rows)}"

@@ -42,19 +42,12 @@ _WEIGHTS = {"search": 25, "read": 16, "submit": 3, "organize": 3, "submit_report
 
 
 class Target(NamedTuple):
-    """What is known of an environment under attack.
-
-    Attributes:
-        tools: Its tools by name.
-        schemas: The schemas of their arguments.
-        malformed: Actions that it must refuse.
-        accepts: Whether an action can be sent to it; others are drawn again.
-    """
+    """What is known of an environment under attack."""
 
     tools: Mapping[str, Tool] = {}
     schemas: Schemas = {}  # noqa: RUF012
-    malformed: Sequence[Any] = ()
-    accepts: Callable[[Any], bool] = lambda _: True
+    malformed: Sequence[Any] = ()  # actions that it must refuse
+    accepts: Callable[[Any], bool] = lambda _: True  # whether an action can be sent to it
 
     @property
     def unproven(self) -> list[str]:
@@ -71,19 +64,11 @@ class SentCall(NamedTuple):
 
 
 class Attack(NamedTuple):
-    """Actions that are sent one after the other because their answers belong together.
-
-    Attributes:
-        calls: The calls in order.
-        ids: Of twins, the same call with different ids: first the hidden id, then ids that no
-            paper has. Empty for other calls.
-        offset: If there are two calls and no ids, the second one asks for the hits of the first
-            one from this place on.
-    """
+    """Actions that are sent one after the other because their answers belong together."""
 
     calls: tuple[SentCall, ...]
-    ids: tuple[str, ...] = ()
-    offset: int = 0
+    ids: tuple[str, ...] = ()  # of twins: the hidden id, then ids that no paper has
+    offset: int = 0  # without ids, the second call asks for the hits of the first from here on
 
 
 class Attacker:
@@ -319,12 +304,9 @@ def mutated(paper_id: str, rng: random.Random) -> str:
 
 
 def twin_of(paper_id: str, known: Container[str], rng: random.Random) -> str | None:
-    """Return an id of the same shape that no paper has, or None if there is none.
+    """Return an id of the same shape that is not `known`, or None if there is none.
 
-    Args:
-        paper_id: Id whose ASCII letters and digits are replaced by others of their kind.
-        known: The ids of all papers.
-        rng: Source of randomness.
+    Its ASCII letters and digits are others of their kind.
     """
     kinds = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
     for _ in range(20):

@@ -35,19 +35,12 @@ _LEAKS = {
 
 
 class Kind(NamedTuple):
-    """An environment to audit.
-
-    Attributes:
-        id: Gymnasium id.
-        task: Name of the task that it plays.
-        arguments: Arguments of the environment besides those of every audit.
-        vector: Number of environments in a vector; 0 for a scalar one.
-    """
+    """An environment to audit."""
 
     id: str
     task: str
-    arguments: Mapping[str, Any] = {}
-    vector: int = 0
+    arguments: Mapping[str, Any] = {}  # besides those of every audit
+    vector: int = 0  # number of environments in a vector; 0 for a scalar one
 
     @property
     def starts_with_references(self) -> bool:
@@ -77,40 +70,19 @@ class Kind(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """What all episodes and views of one audit share.
-
-    Attributes:
-        facts: The files.
-        retrievers: Engines; the first is the environments' own.
-        scorers: Second BM25 of the engines that are one.
-        log: Takes findings.
-        exposure: Finds hidden papers in results, and counts references in them.
-        surveys: Ids of surveys to play, without end.
-        advance: Called with a number of actions that are done.
-    """
+    """What all episodes and views of one audit share."""
 
     facts: Facts
-    retrievers: tuple[str, ...]
-    scorers: Mapping[str, Bm25]
+    retrievers: tuple[str, ...]  # the first one is the environments' own
+    scorers: Mapping[str, Bm25]  # second BM25 of the engines that are one
     log: AuditReport
     exposure: Exposure
-    surveys: Iterator[str]
-    advance: Callable[[int], Any]
+    surveys: Iterator[str]  # ids of surveys to play, without end
+    advance: Callable[[int], Any]  # takes a number of actions that are done
 
 
 class AuditedEpisode:
-    """Draws actions for one episode and checks each answer.
-
-    Args:
-        kind: The environment.
-        target: What is known of it.
-        survey_id: Survey of the episode.
-        shared: What all episodes share.
-        rng: Source of randomness.
-
-    Attributes:
-        over: Whether the episode has ended.
-    """
+    """Draws actions for one episode and checks each answer; `over` once it has ended."""
 
     def __init__(
         self, kind: Kind, target: Target, survey_id: str, shared: Shared, rng: random.Random
@@ -376,12 +348,7 @@ def check_hits(
 ) -> None:
     """Check the hits of a search, their order and, where there is a second BM25, their scores.
 
-    Args:
-        request: View, query, k and offset.
-        hits: Dicts with the id, title, date and score of each hit.
-        shared: What the audit shares.
-        report: Takes findings.
-        longest: Characters of a title that are shown; None for all.
+    A request is view, query, k and offset; `longest` is how many characters of a title are shown.
     """
     (view, query, k, offset), log, numbers = request, shared.log, []
     if not isinstance(hits, list) or not all(isinstance(hit, dict) for hit in hits):
@@ -432,13 +399,7 @@ def check_info(
 ) -> None:
     """Check the info of a step: reward terms and, at the end, what was submitted and figures.
 
-    Args:
-        info: Info of the step.
-        survey: Survey of the episode.
-        over: Whether it was the last step.
-        reward: Reward of the step.
-        answers: Stage -> the answer that was submitted; `ANY` if it is not known.
-        report: Takes findings.
+    `answers` maps each stage to what was submitted; it is `ANY` if that is not known.
     """
     expected: dict[str, Any] = {"survey": survey.id, "reward_terms": ANY}
     if over:

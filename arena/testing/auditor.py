@@ -25,7 +25,7 @@ from arena.tasks import TASKS, environment_ids, stages_of
 from arena.testing.actions import probes, schemas_of
 from arena.testing.attacks import Target
 from arena.testing.audited import END, AuditedEpisode, Kind, Shared
-from arena.testing.contract import Subject, names_of, task_of
+from arena.testing.contract import Subject, names_of
 from arena.testing.episodes import info_of, unbatched
 from arena.testing.exposure import Exposure, check_attributes
 from arena.testing.files import Facts
@@ -144,15 +144,12 @@ def audit(
 def kinds(env_ids: Sequence[str], corpus: str, facts: Facts | None = None) -> list[Kind]:
     """Return the environments to audit: every id alone, with small budgets, and as vectors.
 
-    Args:
-        env_ids: Gymnasium ids.
-        corpus: Directory of a corpus.
-        facts: Its files; an environment can show each input that they have digests of.
+    An environment can show each input that the files of the corpus have digests of.
     """
     alone, tight, vectors = [], [], []
     for env_id in env_ids:
         subject = Subject(env_id, corpus, {"surveys": 1})
-        plain = Kind(subject.spec.id, task_of(subject.make()))
+        plain = Kind(subject.spec.id, subject.task)
         given, stages = plain.starts_with_references, stages_of(plain.task)
         own = [plain]
         if TASKS.get(plain.task).references:
@@ -174,26 +171,10 @@ def kinds(env_ids: Sequence[str], corpus: str, facts: Facts | None = None) -> li
 
 
 class _Driver:
-    """Plays one kind of environment.
-
-    Args:
-        kind: The environment.
-        made: Arguments that the environments of this audit have in common.
-        shared: What all episodes share.
-        rng: Source of randomness.
-        door: Door through which the actions go, if any.
-
-    Attributes:
-        target: What is known of the environment.
-    """
+    """Plays one kind of environment; `made` are the arguments that all of this audit share."""
 
     def __init__(
-        self,
-        kind: Kind,
-        made: Mapping[str, Any],
-        shared: Shared,
-        rng: random.Random,
-        door: Any = None,
+        self, kind: Kind, made: Mapping[str, Any], shared: Shared, rng: random.Random, door: Any
     ) -> None:
         self._kind, self._shared, self._rng = kind, shared, rng
         self._acted, self._looked = 0, -_EVERY
