@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arena._internal.cores import one_thread
 from arena.encoders import ENCODERS, Encoder, make_encoder
 from arena.errors import DataError, clip
 from arena.mindmap.extractors import Extractor, make_extractor
@@ -145,6 +146,22 @@ def unit_vectors(labels: Sequence[str], encoder: str | Encoder) -> NDArray[np.fl
         DataError: Its packages are absent, or a vector has another shape or is not finite.
     """
     return np.stack(_values("encoder", encoder, labels, _units)) / float(_SCALE)
+
+
+def cosines(
+    rows: Sequence[str], columns: Sequence[str], encoder: str | Encoder
+) -> NDArray[np.float64]:
+    """Return the exact cosine of each pair of labels, shape (rows, columns); 0 for a blank label.
+
+    Errors are those of `unit_vectors`.
+    """
+    found = np.zeros((len(rows), len(columns)))
+    ours, theirs = ([i for i, x in enumerate(labels) if x.strip()] for labels in (rows, columns))
+    if ours and theirs:
+        vectors = unit_vectors([rows[i] for i in ours] + [columns[i] for i in theirs], encoder)
+        with one_thread():
+            found[np.ix_(ours, theirs)] = vectors[: len(ours)] @ vectors[len(ours) :].T
+    return found
 
 
 def _units(encoder: Encoder, labels: list[str]) -> list[NDArray[np.int32]]:
