@@ -24,15 +24,10 @@ def retrieve(
     """Serve Search-R1's /retrieve, for Search-R1, verl and SkyRL.
 
     Args:
-        corpus (DIR): Corpus that arena-corpus built.
         before (DATE): First day out of reach: YYYY-MM-DD, YYYY-MM (its last day) or YYYY
             (31 December). Without it, each URL names one: /retrieve?before=2015-01-01.
         topk: Papers of a query that names no number.
-        retriever (NAME): Index of the corpus, or a combination such as 'hybrid(bm25,dense)'.
         retriever_option: Option of the engine, such as statistics=corpus.
-        host (ADDRESS): Address to listen at. One that other machines reach needs a token in the
-            environment variable ARENA_TOKEN.
-        port: Port; 0 takes a free one.
 
     Example:
         arena serve retrieve --corpus demo/world --before 2015-01-01
@@ -67,20 +62,11 @@ def mcp(
     /mcp?episode=rollout-1&seed=7. Without a task, the corpus is a plain library.
 
     Args:
-        corpus (DIR): Corpus that arena-corpus built.
-        task (NAME): Task to play (`arena list tasks`).
         before (DATE): Without a task: first day out of reach, YYYY-MM-DD, YYYY-MM (its last day)
             or YYYY (31 December).
-        retriever (NAME): Index of the corpus, or a combination such as 'hybrid(bm25,dense)'.
-        reward (NAME): Reward of the task, such as gain+final (`arena list rewards`).
-        tool (NAME): Further tool that the agent may call.
-        env_option: Further argument of the environment, such as max_steps=20.
         seed: Over stdio: seed of the draw of the survey.
         survey (ID): Over stdio: survey to play.
         http: Serve HTTP instead of standard input and output.
-        host (ADDRESS): Address to listen at. One that other machines reach needs a token in the
-            environment variable ARENA_TOKEN.
-        port: Port; 0 takes a free one.
         most: Episodes that may be open at once.
         idle: Seconds after which an episode that nobody plays is closed.
 
@@ -133,15 +119,6 @@ def openenv(
     """Serve episodes to OpenEnv's clients: one episode at a time for each client.
 
     Args:
-        corpus (DIR): Corpus that arena-corpus built.
-        task (NAME): Task to play (`arena list tasks`).
-        retriever (NAME): Index of the corpus, or a combination such as 'hybrid(bm25,dense)'.
-        reward (NAME): Reward of the task, such as gain+final (`arena list rewards`).
-        tool (NAME): Further tool that the agent may call.
-        env_option: Further argument of the environment, such as max_steps=20.
-        host (ADDRESS): Address to listen at. One that other machines reach needs a token in the
-            environment variable ARENA_TOKEN.
-        port: Port; 0 takes a free one.
         most: Clients at a time.
         idle: Seconds after which the session of a client that sends nothing is closed.
 
