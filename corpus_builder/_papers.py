@@ -11,43 +11,21 @@ from typing import Any
 import duckdb
 import numpy as np
 import orjson
-import pyarrow as pa
 
 from arena._internal.arrays import ArrayWriter, StringTableWriter
 from arena._internal.progress import progress
 from arena.corpus import layout
 from arena.corpus.store import hash_id
 from corpus_builder.database import count, literal, sorted_rows, tables
-from corpus_builder.parquet import RowWriter
+from corpus_builder.parquet import RowWriter, schema
 
 _EPOCH = dt.date(1970, 1, 1)
 
-IDENTIFIERS = [("arxiv_id", pa.string()), ("doi", pa.string())]
-"""Columns of `corpus_builder.sources.matching.identifiers_of`; null if unknown."""
-
-PAPERS = pa.schema(
-    [
-        ("id", pa.string()),
-        ("title", pa.string()),
-        ("abstract", pa.string()),
-        ("date", pa.date32()),
-        ("date_precision", pa.string()),
-        ("is_survey", pa.bool_()),
-        ("searchable", pa.bool_()),
-        ("venue", pa.string()),
-        ("authors", pa.list_(pa.string())),
-        ("fields", pa.list_(pa.string())),
-        *IDENTIFIERS,
-    ]
+PAPERS = schema(
+    "id title abstract date:date32 date_precision is_survey:bool searchable:bool venue "
+    "authors:texts fields:texts arxiv_id doi"
 )
-SECTIONS = pa.schema(
-    [
-        ("document", pa.int32()),
-        ("position", pa.int32()),
-        ("heading", pa.string()),
-        ("text", pa.string()),
-    ]
-)
+SECTIONS = schema("document:int32 position:int32 heading text")
 _ROWS = """
 SELECT d.document, p.id, title, p.day, precision, survey, searchable, venue, authors, fields,
        arxiv_id, doi
@@ -70,7 +48,7 @@ FROM (SELECT range::INTEGER AS document FROM range({documents} + 1))
 LEFT JOIN (SELECT document, count(*) AS n FROM ({rows}) GROUP BY document) USING (document)
 ORDER BY document
 """
-_HASHES = pa.schema([("hash", pa.uint64()), ("document", pa.int32())])
+_HASHES = schema("hash:uint64 document:int32")
 
 
 def write_papers(

@@ -19,9 +19,9 @@ from arena._internal.progress import progress
 from arena.corpus import layout
 from arena.dates import GUESSED, format_day
 from arena.tasks import PROMPT_LEVELS
-from corpus_builder._papers import IDENTIFIERS, write_papers, write_starts
+from corpus_builder._papers import write_papers, write_starts
 from corpus_builder.database import count, literal, rows, tables
-from corpus_builder.parquet import RowWriter
+from corpus_builder.parquet import RowWriter, schema
 from corpus_builder.prompt_checks import FLAGS, PromptFlag, check_prompt
 
 Once = Callable[[str, Callable[[], Any]], Any]
@@ -85,38 +85,12 @@ FROM documents
 _EPOCH = dt.date(1970, 1, 1)
 
 PROMPTS = pa.struct([(level, pa.string()) for level in PROMPT_LEVELS])
-SURVEYS = pa.schema(
-    [
-        ("id", pa.string()),
-        ("title", pa.string()),
-        ("date", pa.date32()),
-        ("date_precision", pa.string()),
-        *IDENTIFIERS,
-        ("prompts", PROMPTS),
-        ("domain", pa.string()),
-    ]
-)
-GOLD = pa.schema(
-    [
-        ("survey", pa.string()),
-        ("reference", pa.string()),
-        ("influential", pa.bool_()),
-        ("document", pa.int32()),
-        ("status", pa.string()),
-    ]
-)
-MIND_MAPS = pa.schema(
-    [("survey", pa.string()), ("n_references_total", pa.int64()), ("mind_map", pa.string())]
-)
-_FLAG = pa.struct([(name, pa.string()) for name in PromptFlag._fields])
-ARTICLES = pa.schema(
-    [
-        ("survey", pa.string()),
-        ("outline", pa.string()),
-        ("article", pa.string()),
-        ("prompt_flags", pa.list_(_FLAG)),
-    ]
-)
+SURVEYS = schema("id title date:date32 date_precision arxiv_id doi prompts:prompts domain",
+                 prompts=PROMPTS)  # fmt: skip
+GOLD = schema("survey reference influential:bool document:int32 status")
+MIND_MAPS = schema("survey n_references_total:int64 mind_map")
+_FLAGS = pa.list_(pa.struct([(name, pa.string()) for name in PromptFlag._fields]))
+ARTICLES = schema("survey outline article prompt_flags:flags", flags=_FLAGS)
 # Titles of the references of surveys with prompts, of the source and of the corpus.
 _TITLES = """
 SELECT s.id, any_value(s.listed_titles),
@@ -203,9 +177,7 @@ def _flagged(flag: str) -> str:
     return f"prompts_{flag}"
 
 
-REFERENCES = pa.schema(
-    [("document", pa.int32()), ("cited", pa.int32()), ("influential", pa.bool_())]
-)
+REFERENCES = schema("document:int32 cited:int32 influential:bool")
 
 # A survey's reference list is a gold label and an undated paper is out of reach, so a link counts
 # only between two searchable papers. The ids are compared before the joins: comparing documents

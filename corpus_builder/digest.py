@@ -24,7 +24,7 @@ from arena.llm import Failed, Fields, ask_many
 from arena.tasks import TaskSet, choose_surveys
 from corpus_builder._index import list_files
 from corpus_builder._model import open_model
-from corpus_builder._register import register_digests
+from corpus_builder._register import register
 
 _BATCH = 64  # papers whose requests are made side by side
 _SAYS = re.compile(r"\b(introduction|conclusions?|concluding|discussion)\b", re.IGNORECASE)
@@ -95,8 +95,8 @@ def make_digests(
                 requests.append(templates[name].messages(title=paper.title, text=text))
             yield from ask_many(client, requests, kind.read)  # type: ignore[arg-type]
 
-    place = partial(register_digests, root, corpus.sha256, name)
     output = layout.digest_directory(root, name)
+    place = partial(register, root, corpus.sha256, "digests", output)
     with whole_directory(output, check, manifest=layout.MANIFEST, place=place) as new:
         manifest = {
             "format_version": layout.FORMAT_VERSION,

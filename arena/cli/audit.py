@@ -31,7 +31,6 @@ def audit(
     The exit status is 1 if there is a finding.
 
     Args:
-        corpus (DIR): Corpus that arena-corpus built.
         actions: Actions to send to the environments.
         seed: Seed of the actions.
         retriever (NAME): Engine to search with; the first one is the environments' own (default:
@@ -41,7 +40,6 @@ def audit(
         door (NAME): Send every action through this door, with its framework's own client, such
             as mcp.
         output (FILE): Write the report as JSON, too.
-        json: Print JSON instead of text.
 
     Example:
         arena audit --corpus demo/world

@@ -26,12 +26,10 @@ def check(
     Args:
         environments (ENV_ID): Ids, those of another distribution as module:id (default: all of
             this project).
-        corpus (DIR): Corpus that arena-corpus built.
         env_option: Argument of the environments, such as retriever=dense.
         checks (NAMES): Names of checks with commas (default: all).
         episodes: Recorded episodes.
         seed: Seed of the episodes.
-        json: Print JSON instead of text.
 
     Example:
         arena check arena/Discovery-v0 --corpus demo/world

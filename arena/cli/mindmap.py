@@ -40,7 +40,6 @@ def show(
         beside (FILE): Another mind-map, shown to the right: text, svg, png.
         beside_record (ID): Which one of that file.
         depth: Show N levels below the root (default: all).
-        json: Print JSON instead of text.
 
     Example:
         arena mindmap show map.json --beside survey.md --output both.svg
@@ -126,7 +125,6 @@ def score(
         denominator: Denominator of heading soft recall: the gold map's cardinality, or the
             predicted map's, as the paper prints it.
         clip: Keep negative cosines in the soft metrics, instead of taking them for 0.
-        json: Print JSON instead of text.
 
     Example:
         arena mindmap score --gold gold.json --predicted mine.md --json

@@ -54,17 +54,12 @@ def run(
     Your own agent, task, retriever, reward, metric or tool can be named as FILE.py:NAME.
 
     Args:
-        corpus (DIR): Corpus that arena-corpus built.
-        task (NAME): Task to play (`arena list tasks`).
         agent (NAME): Agent (`arena list agents`), or oracle, which knows the labels.
         output (RUN): Directory for the run.
         surveys (IDS|N): Survey ids with commas, or the first N (default: all).
         tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of surveys.
         seed: Seed of the run.
         agent_option: Option of the agent.
-        retriever (NAME): Index of the corpus, or a combination such as 'hybrid(bm25,dense)'.
-        retriever_option: Option of the engine, such as statistics=corpus, or of a part of a
-            combination, such as 'bm25={"statistics": "corpus"}'.
         retrievers (NAME): Further engine that a search may name.
         reward (NAME): Reward, metric of the task, or a sum such as gain+ari (`arena list rewards`;
             default: the task's).
@@ -72,7 +67,6 @@ def run(
         encoder (NAME): Encoder that compares headings of mind-maps.
         metric (NAME): Metric to report besides the task's, such as map or f1@10 (`arena list
             metrics`).
-        tool (NAME): Further tool that the agent may call.
         env_option: Further argument of the environment, such as references=found.
         references: Organization: begin with the survey's own papers, or with those that a run
             found (default: oracle).
@@ -90,8 +84,6 @@ def run(
         isolate: Play each episode in a new process, in which the agent knows of no other.
         timed: Write the seconds that the run takes into timing.json, for the comparison page.
         overwrite: Replace a run in RUN.
-        no_check: Skip the hashes of files that were not opened on this machine before.
-        json: Print JSON instead of text.
 
     Example:
         arena run --corpus demo/world --task discovery --agent title --output runs/title
@@ -162,9 +154,6 @@ def replay(run: str, *, corpus: str, tasks: str | None = None, json: bool = Fals
 
     Args:
         run (RUN): Directory of a run.
-        corpus (DIR): Corpus that arena-corpus built.
-        tasks (TASKS): Directory of the task set that the run played, if any.
-        json: Print JSON instead of text.
 
     Example:
         arena replay runs/title --corpus demo/world
@@ -193,8 +182,6 @@ def show(
     Args:
         run (RUN): Directory of a run.
         survey (ID): Survey of the episode.
-        corpus (DIR): Corpus that arena-corpus built.
-        tasks (TASKS): Directory of the task set that the run played, if any.
         json: Print JSON instead of text, one line for each step.
 
     Example:
@@ -263,12 +250,9 @@ def rescore(
 
     Args:
         run (RUN): Directory of a run.
-        corpus (DIR): Corpus that arena-corpus built.
-        tasks (TASKS): Directory of the task set that the run played, if any.
         metric (NAME): Metric such as ndcg@20 (default: the task's; `arena list metrics`).
         encoder (NAME): Encoder that compares headings of mind-maps (default: the run's).
         extractor (NAME): Extractor of the entities in headings (`arena list extractors`).
-        json: Print JSON instead of text.
 
     Example:
         arena rescore runs/title --corpus demo/world --metric ndcg@20 --metric recall@50
@@ -289,6 +273,7 @@ def score(
     *,
     corpus: str,
     task: str,
+    tasks: str | None = None,
     surveys: str | None = None,
     metrics: tuple[str, ...] | None = None,
     json: bool = False,
@@ -297,21 +282,21 @@ def score(
 
     Args:
         run_file (RUN.trec): TREC run, or the directory of a run.
-        corpus (DIR): Corpus that arena-corpus built.
         task (NAME): Task whose answer is a ranking.
         surveys (IDS|N): Survey ids with commas, or the first N (default: those that a run of
             `arena run` played; all for another file).
         metrics (NAMES): Names with commas, such as recall@20,mrr (default: the task's).
-        json: Print JSON instead of text.
 
     Example:
         arena score --corpus demo/world --task selection runs/title/run.trec
     """
+    from arena.corpus import Corpus
     from arena.runs import score as score_run
     from arena.tasks import TaskSet
 
-    chosen = parse_surveys(surveys, TaskSet(corpus).surveys)
-    summary = score_run(corpus, task, run_file, chosen, metrics)
+    opened = Corpus.open(corpus, tasks=tasks)
+    chosen = parse_surveys(surveys, TaskSet(opened).surveys)
+    summary = score_run(opened, task, run_file, chosen, metrics)
     if json:
         print_json(summary)
     else:

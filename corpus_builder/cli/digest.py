@@ -30,7 +30,6 @@ def digest(
         all: Digest every paper that can be found, for episodes that search.
         characters: Most characters of a paper in a request.
         overwrite: Replace the digests of that input once the new ones are made.
-        json: Print JSON instead of text.
 
     Example:
         arena-corpus digest demo/world --input summary --llm-option model=gpt-4o

@@ -22,7 +22,6 @@ def info(directory: str, *, json: bool = False) -> None:
 
     Args:
         directory (DIR): A built corpus.
-        json: Print JSON instead of text.
 
     Example:
         arena-corpus info demo/world
@@ -40,7 +39,6 @@ def card(directory: str, *, memory: str = "1GB", json: bool = False) -> None:
     Args:
         directory (DIR): A built corpus.
         memory (SIZE): Memory for counting.
-        json: Print JSON instead of text.
 
     Example:
         arena-corpus card demo/world
@@ -97,7 +95,6 @@ def index(
         executor (NAME): Executor that encodes vectors: local or ray.
         workers: Processes that encode (default: 1; with ray one a processor of the cluster).
         overwrite: Replace an index of that name once this one is built.
-        json: Print JSON instead of text.
 
     Example:
         arena-corpus index demo/world --engine bm25 --name titles --fields title
@@ -135,7 +132,6 @@ def verify(directory: str, *, json: bool = False) -> None:
 
     Args:
         directory (DIR): A built corpus.
-        json: Print JSON instead of text.
 
     Example:
         arena-corpus verify demo/world

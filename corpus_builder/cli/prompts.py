@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from arena.cli.app import print_json, printable, resumable
+from arena.cli.run import parse_surveys
 
 
 def prompts(
@@ -25,7 +26,6 @@ def prompts(
             max_tokens, and others.
         surveys (IDS|N): Only these surveys, ids with commas or the first N.
         characters: Most characters of a survey's text in a request.
-        json: Print JSON instead of text.
 
     Example:
         arena-corpus prompts demo/world --output prompts.jsonl --llm-option model=gpt-4o
@@ -33,10 +33,10 @@ def prompts(
     from arena.tasks import PROMPT_LEVELS
     from corpus_builder.prompt_writing import write_prompts
 
-    chosen = int(surveys) if surveys and surveys.isdecimal() else surveys and surveys.split(",")
+    chosen = parse_surveys(surveys, ())
     with resumable():
         report = write_prompts(
-            source, output, llm_option or {}, surveys=chosen or None, characters=characters
+            source, output, llm_option or {}, surveys=chosen, characters=characters
         )
     if json:
         print_json(report)

@@ -29,7 +29,6 @@ def tasks(
         test (IDS|N): Surveys to test on, ids with commas or the first N (default: all).
         before (DATE): Only papers before this day (default: that of the first test survey).
         overwrite: Replace a task set in TASKS.
-        json: Print JSON instead of text.
 
     Example:
         arena-corpus tasks demo/world --output demo/world-tasks

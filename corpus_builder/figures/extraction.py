@@ -10,9 +10,11 @@ from pathlib import Path
 from threading import Semaphore
 from typing import Any, NamedTuple
 
-from arena.errors import DataError, clip, did_you_mean
+from arena._internal.options import whole
+from arena.errors import DataError
 from arena.llm import Failed, Fields, ask
-from corpus_builder._model import client_of, client_options, shaping, templates_of
+from arena.registry import check_options
+from corpus_builder._model import client_options, open_model
 from corpus_builder.figures.answers import read_name, read_tree
 from corpus_builder.figures.folder import MAX_BYTES, Flaw, data_url, folder_name, read_folder
 
@@ -25,7 +27,6 @@ BATCH = 32
 """Surveys whose captions are shown at once."""
 
 _IMAGES = 4  # in memory at once
-_CLIENT = client_options()
 _OWN = ("model", "vision_model", "prompts", "max_bytes")
 
 
@@ -63,23 +64,18 @@ class Extraction:
     """
 
     def __init__(self, figures: Path, options: Mapping[str, Any]) -> None:
-        known = (*_OWN, *_CLIENT)
-        for name in options:
-            if name not in known:
-                raise DataError(f"mind_maps.options: no {clip(name)}.{did_you_mean(name, known)}")
-        given = _CLIENT | {name: value for name, value in options.items() if name in _CLIENT}
+        check_options("extraction of mind-maps", options, (*_OWN, *client_options()))
         self._figures, self._images = figures, Semaphore(_IMAGES)
-        self._templates = templates_of(TEMPLATES, PROMPTS, options.get("prompts"))
-        self._max_bytes = options.get("max_bytes", MAX_BYTES)
-        if type(self._max_bytes) is not int or not 1 <= self._max_bytes <= 100_000_000:
-            raise DataError(f"max_bytes={clip(self._max_bytes)}: give 1 to 100,000,000.")
-        model = options.get("model")
-        vision = options.get("vision_model") or model
-        self._reader = client_of(model, given)
-        self._viewer = self._reader if vision == model else client_of(vision, given)
+        llm = dict(options)
+        vision, self._max_bytes = llm.pop("vision_model", None), llm.pop("max_bytes", MAX_BYTES)
+        whole("max_bytes", self._max_bytes, 1, 100_000_000)
+        self._reader, self._templates, pick = open_model(llm, TEMPLATES, PROMPTS)
+        self._viewer, read = self._reader, pick
+        if vision and vision != llm["model"]:
+            self._viewer, _, read = open_model(llm | {"model": vision}, TEMPLATES, PROMPTS)
         self._config = {
-            "pick": shaping(model, given),
-            "read": shaping(vision, given),
+            "pick": pick,
+            "read": read,
             "prompts": {name: t.text for name, t in self._templates.items()},
             "max_bytes": self._max_bytes,
         }

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.llm import Client, Failed, Fields, ParseError, ask_many, without_thoughts
-from corpus_builder._model import client_of, shaping, templates_of
-from corpus_builder.judges.base import JUDGES, OTHER, SURVEY, UNREAD, Candidate, Verdict
+from arena.llm import Failed, Fields, ParseError, ask_many, without_thoughts
+from corpus_builder._model import open_model
+from corpus_builder.judges import JUDGES, OTHER, SURVEY, UNREAD, Candidate, Verdict
 
 PROMPTS = Path(__file__).resolve().parent.parent / "prompts" / "judge"
 TEMPLATES = {"judge": Fields(required=("title", "abstract"))}
@@ -53,10 +53,10 @@ class LLMJudge:
         limits: Mapping[str, Any] | None = None,
         api_key_env: str = "OPENAI_API_KEY",
     ) -> None:
-        options = {k: v for k, v in locals().items() if k not in ("self", "model", "prompts")}
-        self._template = templates_of(TEMPLATES, PROMPTS, prompts)["judge"]
-        self._config = shaping(model, options) | {"prompt": self._template.text}
-        self._client: Client = client_of(model, options)
+        options = {name: value for name, value in locals().items() if name != "self"}
+        self._client, templates, shaping = open_model(options, TEMPLATES, PROMPTS)
+        self._template = templates["judge"]
+        self._config = shaping | {"prompt": self._template.text}
         self.batch = 64 * max_parallel  # what a kill can lose is only what is under way
 
     @property

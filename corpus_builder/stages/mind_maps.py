@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from arena._internal.progress import progress
 from corpus_builder.figures import Extraction, Outcome, fingerprint
 from corpus_builder.figures.extraction import BATCH
+from corpus_builder.parquet import schema
 from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.surveys import SURVEYS, surveys_of
 
@@ -21,7 +20,7 @@ MAPS = "mind_maps.parquet"
 REJECTS = "rejects.jsonl"
 """What gave no mind-map, ordered by survey: ``survey, step, reason, detail``."""
 
-_SCHEMA = pa.schema([("survey", pa.string()), ("mind_map", pa.string())])
+_SCHEMA = schema("survey mind_map")
 
 
 def _inputs(plan: Plan) -> Any:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from arena._internal.progress import progress
 from arena.errors import DataError, clip
 from corpus_builder.database import copy, execute, literal
 from corpus_builder.judges import OTHER, SURVEY, VERDICTS, Candidate, Judge, make_judge
+from corpus_builder.parquet import schema
 from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.reading import CORPUS, SHARDS, view_tables
 
@@ -26,7 +26,7 @@ JUDGED = "judged.jsonl"
 """The same with ``reason`` and ``flagged`` (the release itself calls it a survey), to be read."""
 
 _FOUND = "found.parquet"
-_SCHEMA = pa.schema([("id", pa.string()), ("title", pa.string()), ("verdict", pa.string())])
+_SCHEMA = schema("id title verdict")
 _CHARACTERS = 10_000  # of an abstract; a longer one is none, and a model is paid by the word
 _WORDS = re.compile(r"[A-Za-z]+(?:\|[A-Za-z]+)*")
 
