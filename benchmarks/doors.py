@@ -28,6 +28,8 @@ def measure(
     hand, as it has after a while of training.
 
     Args:
+        corpus (DIR): A built corpus.
+        retriever (NAME): An engine of the corpus.
         batch: Queries of a request.
         topk: Papers of a query.
         repeats: How often each is timed; medians count.

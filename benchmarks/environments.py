@@ -44,6 +44,7 @@ def measure(
 
     Args:
         corpus (DIR): A built corpus with a survey that can be scored.
+        retriever (NAME): An engine of the corpus.
         num_envs: Environments in the largest vector, 1 to 1,000.
         steps: Steps of each kind in a round, rounded up to whole steps of a vector.
         rounds: Rounds that are timed; one before them is not.

@@ -57,6 +57,7 @@ def measure(
 
     Args:
         corpus (DIR): A built corpus with a survey that can be scored.
+        retriever (NAME): An engine of the corpus.
         sessions (NUMBERS): Episodes at once.
         searches: Searches of an episode.
         episodes: Episodes of each measurement, at least as many as are played at once.

@@ -337,11 +337,12 @@ def _write_citations(plan: _Plan, part: _Part, outputs: dict[str, _Output]) -> N
         output.add("a survey that cites itself", own_survey({})[1])
     for block, (citing, cited, marks) in enumerate(plan.world.links()):
         # Spread over the files, as in a real release: no file has all citations of a paper.
-        mixed, columns = _mix(citing, cited), (citing.tolist(), cited.tolist(), marks.tolist())
-        for mix, who, whom, mark in zip(mixed.tolist(), *columns, strict=True):
-            if mix % shards == part.number:
-                link = numbers[who], numbers[whom], mark
-                output.write(citation_record(*link, mix >> 20, plan.contexts, release))
+        mixed = _mix(citing, cited)
+        own = np.flatnonzero(mixed % shards == part.number)
+        columns = (column[own].tolist() for column in (citing, cited, marks, mixed >> 20))
+        for who, whom, mark, draw in zip(*columns, strict=True):
+            link = numbers[who], numbers[whom], mark
+            output.write(citation_record(*link, draw, plan.contexts, release))
         # The citations to papers that the release lacks.
         listed = np.bincount(citing - block * BLOCK, minlength=BLOCK).tolist()
         draws = plan.draws(block)[:, 0].tolist()
