@@ -58,39 +58,6 @@ def check_fields(fields: tuple[str, ...]) -> None:
         )
 
 
-def check_engine(engine: str) -> type[Retriever]:
-    """Return the class of an engine that builds an index.
-
-    Raises:
-        UnknownNameError: If no engine has that name.
-        DataError: If the engine only combines others.
-    """
-    parts = isinstance(engine, str) and parse_name(engine).parts
-    kind = RETRIEVERS.get(parse_name(engine).name if parts else engine)
-    if issubclass(kind, Combiner):
-        kind.refuse_alone()
-    return RETRIEVERS.get(engine)
-
-
-def check_name(name: object, engine: str) -> str:
-    """Return a valid name of an index.
-
-    Raises:
-        DataError: If it is malformed, or the name of another engine.
-    """
-    if not isinstance(name, str) or not layout.INDEX_NAME.fullmatch(name):
-        raise DataError(
-            f"{clip(name)} cannot name an index: use at most 100 of a-z, 0-9, '.', '_' and '-', "
-            "a letter or digit first."
-        )
-    if name != engine and name in RETRIEVERS.names():
-        raise DataError(
-            f"an index of {engine} cannot be called {name!r}: that is another engine. "
-            "Choose another name."
-        )
-    return name
-
-
 def make_plan(
     engine: str,
     name: str | None,
@@ -101,10 +68,16 @@ def make_plan(
     """Return the plan and the class of its engine, checked before any work.
 
     Raises:
-        UnknownNameError, DataError: If an argument is unusable. The engine checks its options.
+        UnknownNameError: If no engine has that name.
+        DataError: If the engine only combines others, or another argument is unusable. The engine
+            checks its options.
     """
     engine = RETRIEVERS.resolve(engine) if isinstance(engine, str) else engine
-    kind = check_engine(engine)
+    parts = isinstance(engine, str) and parse_name(engine).parts
+    combiner = RETRIEVERS.get(parse_name(engine).name if parts else engine)
+    if issubclass(combiner, Combiner):
+        combiner.refuse_alone()
+    kind = RETRIEVERS.get(engine)
     if isinstance(fields, str):
         raise DataError(f"fields={clip(fields)}: give a list of names.")
     check_fields(tuple(fields))
@@ -113,7 +86,17 @@ def make_plan(
         if option in _TAKEN:
             hint = " Use --fields." if option == "fields" else ""
             raise DataError(f"{engine} has no option {clip(option)} to build with.{hint}")
-    name = check_name(engine.lower() if name is None else name, engine)
+    name = engine.lower() if name is None else name
+    if not isinstance(name, str) or not layout.INDEX_NAME.fullmatch(name):
+        raise DataError(
+            f"{clip(name)} cannot name an index: use at most 100 of a-z, 0-9, '.', '_' and '-', "
+            "a letter or digit first."
+        )
+    if name != engine and name in RETRIEVERS.names():
+        raise DataError(
+            f"an index of {engine} cannot be called {name!r}: that is another engine. "
+            "Choose another name."
+        )
     plan = IndexPlan(engine, name, tuple(fields), options, corpus)
     try:
         sha256_json(options)
