@@ -46,9 +46,8 @@ class LLMJudge:
         self._client, templates, shaping = open_model(options, TEMPLATES, PROMPTS)
         self._template = templates["judge"]
         self._config = shaping | {"prompt": self._template.text}
-        self.batch = 64 * options.get(
-            "max_parallel", _CLIENT["max_parallel"]
-        )  # what a kill can lose is only what is under way
+        # What a kill can lose is only what is under way.
+        self.batch = 64 * (_CLIENT | options)["max_parallel"]
 
     @property
     def config(self) -> dict[str, Any]:
