@@ -42,6 +42,11 @@ class IndexPlan(NamedTuple):
     options: dict[str, Any]
     corpus: str
 
+    @property
+    def kind(self) -> type[Retriever]:
+        """The class of the engine."""
+        return RETRIEVERS.get(self.engine)
+
     def description(self) -> dict[str, Any]:
         """Return the plan as JSON values."""
         return self._asdict() | {"fields": list(self.fields)}
@@ -64,8 +69,8 @@ def make_plan(
     fields: Sequence[str],
     options: Mapping[str, Any] | None,
     corpus: str,
-) -> tuple[IndexPlan, type[Retriever]]:
-    """Return the plan and the class of its engine, checked before any work.
+) -> IndexPlan:
+    """Return the plan of an index, checked before any work.
 
     Raises:
         UnknownNameError: If no engine has that name.
@@ -77,7 +82,7 @@ def make_plan(
     combiner = RETRIEVERS.get(parse_name(engine).name if parts else engine)
     if issubclass(combiner, Combiner):
         combiner.refuse_alone()
-    kind = RETRIEVERS.get(engine)
+    RETRIEVERS.get(engine)
     if isinstance(fields, str):
         raise DataError(f"fields={clip(fields)}: give a list of names.")
     check_fields(tuple(fields))
@@ -102,7 +107,7 @@ def make_plan(
         sha256_json(options)
     except TypeError as error:
         raise DataError(f"the options of {engine} must be what JSON can hold: {error}.") from None
-    return plan, kind
+    return plan
 
 
 def write_index(
@@ -130,7 +135,7 @@ def write_index(
     def bar(iterable: Iterable[Any], **options: Any) -> Iterable[Any]:
         return progress(iterable, **(settings | options))  # type: ignore[no-any-return]
 
-    kind, options = RETRIEVERS.get(plan.engine), dict(plan.options)
+    kind, options = plan.kind, dict(plan.options)
     if executor is not None and kind.spreads and (executor.remote or executor.workers > 1):
         options["spread"] = executor.run
     description = kind.build(papers, directory, plan.fields, bar, **options) or {}

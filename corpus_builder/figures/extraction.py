@@ -13,16 +13,7 @@ from typing import Any, NamedTuple
 
 from arena._internal.options import whole
 from arena.errors import DataError, clip
-from arena.llm import (
-    Failed,
-    Fields,
-    ParseError,
-    as_json,
-    ask,
-    tagged,
-    unfenced,
-    without_thoughts,
-)
+from arena.llm import Failed, Fields, ParseError, as_json, ask, tagged, unfenced, without_thoughts
 from arena.mindmap import MindMap, read_mind_map
 from arena.registry import check_options
 from corpus_builder._model import client_options, open_model

@@ -200,37 +200,23 @@ _APART = 3
 _PLAUSIBLE = range(1800, 2100)
 
 
-class JoinResult(NamedTuple):
-    """The references of one survey after a join.
+def join(
+    listed: Sequence[PaperQuery], collection: Collection
+) -> tuple[list[str | None], dict[str, int]]:
+    """Look every entry up, by identifier and then by title.
 
-    Attributes:
-        ids: Distinct ids of the papers, in the order listed.
-        places: For each entry, the id of its paper, or None.
-        counts: Counts, see `COUNTS`.
+    Returns:
+        For each entry the id of its paper, or None; and counts, see `COUNTS`.
     """
-
-    ids: list[str]
-    places: list[str | None]
-    counts: dict[str, int]
-
-    @property
-    def distinct(self) -> int:
-        """Number of distinct works that the survey lists."""
-        return self.counts["listed"] - self.counts["repeated"]
-
-
-def join(listed: Sequence[PaperQuery], collection: Collection) -> JoinResult:
-    """Look every entry up, by identifier and then by title."""
     counts = dict.fromkeys(COUNTS, 0)
     counts["listed"] = len(listed)
-    ids: dict[str, None] = {}
     places: list[str | None] = []
     missed: set[str] = set()
     for entry in listed:
         match = collection.find(entry)
-        places.append(match.paper.id if match else None)
         names = {*entry.keys, normal_title(entry.title)} - {""}
-        known = match.paper.id in ids if match else not names.isdisjoint(missed)
+        known = match.paper.id in places if match else not names.isdisjoint(missed)
+        places.append(match.paper.id if match else None)
         if match is None:
             missed |= names
         if known:
@@ -238,14 +224,13 @@ def join(listed: Sequence[PaperQuery], collection: Collection) -> JoinResult:
         elif match is None:
             counts["not_found"] += 1
         else:
-            ids[match.paper.id] = None
             counts[f"by_{match.by}"] += 1
             counts["ambiguous"] += match.candidates > 1
             year = entry.year if entry.year in _PLAUSIBLE else None
             if match.by == "title" and match.paper.dated and year:
                 found = int(format_day(match.paper.day)[:4])
                 counts["years_apart"] += abs(year - found) >= _APART
-    return JoinResult(list(ids), places, counts)
+    return places, counts
 
 
 class JoinCounts:

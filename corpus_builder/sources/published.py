@@ -22,7 +22,6 @@ from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.matching import (
     Collection,
     JoinCounts,
-    JoinResult,
     PaperQuery,
     identifiers_of,
     join,
@@ -119,14 +118,16 @@ class PublishedSource(ConstructorOptions, ABC):
         """
         self._yields = JoinCounts()
         for survey in self._published:
-            joined = join(survey.references, self._collection)
-            counts = self._yields.surveys[survey.id] = dict(joined.counts)
+            places, joined = join(survey.references, self._collection)
+            counts: dict[str, Any] = {**joined}
+            self._yields.surveys[survey.id] = counts
             counts["in_collection"] = len(self._collection.versions(survey.itself))
             date, counts["date_from"] = self._date(survey)
             if date is None:
                 self._yields.left_out.append(survey.id)
                 continue
-            record = self._record(survey, joined, date)
+            record = self._record(survey, places, date)
+            record["n_references_total"] = counts["listed"] - counts["repeated"]
             if counts["date_from"] == GUESS:
                 record["date_guessed"] = True
             yield LocatedRecord(record, survey.file, survey.line)
@@ -166,30 +167,31 @@ class PublishedSource(ConstructorOptions, ABC):
         days = [match.paper.day for match in matches if match and match.paper.dated]
         return (format_day(max(days) + 1), GUESS) if days else (None, None)
 
-    def _record(self, survey: PublishedSurvey, joined: JoinResult, date: Any) -> dict[str, Any]:
+    def _record(
+        self, survey: PublishedSurvey, places: list[str | None], date: Any
+    ) -> dict[str, Any]:
+        cited = dict.fromkeys((place for place in places if place is not None), 0)
         record = {
             "id": survey.id,
             "title": survey.itself.title,
             "date": date,
             **dict(zip(("arxiv_id", "doi"), identifiers_of(survey.itself.keys), strict=True)),
-            "references": joined.ids,
-            "n_references_total": joined.distinct,
+            "references": list(cited),
             **survey.extra,
             "listed_titles": [entry.title for entry in survey.references],
         }
         if survey.mentions is not None:
-            cited = dict.fromkeys(joined.ids, 0)
-            for place, mentions in zip(joined.places, survey.mentions, strict=True):
+            for place, mentions in zip(places, survey.mentions, strict=True):
                 if place is not None:
                     cited[place] += mentions
             record["influential"] = [
                 paper for paper, n in cited.items() if n >= self.influential_mentions
             ]
         if survey.article is not None:
-            record["article"] = survey.article(joined.places)
+            record["article"] = survey.article(places)
         if survey.mind_map is not None:
             record["mind_map"] = None
-            pairs = zip(survey.references, joined.places, strict=True)
+            pairs = zip(survey.references, places, strict=True)
             ids = {entry.title: paper for entry, paper in pairs if paper}
             try:
                 record["mind_map"] = _with_ids(read_mind_map(survey.mind_map)[0], ids).to_json()

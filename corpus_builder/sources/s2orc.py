@@ -55,10 +55,7 @@ class S2orc(Release):
     example: ClassVar[str] = "--input DIR --config configs/s2orc.yaml"
 
     def __init__(
-        self,
-        input: str | Path,
-        datasets: tuple[str, ...] | None = None,
-        reviews: bool = False,
+        self, input: str | Path, datasets: tuple[str, ...] | None = None, reviews: bool = False
     ) -> None:
         self._path = existing_folder(input)
         self._datasets = DATASETS if datasets is None else datasets

@@ -178,9 +178,9 @@ def _view(plan: Plan, connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _index(build: Plan, corpus: Path, engine: str, content: str) -> str:
-    plan, kind = make_plan(engine, None, build.config.index.fields, None, content)
+    plan = make_plan(engine, None, build.config.index.fields, None, content)
     index = layout.index_directory(corpus, engine)
-    if not kind.resumes:
+    if not plan.kind.resumes:
         shutil.rmtree(index, ignore_errors=True)
     index.mkdir(parents=True, exist_ok=True)
     write_index(corpus, index, plan, build.executor)
