@@ -145,8 +145,7 @@ def preview(
     planned = []
     for key, cell in make_grid(experiment, corpus).items():
         done, finished, differs = state_of(output, cell, experiment, _hashes(corpus))
-        state = "done" if finished else "begun" if done else "to do"
-        state = "another run" if differs else state
+        state = "another run" if differs else "done" if finished else "begun" if done else "to do"
         if overwrite:
             done, state = 0, "to do"
         agent, retriever = cell.record["agent"], cell.record["retriever"]
@@ -165,8 +164,10 @@ def _configured(
     experiment = read_experiment(config, changes, retrievers).picked(tables, agents)
     if isinstance(surveys, str):
         raise DataError(f"surveys={clip(surveys)} is one string; give a list of ids.")
+    if surveys is None:
+        return experiment
     chosen = list(surveys) if isinstance(surveys, Sequence) else surveys
-    return experiment.model_copy(update={} if surveys is None else {"surveys": chosen})
+    return experiment.model_copy(update={"surveys": chosen})
 
 
 def _hashes(corpus: Corpus) -> dict[str, str]:
