@@ -32,9 +32,11 @@ def retrieve(
     Example:
         arena serve retrieve --corpus demo/world --before 2015-01-01
     """
-    from arena.doors.retrieve import Searcher, serve
+    from arena.doors import serve
+    from arena.doors.retrieve import Searcher, make_app
 
-    serve(Searcher(corpus, before, retriever, retriever_option, topk), host, port)
+    searcher = Searcher(corpus, before, retriever, retriever_option, topk)
+    serve(make_app(searcher), host, port, "/retrieve")
 
 
 def mcp(
@@ -73,6 +75,7 @@ def mcp(
     """
     from arena.corpus import Corpus
     from arena.doors import mcp as door
+    from arena.doors import serve
     from arena.session import Sessions
 
     if (task is None) == (before is None):
@@ -95,7 +98,7 @@ def mcp(
         only = None if http else sessions.open(seed=seed, survey=survey)
         server = door.episode_server(sessions, only)
     if http:
-        door.serve_http(server, host, port, sessions)
+        serve(door.http_app(server, sessions), host, port, "/mcp")
     else:
         door.serve_stdio(server)
 
@@ -123,7 +126,8 @@ def openenv(
         arena serve openenv --corpus demo/world --task discovery
     """
     require("arena serve openenv", "openenv")
-    from arena.doors.openenv import make_app, serve
+    from arena.doors import serve
+    from arena.doors.openenv import make_app
     from arena.session import Sessions
 
     options = {"retriever": retriever, "reward": reward, "tools": tool or ()}
@@ -131,7 +135,7 @@ def openenv(
     sessions = Sessions.make(
         corpus, task, most=2 * most, idle=idle, **options, **(env_option or {})
     )
-    serve(make_app(sessions, most, idle), host, port)
+    serve(make_app(sessions, most, idle), host, port, "", websockets=True)
 
 
 COMMANDS = (mcp, openenv, retrieve)
