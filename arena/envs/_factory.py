@@ -15,7 +15,7 @@ from arena.corpus.digests import TITLE_ABSTRACT, Digests
 from arena.corpus.view import CorpusView
 from arena.envs._episode import ScoredEpisode, Scoring
 from arena.envs.spaces import TextSpace, ToolCallSpace
-from arena.envs.starting_papers import OwnReferences, StartingPapers, starting_papers
+from arena.envs.starting_papers import StartingPapers, starting_papers
 from arena.errors import DataError, NoLabelsError, clip, did_you_mean
 from arena.rewards import Reward, make_rewards
 from arena.rewards.metric import MetricReward
@@ -237,7 +237,7 @@ class EpisodeFactory:
 
     def _digests_of(self, show: str) -> Digests:
         digests = self.corpus.digests(show)
-        if not digests.complete and not isinstance(self._starting_papers, OwnReferences):
+        if not digests.complete and self._starting_papers != StartingPapers(None):
             raise DataError(
                 f"show={clip(show)}: only papers that surveys cite have a digest in this corpus, "
                 "so a digest would be a label. Make those of all papers (`arena-corpus digest "
