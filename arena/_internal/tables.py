@@ -28,15 +28,9 @@ def text(
     decimals: int = 4,
     missing: str = MISSING,
 ) -> str:
-    """Return a plain table for a terminal, without a final newline.
+    """Return a plain table for a terminal, without a final newline; `missing` stands for None.
 
-    Args:
-        header: Names of the columns.
-        rows: As many cells each: text, which is shown as it is, numbers, or None.
-        align: ``l`` or ``r`` for each column; by default numbers are aligned to the right and
-            text to the left.
-        decimals: Decimals of a float; an integer has none.
-        missing: Text of a cell that is None.
+    `align` holds ``l`` or ``r`` for each column; by default numbers are aligned to the right.
     """
     from tabulate import tabulate
 
@@ -86,17 +80,8 @@ def latex(
     r"""Return a table for LaTeX with booktabs, without a final newline.
 
     Every character that TeX would act upon is escaped, in cells, header and caption. Needs
-    ``\usepackage{booktabs}`` and ``\usepackage{textcomp}`` in releases of LaTeX before 2020.
-
-    Args:
-        header: Names of the columns.
-        rows: As many cells each: text, numbers, or None.
-        caption: Text above the table; with a caption or a label the table floats.
-        label: Argument of ``\ref``; characters other than letters, digits and ``:.-`` become
-            ``-``.
-        align: Alignment, as in `text`.
-        decimals: Decimals of a float.
-        bold: (row, column) of cells in bold; see `best`.
+    ``\usepackage{booktabs}`` and ``\usepackage{textcomp}`` in releases of LaTeX before 2020. With
+    a caption or a label the table floats. `bold` holds (row, column) of cells; see `best`.
     """
     # The sign of a number is a minus and not a hyphen.
     cells = [
@@ -127,11 +112,6 @@ def best(
     rows: Sequence[Sequence[Any]], columns: Collection[int], lowest: Collection[int] = ()
 ) -> set[tuple[int, int]]:
     """Return (row, column) of the best number of each column; of equal ones all.
-
-    Args:
-        rows: Rows of a table; cells that are no numbers are ignored.
-        columns: The columns to search.
-        lowest: Columns in which less is better, such as distances.
 
     >>> sorted(best([["a", 0.5, 3], ["b", 0.7, 2], ["c", 0.7, None]], [1, 2], lowest=[2]))
     [(1, 1), (1, 2), (2, 1)]

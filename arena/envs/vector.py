@@ -145,13 +145,7 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
     def _play(
         self, episodes: Sequence[ScoredEpisode], actions: Sequence[Any], restarting: Collection[int]
     ) -> list[StepResult]:
-        """Begin every step, make all searches in one batch, complete every step.
-
-        Args:
-            episodes: One per environment.
-            actions: One per environment.
-            restarting: Environments that start a new episode instead of the step.
-        """
+        """Begin every step but that of the `restarting`, make all searches at once, complete it."""
         searches: dict[int, Search] = {}
         for number, (episode, action) in enumerate(zip(episodes, actions, strict=True)):
             if number not in restarting and (search := episode.begin(action)) is not None:

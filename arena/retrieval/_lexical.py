@@ -133,11 +133,8 @@ def _count(
 ) -> Counted:
     """Return the statistics of a scope.
 
-    Args:
-        before: Number of searchable documents before each document, shape (documents + 1,).
-        lengths: Number of their terms, in the same form.
-        statistics: One of `STATISTICS`.
-        scope: The scope.
+    `before` and `lengths` are the numbers of searchable documents before each document and of their
+    terms, shape (documents + 1,).
     """
     total = len(before) - 1
     end = min(scope.end, total)

@@ -63,11 +63,7 @@ def json_action(action: object) -> Any:
 
 
 class _NotJsonError(Exception):
-    """An action that is no JSON.
-
-    Attributes:
-        what: What JSON cannot hold, such as ``"holds a set"``; empty for a text.
-    """
+    """An action that is no JSON; `what` it holds that JSON cannot, empty for a text."""
 
     def __init__(self, message: str, what: str = "") -> None:
         super().__init__(message)
@@ -103,9 +99,7 @@ def _is_plain_call(action: object) -> bool:
 def _json_value(value: object) -> Any:
     """Return `value` as it comes back from JSON text.
 
-    Raises:
-        _NotJsonError: JSON cannot hold it. The message names the type at fault and shows no
-            value: that may hold an address or the order of a set, which always differ.
+    An error names the type at fault, not the value, which may hold an address or a set's order.
     """
     try:
         if has_many_parts(value, _MAX_PARTS):

@@ -7,6 +7,7 @@ negated Euclidean distance does: -|q - d|^2 = 2 q.d - 2.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from arena._internal.files import write_json
+from arena._internal.files import sha256_json, write_json
 from arena._internal.lazy import once
 from arena._internal.options import choice, whole
 from arena.encoders import make_encoder
@@ -30,7 +31,7 @@ from arena.retrieval.base import (
     Spread,
 )
 from arena.retrieval.dense import _ivf
-from arena.retrieval.dense._build import finish, making, write_vectors
+from arena.retrieval.dense._build import Making, finish, write_vectors
 from arena.retrieval.dense._flat import FlatSearch, RowRanking, RowRequest, Search, fastest
 from arena.retrieval.dense._queries import ENCODER, QueryVectors, read_description
 from arena.retrieval.dense._vectors import VECTORS, load_vectors
@@ -152,7 +153,7 @@ class Dense(Retriever):
         parameters = {"lists": lists, "training": training} if with_lists else None
         if parameters:
             _ivf.load_faiss()
-        how = making(encoder, options, made)
+        how = Making(encoder, json.dumps(options), made.dimension, sha256_json(made.config))
         blank = write_vectors(source, directory, fields, progress, how, identity, spread)
         described = {
             **identity, "dimension": made.dimension, "fields": list(fields), "ivf": parameters,
