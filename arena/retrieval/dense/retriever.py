@@ -187,7 +187,9 @@ class Dense(Retriever):
                 if rankings[i] is None:
                     flat.append((i, in_rows))
         if flat:
-            exact = self._exact([in_rows for _, in_rows in flat])
+            # A forked process cannot use the GPU of its parent.
+            search = self._fastest if os.getpid() == self._process else self._flat.search
+            exact = search([in_rows for _, in_rows in flat])
             for (i, _), ranking in zip(flat, exact, strict=True):
                 rankings[i] = ranking
         return [self._in_documents(ranking) for ranking in rankings]
@@ -239,11 +241,6 @@ class Dense(Retriever):
             raise
         self._opened.check()
         return lists
-
-    def _exact(self, requests: Sequence[RowRequest]) -> list[RowRanking]:
-        """Search the GPU where there is one; a forked process cannot use its parent's."""
-        search = self._fastest if os.getpid() == self._process else self._flat.search
-        return search(requests)
 
     @once
     def _fastest(self) -> Search:
