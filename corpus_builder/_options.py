@@ -45,5 +45,5 @@ class ConstructorOptions:
 
 def argument_descriptions(kind: type) -> dict[str, str]:
     """Return the entries under "Args:" in the docstrings of a class and its parents."""
-    helps = [read_docstring(parent)[1] for parent in reversed(kind.__mro__)]
+    helps = [read_docstring(inspect.getdoc(parent) or "")[1] for parent in reversed(kind.__mro__)]
     return {name: text for entries in helps for name, (_, text) in entries.items()}

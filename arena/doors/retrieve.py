@@ -15,7 +15,6 @@ from arena.corpus import Corpus, CorpusView, search_batch
 from arena.dates import parse_date
 from arena.doors import SearchDoor
 from arena.doors._http import refusal
-from arena.doors._http import serve as serve_app
 from arena.errors import DataError, clip
 from arena.papers import MAX_QUERY
 
@@ -185,16 +184,6 @@ def make_app(searcher: Searcher) -> Starlette:
 
     return Starlette(routes=[Route("/retrieve", retrieve, methods=["POST"]),
                              Route("/health", health)])  # fmt: skip
-
-
-def serve(searcher: Searcher, host: str = "127.0.0.1", port: int = 8000) -> None:
-    """Serve ``/retrieve`` until Ctrl-C; a port of 0 takes a free one, the address is printed.
-
-    Raises:
-        DataError: if a package is missing, nobody can listen there, or other machines reach the
-            host and the environment variable ARENA_TOKEN holds no token.
-    """
-    serve_app(make_app(searcher), host, port, "/retrieve")
 
 
 class RetrieveDoor(SearchDoor):

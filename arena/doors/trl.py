@@ -25,9 +25,8 @@ from arena.doors import Door, Reply
 from arena.envs import SurveyEnv
 from arena.errors import DataError
 from arena.llm.prompts import Fields, read_template
-from arena.session import Session, Sessions, opening_text, step_text
-from arena.tasks import TaskSet
-from arena.tasks.task_set import choose_surveys
+from arena.session import Session, Sessions
+from arena.tasks import TaskSet, choose_surveys
 from arena.tools import ToolError
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ class _Rollout:
         self._close()
         self._session = self._sessions.open(seed=seed, survey=survey)
         self._close = weakref.finalize(self, self._sessions.discard, self._session.key)
-        return opening_text(self._session.first)
+        return self._session.opening
 
     def get_reward(self) -> float:
         """Return the sum of the rewards of the episode."""
@@ -125,7 +124,7 @@ def _method(schema: dict[str, Any]) -> Callable[..., str]:
         step = self._session.step({"tool": name, "arguments": arguments})
         if "reward_terms" not in step.info:  # the episode is over, or its tool is broken
             raise ToolError(json.loads(step.observation["result"])["error"])
-        return step_text(step.observation)
+        return step.text
 
     signed, lines, kind = [_SELF], list[str](), inspect.Parameter.POSITIONAL_OR_KEYWORD
     for each, part in parameters["properties"].items():

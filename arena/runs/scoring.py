@@ -273,10 +273,8 @@ def rescore(
     EXTRACTORS.get(extractor)
     names = None if metrics is None else checked_metrics(metrics)
     scored_stages(recorded.task, names or ())  # an unknown name is reported first
-    corpus = Corpus.of(corpus, tasks)
-    task_set = TaskSet(corpus)
-    recorded.refuse_other({"corpus": corpus.sha256, "tasks": task_set.sha256})
-    if isinstance(recorded.manifest.get("files"), dict):
+    corpus, task_set = recorded.open_corpus(corpus, tasks)
+    if recorded.files is not None:
         recorded.refuse_changed(TRAJECTORIES)
     answers, seen = {}, {}
     for record in recorded.episodes():

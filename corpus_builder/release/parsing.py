@@ -6,16 +6,14 @@ import json
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from arena._internal.workdir import atomic_directory
 from corpus_builder.lines import MAX_LINE, Lines
+from corpus_builder.parquet import RowWriter
 from corpus_builder.release.base import TABLES, RecordLimits, RejectError, Release, Shard, Sink
 from corpus_builder.release.values import read_json
 from corpus_builder.reports import write_report
-
-if TYPE_CHECKING:
-    from corpus_builder.parquet import RowWriter
 
 REPORT = "report.json"
 REJECTS = "rejects.jsonl"
@@ -99,7 +97,5 @@ def parse_shard(task: ShardTask) -> dict[str, Any]:
 
 
 def _writer(directory: Path, table: str) -> RowWriter:
-    from corpus_builder.parquet import RowWriter
-
     narrow = {} if table in _PLACED else {"rows": _GROUP, "characters": _GROUP << 6}
     return RowWriter(directory / f"{table}.parquet", TABLES[table], **narrow)
