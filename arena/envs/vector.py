@@ -128,8 +128,9 @@ class SurveyVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
                 env._episode = None
             raise
         infos: Infos = {}
+        same_step = mode is AutoresetMode.SAME_STEP
         for number, (observation, _, terminated, truncated, info) in enumerate(results):
-            if mode is AutoresetMode.SAME_STEP and (terminated or truncated):
+            if same_step and (terminated or truncated):
                 final = {"final_obs": observation, "final_info": info}
                 infos = self._add_info(infos, final, number)
                 observation, _, _, _, info = self._restart(number)
