@@ -97,19 +97,12 @@ class Settings(BaseModel):
 
 
 class ConfigSource(NamedTuple):
-    """The content of a configuration.
+    """The content of a configuration."""
 
-    Attributes:
-        data: The mapping at its root; keys are strings.
-        name: What messages call it.
-        lines: Place -> number of its line; empty for a configuration that is no file.
-        folder: Directory of the file; the files that it names are looked for there.
-    """
-
-    data: dict[str, Any]
-    name: str
-    lines: Mapping[Place, int]
-    folder: Path
+    data: dict[str, Any]  # the mapping at its root
+    name: str  # what messages call it
+    lines: Mapping[Place, int]  # number of the line of a place; empty if it is no file
+    folder: Path  # directory of the file; the files that it names are looked for there
 
     def where(self, place: Place) -> str:
         """Return file, line and keys for a message."""

@@ -39,21 +39,12 @@ _OURS = re.compile(
 
 
 class OutputKind(NamedTuple):
-    """What a command writes into a directory.
+    """What a command writes into a directory."""
 
-    Attributes:
-        name: What messages call it: ``"run"``.
-        manifest: Name of the JSON file that says what the other files belong to.
-        keys: Keys that the manifest has, mapped to the type of their value; another JSON file of
-            that name is not a manifest of this kind.
-        files: Patterns, relative to the directory, of the files that the command writes besides
-            the manifest. Starting anew removes these and no others.
-    """
-
-    name: str
-    manifest: str
-    keys: dict[str, type]
-    files: tuple[str, ...] = ()
+    name: str  # what messages call it: "run"
+    manifest: str  # name of the JSON file that says what the other files belong to
+    keys: dict[str, type]  # of a manifest of this kind, and the types of their values
+    files: tuple[str, ...] = ()  # patterns of the other files: starting anew removes no others
 
 
 @contextmanager

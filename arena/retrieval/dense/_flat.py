@@ -22,19 +22,12 @@ _TORCH_SCORES = 2**27  # of a group of queries, at most: 1 GiB
 
 
 class RowRequest(NamedTuple):
-    """One search, in rows.
+    """One search, in rows."""
 
-    Attributes:
-        query: Query vector, float16, shape (dimension,), length 1.
-        k: Number of rows to return, at least 1 and at most the rows of the scope.
-        end: Rows below this are searched,
-        excluded: except these, int64, ascending.
-    """
-
-    query: NDArray[np.float16]
-    k: int
-    end: int
-    excluded: NDArray[np.int64]
+    query: NDArray[np.float16]  # shape (dimension,), length 1
+    k: int  # number of rows to return, at least 1 and at most the rows of the scope
+    end: int  # rows below this are searched,
+    excluded: NDArray[np.int64]  # except these, ascending
 
 
 class RowRanking(NamedTuple):
