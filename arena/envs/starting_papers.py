@@ -75,7 +75,7 @@ def starting_papers(
         for survey_id, papers in found.items():
             if not isinstance(papers, list | tuple) or not all(isinstance(p, str) for p in papers):
                 raise DataError(f"found[{clip(survey_id)}]={clip(papers)}: give a list of ids.")
-        return StartingPapers(dict(found))
+        return StartingPapers({survey_id: tuple(papers) for survey_id, papers in found.items()})
     if not isinstance(found, str | Path):
         raise DataError(f"found={clip(found)}: give a run, or a mapping of surveys to papers.")
     path = Path(found)
