@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from arena.report.marks import Bibliography, Inline, Mark
+from arena.report.model import Bibliography, Inline, Mark
 
 _GROUP = re.compile(
     r"[\[［【]\s*(?P<numbers>\d{1,5}(?:\s*[,;，、–—-]+\s*\d{1,5})*)"
