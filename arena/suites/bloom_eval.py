@@ -21,7 +21,17 @@ from arena._internal.code import code_sha256
 from arena._internal.files import atomic_write, sha256_file
 from arena._internal.options import number
 from arena._internal.progress import progress
-from arena.bloom import TIERS, Finding, Pair, SurveyMetric, Tools, Work, compare, survey_metrics
+from arena.bloom import (
+    TIERS,
+    Article,
+    Finding,
+    Pair,
+    SurveyMetric,
+    Tools,
+    Work,
+    compare,
+    survey_metrics,
+)
 from arena.corpus import layout
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.llm import Client
@@ -217,32 +227,14 @@ def score_surveys(
     people = _people(labels, wanted, columns) if labels else {}
     rows: dict[str, dict[str, Any]] = {}
     details: dict[str, dict[str, dict[str, Any]]] = {}
-    totals = []
+    totals: list[Mapping[str, float | None]] = []
     for topic in progress(wanted, desc="compare", unit="topic"):
-        faults = [
-            f"{side}: {unread[topic]}"
-            for side, (articles, unread) in sides.items()
-            if topic not in articles
-        ]
-        if faults:
-            found: dict[str, dict[str, Any]] = {
-                name: {
-                    "finding": Finding(dict.fromkeys(metric.columns), reason=" ".join(faults)),
-                    "seconds": 0.0, "calls": 0, "failed": 0,
-                }
-                for name, metric in known.items()
-            }  # fmt: skip
-        else:
-            pair = Pair(sides["human"][0][topic], sides["generated"][0][topic], tools)
-            found = compare(pair, known)
-            if pair.session is not None:
-                totals.append(pair.session.meter.totals())
+        found = _found(topic, sides, tools, known, totals)
         rows[topic], details[topic] = {}, {}
         for name, row in found.items():
             scores, made, headers, reason = row.pop("finding")
-            rows[topic] |= {
-                known[name].column_name(each): scores[each] for each in known[name].columns
-            }
+            metric = known[name]
+            rows[topic] |= {metric.column_name(each): scores[each] for each in metric.columns}
             made = [list(cells) for cells in made]
             details[topic][name] = {"reason": reason, **row, "headers": [*headers], "rows": made}
     settings: dict[str, Any] = {
@@ -301,6 +293,32 @@ def _library(corpus: str | None) -> Callable[[Reference], Work | None]:
         return Work(held.name.title, abstracts.get(held.name.id, ""), paper=held.name.id)
 
     return know
+
+
+def _found(
+    topic: str,
+    sides: Mapping[str, tuple[Mapping[str, Article], Mapping[str, str]]],
+    tools: Tools,
+    known: Mapping[str, SurveyMetric],
+    totals: list[Mapping[str, float | None]],
+) -> dict[str, dict[str, Any]]:
+    """Return what `compare` returns of a topic; add what its judge spent to `totals`."""
+    faults = [
+        f"{side}: {unread[topic]}"
+        for side, (articles, unread) in sides.items()
+        if topic not in articles
+    ]
+    if faults:
+        spent = {"seconds": 0.0, "calls": 0, "failed": 0}
+        return {
+            name: {"finding": Finding(dict.fromkeys(m.columns), reason=" ".join(faults)), **spent}
+            for name, m in known.items()
+        }
+    pair = Pair(sides["human"][0][topic], sides["generated"][0][topic], tools)
+    found = compare(pair, known)
+    if pair.session is not None:
+        totals.append(pair.session.meter.totals())
+    return found
 
 
 def _tiers(
