@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from arena._internal.code import code_sha256
@@ -136,9 +135,12 @@ def write_paper_tasks(
         found = {
             number: (name, title_key(title)) for number, name, title in rows(connection, query)
         }
-        kept = _without_twins(connection, found, files["papers"])
-        keys = {d: hashlib.sha256(f"{seed} {found[d][0]}".encode()).hexdigest() for d in kept}
-        chosen = sorted(kept, key=keys.__getitem__)[:most]
+        titles = rows(connection, f"SELECT title FROM read_parquet({files['papers']})")
+        keys = {key for _, key in found.values()}
+        times = Counter(key for (title,) in titles if (key := title_key(title)) in keys)
+        kept = [document for document, (_, key) in found.items() if key and times[key] == 1]
+        draw = {d: hashlib.sha256(f"{seed} {found[d][0]}".encode()).hexdigest() for d in kept}
+        chosen = sorted(kept, key=draw.__getitem__)[:most]
         if not chosen:
             raise DataError(
                 f"no paper before {format_day(end)} cites {least} papers in reach and has a title "
@@ -189,13 +191,3 @@ def _end(
             f"{first.date}. Give an earlier day, or name later surveys with --test."
         )
     return end if wanted is None else wanted, None if test is None else chosen
-
-
-def _without_twins(
-    connection: duckdb.DuckDBPyConnection, found: dict[int, tuple[str, str]], papers: str
-) -> list[int]:
-    """Return the candidates with a title that no other paper of the corpus has."""
-    keys = {key for _, key in found.values()}
-    titles = rows(connection, f"SELECT title FROM read_parquet({papers})")
-    times = Counter(key for (title,) in titles if (key := title_key(title)) in keys)
-    return [document for document, (_, key) in found.items() if key and times[key] == 1]
