@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections import deque
 from functools import partial
 from glob import escape
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -146,9 +148,7 @@ def built_before(
         return None
     if manifest["configuration"] != configuration:
         return None
-    for records in (source.papers(), source.surveys()):
-        for _ in records:
-            pass
+    deque(chain(source.papers(), source.surveys()), maxlen=0)
     if manifest["source"] != json.loads(json.dumps(source.describe())):
         return None
     building = output.with_name(f".{output.name}.building")
