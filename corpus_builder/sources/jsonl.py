@@ -10,9 +10,8 @@ from typing import Any, ClassVar
 
 from arena._internal.progress import progress
 from arena.errors import DataError, clip
-from corpus_builder._options import ConstructorOptions
 from corpus_builder.lines import MAX_LINE, Lines
-from corpus_builder.sources.base import SOURCES, LocatedRecord
+from corpus_builder.sources.base import SOURCES, ConstructorOptions, LocatedRecord
 
 EXPECTED = "Write one JSON object a line."
 

@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 
 from arena._internal.progress import progress
 from arena.errors import DataError, did_you_mean
-from corpus_builder._options import argument_descriptions
-from corpus_builder.sources.base import SOURCES, LocatedRecord, Source
+from corpus_builder.sources.base import SOURCES, LocatedRecord, Source, argument_descriptions
 from corpus_builder.world import PAPERS_PER_SURVEY, World, WorldConfig
 
 
