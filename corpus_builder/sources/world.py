@@ -49,9 +49,9 @@ class WorldSource:
         if arguments.config:
             source = read_source(Path(arguments.config), "knobs", "docs/literature-worlds.md")
             knobs = source.data
-            for name in (name for name in knobs if name not in known):
-                hint = did_you_mean(name, known)
-                raise DataError(f"{source.where((name,))}: no such knob.{hint}")
+            if unknown := [name for name in knobs if name not in known]:
+                hint = did_you_mean(unknown[0], known)
+                raise DataError(f"{source.where((unknown[0],))}: no such knob.{hint}")
         knobs |= {n: value for n in known if (value := getattr(arguments, n)) is not None}
         if "surveys" not in knobs and isinstance(knobs.get("papers"), int):
             # a small world has few surveys, unless more are asked for
