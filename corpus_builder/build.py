@@ -83,7 +83,7 @@ def _build(
     manifest["configuration"] = {"engines": list(engines), "fields": list(fields)}
     manifest["indexes"] = {}
     for engine in engines:
-        plan, _ = make_plan(engine, None, fields, None, manifest["content_sha256"])
+        plan = make_plan(engine, None, fields, None, manifest["content_sha256"])
         index = layout.index_directory(directory, engine)
         index.mkdir(parents=True)
         write_index(directory, index, plan)

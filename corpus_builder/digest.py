@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 
 from arena._internal.arrays import StringTableWriter, save_array
 from arena._internal.files import write_json
@@ -84,7 +85,13 @@ def make_digests(
 
     check(root)
     client.check()
-    ids = _all_papers(root) if every else _references(corpus, surveys)
+    if every:
+        rows = pq.read_table(root / layout.PAPERS, columns=["id", "searchable"]).to_pylist()
+        ids = [row["id"] for row in rows if row["searchable"]]
+    else:
+        tasks = TaskSet(corpus)
+        cited = {paper for s in choose_surveys(tasks, surveys) for paper in tasks.gold(s).gains}
+        ids = sorted(cited, key=lambda paper: corpus.document_number(paper) or 0)
     view = corpus.at("9999-12-31")
 
     def digests() -> Iterator[list[str] | Failed]:
@@ -122,20 +129,6 @@ def text_of(abstract: str, sections: Iterable[Section], characters: int) -> str:
     parts = [part for part in parts if part[1].strip()] or [("Abstract", "(none)")]
     share = characters // len(parts)
     return "\n\n".join(f"{heading}: {text.strip()}"[:share] for heading, text in parts)
-
-
-def _all_papers(root: Path) -> list[str]:
-    import pyarrow.parquet as pq
-
-    rows = pq.read_table(root / layout.PAPERS, columns=["id", "searchable"]).to_pylist()
-    return [row["id"] for row in rows if row["searchable"]]
-
-
-def _references(corpus: Corpus, surveys: Sequence[str] | int | None) -> list[str]:
-    """Return the references in reach of surveys, in document order."""
-    tasks = TaskSet(corpus)
-    ids = {paper for s in choose_surveys(tasks, surveys) for paper in tasks.gold(s).gains}
-    return sorted(ids, key=lambda paper_id: corpus.document_number(paper_id) or 0)
 
 
 def _write(

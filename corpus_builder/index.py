@@ -64,10 +64,10 @@ def build_index(
     root = Path(os.path.realpath(directory))
     corpus = layout.read_manifest(root)
     usual = corpus["configuration"]["fields"]
-    plan, kind = make_plan(
+    plan = make_plan(
         engine, name, usual if fields is None else fields, options, corpus["content_sha256"]
     )
-    index = layout.index_directory(root, plan.name)
+    index, kind = layout.index_directory(root, plan.name), plan.kind
     place = partial(register, root, plan.corpus, "indexes", index)
     if not overwrite and plan.name not in corpus["indexes"]:
         manifest = _complete_manifest(index, plan)

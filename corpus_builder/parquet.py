@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 _TYPES: dict[str, pa.DataType] = {
     "texts": pa.list_(pa.string()),
@@ -51,6 +50,8 @@ class RowWriter:
     def __init__(
         self, path: Path, schema: pa.Schema, rows: int = _ROWS, characters: int = _CHARACTERS
     ) -> None:
+        import pyarrow.parquet as pq  # --help needs schemas alone
+
         self._limits = rows, characters
         path.parent.mkdir(parents=True, exist_ok=True)
         self._schema = schema

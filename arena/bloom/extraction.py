@@ -1,4 +1,4 @@
-"""What a judge finds in both surveys, and the claims of both side by side."""
+"""What a judge finds in both surveys."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from arena.bloom.base import Finding, JudgeFailedError, Pair, Schema, ratios
+from arena.bloom.base import JudgeFailedError, Pair
 from arena.llm import Failed, ParseError, as_json
 from arena.llm.schemas import TEXT, object_schema
 from arena.report import chunks, spread
@@ -88,47 +88,3 @@ def _read(keys: Sequence[str], text: str) -> dict[str, list[str]]:
         key: [" ".join(item.split()) for item in items if isinstance(item, str) and item.strip()]
         for key, items in lists.items()
     }
-
-
-def match_claims(pair: Pair, prompt: str, key: str, match: str, schema: Schema) -> Finding:
-    """Return F1, precision and recall of the claims that both surveys make.
-
-    Each distinct claim counts once, and so does each in the pairs; with `Tools.official` all pairs
-    of the judge count, repeated ones too, so that a score can exceed 1. Rows say of each claim
-    whether its survey has it word for word.
-
-    Args:
-        pair: The surveys.
-        prompt: Template that finds the claims.
-        key: Key of their list in its answers.
-        match: Template that pairs them.
-        schema: JSON schema of the pairs.
-
-    Raises:
-        JudgeFailedError: The judge has no readable answer.
-    """
-    found = extract(pair, prompt, [key])
-    claims = {
-        side: list({text.casefold(): text for text in reversed(each.items[key])}.values())[::-1]
-        for side, each in found.items()
-    }
-    human, generated = claims["human"], claims["generated"]
-    pairs = (pair.judged_pairs if pair.tools.official else pair.match)(
-        human, generated, match, schema
-    )
-
-    def verbatim(side: str, text: str) -> str:
-        return "yes" if found[side].holds(text) else "no"
-
-    rows = [
-        (a, b, f"{verbatim('human', a)}, {verbatim('generated', b)}")
-        for a, b in ((human[i], generated[j]) for i, j in pairs)
-    ]
-    ours, theirs = {i for i, _ in pairs}, {j for _, j in pairs}
-    rows += [(t, "", verbatim("human", t)) for i, t in enumerate(human) if i not in ours]
-    rows += [("", t, verbatim("generated", t)) for j, t in enumerate(generated) if j not in theirs]
-    if any(each.unread for each in found.values()):
-        rows.append((found["human"].unread, found["generated"].unread, ""))
-    scores = ratios(len(pairs), len(human), len(generated))
-    reason = "" if human else "the judge finds no such claim in the experts' survey."
-    return Finding(scores, rows, ("experts", "generated", "word for word"), reason)

@@ -9,7 +9,7 @@ Example:
 
 from arena.mindmap._files import read_mind_map_file, read_others
 from arena.mindmap._floors import F1_NOTE, FLOORS_NOTE, floors, random_map
-from arena.mindmap._labels import forget_labels, unit_vectors
+from arena.mindmap._labels import cosines, forget_labels, unit_vectors
 from arena.mindmap._markdown import read_markdown
 from arena.mindmap._outline import read_outline
 from arena.mindmap._read import read_mind_map
@@ -30,6 +30,7 @@ __all__ = [
     "MindMapMetric",
     "beside",
     "cardinality",
+    "cosines",
     "cut",
     "evaluate",
     "floors",

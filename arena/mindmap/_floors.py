@@ -12,10 +12,9 @@ from typing import Any
 from arena.encoders import Encoder
 from arena.errors import DataError
 from arena.mindmap._builder import as_read
-from arena.mindmap._labels import headings, remembering
-from arena.mindmap._scoring import SCORES, Pair, evaluate, mean
+from arena.mindmap._labels import headings, keeping
+from arena.mindmap._scoring import Pair, evaluate, mean, metric_names
 from arena.mindmap.extractors import Extractor
-from arena.mindmap.metrics import MIND_MAP_METRICS, takes
 from arena.mindmap.tree import MindMap
 
 F1_NOTE = (
@@ -102,9 +101,8 @@ def floors(
         ``predicted`` and ``gold`` maps have headings that are merged with a sibling of the same
         label or left out as blank.
     """
-    if names is None:
-        known = dict.fromkeys([*SCORES, *MIND_MAP_METRICS.names()])
-        names = [name for name in known if extractor is not None or "extractor" not in takes(name)]
+    names = metric_names(extractor) if names is None else names
+    parts = keeping("encoder", encoder), keeping("extractor", extractor)
     found: dict[str, list[Pair]] = {"predicted": [], "other_topics": [], "random": []}
     for place, (predicted, gold) in enumerate(pairs):
         if not headings(gold):
@@ -120,13 +118,12 @@ def floors(
             made = random_map(size, gold.all_papers(), f"{seed}/{place}/{draw}")
             found["random"].append((made, gold))
     means: dict[str, dict[str, float | None]] = {}
-    with remembering():
-        for kind, compared in found.items():
-            scores = []
-            for made, tree in compared:
-                with suppress(DataError):  # maps that are too large for an edit distance
-                    scores.append(evaluate(made, tree, names, encoder, extractor, **options))
-            means[kind] = {name: mean(score[name] for score in scores) for name in names}
+    for kind, compared in found.items():
+        scores = []
+        for made, tree in compared:
+            with suppress(DataError):  # maps that are too large for an edit distance
+                scores.append(evaluate(made, tree, names, *parts, **options))
+        means[kind] = {name: mean(score[name] for score in scores) for name in names}
     merged: dict[str, float | None] = {
         side: sum(as_read(pair[n]).merged > 0 for pair in pairs)
         for n, side in enumerate(("predicted", "gold"))

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,14 @@ from arena.encoders import ENCODERS, Encoder
 from arena.errors import DataError
 from arena.errors import clip as quoted
 from arena.mindmap._builder import as_read
-from arena.mindmap._files import read_mind_map_file
+from arena.mindmap._files import naming, read_mind_map_file
 from arena.mindmap._labels import (
     check_maps,
     compared,
     entities,
     headings,
-    plug_in,
-    remembering,
+    keeping,
+    kept,
     unit_vectors,
 )
 from arena.mindmap.extractors import EXTRACTORS, Extractor
@@ -82,20 +83,24 @@ def evaluate(
     check_maps(predicted, gold)
     predicted, gold = as_read(predicted), as_read(gold)
     parts = {
-        "encoder": encoder, "extractor": extractor, "denominator": denominator, "clip": clip
+        "encoder": keeping("encoder", encoder), "extractor": keeping("extractor", extractor),
+        "denominator": denominator, "clip": clip,
     }  # fmt: skip
     wanted = {name: sorted(takes(name) & parts.keys()) for name in names}
     for kind in ("encoder", "extractor"):  # a wrong name is an error also without any label
         if any(kind in taken for taken in wanted.values()):
-            plug_in(kind, parts[kind])
+            kept(kind, parts[kind])
     compared(predicted, gold)
-    with remembering():
-        return {
-            name: MIND_MAP_METRICS.get(name)(
-                predicted, gold, **{part: parts[part] for part in taken}
-            )
-            for name, taken in wanted.items()
-        }
+    return {
+        name: MIND_MAP_METRICS.get(name)(predicted, gold, **{part: parts[part] for part in taken})
+        for name, taken in wanted.items()
+    }
+
+
+def metric_names(extractor: object) -> list[str]:
+    """Return the names of all metrics, those of `SCORES` first; without one, none that needs it."""
+    names = dict.fromkeys([*SCORES, *MIND_MAP_METRICS.names()])
+    return [name for name in names if extractor is not None or "extractor" not in takes(name)]
 
 
 def identity(encoder: str = "static", extractor: str | None = None) -> dict[str, Any]:
@@ -110,13 +115,11 @@ def identity(encoder: str = "static", extractor: str | None = None) -> dict[str,
         UnknownNameError: There is no such encoder or extractor.
         DataError: Its packages are absent.
     """
-    names: dict[str, Any] = {
-        "encoder": encoder, "config": dict(plug_in("encoder", encoder).config)
-    }  # fmt: skip
-    if extractor is not None:
-        config = dict(plug_in("extractor", extractor).config)
-        names |= {"extractor": extractor, "extractor_config": config}
-    return names
+    names = {"encoder": encoder, "config": dict(kept("encoder", encoder).config)}
+    if extractor is None:
+        return names
+    config = dict(kept("extractor", extractor).config)
+    return names | {"extractor": extractor, "extractor_config": config}
 
 
 def score_pairs(
@@ -156,50 +159,38 @@ def score_pairs(
         where = names[place] if names is not None else f"pair {place + 1}"
         if not isinstance(pair, list | tuple) or len(pair) != 2:
             raise DataError(f"{where}: {quoted(pair)} is no pair of maps, (predicted, gold).")
-        try:
+        with naming(where):
             check_maps(*pair)
             made.append((as_read(pair[0]), as_read(pair[1])))
-        except DataError as error:
-            raise DataError(f"{where}: {error}") from None
     model, model_sha256 = _described("encoder", encoder)
     reader, reader_sha256 = _described("extractor", extractor)
+    parts = keeping("encoder", encoder), keeping("extractor", extractor)
+    # All labels at once, for encoders that take many together; what they make is kept.
+    if labels := list(dict.fromkeys(x for pair in made for tree in pair for x in headings(tree))):
+        unit_vectors(labels, parts[0])
+        if extractor is not None:
+            entities(labels, parts[1])
     options: dict[str, Any] = {"denominator": denominator, "clip": clip}
-    metrics = list(dict.fromkeys([*SCORES, *MIND_MAP_METRICS.names()]))
-    scored = [name for name in metrics if extractor is not None or "extractor" not in takes(name)]
+    scored, unscored = metric_names(extractor), dict.fromkeys(metric_names(""))
     records: list[dict[str, Any]] = []
-    with remembering():
-        _prepare(made, encoder, extractor)
-        for place, (predicted, gold) in enumerate(progress(made, desc="score", unit="map")):
-            scores: dict[str, float | None] = {}
-            try:
-                if headings(gold):
-                    scores = evaluate(predicted, gold, scored, encoder, extractor, **options)
-            except DataError as error:
-                raise DataError(f"{names[place]}: {error}" if names else str(error)) from None
-            records.append({
-                **{name: scores.get(name) for name in metrics},
-                "nodes": {"gold": gold.size, "predicted": predicted.size},
-                "merged": {"gold": gold.merged, "predicted": predicted.merged},
-                "model": model,
-                "extractor": reader,
-                "options": options,
-                "sha256": {
-                    "gold": _sha256(gold), "predicted": _sha256(predicted),
-                    "model": model_sha256, "extractor": reader_sha256,
-                },
-            })  # fmt: skip
+    for place, (predicted, gold) in enumerate(progress(made, desc="score", unit="map")):
+        scores = unscored
+        with naming(names[place]) if names else nullcontext():
+            if headings(gold):
+                scores = unscored | evaluate(predicted, gold, scored, *parts, **options)
+        records.append({
+            **scores,
+            "nodes": {"gold": gold.size, "predicted": predicted.size},
+            "merged": {"gold": gold.merged, "predicted": predicted.merged},
+            "model": model,
+            "extractor": reader,
+            "options": options,
+            "sha256": {
+                "gold": _sha256(gold), "predicted": _sha256(predicted),
+                "model": model_sha256, "extractor": reader_sha256,
+            },
+        })  # fmt: skip
     return records
-
-
-def _prepare(
-    pairs: Sequence[Pair], encoder: str | Encoder, extractor: str | Extractor | None
-) -> None:
-    """Encode the labels of all these maps, and find their entities, so that they are kept."""
-    labels = list(dict.fromkeys(x for pair in pairs for tree in pair for x in headings(tree)))
-    if labels:
-        unit_vectors(labels, encoder)
-    if labels and extractor is not None:
-        entities(labels, extractor)
 
 
 def _described(
@@ -208,7 +199,7 @@ def _described(
     """Return the name of a plug-in, and a hash of what shapes its results, without versions."""
     if plugin is None:
         return None, None
-    name, config = plugin, getattr(plug_in(kind, plugin), "config", None)
+    name, config = plugin, getattr(kept(kind, plugin), "config", None)
     if not isinstance(name, str):
         known: Any = ENCODERS if kind == "encoder" else EXTRACTORS
         registered = (name for name in known.names() if known.get(name) is type(plugin))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -14,7 +15,7 @@ from arena.corpus.digests import digest_command
 from arena.errors import CorpusError, DataError
 from corpus_builder.prompt_checks import FLAGS
 from corpus_builder.records import PAPER_KEYS, SURVEY_KEYS, nearest_key
-from corpus_builder.sources.join_counts import yield_rows
+from corpus_builder.sources.matching import yield_rows
 
 
 def info(directory: str, *, json: bool = False) -> None:
@@ -65,8 +66,7 @@ def card(directory: str, *, memory: str = "1GB", json: bool = False) -> None:
                         f"{counts['papers_as_tasks_before_surveys']:,} of them before the first "
                         "survey task"),
     ]  # fmt: skip
-    for name, value in rows:
-        print(f"{name:11}  {printable(value, 1000)}")
+    print_rows(rows)
 
 
 def index(
@@ -237,6 +237,11 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
                                     f"{f' Did you mean {meant!r}?' if meant else ''}"))  # fmt: skip
     if source.get("note"):
         rows.append(("note", source["note"]))
+    print_rows(rows)
+
+
+def print_rows(rows: Sequence[tuple[str, object]]) -> None:
+    """Print names and values in two columns."""
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         print(f"{name:{width}}  {printable(str(value), 1000)}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from arena.cli.app import print_json, printable
+from arena.cli.app import print_json
 from arena.cli.run import parse_surveys
+from corpus_builder.cli.info import print_rows
 
 
 def tasks(
@@ -58,5 +59,4 @@ def tasks(
                    "influential"),
         ("sha256", manifest["tasks_sha256"]),
     ]  # fmt: skip
-    for name, value in rows:
-        print(f"{name:6}  {printable(value, 1000)}")
+    print_rows(rows)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import errno
-import math
 import re
 import threading
-import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.pool import ThreadPool
@@ -30,14 +28,12 @@ from corpus_builder.download.parts import (
     RemoteFile,
     claims,
     compare,
-    format_bytes,
     gzip_damage,
 )
 
 GO_ON = "The same command goes on from here."
 
 _LOCK = ".download.lock"
-_MEASURED = 5.0  # seconds from the first byte until the rate is reported
 
 
 class Fetcher(Connections):
@@ -203,26 +199,38 @@ class Fetcher(Connections):
             if file.path.exists() and not file.here:
                 self.on_message(f"{file.label} has a wrong size: fetching it again")
         total, whole = sum(file.known.bytes or 0 for file in todo), len(files) - len(todo)
+        counts, lock, failed = {"files": 0, "bytes": 0}, threading.Lock(), 0
         failures: list[FailedError] = []
-        with _Meter(total, self.on_message) as meter:
+        with progress(
+            total=total, desc="download", unit="B", unit_scale=True, smoothing=0.05
+        ) as bar:
+
+            def received(count: int) -> None:
+                with lock:
+                    bar.update(count)
+                    counts["bytes"] += max(count, 0)
 
             def complete(file: RemoteFile) -> Claims:
+                nonlocal failed  # files in a row, in all threads
                 file.path.parent.mkdir(parents=True, exist_ok=True)
-                part = PartFile(file.path, meter.add)
+                part = PartFile(file.path, received)
                 if file.here:
                     sha256, wrong = compare(file.path, file.known)
                     if not (wrong or gzip_damage(file.path)):
                         part.discard()
                         return file.known._replace(sha256=sha256)
                     self.on_message(f"{file.label} is damaged: fetching it again")
-                meter.bar.update(part.size)
+                bar.update(part.size)
                 try:
                     fetched = self.fetch(file, part)
                 except FailedError:
-                    if meter.fails_again() >= max(3, self._parallel):
+                    with lock:
+                        failed += 1
+                    if failed >= max(3, self._parallel):
                         self._stop.set()  # the server, not the files, causes this
                     raise
-                meter.succeeds()
+                with lock:
+                    counts["files"], failed = counts["files"] + 1, 0
                 return fetched
 
             for file, now in self.in_threads(complete, todo):
@@ -237,48 +245,7 @@ class Fetcher(Connections):
             raise DataError(
                 f"{whole} of {len(files)} files are complete. {failures[0]}{more}. {GO_ON}"
             )
-        return {"files": meter.files, "bytes": meter.bytes}
-
-
-class _Meter:
-    """Counts bytes and files of all threads; shows a bar, and after a while the time left."""
-
-    def __init__(self, total: int, on_message: Callable[[str], None]) -> None:
-        self.bar = progress(total=total, desc="download", unit="B", unit_scale=True, smoothing=0.05)
-        self.bytes = self.files = self._failed = 0  # failed in a row
-        self._since = math.inf  # the first byte
-        self._on_message: Callable[[str], None] | None = on_message
-        self._lock = threading.Lock()
-
-    def __enter__(self) -> _Meter:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.bar.close()
-
-    def add(self, count: int) -> None:
-        """Count received bytes; negative numbers are discarded bytes."""
-        with self._lock:
-            self.bar.update(count)
-            self.bytes += max(count, 0)
-            if count > 0:
-                self._since = min(self._since, time.monotonic())
-            seconds, say = time.monotonic() - self._since, self._on_message
-            if say and seconds >= _MEASURED:
-                rate, self._on_message = self.bytes / seconds, None
-                left = self.bar.format_interval(max(0, self.bar.total - self.bar.n) / rate)
-                say(f"{format_bytes(rate)}/s: about {left} left")
-
-    def succeeds(self) -> None:
-        """Count a file that has been fetched."""
-        with self._lock:
-            self.files, self._failed = self.files + 1, 0
-
-    def fails_again(self) -> int:
-        """Count a file that has failed; return how many have in a row."""
-        with self._lock:
-            self._failed += 1
-            return self._failed
+        return counts
 
 
 def _length(response: requests.Response) -> int | None:

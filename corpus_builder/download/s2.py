@@ -19,7 +19,7 @@ from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_
 from corpus_builder.download.connections import KEY_HEADER, FailedError, TransientError
 from corpus_builder.download.fetch import GO_ON, Fetcher, writing
 from corpus_builder.download.parts import Claims, PartFile, RemoteFile
-from corpus_builder.release.record import RECORD, FileEntry, Record, safe_name
+from corpus_builder.release.folder import RECORD, FileEntry, Record, safe_name
 
 BASE_URL = "https://api.semanticscholar.org/datasets/v1"
 DATASETS = ("papers", "abstracts", "citations", "s2orc")

@@ -15,9 +15,8 @@ from arena._internal.files import sha256_json
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, read_mind_map
 from corpus_builder.sources.base import SOURCES, ConstructorOptions, LocatedRecord
-from corpus_builder.sources.join_counts import JoinCounts
 from corpus_builder.sources.jsonl import JsonLinesFile, parse_line
-from corpus_builder.sources.matching import COUNTS
+from corpus_builder.sources.matching import COUNTS, JoinCounts
 
 _PATTERNS = {
     "survey": ("survey.jsonl.gz", "survey.jsonl"),

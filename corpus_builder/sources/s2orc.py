@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 from arena.errors import DataError, clip, did_you_mean
 from arena.text.identifiers import title_key
 from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink
-from corpus_builder.release.folder import ReleaseFolder, existing_folder, find_shards, no_shards
+from corpus_builder.release.folder import existing_folder, find_shards, no_shards, year_of
 from corpus_builder.release.values import (
     clean,
     coarsen,
@@ -55,10 +55,7 @@ class S2orc(Release):
     example: ClassVar[str] = "--input DIR --config configs/s2orc.yaml"
 
     def __init__(
-        self,
-        input: str | Path,
-        datasets: tuple[str, ...] | None = None,
-        reviews: bool = False,
+        self, input: str | Path, datasets: tuple[str, ...] | None = None, reviews: bool = False
     ) -> None:
         self._path = existing_folder(input)
         self._datasets = DATASETS if datasets is None else datasets
@@ -71,12 +68,11 @@ class S2orc(Release):
     @property
     def year(self) -> int | None:
         """The year of the release, if ``release.json`` or the file names give it."""
-        release = self._find().release or ""
-        return int(release[:4]) if release[:4].isascii() and release[:4].isdigit() else None
+        return year_of(self._find()[0])
 
     def shards(self) -> list[Shard]:
         """Return all shards, ordered by name."""
-        return self._find().shards
+        return self._find()[1]
 
     def parse(self, dataset: str, record: Any, sink: Sink, limits: RecordLimits) -> None:
         """Turn one record into rows."""
@@ -91,23 +87,23 @@ class S2orc(Release):
 
     def describe(self) -> dict[str, Any]:
         """Return the release, the number of shards of each dataset, and what is missing."""
-        folder = self._find()
-        counts = Counter(shard.dataset for shard in folder.shards)
+        release, shards = self._find()
+        counts = Counter(shard.dataset for shard in shards)
         if "s2orc_v2" in counts:
             missing = {name: why for name, why in _WITHOUT.items() if name != "s2orc"}
         else:
             missing = _WITHOUT
         return {
             "source": "s2orc",
-            "release": folder.release,
+            "release": release,
             "shards": dict(counts),
             "missing": {name: why for name, why in missing.items() if name not in counts},
             "reviews": self._reviews,
         }
 
-    def _find(self) -> ReleaseFolder:
-        folder = find_shards(self._path, self._datasets, "s2orc")
-        there = {shard.dataset for shard in folder.shards}
+    def _find(self) -> tuple[str | None, list[Shard]]:
+        release, shards = find_shards(self._path, self._datasets, "s2orc")
+        there = {shard.dataset for shard in shards}
         wanted = [name for name in self._datasets if self._chosen or name == "papers"]
         for name in ["papers", *wanted]:
             if name not in there:
@@ -120,7 +116,7 @@ class S2orc(Release):
                 f"{str(self._path)!r} holds the full texts twice, as s2orc and as s2orc_v2. Name "
                 "the datasets to read: --datasets papers,abstracts,citations,s2orc_v2"
             )
-        return folder
+        return release, shards
 
 
 def parse_paper(record: Any, sink: Sink, limits: RecordLimits, reviews: bool) -> None:

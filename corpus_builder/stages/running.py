@@ -77,7 +77,7 @@ def run_stages(
     reports: dict[str, dict[str, Any]] = {}
     key, again = sha256_json([__version__, layout.FORMAT_VERSION, plan.source]), False
     try:
-        with readable_errors(f"the build of {plan.shown!r} stopped", advice, damaged):
+        with readable_errors(f"the build of {str(plan.output)!r} stopped", advice, damaged):
             plan.work.mkdir(parents=True, exist_ok=True)
             with only_writer(plan.work.with_name(f".{plan.work.name}.lock"), plan.work):
                 for stage in STAGES[: names.index(only) + 1 if only else None]:
@@ -126,7 +126,7 @@ def _run(plan: Plan, stage: Stage, key: str, reports: dict[str, Any]) -> dict[st
     except duckdb.OutOfMemoryException:
         # With fewer threads, fewer blocks must be in memory at once.
         _log.warning("stage %s ran out of memory; once more with one thread", stage.name)
-        report = stage.run(plan._replace(resources=plan.resources._replace(workers=1)), steps)
+        report = stage.run(plan._replace(workers=1), steps)
     shutil.rmtree(directory / ".scratch", ignore_errors=True)
     clear_leftovers(directory)  # of tasks of a lost machine
     write_report(directory / _DONE, key, report)

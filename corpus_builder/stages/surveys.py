@@ -103,7 +103,7 @@ def _run(plan: Plan, steps: Steps) -> dict[str, Any]:
         steps.outputs(CANDIDATES, _SCHEMA, JUDGED) as (add_candidate, add_judged),
         progress(total=total, desc="judge") as bar,
     ):
-        for batch in _batches(steps.directory / _FOUND, judge.batch):
+        for batch in _candidates(steps.directory / _FOUND, judge.batch):
             for candidate, judgement in zip(batch, judge.judge(batch), strict=True):
                 if judgement.verdict not in counts:
                     raise DataError(
@@ -126,7 +126,7 @@ def _run(plan: Plan, steps: Steps) -> dict[str, Any]:
 
 def _find(plan: Plan, steps: Steps) -> dict[str, int]:
     parse, pattern = plan.stage("parse"), title_pattern(plan.config.surveys.title)
-    with steps.connect(plan.resources) as connection:
+    with steps.connect(plan) as connection:
         view_tables(connection, parse / SHARDS)
         find = {
             "corpus": literal(parse / CORPUS),
@@ -143,10 +143,9 @@ def _find(plan: Plan, steps: Steps) -> dict[str, int]:
     return dict(zip(("candidates", "by_title", "flagged_by_release"), map(int, row), strict=True))
 
 
-def _batches(path: Path, size: int) -> Iterator[list[Candidate]]:
+def _candidates(path: Path, size: int) -> Iterator[list[Candidate]]:
     with pq.ParquetFile(path) as file:
-        columns = list(Candidate._fields)
-        for batch in file.iter_batches(max(1, size), columns=columns):
+        for batch in file.iter_batches(max(1, size), columns=list(Candidate._fields)):
             yield [Candidate(**row) for row in batch.to_pylist()]
 
 
@@ -156,11 +155,8 @@ def surveys_of(directory: Path) -> Iterator[tuple[str, str]]:
     Args:
         directory: Directory of the stage.
     """
-    with pq.ParquetFile(directory / CANDIDATES) as file:
-        for batch in file.iter_batches():
-            for row in batch.to_pylist():
-                if row["verdict"] == SURVEY:
-                    yield row["id"], row["title"]
+    kept = pq.read_table(directory / CANDIDATES, filters=[("verdict", "==", SURVEY)])
+    yield from zip(kept["id"].to_pylist(), kept["title"].to_pylist(), strict=True)
 
 
 SURVEYS = Stage("surveys", _inputs, _run)

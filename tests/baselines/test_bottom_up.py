@@ -14,7 +14,7 @@ import arena
 from arena.errors import DataError
 from arena.llm.agent import shared_client
 from arena.mindmap import read_mind_map
-from arena.mindmap.metrics.paper_filing_agreement import paper_filing_agreement
+from arena.mindmap.metrics.filing import paper_filing_agreement
 from baselines.bottom_up import BottomUp
 from corpus_builder.build import build
 

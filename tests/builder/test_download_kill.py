@@ -47,8 +47,8 @@ def start(server: ReleaseServer, directory: Path) -> subprocess.Popen[str]:
 
 MODULES = """
 from corpus_builder.download import parts as files
-from corpus_builder.release import record
-PartFile, Record = files.PartFile, record.Record
+from corpus_builder.release import folder
+PartFile, Record = files.PartFile, folder.Record
 def at_call(number, function):
     calls = iter(range(1, 99))
     return lambda *arguments: function(*arguments) if next(calls) < number else die()

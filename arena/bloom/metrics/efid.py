@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from arena.bloom.base import Finding, Pair, pairs_schema, ratios, survey_metric
-from arena.bloom.distributions import distribution_similarity
+from arena.bloom.base import Finding, Pair, survey_metric
 from arena.bloom.extraction import Found, extract
+from arena.bloom.matching import distribution_similarity, pairs_schema, ratios, side_by_side
 from arena.llm import Fields
 
 CATEGORIES = ("methods_models", "datasets", "evaluation_metrics")
@@ -38,13 +38,11 @@ def efid(pair: Pair) -> Finding:
     rows: list[tuple[str, ...]] = []
     shared: list[tuple[int, int]] = []
     for category in CATEGORIES:
-        human, generated = (counts[side][category] for side in ("human", "generated"))
-        pairs = _pairs(pair, list(human), list(generated))
-        shared += [(human[a], generated[b]) for a, b in pairs]
-        rows += [(category, a, str(human[a]), b, str(generated[b])) for a, b in pairs]
-        ours, theirs = {a for a, _ in pairs}, {b for _, b in pairs}
-        rows += [(category, a, str(n), "", "") for a, n in human.items() if a not in ours]
-        rows += [(category, "", "", b, str(n)) for b, n in generated.items() if b not in theirs]
+        human, generated = ([*counts[side][category].items()] for side in pair.sides)
+        pairs = _pairs(pair, [name for name, _ in human], [name for name, _ in generated])
+        shared += [(human[i][1], generated[j][1]) for i, j in pairs]
+        cells = ([(name, str(times)) for name, times in side] for side in (human, generated))
+        rows += [(category, *row) for row in side_by_side(pairs, *cells)]
     if any(each.unread for each in found.values()):
         rows.append(("", found["human"].unread, "", found["generated"].unread, ""))
     totals = [sum(map(len, each.values())) for each in counts.values()]
@@ -76,13 +74,14 @@ def _count(found: Found, official: bool) -> dict[str, dict[str, int]]:
     return counts
 
 
-def _pairs(pair: Pair, human: list[str], generated: list[str]) -> list[tuple[str, str]]:
+def _pairs(pair: Pair, human: list[str], generated: list[str]) -> list[tuple[int, int]]:
+    """Return the places of the names that mean the same."""
     if pair.tools.official:
-        judged = pair.judged_pairs(human, generated, "efid-match", _PAIRS)
-        return [(human[i], generated[j]) for i, j in judged]
-    by_case = {name.casefold(): name for name in generated}
-    equal = [(a, by_case[a.casefold()]) for a in human if a.casefold() in by_case]
-    ours = [a for a in human if a.casefold() not in by_case]
-    taken = {b for _, b in equal}
-    theirs = [b for b in generated if b not in taken]
-    return equal + [(ours[i], theirs[j]) for i, j in pair.match(ours, theirs, "efid-match", _PAIRS)]
+        return pair.judged_pairs(human, generated, "efid-match", _PAIRS)
+    by_case = {name.casefold(): j for j, name in enumerate(generated)}
+    equal = {i: by_case[a.casefold()] for i, a in enumerate(human) if a.casefold() in by_case}
+    ours = [i for i in range(len(human)) if i not in equal]
+    theirs = [j for j in range(len(generated)) if j not in equal.values()]
+    names = [human[i] for i in ours], [generated[j] for j in theirs]
+    others = pair.match(*names, "efid-match", _PAIRS)
+    return [*equal.items(), *((ours[i], theirs[j]) for i, j in others)]
