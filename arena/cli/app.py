@@ -295,9 +295,9 @@ def print_json(value: Any) -> None:
 
 def print_table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> None:
     """Print a plain table: floats with four decimals, numbers to the right, text as it is."""
-    from arena._internal import tables
+    from arena._internal.tables import Table
 
-    print(tables.text(headers, rows, missing=""))
+    print(Table(headers, rows).text(missing=""))
 
 
 def printable(text: str, width: int) -> str:

@@ -65,12 +65,8 @@ def audit(
 def _print(report: AuditReport) -> None:
     made = report.to_json()
     rows = [(name, f"{number:,}") for name, number in made["counts"].items()]
-    for title, key in (
-        ("tools", "tools"),
-        ("views", "doors"),
-        ("refused", "refused"),
-        ("environments", "environments"),
-    ):
+    titles = {"tools": "tools", "doors": "views", "refused": "refused"}
+    for key, title in (titles | {"environments": "environments"}).items():
         parts = [f"{name} {number:,}" for name, number in made[key].items()]
         rows += [(title if not i else "", part) for i, part in enumerate(parts)]
     rows += [(f"sha256 of {name}", value) for name, value in report.hashes.items()]

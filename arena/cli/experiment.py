@@ -7,7 +7,6 @@ from typing import Any
 
 from arena.cli.app import print_json, print_table, resumable
 from arena.cli.run import parse_surveys
-from arena.errors import DataError, clip
 
 
 def experiment(
@@ -56,9 +55,6 @@ def experiment(
     from arena.tasks import TaskSet
 
     opened = Corpus.open(corpus, tasks=tasks)
-    for label, name in (retriever or {}).items():
-        if not isinstance(name, str):
-            raise DataError(f"--retriever {label}={clip(name)}: name a retriever.")
     options: dict[str, Any] = {
         "tables": tables,
         "agents": agents,

@@ -25,3 +25,6 @@ def inspect(
 
     number = write_inspect_log(run, Corpus.open(corpus, tasks=tasks), output, answers)
     print(f"{output}: {number} samples")
+
+
+COMMANDS = (inspect,)

@@ -162,3 +162,6 @@ def agreement(
 
 def _ends(interval: list[float] | None) -> str:
     return "" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}"
+
+
+COMMANDS = (run, statements, agreement)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from arena.cli.app import print_json, print_table, printable, resumable
@@ -95,13 +96,9 @@ def run(
     started = time.monotonic()
     opened = Corpus.open(corpus, check=not no_check, tasks=tasks)
     budget = {
-        "max_steps": max_steps,
-        "max_searches": max_searches,
-        "max_reads": max_reads,
-        "max_characters": max_characters,
-        "max_k": max_k,
-        "max_written": max_written,
-    }
+        "max_steps": max_steps, "max_searches": max_searches, "max_reads": max_reads,
+        "max_characters": max_characters, "max_k": max_k, "max_written": max_written,
+    }  # fmt: skip
     with resumable():
         summary = play(
             opened,
@@ -334,46 +331,46 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
                 "sibling of the same label, or left out as blank."
             )
     counts, guessed = summary["counts"], summary.get("dates_guessed")
+    lacking = _missing(summary["task"])
     print(
         f"Mean over {counts['scored']} of {counts['surveys']} surveys{GUESS_MARK * bool(guessed)} "
-        f"({counts['not_scored']} without {_missing(summary['task'])}). "
+        f"({counts['not_scored']} without {lacking}). "
         f"In reach: {counts['gold']} of {counts['references_total']} references."
     )
     if guessed:
         print(guess_note(guessed))
+    for remark in _remarks(summary, lacking):
+        print(remark)
+
+
+def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:
+    """Yield what a reader of the means must know."""
+    counts, entries = summary["counts"], summary["per_survey"].values()
     for metric, number in counts.get("scored_by", {}).items():
         if number < counts["scored"]:
-            print(
-                f"{metric}: over {number} of them; the labels of the others have nothing that it "
-                "counts."
-            )
-    nothing = sum(not any(e["submitted"].values()) for e in summary["per_survey"].values())
+            which = "the labels of the others have nothing that it counts"
+            yield f"{metric}: over {number} of them; {which}."
+    nothing = sum(not any(entry["submitted"].values()) for entry in entries)
     if nothing and "missing" not in counts:
-        print(
+        yield (
             f"Warning: the agent submitted nothing in {nothing} of {counts['surveys']} episodes; "
             "nothing scores as an empty answer."
         )
-    cut_off = sum(entry.get("truncated", False) for entry in summary["per_survey"].values())
-    if cut_off:
-        print(
+    if cut_off := sum(entry.get("truncated", False) for entry in entries):
+        yield (
             f"{cut_off} episodes were cut off by the budget before their last answer; "
             "trajectories.jsonl holds every action and its error."
         )
-    digests = [entry["digests"] for entry in summary["per_survey"].values() if "digests" in entry]
+    digests = [entry["digests"] for entry in entries if "digests" in entry]
     if missing := sum(counted["missing"] for counted in digests):
         read = missing + sum(counted["shown"] for counted in digests)
-        print(
-            f"{missing} of {read} papers that were read have no digest: their abstract was shown."
-        )
+        yield f"{missing} of {read} papers that were read have no digest: their abstract was shown."
     if not counts["scored"]:
-        print(
-            f"No survey can be scored: none has {_missing(summary['task'])}. See "
-            "`arena-corpus info`."
-        )
+        yield f"No survey can be scored: none has {lacking}. See `arena-corpus info`."
     if counts.get("missing"):
-        print(f"The run leaves out {counts['missing']} surveys; they score 0.")
+        yield f"The run leaves out {counts['missing']} surveys; they score 0."
     if counts.get("not_visible"):
-        print(f"{counts['not_visible']} ranked papers are not visible at their survey's cutoff.")
+        yield f"{counts['not_visible']} ranked papers are not visible at their survey's cutoff."
 
 
 def _missing(task: str) -> str:

@@ -130,11 +130,12 @@ def openenv(
     from arena.doors.openenv import make_app
     from arena.session import Sessions
 
-    if most < 1 or idle <= 0:
-        raise DataError(f"--most {most} --idle {idle:g}: give numbers above 0.")
     options = {"retriever": retriever, "reward": reward, "tools": tool or ()}
     # A reset opens an episode before it closes another.
     sessions = Sessions.make(
         corpus, task, most=2 * most, idle=idle, **options, **(env_option or {})
     )
     serve(make_app(sessions, most, idle), host, port, "", websockets=True)
+
+
+COMMANDS = (mcp, openenv, retrieve)

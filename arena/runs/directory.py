@@ -36,7 +36,7 @@ RUN = OutputKind(
     ),
 )  # fmt: skip
 _FORM: dict[str, Any] = {
-    "arena": str, "task": str, "definition": dict, "agent": str, "agent_options": dict,
+    "arena": str, "task": str, "definition": {"metrics": list}, "agent": str, "agent_options": dict,
     "environment": dict, "budget": dict, "seed": int, "surveys": list, "sha256": {"corpus": str},
 }  # fmt: skip
 

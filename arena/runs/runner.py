@@ -127,7 +127,7 @@ def run(
         reward=reward,
         reward_options=reward_options,
         encoder=encoder,
-        options=env_options,
+        env_options=env_options,
         budget=budget,
         metrics=metrics,
     )

@@ -254,19 +254,16 @@ def _play(
                 record, found = cell.record, cell.record["found"]
                 if found in failed:
                     raise ArenaError(f"{found}, which it begins with, failed.")
+                settings = cell.settings(experiment)
+                if found is not None:
+                    settings["env_options"] = record["env_options"] | {"found": str(output / found)}
                 run(
                     corpus,
                     record["task"],
                     cell.agent,
                     output / key,
-                    retriever=record["retriever"],
-                    retriever_options=record["retriever_options"],
-                    retrievers=record["retrievers"],
-                    encoder=experiment.encoder,
-                    env_options=record["env_options"]
-                    | ({} if found is None else {"found": str(output / found)}),
+                    **settings,
                     agent_options=cell.options,
-                    budget=experiment.budget_of(cell.record["task"]),
                     surveys=cell.surveys,
                     seed=experiment.seed,
                     overwrite=overwrite,

@@ -64,6 +64,14 @@ class Cell(NamedTuple):
     asks: bool
     surveys: list[str]
 
+    def settings(self, experiment: Experiment) -> dict[str, Any]:
+        """Return the arguments of `arena.run` that shape the environment."""
+        names = ("retriever", "retriever_options", "retrievers", "env_options")
+        return {name: self.record[name] for name in names} | {
+            "encoder": experiment.encoder,
+            "budget": experiment.budget_of(self.record["task"]),
+        }
+
 
 def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> dict[str, Cell]:
     """Return the runs that the tables need: directory -> cell, in the order of playing.
@@ -286,17 +294,7 @@ def state_of(
     played = {key: manifest.get(key) for key in (*same, "seed", "surveys")}
     played |= {key: manifest["sha256"].get(key) for key in sha256}
     played |= manifest["budget"] | manifest["environment"]
-    wanted = arguments_of(
-        record["task"],
-        retriever=record["retriever"],
-        retriever_options=record["retriever_options"],
-        retrievers=record["retrievers"],
-        reward=None,
-        reward_options=None,
-        encoder=experiment.encoder,
-        options=record["env_options"],
-        budget=experiment.budget_of(record["task"]),
-    )
+    wanted = arguments_of(record["task"], **cell.settings(experiment))
     wanted |= {key: record[key] for key in same}
     wanted |= {"surveys": cell.surveys, "seed": experiment.seed, **sha256}
     # The papers that an episode begins with change with the run that finds them.

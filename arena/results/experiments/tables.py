@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena._internal import tables as tabular
 from arena._internal.files import atomic_write, write_json
+from arena._internal.tables import Table, escape_markdown
 from arena.corpus import Corpus, indexes
 from arena.dates import GUESS_MARK, guess_note
 from arena.results.experiments.config import RUNS, Experiment, PublishedFigure, TableSpec
@@ -228,6 +228,10 @@ def _block(
     return {"name": name, "title": title, "header": header, "rows": rows, "align": align}
 
 
+def _table(block: Mapping[str, Any], title: str = "", key: str = "") -> Table:
+    return Table(block["header"], block["rows"], block["align"], (), title, key)
+
+
 def _texts(values: Sequence[float | None]) -> list[str | None]:
     """Return numbers as text, with two decimals if one of them is large, else with four."""
     decimals = 2 if any(v is not None and abs(v) >= _LARGE for v in values) else 4
@@ -273,13 +277,13 @@ def _troubles(score: Mapping[str, Any]) -> list[str]:
 
 
 def _markdown(content: Mapping[str, Any]) -> str:
-    escape = tabular.escape_markdown
+    escape = escape_markdown
     parts = [f"# {escape(content['title'])}"]
     for name, table in content["tables"].items():
         parts.append(f"## {escape(_heading(name, table))}")
         for block in table["blocks"]:
             parts += [escape(f"{block['title']}:")] if block["title"] else []
-            parts.append(tabular.markdown(block["header"], block["rows"], align=block["align"]))
+            parts.append(_table(block).markdown())
         parts.append("\n".join(f"- {escape(note)}" for note in table["notes"]))
     for name, figure in content.get("figures", {}).items():
         title = escape(_heading(name, figure, "Figure"))
@@ -297,12 +301,7 @@ def _latex(content: Mapping[str, Any]) -> str:
             caption = f"{table['title'].rstrip('.') or f'Table {name}'}{_mark(table)}."
             caption += f" {block['title']}." if block["title"] else ""
             end = "" if block["name"] == "rows" else f"-{block['name']}"
-            parts.append(
-                tabular.latex(
-                    block["header"], block["rows"], caption=caption,
-                    label=f"tab:{content['name']}-{name}{end}", align=block["align"],
-                )
-            )  # fmt: skip
+            parts.append(_table(block, caption, f"{content['name']}-{name}{end}").latex())
     return "\n\n".join(parts) + "\n"
 
 
@@ -324,6 +323,6 @@ def printed(content: Mapping[str, Any]) -> str:
             if block["name"] == "paper":  # a screen has little room
                 continue
             lines += ["", f"{block['title']}:"] if block["title"] else []
-            lines += ["", tabular.text(block["header"], block["rows"], align=block["align"])]
+            lines += ["", _table(block).text()]
         parts.append("\n".join([*lines, "", *table["notes"]]))
     return "\n\n".join(parts)
