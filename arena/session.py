@@ -337,6 +337,27 @@ class Sessions:
             f"no open session {clip(key)}. It was never opened, or was closed. Open a new one."
         )
 
+    def join(self, key: str, *, seed: int | None = None, survey: str | None = None) -> Session:
+        """Return the open session of a key; start its episode where the key is new.
+
+        Args:
+            key: Name of the session.
+            seed: As `open` takes it, for a new episode.
+            survey: As `open` takes it, for a new episode.
+
+        Raises:
+            ClosedSessionError: There was one: a new episode would pass for the rest of it.
+            DataError, UnknownNameError, CapacityError: It cannot be opened.
+        """
+        if key in self._open or key in self._ended:
+            return self.get(key)
+        try:
+            return self.open(key, seed=seed, survey=survey)
+        except DataError:
+            with suppress(UnknownSessionError):
+                return self.get(key)  # another thread opened it meanwhile
+            raise
+
     def close(self, key: str) -> Totals:
         """Close a session and return its totals.
 

@@ -6,9 +6,9 @@ import re
 import resource
 import subprocess
 import sys
-import threading
 import time
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 
 from arena.corpus.layout import read_manifest
@@ -18,7 +18,7 @@ from benchmarks.report import Results, size_of, table
 from corpus_builder.world import WorldConfig
 
 _INTERVAL = 0.2  # seconds between two looks at the memory
-_DONE = re.compile(r"\s*[\d.]+ s  (\S+) (?:is done|was done before)")
+_DONE = re.compile(r"^\s*([\d.]+) s  (\S+) (?:is done|was done before)", re.MULTILINE)
 
 
 def measure(
@@ -58,41 +58,31 @@ def measure(
     command = [sys.executable, "-m", "corpus_builder.cli", "build", "s2orc",
                "--input", str(release), "--output", str(corpus), "--memory", memory,
                *(["--workers", str(workers)] if workers else []), *(option or ())]  # fmt: skip
-    most, done, before = (0, 0), threading.Event(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    started = time.monotonic()
+    pss = processes = 0
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"
     )
-
-    def look() -> None:
-        nonlocal most
-        while not done.wait(_INTERVAL):
-            pss, count = memory_of(process.pid)
-            most = max(most[0], pss), max(most[1], count)
-
-    watcher = threading.Thread(target=look, daemon=True)
-    watcher.start()
-    stages, last = {}, 0.0
-    assert process.stdout is not None
-    for line in process.stdout:
-        if match := _DONE.match(line):
-            now = time.monotonic() - started
-            stages[match[1]], last = now - last, now
-    errors = process.communicate()[1].strip().splitlines()
+    while True:
+        try:
+            said, errors = process.communicate(timeout=_INTERVAL)
+            break
+        except subprocess.TimeoutExpired:
+            now = memory_of(process.pid)
+            pss, processes = max(pss, now[0]), max(processes, now[1])
     seconds = time.monotonic() - started
-    done.set()
-    watcher.join()
     if process.returncode:
-        why = errors[-1] if errors else ""
-        raise DataError(f"the build fails with status {process.returncode}: {why}")
+        why = errors.strip().splitlines()[-1:]
+        raise DataError(f"the build fails with status {process.returncode}: {''.join(why)}")
+    done = [("", 0.0), *((name, float(at)) for at, name in _DONE.findall(said))]
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
         "papers": read_manifest(corpus)["counts"]["papers"],
         "seconds": seconds,
         "cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
-        "stages": stages,
-        "pss": most[0],
-        "processes": most[1],
+        "stages": {name: at - last for (_, last), (name, at) in pairwise(done)},
+        "pss": pss,
+        "processes": processes,
         "disk": size_of(corpus, corpus.with_name("corpus.stages")),
     }
 

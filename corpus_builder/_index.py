@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from arena._internal.arrays import load_array
@@ -18,6 +17,7 @@ from arena.corpus import layout
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.retrieval import RETRIEVERS, Combiner, Retriever, parse_name
 from corpus_builder.executors import Executor
+from corpus_builder.parquet import read_rows
 
 FIELDS = ("title", "abstract", "fulltext")
 
@@ -183,7 +183,7 @@ class PaperTexts:
     def texts(self, fields: tuple[str, ...]) -> Iterator[tuple[int, str]]:
         """Yield (document number, the fields' texts joined by line breaks)."""
         columns = [field for field in fields if field != "fulltext"]
-        papers = _rows(self._corpus / layout.PAPERS, ["searchable", *columns])
+        papers = read_rows(self._corpus / layout.PAPERS, ["searchable", *columns])
         bodies = self._bodies() if "fulltext" in fields else None
         for document, (searchable, *values) in enumerate(papers):
             parts = dict(zip(columns, values, strict=True))
@@ -193,14 +193,7 @@ class PaperTexts:
                 yield document, "\n".join(parts[field] for field in fields)
 
     def _bodies(self) -> Iterator[str]:
-        sections = _rows(self._corpus / layout.SECTIONS, ["heading", "text"])
+        sections = read_rows(self._corpus / layout.SECTIONS, ["heading", "text"])
         for count in np.diff(self._section_starts).tolist():
             body = [next(sections) for _ in range(count)]
             yield "\n".join(text for section in body for text in section)
-
-
-def _rows(path: Path, columns: list[str]) -> Iterator[tuple[Any, ...]]:
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(batch_size=4096, columns=columns):
-            # iter_batches keeps the file's order of columns, not the one asked for
-            yield from zip(*(batch.column(name).to_pylist() for name in columns), strict=True)

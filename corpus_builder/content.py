@@ -256,7 +256,8 @@ def write_tasks(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[st
     """Write the files under tasks/; return their content hash and the counts by status."""
     digest = hashlib.sha256()
     counts = {"surveys": 0, "surveys_with_gold": 0, "mind_maps": 0}
-    counts |= dict.fromkeys(("prompts", "outlines", "articles", *map(_flagged, FLAGS)), 0)
+    flagged = [f"prompts_{flag}" for flag in FLAGS]
+    counts |= dict.fromkeys(("prompts", "outlines", "articles", *flagged), 0)
     prompted = count(connection, "SELECT count(*) FROM staged_surveys WHERE prompts IS NOT NULL")
     titles = (
         {id_: [*(listed or ()), *known] for id_, listed, known in rows(connection, _TITLES)}
@@ -285,7 +286,7 @@ def write_tasks(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[st
             ]
             articles.add((id_, outline, article, [flag._asdict() for flag in flags]))
             for flag in {flag.flag for flag in flags}:
-                counts[_flagged(flag)] += 1
+                counts[f"prompts_{flag}"] += 1
             counts["surveys"] += 1
             counts["mind_maps"] += mind_map is not None
             counts["prompts"] += bool(prompts)
@@ -305,11 +306,6 @@ def write_tasks(connection: duckdb.DuckDBPyConnection, output: Path) -> tuple[st
     counts["surveys_with_gold"] = len(with_gold)
     counts |= {f"survey_references_{status}": number for status, number in by_status.items()}
     return digest.hexdigest(), counts
-
-
-def _flagged(flag: str) -> str:
-    """Return the name of the count of surveys with such a prompt."""
-    return f"prompts_{flag}"
 
 
 REFERENCES = schema("document:int32 cited:int32 influential:bool")

@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from arena.errors import DataError
+from corpus_builder.parquet import read_rows
 
 T = TypeVar("T")
 
@@ -105,9 +105,7 @@ def sorted_rows(
 
 
 def _rows_of(path: Path) -> Iterator[tuple[Any, ...]]:
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(batch_size=256):
-            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+    yield from read_rows(path, batch=256)
     path.unlink()
 
 

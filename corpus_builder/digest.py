@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from arena._internal.arrays import StringTableWriter, save_array
 from arena._internal.files import write_json
@@ -26,6 +25,7 @@ from arena.tasks import TaskSet, choose_surveys
 from corpus_builder._index import list_files
 from corpus_builder._model import open_model
 from corpus_builder._register import register
+from corpus_builder.parquet import read_rows
 
 _BATCH = 64  # papers whose requests are made side by side
 _SAYS = re.compile(r"\b(introduction|conclusions?|concluding|discussion)\b", re.IGNORECASE)
@@ -86,8 +86,8 @@ def make_digests(
     check(root)
     client.check()
     if every:
-        rows = pq.read_table(root / layout.PAPERS, columns=["id", "searchable"]).to_pylist()
-        ids = [row["id"] for row in rows if row["searchable"]]
+        papers = read_rows(root / layout.PAPERS, ("id", "searchable"))
+        ids = [paper for paper, searchable in papers if searchable]
     else:
         tasks = TaskSet(corpus)
         cited = {paper for s in choose_surveys(tasks, surveys) for paper in tasks.gold(s).gains}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -117,3 +118,16 @@ def _characters(values: Any) -> int:
         elif kind is dict:
             size += _characters(value.values())
     return size
+
+
+def read_rows(
+    path: Path, columns: Sequence[str] | None = None, batch: int = _ROWS
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a file, with all or some of its columns, so many at once in memory."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        names = file.schema_arrow.names if columns is None else columns
+        for part in file.iter_batches(batch, columns=list(names)):
+            # They keep the file's order of columns, not the one asked for.
+            yield from zip(*(part.column(name).to_pylist() for name in names), strict=True)

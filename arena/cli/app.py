@@ -26,6 +26,7 @@ from contextlib import contextmanager
 from types import NoneType, UnionType
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin
 
+from arena._internal.tables import Table, one_line
 from arena.errors import ArenaError, DataError, did_you_mean
 from arena.registry import loaded_files
 
@@ -295,8 +296,6 @@ def print_json(value: Any) -> None:
 
 def print_table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> None:
     """Print a plain table: floats with four decimals, numbers to the right, text as it is."""
-    from arena._internal.tables import Table
-
     print(Table(headers, rows).text(missing=""))
 
 
@@ -305,7 +304,7 @@ def printable(text: str, width: int) -> str:
 
     Text of papers is data: an escape sequence in a title must not reach the terminal.
     """
-    line = "".join(c if c.isprintable() else " " for c in text)
+    line = one_line(text)
     return line if len(line) <= width else line[: width - 1] + "…"
 
 

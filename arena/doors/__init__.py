@@ -12,7 +12,7 @@ import importlib
 import json
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
@@ -61,6 +61,8 @@ class Door(ABC):
 
     refuses: ClassVar[str] = ""
     """Which calls the framework refuses before they reach the episode; empty for none."""
+    known: Collection[str] | None = None
+    """The tools whose calls the framework lets reach the episode; None for all."""
 
     def __init__(self, sessions: Sessions) -> None:
         self.sessions = sessions
@@ -79,7 +81,7 @@ class Door(ABC):
 
     def accepts(self, tool: str, arguments: dict[str, Any]) -> bool:
         """Return whether the framework lets a call reach the episode."""
-        return True
+        return self.known is None or tool in self.known
 
     def close(self) -> None:  # noqa: B027 - most have nothing to close
         """End the client, and the server if there is one."""

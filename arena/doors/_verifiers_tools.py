@@ -16,7 +16,7 @@ from pydantic import Field
 
 from arena.doors._mcp import result_of, tools_of
 from arena.errors import ArenaError
-from arena.session import Session, Sessions, Totals, UnknownSessionError
+from arena.session import Session, Sessions, Totals
 from arena.tools import encode
 
 
@@ -107,12 +107,9 @@ class SurveyTools(vf.Toolset[ToolsConfig, EpisodeState]):  # type: ignore[misc]
             DataError, UnknownNameError, CapacityError: It cannot be opened.
         """
         state = self.state
-        try:
+        if state.actions:
             return self.sessions.get(state.key)
-        except UnknownSessionError:
-            if state.actions:
-                raise
-            return self.sessions.open(state.key, seed=state.seed, survey=state.survey)
+        return self.sessions.join(state.key, seed=state.seed, survey=state.survey)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """inspect_ai: every task of this project as ``arena/NAME``, with tools, solver and scorer.
 
-``inspect eval arena/discovery -T corpus=demo/world --model ...`` plays one episode for each survey.
 The set-up of a sample opens a session, also where the solver is another one; the clean-up closes
 it, also after an error. The layout follows inspect_ai 0.3.285.
 """
@@ -57,9 +56,7 @@ def episodes(
     """
     specification, opened = TASKS.get(name), Corpus.of(corpus)
     tasks, chosen = TaskSet(opened), [surveys] if isinstance(surveys, str) else surveys
-    named = (
-        None if isinstance(chosen, int) else chosen
-    )  # of numbers, only what can be scored counts
+    named = None if isinstance(chosen, int) else chosen  # a number counts what can be scored alone
     sessions = Sessions.make(opened, name, surveys=named, **options)
 
     @solver(name="begin")  # type: ignore[untyped-decorator]

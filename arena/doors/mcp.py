@@ -6,10 +6,10 @@ has no sessions since 2026-07-28.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import threading
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -22,8 +22,8 @@ from arena.doors import Reply
 from arena.doors._http import refusal
 from arena.doors._mcp import ClientDoor, result_of, tools_of
 from arena.errors import ArenaError, DataError, UnknownNameError, UnknownPaperError, clip
-from arena.session import ClosedSessionError, Session, Sessions, UnknownSessionError
-from arena.tools import TOOLS, Episode, Search, Shown, Tool, ToolError, encode, make_searches
+from arena.session import Session, Sessions
+from arena.tools import TOOLS, Episode, Search, Shown, ToolError, encode, make_searches
 from arena.tools.calls import parse_action
 from arena.tools.openai import schemas_of_tools
 
@@ -51,8 +51,11 @@ class Library:
     """
 
     def __init__(self, view: CorpusView, max_k: int = 100) -> None:
-        tools = [TOOLS.get(name).narrowed({"k": (1, max_k)}, {}) for name in _READING]
-        self.tools = {tool.name: _without(tool, "retriever") for tool in tools}
+        self.tools = {}
+        for name in _READING:
+            tool = TOOLS.get(name).narrowed({"k": (1, max_k)}, {})
+            kept = tuple(p for p in tool.parameters if p.name != "retriever")  # there is one
+            self.tools[name] = tool._replace(parameters=kept)
         self._view, self._lock = view, threading.Lock()
 
     @property
@@ -86,9 +89,8 @@ def library_server(library: Library) -> Server[Any]:
     """Return the MCP server of a dated library."""
 
     async def call(ctx: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
-        arguments = params.arguments or {}
-        text, failed = await anyio.to_thread.run_sync(library.call, params.name, arguments)
-        return result_of(text, failed)
+        call = partial(library.call, params.name, params.arguments or {})
+        return result_of(*await anyio.to_thread.run_sync(call))
 
     from mcp.server import Server
 
@@ -180,9 +182,8 @@ def http_app(server: Server[Any], sessions: Sessions | None = None) -> Starlette
     from starlette.routing import Route
 
     async def no_stream(_: Request) -> Response:
-        return refusal(
-            405, "this server starts no stream of its own. POST here.", {"Allow": "POST"}
-        )
+        text = "this server starts no stream of its own. POST here."
+        return refusal(405, text, {"Allow": "POST"})
 
     async def health(_: Request) -> JSONResponse:
         return JSONResponse({"status": "ok", "open": 0 if sessions is None else len(sessions)})
@@ -190,11 +191,9 @@ def http_app(server: Server[Any], sessions: Sessions | None = None) -> Starlette
     # The server in front of it checks the host, and the token.
     checked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = server.streamable_http_app(
-        json_response=True,
-        stateless_http=True,
-        transport_security=checked,
-        custom_starlette_routes=[Route("/health", health)],
+        json_response=True, stateless_http=True, transport_security=checked
     )
+    app.router.routes.append(Route("/health", health))
     # The SDK would hold each of these open, and silent, until its client hangs up.
     app.router.routes.insert(0, Route("/mcp", no_stream, methods=["GET"]))
     return app
@@ -216,28 +215,15 @@ def _session(sessions: Sessions, request: Any) -> Session:
             "the address names no episode. Add one, such as ?episode=rollout-1&seed=7 (or the "
             f"header {HEADER}): calls with the same key play the same episode."
         )
-    try:
-        return sessions.get(key)
-    except ClosedSessionError:  # another episode would pass for the rest of the one that was closed
-        raise
-    except UnknownSessionError:
-        pass
-    seed = asked.get("seed")
+    seed, survey = asked.get("seed"), asked.get("survey")
     if seed is not None and not (seed.isascii() and seed.isdigit() and len(seed) < 20):
         raise DataError(f"seed={clip(seed)}: give an integer >= 0.")
     try:
-        return sessions.open(
-            key, seed=None if seed is None else int(seed), survey=asked.get("survey")
-        )
+        return sessions.join(key, seed=None if seed is None else int(seed), survey=survey)
     except UnknownNameError:  # names the other surveys
         raise DataError(
-            f"survey={clip(asked['survey'])}: the corpus has no such survey. `arena list surveys` "
-            "shows all."
+            f"survey={clip(survey)}: the corpus has no such survey. `arena list surveys` shows all."
         ) from None
-    except DataError:
-        with contextlib.suppress(UnknownSessionError):
-            return sessions.get(key)  # another request opened it meanwhile
-        raise
 
 
 def _listed(schemas: list[dict[str, Any]]) -> Any:
@@ -255,11 +241,6 @@ def _listed(schemas: list[dict[str, Any]]) -> Any:
         return ListToolsResult(tools=tools)
 
     return listed
-
-
-def _without(tool: Tool, name: str) -> Tool:
-    kept = tuple(p for p in tool.parameters if p.name != name)
-    return tool._replace(parameters=kept)
 
 
 class McpDoor(ClientDoor):

@@ -1,14 +1,7 @@
 """TRL: a class for ``GRPOTrainer(environment_factory=...)``, and the rows of its data set.
 
-    >>> from arena.doors.trl import environment_factory, rows           # doctest: +SKIP
-    >>> trainer = GRPOTrainer(                                          # doctest: +SKIP
-    ...     "Qwen/Qwen3-0.6B", args=GRPOConfig(max_tool_calling_iterations=20),
-    ...     environment_factory=environment_factory("demo/world", reward="gain+recall@100"),
-    ...     train_dataset=rows("demo/world"))
-
-The trainer makes the functions of the class tools of the model, resets an instance for each
-rollout with a row of the data set, and asks it for one number: the sum of the rewards. It never
-closes an instance: a reset closes the episode before, and the end of an instance its last.
+The trainer makes the functions of the class tools of the model. It never closes an instance: a
+reset closes the episode before, and the end of an instance its last.
 """
 
 from __future__ import annotations
@@ -157,11 +150,11 @@ class TrlDoor(Door):
     def __init__(self, sessions: Sessions) -> None:
         super().__init__(sessions)
         self._rollout = _class_of(sessions)()
-        self._tools = {
-            name: getattr(self._rollout, name)
+        self.known = [
+            name
             for name, _ in inspect.getmembers(type(self._rollout), inspect.isfunction)
             if name not in ("reset", "get_reward") and name[0] != "_"
-        }
+        ]
 
     def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
         """Reset the instance with a row."""
@@ -171,21 +164,18 @@ class TrlDoor(Door):
     def call(self, tool: str, arguments: dict[str, Any]) -> Reply:
         """Call a tool; an error is what the trainer shows to the model."""
         try:
-            if tool not in self._tools:
+            if not self.accepts(tool, arguments):
                 raise ValueError(f"Tool {tool} not found.")
-            return Reply.of(self._tools[tool](**arguments), self._rollout._session.last)
+            text = getattr(self._rollout, tool)(**arguments)
+            return Reply.of(text, self._rollout._session.last)
         except Exception as error:
-            return Reply(str({"error": str(error)}), 0.0, False, True, {})
-
-    def accepts(self, tool: str, arguments: dict[str, Any]) -> bool:
-        """Return whether the episode has the tool."""
-        return tool in self._tools
+            return Reply(str({"error": str(error)}), truncated=True)
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return the tools as a chat template renders them."""
         from transformers.utils.chat_template_utils import get_json_schema
 
-        return [get_json_schema(tool) for tool in self._tools.values()]
+        return [get_json_schema(getattr(self._rollout, name)) for name in self.known or ()]
 
 
 DOOR = TrlDoor

@@ -1,9 +1,4 @@
-"""verifiers: a taskset of a built corpus, for ``vf-eval`` and for prime-rl.
-
-``vf-eval arena-verifiers --env.taskset.corpus demo/world`` plays one episode for each survey. The
-reward is the sum of the episode's rewards, the metrics are those of the environment. The layout
-follows verifiers 0.4.0, its interface ``verifiers.v1``.
-"""
+"""verifiers: a taskset of a built corpus, for ``vf-eval`` and for prime-rl (0.4.0, v1)."""
 
 from __future__ import annotations
 
@@ -133,9 +128,8 @@ class _Beside(SurveyTools):
 class VerifiersDoor(ClientDoor):
     """Plays episodes through the tool server, with the client that verifiers' harnesses have.
 
-    The tool server answers HTTP without a socket; client and conversion of results are those of
-    the harness. Not covered are the harness's loop, the server's process, the way of the state
-    over HTTP, and rows: ``tests/doors/test_verifiers_door.py`` covers these with ``vf-eval``.
+    Client and conversion of results are those of the harness. Not covered are the harness's loop,
+    the server's process, the way of the state over HTTP, and rows.
     """
 
     refuses = "tools that the episode does not have"
@@ -147,7 +141,7 @@ class VerifiersDoor(ClientDoor):
         self._tools.register(server)
         app = server.streamable_http_app(json_response=True, stateless_http=True)
         super().__init__(sessions, server, app)
-        self._known = {schema["function"]["name"] for schema in sessions.schemas()}
+        self.known = {schema["function"]["name"] for schema in sessions.schemas()}
 
     def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
         """Begin a rollout."""
@@ -163,10 +157,6 @@ class VerifiersDoor(ClientDoor):
         result: Any = self._portal.call(self._client.call_tool, tool, arguments)
         text = mcp_content_to_chat_content(result.content)
         return Reply.of(str(text), self._session.last)
-
-    def accepts(self, tool: str, arguments: dict[str, Any]) -> bool:
-        """Return whether the tool is listed."""
-        return tool in self._known
 
 
 DOOR = VerifiersDoor

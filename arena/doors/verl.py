@@ -1,8 +1,7 @@
 """verl: a tool class, the configuration that names it, rows of a data set, and a reward function.
 
-verl makes one tool object for each entry of its configuration, and calls `create`, `execute` and
-`release` for every call of a model; what calls of a rollout share is its ``agent_data``. So an
-episode opens with the first call of a rollout, and closes when verl drops that object.
+What the calls of a rollout share is its ``agent_data``: an episode opens with the first call, and
+closes when verl drops that object.
 """
 
 from __future__ import annotations
@@ -175,6 +174,7 @@ class VerlDoor(Door):
             file.flush()
             with contextlib.redirect_stdout(io.StringIO()):  # each tool prints its schema
                 self._tools = {tool.name: tool for tool in load_all_tools(file.name, None)}
+        self.known = self._tools
         self._runner = asyncio.Runner()
         self._loop = SimpleNamespace(
             tools=self._tools, max_tool_response_length=10**9, tool_response_truncate_side="middle"
@@ -201,10 +201,6 @@ class VerlDoor(Door):
         if not self.accepts(tool, arguments):
             return Reply(response.text, reward)
         return Reply.of(response.text, _EPISODES[self._rollout].last)._replace(reward=reward)
-
-    def accepts(self, tool: str, arguments: dict[str, Any]) -> bool:
-        """Return whether the configuration has the tool."""
-        return tool in self._tools
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return the tools as the agent loop gives them to the chat template."""

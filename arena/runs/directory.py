@@ -146,7 +146,18 @@ class OpenedRun:
 
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
-        self.manifest = self._read_manifest()
+        manifest = read_manifest_of(self.directory, RUN._replace(keys={"agent": str}))
+        if manifest is None:
+            raise CorpusError(
+                f"{str(self.directory)!r} holds no run (no readable {MANIFEST} of one). Name the "
+                "--output of an `arena run`."
+            )
+        if (version := manifest.get("version")) != MANIFEST_VERSION:
+            raise CorpusError(
+                f"{str(self.directory / MANIFEST)!r} has version {clip(version)}, this release "
+                f"reads {MANIFEST_VERSION}. Run it again, or use the release that wrote it."
+            )
+        self.manifest = manifest
         self._check(_FORM)
         parts = [self.manifest["task"], *self.manifest["environment"].values()]
         for part in (*parts, self.manifest.get("metrics")):
@@ -171,22 +182,6 @@ class OpenedRun:
             registry.get(name)
         except UnknownNameError as error:
             raise UnknownNameError(f"{str(self.directory / MANIFEST)!r}: {error}") from None
-
-    def _read_manifest(self) -> dict[str, Any]:
-        path = self.directory / MANIFEST
-        manifest = read_manifest_of(self.directory, RUN._replace(keys={"agent": str}))
-        if manifest is None:
-            raise CorpusError(
-                f"{str(self.directory)!r} holds no run (no readable {MANIFEST} of one). Name the "
-                "--output of an `arena run`."
-            )
-        version = manifest.get("version")
-        if version != MANIFEST_VERSION:
-            raise CorpusError(
-                f"{str(path)!r} has version {clip(version)}, this release reads "
-                f"{MANIFEST_VERSION}. Run it again, or use the release that wrote it."
-            )
-        return manifest
 
     def _check(self, form: Form) -> None:
         if (why := misfit(self.manifest, form)) is not None:
@@ -306,9 +301,8 @@ class OpenedRun:
         Raises:
             CorpusError: The manifest describes none, or the starting papers were changed.
         """
-        arguments = self.arguments()
         try:
-            return make_environment(self.task, corpus, surveys, arguments)
+            return make_environment(self.task, corpus, surveys, self.arguments())
         except CorpusError:
             raise
         except ArenaError as error:

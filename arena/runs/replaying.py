@@ -193,15 +193,7 @@ def _compared(
     number: int,
     budget: dict[str, int],
 ) -> Iterator[tuple[str, Any, Any]]:
-    """Yield (what is compared, recorded value, value now) for a step.
-
-    Args:
-        before: Record of the step, or of the episode for its reset.
-        now: The step as it was replayed.
-        record: Record of the episode.
-        number: Number of the step; 0 is the reset.
-        budget: Budget after the reset.
-    """
+    """Yield (what is compared, recorded value, value now) for a step; number 0 is the reset."""
     expected = before["observation_sha256"]
     if sha256_json(now.observation) != expected:
         error = {"error": before["error"]} if "error" in before else expected

@@ -236,41 +236,38 @@ class _Driver:
             survey = {"survey": next(self._shared.surveys)}
             return [self._started(*self._env.reset(seed=seed, options=survey))]
         observations, infos = self._env.reset(seed=seed)
-        return [self._started_in(observations, infos, i) for i in range(self._kind.vector)]
+        places = range(self._kind.vector)
+        return [self._started(*_place_of(observations, infos, i)) for i in places]
 
     def _step(self, episodes: list[AuditedEpisode]) -> list[AuditedEpisode]:
         (episode,) = episodes
         action = episode.act()
-        observation, reward, terminated, truncated, info = self._env.step(action)
-        episode.take(PlayedStep(action, observation, float(reward), terminated, truncated, info))
+        step = PlayedStep(action, *self._env.step(action))
+        episode.take(step)
         if self._acted % 10 == 0:
-            episode.check_render(self._env.render(), observation)
+            episode.check_render(self._env.render(), step.observation)
         return episodes
 
     def _step_vector(self, episodes: list[AuditedEpisode]) -> list[AuditedEpisode]:
         """Step in all environments of a vector, which reset themselves."""
         sent = [episode.act() for episode in episodes]
         observations, rewards, terminations, truncations, infos = self._env.step(sent)
-        self._check_keys(infos, episodes[0])
+        # The keys of the infos, also those that a mask hides.
+        allowed = END | _FINAL if self._kind.same_step else END
+        if more := {name.removeprefix("_") for name in infos} - allowed:
+            episodes[0].reporter("step()")("info", f"infos has the keys {sorted(more)}")
         after = []
         for i, episode in enumerate(episodes):
             over = bool(terminations[i]), bool(truncations[i])
             anew = any(over) and self._kind.same_step
-            if not episode.over:  # else the action was ignored, and a new episode began
-                one = infos["final_obs"][i] if anew else unbatched(observations, i)
-                info = info_of(infos["final_info"] if anew else infos, i)
-                episode.take(PlayedStep(sent[i], one, float(rewards[i]), *over, info))
-                if not anew:
-                    after.append(episode)
-                    continue
-            after.append(self._started_in(observations, infos, i))
+            shown = _place_of(observations, infos, i)
+            if episode.over:  # the action was ignored, and a new episode began
+                anew = True
+            else:
+                ends = (infos["final_obs"][i], info_of(infos["final_info"], i)) if anew else shown
+                episode.take(PlayedStep(sent[i], ends[0], float(rewards[i]), *over, ends[1]))
+            after.append(self._started(*shown) if anew else episode)
         return after
-
-    def _started_in(
-        self, observations: Mapping[str, Any], infos: Mapping[str, Any], place: int
-    ) -> AuditedEpisode:
-        info = {name: v for name, v in info_of(infos, place).items() if name not in _FINAL}
-        return self._started(unbatched(observations, place), info)
 
     def _started(self, observation: Mapping[str, Any], info: Mapping[str, Any]) -> AuditedEpisode:
         surveys = self._shared.facts.surveys
@@ -294,11 +291,13 @@ class _Driver:
         count = check_attributes(self._env, self._shared.facts, self._headings, report)
         self._shared.log.counts["attributes looked at"] += count
 
-    def _check_keys(self, infos: Mapping[str, Any], episode: AuditedEpisode) -> None:
-        """Check the keys of the infos, also those that a mask hides."""
-        allowed = END | _FINAL if self._kind.same_step else END
-        if more := {name.removeprefix("_") for name in infos} - allowed:
-            episode.reporter("step()")("info", f"infos has the keys {sorted(more)}")
+
+def _place_of(
+    observations: Mapping[str, Any], infos: Mapping[str, Any], place: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return observation and info of one environment of a vector, without those of an end."""
+    info = {name: value for name, value in info_of(infos, place).items() if name not in _FINAL}
+    return unbatched(observations, place), info
 
 
 def _edit(value: Any) -> None:

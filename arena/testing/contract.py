@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec
@@ -145,16 +145,17 @@ class Subject:
 
     def make(self, **changes: Any) -> gymnasium.Env[Any, Any]:
         """Make the environment, with `changes` to its arguments."""
-        with warnings.catch_warnings():  # of an id that has a newer version
-            warnings.simplefilter("ignore")
-            return gymnasium.make(self.spec, **self.arguments(**changes))
+        return cast(gymnasium.Env[Any, Any], self._made(gymnasium.make, **changes))
 
     def make_vector(self, num_envs: int, mode: str, **changes: Any) -> Any:
         """Make a vector environment; `mode` is ``"sync"`` or ``"vector_entry_point"``."""
-        arguments = self.arguments(vectorization_mode=mode, **changes)
-        with warnings.catch_warnings():
+        vector = {"num_envs": num_envs, "vectorization_mode": mode}
+        return self._made(gymnasium.make_vec, **vector, **changes)
+
+    def _made(self, make: Callable[..., Any], **arguments: Any) -> Any:
+        with warnings.catch_warnings():  # of an id that has a newer version
             warnings.simplefilter("ignore")
-            return gymnasium.make_vec(self.spec, num_envs, **arguments)
+            return make(self.spec, **self.arguments(**arguments))
 
     def arguments(self, **changes: Any) -> dict[str, Any]:
         """Return the arguments of the environment."""

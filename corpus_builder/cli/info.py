@@ -272,15 +272,14 @@ def _report_rows(counts: dict[str, int]) -> list[tuple[str, str]]:
 
 def _flag_rows(directory: Path) -> list[tuple[str, str]]:
     """Return a note for each survey with a prompt that holds a title or names no cutoff."""
-    import pyarrow.parquet as pq
+    from corpus_builder.parquet import read_rows
 
-    table = pq.read_table(directory / layout.ARTICLES, columns=["survey", "prompt_flags"])
     rows = []
-    for row in table.to_pylist():
-        flags = [flag for flag in row["prompt_flags"] if flag["flag"] != "other_cutoff"]
+    for survey, flagged in read_rows(directory / layout.ARTICLES, ("survey", "prompt_flags")):
+        flags = [flag for flag in flagged if flag["flag"] != "other_cutoff"]
         texts = [" ".join(filter(None, flag.values())) for flag in flags]
         if texts:
-            rows.append(("prompt flag", f"{row['survey']}: {'; '.join(texts)}"))
+            rows.append(("prompt flag", f"{survey}: {'; '.join(texts)}"))
     more = [("prompt flag", f"{len(rows) - _NAMED:,} more surveys; see tasks/articles.parquet")]
     return rows if len(rows) <= _NAMED else rows[:_NAMED] + more
 

@@ -1,7 +1,4 @@
-"""Connections of a download: errors that show no address, slow servers, pauses between attempts.
-
-Errors hold no address: whoever has a signed one can fetch the file.
-"""
+"""Connections of a download: pauses, slow servers, and errors that hold no signed address."""
 
 from __future__ import annotations
 

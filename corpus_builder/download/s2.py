@@ -114,23 +114,7 @@ def download(
         record = api.list_files(release, names)
         entries = {(name, entry.name): entry for name in names for entry in record.datasets[name]}
         files = [api.file(*key, entry) for key, entry in entries.items()]
-        sizes = {
-            name: {"files": len(listed), "bytes": sum(entry.bytes or 0 for entry in listed)}
-            for name in names
-            for listed in [record.datasets[name]]
-        }
-        here = 0
-        for file in files:
-            size = file.known.bytes or 0
-            here += size if file.here else min(PartFile(file.path).size, size)
-        parents = (directory.absolute(), *directory.absolute().parents)
-        report: dict[str, Any] = {
-            "release": record.release,
-            "datasets": sizes,
-            "here_bytes": here,
-            "needed_bytes": sum(size["bytes"] for size in sizes.values()) - here,
-            "free_bytes": shutil.disk_usage(next(each for each in parents if each.exists())).free,
-        }
+        report = _estimate(directory, record, names, files)
         on_estimate(report)
         if dry_run:
             return report
@@ -149,6 +133,27 @@ def download(
 
         report["fetched"] = fetcher.fetch_all(files, on_done, verify=verify)
         return report
+
+
+def _estimate(
+    directory: Path, record: Record, names: list[str], files: Sequence[RemoteFile]
+) -> dict[str, Any]:
+    """Return what there is to fetch, what is here already, and the room on the disk."""
+    sizes, here = {}, 0
+    for name in names:
+        listed = record.datasets[name]
+        sizes[name] = {"files": len(listed), "bytes": sum(entry.bytes or 0 for entry in listed)}
+    for file in files:
+        size = file.known.bytes or 0
+        here += size if file.here else min(PartFile(file.path).size, size)
+    parents = (directory.absolute(), *directory.absolute().parents)
+    return {
+        "release": record.release,
+        "datasets": sizes,
+        "here_bytes": here,
+        "needed_bytes": sum(size["bytes"] for size in sizes.values()) - here,
+        "free_bytes": shutil.disk_usage(next(each for each in parents if each.exists())).free,
+    }
 
 
 def read_key(variable: str) -> str:

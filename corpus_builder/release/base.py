@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from corpus_builder._options import ConstructorOptions
 from corpus_builder.parquet import schema
+from corpus_builder.sources.base import ConstructorOptions
 
 TABLES = {
     "papers": schema(

@@ -93,7 +93,7 @@ class Record(BaseModel, strict=True):
 
 
 _SUFFIXES = (".gz", ".jsonl", ".json")
-_STAMP = re.compile(r"(\d{8})_\d{6}_")
+_STAMP = re.compile(r"\d{8}_\d{6}_")
 
 
 def existing_folder(name: str | Path) -> Path:
@@ -179,18 +179,16 @@ def _shards(path: Path, dataset: str) -> list[Shard]:
 def _one_stamp(path: Path, dataset: str, shards: list[Shard]) -> str | None:
     """Return the day in the names of a dataset's files; they all begin with one export time."""
     stamps: dict[str, str] = {}
-    days: dict[str, str] = {}
     for shard in sorted(shards, key=attrgetter("name")):
         if match := _STAMP.match(shard.path.name):
             stamps.setdefault(match[0], shard.path.name)
-            days[match[0]] = f"{match[1][:4]}-{match[1][4:6]}-{match[1][6:]}"
     if len(stamps) > 1:
         first, second, *_ = stamps.values()
         raise DataError(
             f"{str(path / dataset)!r} holds two releases mixed, {first!r} and {second!r} for one. "
             "Keep the files of one."
         )
-    return next(iter(days.values()), None)
+    return next((f"{stamp[:4]}-{stamp[4:6]}-{stamp[6:8]}" for stamp in stamps), None)
 
 
 def _check_listed(path: Path, record: Record, by_dataset: dict[str, list[Shard]], kind: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import chain
 from pathlib import Path
@@ -203,17 +203,8 @@ class Span(NamedTuple):
     end: int
 
 
-class Faults(dict[str, list[str]]):
-    """Kind -> details of what is wrong with the annotations of one record."""
-
-    def add(self, reason: str, detail: str) -> None:
-        """Add a fault."""
-        self.setdefault(reason, []).append(detail)
-
-    def report(self, sink: Sink) -> None:
-        """Report each kind as one flaw of the record."""
-        for reason, details in self.items():
-            sink.flaw(reason, f"{len(details)} x, first {details[0]}")
+Faults = defaultdict[str, list[str]]
+"""Kind -> details of what is wrong with the annotations of one record."""
 
 
 class Annotations:
@@ -230,7 +221,7 @@ class Annotations:
     def __init__(self, value: object, faults: Faults) -> None:
         self._faults = faults
         if value is not None and not isinstance(value, dict):
-            faults.add("annotations unreadable", clip(value))
+            faults["annotations unreadable"].append(clip(value))
         known = value if isinstance(value, dict) else {}
         self._kinds = {name.replace("_", ""): listed for name, listed in known.items()}
 
@@ -247,11 +238,11 @@ class Annotations:
         for entry in self._entries(kind):
             start, end = _offset(entry.get("start")), _offset(entry.get("end"))
             if start is None or end is None:
-                self._faults.add("annotation without offsets", f"{kind} {clip(entry, 60)}")
+                self._faults["annotation without offsets"].append(f"{kind} {clip(entry, 60)}")
             elif start > end:
-                self._faults.add("annotation reversed", f"{kind} {start}-{end}")
+                self._faults["annotation reversed"].append(f"{kind} {start}-{end}")
             elif end > length:
-                self._faults.add("annotation out of range", f"{kind} {start}-{end} of {length}")
+                self._faults["annotation out of range"].append(f"{kind} {start}-{end} of {length}")
             else:
                 spans.append(Span(start, end))
         return spans
@@ -262,15 +253,15 @@ class Annotations:
             try:
                 listed = read_json(listed)
             except RejectError as error:
-                self._faults.add("annotations unreadable", f"{kind}: {clip(error.detail, 60)}")
+                self._faults["annotations unreadable"].append(f"{kind}: {clip(error.detail, 60)}")
                 return []
         if listed is None:
             return []
         if not isinstance(listed, list):
-            self._faults.add("annotations unreadable", f"{kind}: {clip(listed, 60)}")
+            self._faults["annotations unreadable"].append(f"{kind}: {clip(listed, 60)}")
             return []
         for entry in (entry for entry in listed if not isinstance(entry, dict)):
-            self._faults.add("annotations unreadable", f"{kind}: {clip(entry, 60)}")
+            self._faults["annotations unreadable"].append(f"{kind}: {clip(entry, 60)}")
         return [entry for entry in listed if isinstance(entry, dict)]
 
 
@@ -324,7 +315,7 @@ def parse_text(record: Any, sink: Sink, limits: RecordLimits) -> None:
     if len(text) > limits.characters:
         raise RejectError("text too long", f"{len(text):,} characters")
     text = clean(text)
-    faults = Faults()
+    faults = Faults(list)
     annotations = Annotations(body.get("annotations"), faults)
     listed = annotations
     if isinstance(bibliography := record.get("bibliography"), dict):
@@ -335,10 +326,11 @@ def parse_text(record: Any, sink: Sink, limits: RecordLimits) -> None:
     if any(section["text"] for section in sections):
         sink.add("texts", (paper, abstract, sections, n_references))
     else:
-        faults.add("no paragraphs", f"in {len(text):,} characters")
+        faults["no paragraphs"].append(f"in {len(text):,} characters")
     for cited, number in mentions.items():
         sink.add("bibliography", (paper, cited, number))
-    faults.report(sink)
+    for reason, details in faults.items():
+        sink.flaw(reason, f"{len(details)} x, first {details[0]}")
 
 
 def _sections(
@@ -367,7 +359,7 @@ def _sections(
             continue
         if span.start < position:
             kind = "sectionheader" if is_header else "paragraph"
-            faults.add("annotations overlap", f"{kind} {span.start}-{span.end}")
+            faults["annotations overlap"].append(f"{kind} {span.start}-{span.end}")
             continue
         position = span.end
         part = text[span.start : span.end].strip()
@@ -407,9 +399,9 @@ def _bibliography(
             return None
         cited = identifier(value)
         if cited is None:
-            faults.add("matched_paper_id unreadable", clip(value))
+            faults["matched_paper_id unreadable"].append(clip(value))
         elif cited == paper:
-            faults.add("cites itself", paper)
+            faults["cites itself"].append(paper)
             return None
         return cited
 

@@ -42,6 +42,7 @@ class Plan(NamedTuple):
         executor: Executor of the tasks that handle one shard each.
         limits: Limits of plausible dates and lengths.
         overwrite: Replace another corpus in `output`.
+        shown: The output as the user gave it, for messages.
     """
 
     source: str
@@ -53,6 +54,7 @@ class Plan(NamedTuple):
     executor: Executor
     limits: RecordLimits
     overwrite: bool = False
+    shown: str = ""
 
     @property
     def work(self) -> Path:
@@ -124,7 +126,9 @@ def plan(
         last = RecordLimits().last_year if release.year is None else release.year + 1
     limits = RecordLimits(config.dates.first_year, last, config.characters)
     path = Path(os.path.realpath(output))
-    return Plan(source, release, path, config, memory, cpus, executor, limits, overwrite)
+    return Plan(
+        source, release, path, config, memory, cpus, executor, limits, overwrite, str(output)
+    )
 
 
 class Steps:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from arena._internal.files import sha256_file, sha256_json, write_json
+from arena._internal.files import sha256_file, write_json
 from arena._internal.workdir import put, sync
 from arena.corpus import layout
 from arena.errors import ArenaError, DataError
 from arena.tasks import PROMPT_LEVELS
-from corpus_builder._index import check_fields, list_files, make_plan, write_index
-from corpus_builder.build import check_output
+from corpus_builder._index import check_fields, make_plan
+from corpus_builder.build import check_output, finish
 from corpus_builder.content import write_content
 from corpus_builder.database import connected, literal
 from corpus_builder.stages.base import Plan, Stage, Steps
@@ -111,14 +110,8 @@ def _write(plan: Plan, steps: Steps, new: Path) -> dict[str, Any]:
     if (sha256 := _prompts_sha256(plan)) is not None:
         manifest["source"]["prompts"] = {"sha256": sha256}
     manifest["configuration"] = plan.config.index.model_dump(mode="json")
-    manifest["indexes"] = {}
-    for engine in plan.config.index.engines:
-        work = partial(_index, plan, new, engine, manifest["content_sha256"])
-        manifest["indexes"][engine] = steps.once(f"index-{engine}", work)
-    manifest["files"] = steps.once("files", lambda: list_files(new, layout.INDEXES))
-    manifest["manifest_sha256"] = sha256_json(manifest)
-    write_json(new / layout.MANIFEST, manifest)
-    return manifest
+    index = plan.config.index
+    return finish(new, manifest, index.engines, index.fields, plan.executor, steps.once)
 
 
 def is_ours(plan: Plan) -> bool:
@@ -175,16 +168,6 @@ def _view(plan: Plan, connection: duckdb.DuckDBPyConnection) -> None:
         written = f"FROM read_json({literal(path)}, format='newline_delimited', columns={columns})"
     places = {name: literal(path) for name, path in files.items()}
     connection.execute(_VIEWS.format(**places, written=written))
-
-
-def _index(build: Plan, corpus: Path, engine: str, content: str) -> str:
-    plan = make_plan(engine, None, build.config.index.fields, None, content)
-    index = layout.index_directory(corpus, engine)
-    if not plan.kind.resumes:
-        shutil.rmtree(index, ignore_errors=True)
-    index.mkdir(parents=True, exist_ok=True)
-    write_index(corpus, index, plan, build.executor)
-    return sha256_file(index / layout.MANIFEST)
 
 
 INDEX = Stage("index", _index_inputs, _run_index, keeps=(OURS,))

@@ -77,7 +77,7 @@ def run_stages(
     reports: dict[str, dict[str, Any]] = {}
     key, again = sha256_json([__version__, layout.FORMAT_VERSION, plan.source]), False
     try:
-        with readable_errors(f"the build of {str(plan.output)!r} stopped", advice, damaged):
+        with readable_errors(f"the build of {plan.shown!r} stopped", advice, damaged):
             plan.work.mkdir(parents=True, exist_ok=True)
             with only_writer(plan.work.with_name(f".{plan.work.name}.lock"), plan.work):
                 for stage in STAGES[: names.index(only) + 1 if only else None]:

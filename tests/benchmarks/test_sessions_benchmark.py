@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -52,3 +54,9 @@ def test_a_door_with_its_own_client(rows: Any) -> None:
 def test_bad_numbers_are_refused(world: Path, capsys: Any, numbers: str, message: str) -> None:
     assert main(["sessions", "--corpus", str(world), "--sessions", numbers]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_it_needs_no_psutil() -> None:
+    """The environments of some frameworks have none."""
+    code = "import sys; sys.modules['psutil'] = None; import benchmarks.__main__"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

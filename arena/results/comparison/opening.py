@@ -274,39 +274,32 @@ def _short(value: Any) -> str:
 
 def notes_on(manifests: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield a sentence on each thing that differs and may: code, release, budget, seed, reward."""
-    aspects: dict[str, Callable[[Mapping[str, Any]], str]] = {
-        # Without the agent's own, which differs where that lies in a file of the user's.
-        "the code of environment and scores": lambda m: str(m["sha256"].get("environment"))[
-            :_SHORT
-        ],
-        "release": lambda m: m["arena"],
-        "budget": lambda m: ", ".join(
-            f"{name} {value:,}" for name, value in sorted(m["budget"].items())
-        ),
-        "seed": lambda m: str(m["seed"]),
-        "reward": lambda m: str(m["environment"].get("reward")),
-        "the papers that an episode begins with": _starting_papers,
-        "what an episode shows of a paper": _input,
-    }
-    for what, value_of in aspects.items():
+    settings = {name: _settings(manifest) for name, manifest in manifests.items()}
+    for what in next(iter(settings.values())):
         groups: dict[str, list[str]] = {}
-        for name, manifest in manifests.items():
-            groups.setdefault(value_of(manifest), []).append(name)
+        for name, values in settings.items():
+            groups.setdefault(values[what], []).append(name)
         if len(groups) > 1:
             parts = [f"{value} ({'; '.join(names)})" for value, names in groups.items()]
             yield f"The runs differ in {what}: {', '.join(parts)}."
 
 
-def _input(manifest: Mapping[str, Any]) -> str:
-    """Return the input in words, with the hash of its digests."""
-    name, sha256 = manifest["environment"].get("show"), manifest["sha256"].get("input")
-    return f"{name} {str(sha256)[:_SHORT]}" if sha256 else "title_abstract"
-
-
-def _starting_papers(manifest: Mapping[str, Any]) -> str:
-    """Return in words which papers an episode begins with."""
-    options = manifest["environment"]
-    found = options.get("found")
-    if isinstance(found, Mapping):
-        return f"those of the run {str(found.get('sha256'))[:_SHORT]}"
-    return {"oracle": "the survey's own references"}.get(str(options.get("references")), "none")
+def _settings(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Return in words what may differ between runs that are compared."""
+    hashes, options = manifest["sha256"], manifest["environment"]
+    papers = {"oracle": "the survey's own references"}.get(str(options.get("references")), "none")
+    if isinstance(found := options.get("found"), Mapping):
+        papers = f"those of the run {str(found.get('sha256'))[:_SHORT]}"
+    digests = hashes.get("input")
+    return {
+        # Without the agent's own, which differs where that lies in a file of the user's.
+        "the code of environment and scores": str(hashes.get("environment"))[:_SHORT],
+        "release": manifest["arena"],
+        "budget": ", ".join(f"{k} {v:,}" for k, v in sorted(manifest["budget"].items())),
+        "seed": str(manifest["seed"]),
+        "reward": str(options.get("reward")),
+        "the papers that an episode begins with": papers,
+        "what an episode shows of a paper": (
+            f"{options.get('show')} {str(digests)[:_SHORT]}" if digests else "title_abstract"
+        ),
+    }

@@ -161,13 +161,12 @@ def _configured(
     retrievers: Mapping[str, str] | None = None,
     changes: Mapping[str, Any] | None = None,
 ) -> Experiment:
-    experiment = read_experiment(config, changes, retrievers).picked(tables, agents)
     if isinstance(surveys, str):
         raise DataError(f"surveys={clip(surveys)} is one string; give a list of ids.")
-    if surveys is None:
-        return experiment
-    chosen = list(surveys) if isinstance(surveys, Sequence) else surveys
-    return experiment.model_copy(update={"surveys": chosen})
+    if surveys is not None:
+        chosen = surveys if isinstance(surveys, int) else list(surveys)
+        changes = {**(changes or {}), "surveys": chosen}
+    return read_experiment(config, changes, retrievers).picked(tables, agents)
 
 
 def _hashes(corpus: Corpus) -> dict[str, str]:

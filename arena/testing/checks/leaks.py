@@ -120,10 +120,8 @@ def _closing(trace: Trace) -> list[dict[str, Any]]:
     submit = {"tool": "submit", "arguments": {"paper_ids": trace.ids()[:30]}}
     tree = {"label": "Map", "children": [{"label": "Methods"}, {"label": "Applications"}]}
     organize = {"tool": "organize", "arguments": {"mind_map": tree}}
-    report = {
-        "tool": "submit_report",
-        "arguments": {"text": " ".join(f"[@{i}]" for i in trace.ids())},
-    }
+    text = " ".join(f"[@{paper_id}]" for paper_id in trace.ids())
+    report = {"tool": "submit_report", "arguments": {"text": text}}
     return [submit, submit, organize, report, {"tool": "finish", "arguments": {}}]
 
 
