@@ -47,24 +47,13 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Agent": "arena.agents",
-    "Corpus": "arena.corpus",
-    "CorpusView": "arena.corpus",
-    "Desk": "arena.agents",
-    "Hit": "arena.papers",
-    "Paper": "arena.papers",
-    "Researcher": "arena.agents",
-    "Section": "arena.papers",
-    "actions_from": "arena.agents",
-    "compare": "arena.results.comparison",
-    "replay": "arena.runs",
-    "rescore": "arena.runs",
-    "run": "arena.runs",
-    "run_experiment": "arena.results.experiments",
-    "score": "arena.runs",
-    "search_batch": "arena.corpus",
-    "tool_message": "arena.agents",
-    "tool_schemas": "arena.tools",
+    "arena.agents": ("Agent", "Desk", "Researcher", "actions_from", "tool_message"),
+    "arena.corpus": ("Corpus", "CorpusView", "search_batch"),
+    "arena.papers": ("Hit", "Paper", "Section"),
+    "arena.results.comparison": ("compare",),
+    "arena.results.experiments": ("run_experiment",),
+    "arena.runs": ("replay", "rescore", "run", "score"),
+    "arena.tools": ("tool_schemas",),
 }
 
 TASKS.register_environments()  # so that gymnasium.make() knows the ids after `import arena`
@@ -81,8 +70,9 @@ def __getattr__(name: str) -> Any:
 
     if name in _MODULES:
         return importlib.import_module(f"arena.{name}")
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(home), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -34,6 +34,7 @@ from arena.agents import tool_message
 from arena.corpus import Corpus
 from arena.envs import SurveyEnv
 from arena.errors import ArenaError, DataError, clip
+from arena.tasks import TaskSet, choose_surveys
 from arena.tools import encode, tool_schemas
 
 IDLE = 1800.0
@@ -92,6 +93,11 @@ class SessionStep(NamedTuple):
     truncated: bool
     info: dict[str, Any]
     failed: bool
+
+    @property
+    def text(self) -> str:
+        """The observation as the JSON text that a model reads, see `step_text`."""
+        return step_text(self.observation)
 
 
 class Session:
@@ -180,6 +186,11 @@ class Session:
             )
 
     @property
+    def opening(self) -> str:
+        """The first observation as the JSON text that a model reads, see `opening_text`."""
+        return opening_text(self.first)
+
+    @property
     def over(self) -> bool:
         """Whether the episode has ended."""
         return self._over
@@ -263,6 +274,20 @@ class Sessions:
         """Return the tools as `arena.tool_schemas` does; new objects each time."""
         return tool_schemas(self.env)
 
+    def prompts(self, tasks: TaskSet, surveys: Sequence[str] | int | None = None) -> dict[str, str]:
+        """Return id of each survey -> the text with which its episode begins, without labels.
+
+        Args:
+            tasks: The surveys of the corpus.
+            surveys: Ids of surveys, or how many of the first that episodes are drawn from; by
+                default all those.
+
+        Raises:
+            UnknownNameError, DataError: `surveys` is unusable.
+        """
+        env, chosen = self.env.fork(), choose_surveys(tasks, surveys, list(self.env.topics))
+        return {s: opening_text(env.reset(options={"survey": s})[0]) for s in chosen}
+
     def open(
         self, key: str | None = None, *, seed: int | None = None, survey: str | None = None
     ) -> Session:
@@ -311,6 +336,27 @@ class Sessions:
         raise UnknownSessionError(
             f"no open session {clip(key)}. It was never opened, or was closed. Open a new one."
         )
+
+    def join(self, key: str, *, seed: int | None = None, survey: str | None = None) -> Session:
+        """Return the open session of a key; start its episode where the key is new.
+
+        Args:
+            key: Name of the session.
+            seed: As `open` takes it, for a new episode.
+            survey: As `open` takes it, for a new episode.
+
+        Raises:
+            ClosedSessionError: There was one: a new episode would pass for the rest of it.
+            DataError, UnknownNameError, CapacityError: It cannot be opened.
+        """
+        if key in self._open or key in self._ended:
+            return self.get(key)
+        try:
+            return self.open(key, seed=seed, survey=survey)
+        except DataError:
+            with suppress(UnknownSessionError):
+                return self.get(key)  # another thread opened it meanwhile
+            raise
 
     def close(self, key: str) -> Totals:
         """Close a session and return its totals.

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from arena.agents import AGENTS, Action, Agent, Known, Observation, result_of
-from arena.report.listing import listing
+from arena.agents import AGENTS, Desk, Known, Researcher, Steps
 from baselines.parts.phrases import phrases
 
 _FIRST_WORDS = ("analysis", "approach", "data", "method", "model", "new", "results", "study")
@@ -22,54 +21,44 @@ _BELOW = (2, 4)
 
 
 @AGENTS.register("random")
-class Random(Agent):
+class Random(Researcher):
     """Random words as queries, random papers of those seen as the answer, in a random tree."""
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
         self._random = random.Random(seed)
-        self._seen: dict[str, Known] = {}
-        self._chosen: list[str] = []
-        self._words = list(_FIRST_WORDS)
-        self._searches = 0
 
-    def act(self, observation: Observation) -> Action:
-        """Search for a random word of the titles so far; after ten searches submit a random sample.
+    def discover(self, desk: Desk) -> Steps[None]:
+        """Search ten times for a random word of the titles so far, and draw a random sample."""
+        words = [
+            *_FIRST_WORDS,
+            *(word for i in desk.given for word in desk.papers[i].title.split()),
+        ]
+        for _ in range(_SEARCHES):
+            if desk.searches_left:
+                hits = yield from desk.search(self._random.choice(words))
+                words += [word for hit in hits for word in hit.title.split()]
+        self._draw(desk)
 
-        A report lists the sample. A mind-map is a random tree over frequent terms of the titles of
-        the starting papers, of the papers submitted last, or else of such a sample.
+    def select(self, desk: Desk) -> Steps[None]:
+        """Draw another sample."""
+        yield from ()
+        self._draw(desk)
+
+    def organize(self, desk: Desk) -> Steps[None]:
+        """Draw a random tree over frequent terms of the titles of the starting papers, or a sample.
+
+        The sample is that of `discover`, or of the papers submitted last.
         """
-        organizing = observation["stage"] == "organization"
-        self._look(observation)
-        if organizing and self._chosen:
-            return self._organize(observation)
-        budget = observation["budget"]
-        if self._searches < _SEARCHES and budget["searches"] > 0 and budget["steps"] > 1:
-            self._searches += 1
-            query = self._random.choice(self._words)
-            return {"tool": "search", "arguments": {"query": query, "k": 100}}
-        self._chosen = self._random.sample(list(self._seen), min(_SUBMITTED, len(self._seen)))
-        if organizing:
-            return self._organize(observation)
-        if observation["stage"] == "report":
-            papers = [self._seen[paper_id][:3] for paper_id in self._chosen]
-            text = listing(observation["topic"], papers)
-            return {"tool": "submit_report", "arguments": {"text": text}}
-        return {"tool": "submit", "arguments": {"paper_ids": self._chosen}}
+        if not desk.given and not desk.ranking:
+            yield from self.discover(desk)
+        papers = [desk.papers[paper_id] for paper_id in desk.given or desk.ranking]
+        if papers:
+            desk.mind_map = random_tree(papers, desk.topic, self._random)
 
-    def _look(self, observation: Observation) -> None:
-        result = result_of(observation)
-        for paper in (*result.get("references", ()), *result.get("hits", ())):
-            self._seen[paper["id"]] = Known(paper["id"], paper["title"], paper["date"])
-            self._words.extend(paper["title"].split())
-        self._chosen = [paper["id"] for paper in result.get("references", ())] or self._chosen
-
-    def _organize(self, observation: Observation) -> Action:
-        if not self._chosen:
-            return {"tool": "finish", "arguments": {}}
-        papers = [self._seen[paper_id] for paper_id in self._chosen]
-        mind_map = random_tree(papers, observation["topic"], self._random)
-        return {"tool": "organize", "arguments": {"mind_map": mind_map}}
+    def _draw(self, desk: Desk) -> None:
+        papers = list(desk.papers)
+        desk.ranking = self._random.sample(papers, min(_SUBMITTED, len(papers)))
 
 
 def random_tree(papers: Sequence[Known], topic: str, draw: random.Random) -> dict[str, Any]:

@@ -6,90 +6,91 @@ import re
 import resource
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Sequence
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
-
-import psutil
 
 from arena.corpus.layout import read_manifest
 from arena.errors import DataError
-from benchmarks.report import machine, table
+from benchmarks import simulate
+from benchmarks.report import Results, size_of, table
+from corpus_builder.world import WorldConfig
 
 _INTERVAL = 0.2  # seconds between two looks at the memory
-_DONE = re.compile(r"\s*[\d.]+ s  (\S+) (?:is done|was done before)")
+_DONE = re.compile(r"^\s*([\d.]+) s  (\S+) (?:is done|was done before)", re.MULTILINE)
 
 
 def measure(
-    release: Path, output: Path, memory: str, workers: int, options: Sequence[str] = ()
-) -> dict[str, Any]:
-    """Build a release in a process of its own, and watch it.
+    *,
+    world: WorldConfig,
+    output: str,
+    input: str | None = None,
+    memory: str = "2GB",
+    workers: int | None = None,
+    shards: int = 16,
+    option: list[str] | None = None,
+) -> Results:
+    """Build a simulated release in a process of its own, and watch it.
 
     Args:
-        release: Folder of the release.
-        output: Directory of the corpus, which must not exist.
-        memory: Memory as ``arena-corpus build`` takes it.
-        workers: Number of processes.
-        options: Further options of ``arena-corpus build s2orc``.
+        world: World that the release is made of, if it has to be written.
+        output (DIR): A new directory, for the corpus and the release.
+        input (DIR): A release that is there already.
+        memory (SIZE): Memory of all processes, as arena-corpus build takes it.
+        workers: Processes (default: one a processor).
+        shards: Files of each dataset of the release.
+        option: Option of arena-corpus build s2orc.
 
     Returns:
-        ``machine``, ``papers``, ``seconds``, ``cpu``, ``stages`` (name -> seconds), ``pss`` and
-        ``processes``, the most memory and processes at one look, and ``disk``, bytes at the end.
+        ``papers``, ``seconds``, ``cpu``, ``stages`` (name -> seconds), ``pss`` and ``processes``,
+        the most memory in bytes and processes at one look, and ``disk``, bytes at the end.
 
     Raises:
-        DataError: If the output exists, or the build fails; with its last line.
+        DataError: If there is a corpus in the output, or the build fails; with its last line.
     """
-    if output.exists():
-        raise DataError(f"{str(output)!r} exists already. Name another directory.")
+    corpus = Path(output).resolve() / "corpus"
+    release = Path(input) if input else corpus.with_name("release")
+    if not release.exists():
+        simulate.measure(world=world, output=str(release), shards=shards, workers=workers)
+    if corpus.exists():
+        raise DataError(f"{str(corpus)!r} exists already. Name another directory.")
     command = [sys.executable, "-m", "corpus_builder.cli", "build", "s2orc",
-               "--input", str(release), "--output", str(output), "--memory", memory,
-               "--workers", str(workers), *options]  # fmt: skip
-    most, done, before = (0, 0), threading.Event(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    started = time.monotonic()
+               "--input", str(release), "--output", str(corpus), "--memory", memory,
+               *(["--workers", str(workers)] if workers else []), *(option or ())]  # fmt: skip
+    pss = processes = 0
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"
     )
-
-    def look() -> None:
-        nonlocal most
-        while not done.wait(_INTERVAL):
-            pss, count = memory_of(process.pid)
-            most = max(most[0], pss), max(most[1], count)
-
-    watcher = threading.Thread(target=look, daemon=True)
-    watcher.start()
-    stages, last = {}, 0.0
-    assert process.stdout is not None
-    for line in process.stdout:
-        if match := _DONE.match(line):
-            now = time.monotonic() - started
-            stages[match[1]], last = now - last, now
-    errors = process.communicate()[1].strip().splitlines()
-    status, seconds = process.returncode, time.monotonic() - started
-    done.set()
-    watcher.join()
-    if status:
-        raise DataError(f"the build fails with status {status}: {errors[-1] if errors else ''}")
+    while True:
+        try:
+            said, errors = process.communicate(timeout=_INTERVAL)
+            break
+        except subprocess.TimeoutExpired:
+            now = memory_of(process.pid)
+            pss, processes = max(pss, now[0]), max(processes, now[1])
+    seconds = time.monotonic() - started
+    if process.returncode:
+        why = errors.strip().splitlines()[-1:]
+        raise DataError(f"the build fails with status {process.returncode}: {''.join(why)}")
+    done = [("", 0.0), *((name, float(at)) for at, name in _DONE.findall(said))]
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    places = (output, output.with_name(f"{output.name}.stages"))
-    files = (path for place in places for path in place.rglob("*") if path.is_file())
     return {
-        "machine": machine(),
-        "papers": read_manifest(output)["counts"]["papers"],
+        "papers": read_manifest(corpus)["counts"]["papers"],
         "seconds": seconds,
         "cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
-        "stages": stages,
-        "pss": most[0],
-        "processes": most[1],
-        "disk": sum(path.stat().st_size for path in files),
+        "stages": {name: at - last for (_, last), (name, at) in pairwise(done)},
+        "pss": pss,
+        "processes": processes,
+        "disk": size_of(corpus, corpus.with_name("corpus.stages")),
     }
 
 
 def memory_of(pid: int) -> tuple[int, int]:
     """Return the memory (PSS: shared pages count once) and number of a process and descendants."""
+    import psutil
+
     pss = count = 0
     with suppress(psutil.Error):
         root = psutil.Process(pid)
@@ -100,7 +101,7 @@ def memory_of(pid: int) -> tuple[int, int]:
     return pss, count
 
 
-def show(results: dict[str, Any]) -> str:
+def show(results: Results) -> str:
     """Return tables of what `measure` returned."""
     rows = [*results["stages"].items(), ("all", results["seconds"])]
     rates = [(name, took, f"{results['papers'] / took:,.0f}") for name, took in rows]

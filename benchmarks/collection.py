@@ -77,17 +77,6 @@ class DatedTexts:
         return int(np.searchsorted(self.days, day))
 
 
-def write(
-    directory: Path, texts: Iterable[str], days: NDArray[Any], queries: Sequence[str]
-) -> None:
-    """Write a collection; a line break in a text is written as a space."""
-    directory.mkdir(parents=True)
-    with (directory / _TEXTS).open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(text.replace("\n", " ") + "\n" for text in texts)
-    save_array(directory / _DAYS, days.astype(np.int32))
-    write_json(directory / _QUERIES, list(queries))
-
-
 def word(number: int) -> str:
     """Return the word of a number; an English analyzer leaves it as it is.
 
@@ -151,25 +140,23 @@ def make_synthetic(directory: Path, documents: int, queries: int, seed: int) -> 
     rng = np.random.default_rng([seed, 2])
     asked = rng.integers(0, documents, queries).tolist()
     words: dict[int, NDArray[np.uint32]] = dict.fromkeys(asked, np.empty(0, np.uint32))
-    first, last = parse_date(_FIRST_DAY).day, parse_date(_LAST_DAY).day
-    days = first + np.arange(documents) * (last - first + 1) // documents
 
     def texts() -> Iterator[str]:
         vocabulary = [word(number) for number in range(VOCABULARY)]
-        numbers = itertools.count()
-        for tokens, lengths in blocks(documents, seed):
-            for part in np.split(tokens, np.cumsum(lengths)[:-1]):
-                if (number := next(numbers)) in words:
-                    words[number] = part.copy()
-                yield " ".join([vocabulary[token] for token in part.tolist()])
+        parts = (np.split(tokens, np.cumsum(lengths)[:-1])
+                 for tokens, lengths in blocks(documents, seed))  # fmt: skip
+        for number, part in enumerate(itertools.chain.from_iterable(parts)):
+            if number in words:
+                words[number] = part.copy()
+            yield " ".join([vocabulary[token] for token in part.tolist()])
 
-    write(directory, texts(), days, [])
+    first, last = parse_date(_FIRST_DAY).day, parse_date(_LAST_DAY).day
+    _write(directory, texts(), first + np.arange(documents) * (last - first + 1) // documents)
     drawn = []
     for document in asked:
         distinct = np.unique(words[document])
         size = min(QUERY_TERMS, len(distinct))
-        chosen = rng.choice(distinct, size, replace=False).tolist()
-        drawn.append(" ".join(map(word, chosen)))
+        drawn.append(" ".join(map(word, rng.choice(distinct, size, replace=False).tolist())))
     write_json(directory / _QUERIES, drawn)
 
 
@@ -188,13 +175,20 @@ def take_corpus(directory: Path, corpus: Path, documents: int, queries: int, see
     rows = papers.filter(papers["searchable"]).slice(0, documents).to_pylist()
     days = load_array(place / layout.DAYS)
     days = days[np.diff(load_array(place / layout.SEARCHABLE_BEFORE)) == 1][: len(rows)]
+    _write(directory, (f"{row['title']} {row['abstract']}" for row in rows), days)
     titles = [survey.title for survey in TaskSet(place).surveys.values()]
     rng = np.random.default_rng([seed, 3])
     asked = [titles[i] for i in sorted(rng.permutation(len(titles))[:queries].tolist())]
     more = rng.integers(0, len(rows), queries - len(asked)).tolist()
-    asked += [rows[i]["title"] for i in more]
-    texts = (f"{row['title']} {row['abstract']}" for row in rows)
-    write(directory, texts, days, asked)
+    write_json(directory / _QUERIES, asked + [rows[i]["title"] for i in more])
+
+
+def _write(directory: Path, texts: Iterable[str], days: NDArray[Any]) -> None:
+    """Write texts, with a space for a line break, and their days."""
+    directory.mkdir(parents=True)
+    with (directory / _TEXTS).open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(text.replace("\n", " ") + "\n" for text in texts)
+    save_array(directory / _DAYS, days.astype(np.int32))
 
 
 def vectors_of(texts: Sequence[str]) -> NDArray[np.float32]:
@@ -229,12 +223,11 @@ def _hash(text: str) -> int:
     return int.from_bytes(digest, "little")
 
 
+@cache
+def _query_vector(query: str) -> NDArray[np.float32]:
+    return vectors_of([query])[0]  # type: ignore[no-any-return]
+
+
 def query_vectors(queries: Sequence[str]) -> NDArray[np.float32]:
     """Return the vectors of queries, each made once: the search is measured, not the encoder."""
     return np.stack([_query_vector(query) for query in queries])
-
-
-@cache
-def _query_vector(query: str) -> NDArray[np.float32]:
-    vector: NDArray[np.float32] = vectors_of([query])[0]
-    return vector

@@ -26,19 +26,12 @@ Search = Callable[[Sequence[str], int, int], Hits]
 
 
 class TimedEngine(NamedTuple):
-    """An engine.
+    """An engine: what writes its index into a directory, and what opens it with some threads."""
 
-    Attributes:
-        family: ``lexical`` or ``dense``.
-        build: Function that writes the index of a collection into a directory.
-        open: Function of collection, directory and number of threads that opens the index.
-        requires: Module -> package of what must be installed.
-    """
-
-    family: str
+    family: str  # lexical or dense
     build: Callable[[DatedTexts, Path], Any]
     open: Callable[[DatedTexts, Path, int], Search]
-    requires: dict[str, str]
+    requires: dict[str, str]  # module -> package of what must be installed
 
     def missing(self) -> str | None:
         """Return why it cannot run here, or None if it can."""

@@ -31,7 +31,7 @@ from arena.text.identifiers import title_key
 from baselines.clustering import cluster
 from baselines.organizer import arrange, likeness, paper_vectors
 from baselines.random import random_tree
-from benchmarks.report import table
+from benchmarks.report import Results, table
 from corpus_builder.sources.bloom_eval import write_article
 
 _SAMPLES, _PAPERS = 6, 50
@@ -53,21 +53,8 @@ class Sample(NamedTuple):
     sections: list[str]
 
 
-def samples(data: Path) -> list[Sample]:
-    """Read surveys under `data`: ``bloom_eval/*/human`` and ``reports/HumanSurvey/*.md``.
-
-    A paper without an abstract gets that of ``papers.jsonl.gz``, if there is one with its title.
-    """
-    drawn = []
-    for name, report, listed in chain(_bloom_eval(data), _reports(data)):
-        filed = {key: section for key, section in _filed(report).items() if key in listed}
-        if len(filed) < _LEAST_PAPERS or len(set(filed.values())) < _LEAST_SECTIONS:
-            continue
-        for seed in range(_SAMPLES if len(filed) > _PAPERS else 1):
-            chosen = random.Random(seed).sample(sorted(filed), min(_PAPERS, len(filed)))
-            papers = [Known(key, listed[key][0], abstract=listed[key][1]) for key in chosen]
-            drawn.append(Sample(name, report.title, papers, [filed[key] for key in chosen]))
-    return drawn
+Survey = tuple[str, Report, dict[str, tuple[str, str]]]
+"""Name, sections, and title and abstract of each reference by key."""
 
 
 class Memory:
@@ -88,51 +75,73 @@ class Memory:
     queries = documents
 
 
-def measure(data: Path, encoder: str) -> dict[str, Any]:
-    """Return the fitted constants, and the mean adjusted Rand index of each map by survey.
+def measure(*, data: str, encoder: str = "minilm") -> Results:
+    """Fit and test the agent organizer on real surveys.
 
-    ``left out`` is `organizer` with constants that were fitted on the other surveys alone.
-    ``sections given`` files each paper under the section whose other papers have the nearest mean.
+    A paper without an abstract gets that of ``papers.jsonl.gz``, if there is one with its title.
+
+    Args:
+        data (DIR): Surveys: bloom_eval/*/human, reports/HumanSurvey/*.md and papers.jsonl.gz.
+        encoder (NAME): Encoder of titles and abstracts.
+
+    Returns:
+        ``slope`` and ``bias``, the fitted constants, and ``ari``: of each map the mean adjusted
+        Rand index by survey. ``left out`` is `organizer` with constants that were fitted on the
+        other surveys alone. ``sections given`` files each paper under the section whose other
+        papers have the nearest mean.
     """
-    drawn, model = samples(data), Memory(encoder)
-    pairs = []
+    place, model = Path(data), Memory(encoder)
+    samples = [each for survey in chain(_bloom_eval(place), _reports(place))
+               for each in _samples(*survey)]  # fmt: skip
+    pairs = [_pairs(sample, model) for sample in samples]
     scores: dict[str, dict[str, list[float]]] = {}
-    for sample in drawn:
-        vectors = paper_vectors(sample.papers, model)
-        upper = np.triu_indices(len(sample.papers), 1)
-        names = np.array(sample.sections)
-        pairs.append((likeness(vectors, sample.papers)[upper], (names[:, None] == names)[upper]))
-    for number, sample in enumerate(drawn):
-        rest = [pair for pair, of in zip(pairs, drawn, strict=True) if of.survey != sample.survey]
+    for number, sample in enumerate(samples):
+        papers, topic = sample.papers, sample.topic
+        rest = [of for of, other in zip(pairs, samples, strict=True)
+                if other.survey != sample.survey]  # fmt: skip
         slope, bias = _fit(rest)
         maps = {
-            "random": read_mind_map(
-                random_tree(sample.papers, sample.topic, random.Random(number))
-            )[0],
-            "clustering": cluster(sample.papers, sample.topic, encoder=model),
-            "organizer": arrange(sample.papers, sample.topic, encoder=model),
-            "left out": arrange(sample.papers, sample.topic, encoder=model, slope=slope, bias=bias),
+            "random": read_mind_map(random_tree(papers, topic, random.Random(number)))[0],
+            "clustering": cluster(papers, topic, encoder=model),
+            "organizer": arrange(papers, topic, encoder=model),
+            "left out": arrange(papers, topic, encoder=model, slope=slope, bias=bias),
         }
-        places: dict[str, Sequence[Any]] = {
-            name: _places(tree, sample.papers) for name, tree in maps.items()
-        }
-        places["sections given"] = _nearest(paper_vectors(sample.papers, model), sample.sections)
-        for name, place in places.items():
-            score = float(adjusted_rand_score(sample.sections, place))
+        filed: dict[str, list[Any]] = {name: _places(tree, papers) for name, tree in maps.items()}
+        filed["sections given"] = _nearest(paper_vectors(papers, model), sample.sections)
+        for name, found in filed.items():
+            score = float(adjusted_rand_score(sample.sections, found))
             scores.setdefault(name, {}).setdefault(sample.survey, []).append(score)
     slope, bias = _fit(pairs)
     means = {
         name: {survey: float(np.mean(values)) for survey, values in of.items()}
         for name, of in scores.items()
     }
-    return {"encoder": encoder, "slope": slope, "bias": bias, "ari": means}
+    return {"slope": slope, "bias": bias, "ari": means}
 
 
-def show(results: dict[str, Any]) -> str:
+def show(results: Results) -> str:
     """Return a Markdown table of the means over surveys."""
-    title = "{encoder}: slope {slope:.3f}, bias {bias:.3f}".format_map(results)
+    fitted = f"slope {results['slope']:.3f}, bias {results['bias']:.3f}"
     rows = [(name, float(np.mean(list(of.values())))) for name, of in results["ari"].items()]
-    return table(title, ("map", "ARI"), rows)
+    return table(f"{results['settings']['encoder']}: {fitted}", ("map", "ARI"), rows)
+
+
+def _samples(name: str, report: Report, papers: dict[str, tuple[str, str]]) -> Iterator[Sample]:
+    """Draw samples of a survey; none if it cites too few papers or has too few sections."""
+    filed = {key: section for key, section in _filed(report).items() if key in papers}
+    if len(filed) < _LEAST_PAPERS or len(set(filed.values())) < _LEAST_SECTIONS:
+        return
+    for seed in range(_SAMPLES if len(filed) > _PAPERS else 1):
+        chosen = random.Random(seed).sample(sorted(filed), min(_PAPERS, len(filed)))
+        known = [Known(key, papers[key][0], abstract=papers[key][1]) for key in chosen]
+        yield Sample(name, report.title, known, [filed[key] for key in chosen])
+
+
+def _pairs(sample: Sample, model: Memory) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return of each pair of papers the likeness, and whether they are in one section."""
+    upper, names = np.triu_indices(len(sample.papers), 1), np.array(sample.sections)
+    alike = likeness(paper_vectors(sample.papers, model), sample.papers)
+    return alike[upper], (names[:, None] == names)[upper]
 
 
 def _fit(pairs: list[tuple[NDArray[Any], NDArray[Any]]]) -> tuple[float, float]:
@@ -163,7 +172,7 @@ def _nearest(vectors: NDArray[np.float64], sections: list[str]) -> list[str]:
     return nearest
 
 
-def _bloom_eval(data: Path) -> Iterator[tuple[str, Report, dict[str, tuple[str, str]]]]:
+def _bloom_eval(data: Path) -> Iterator[Survey]:
     for folder in sorted(data.glob("bloom_eval/*/human")):
         records = list(json.loads((folder / "reference.json").read_text()).values())
         article = json.loads((folder / "expert_article.json").read_text())
@@ -173,24 +182,17 @@ def _bloom_eval(data: Path) -> Iterator[tuple[str, Report, dict[str, tuple[str, 
         yield folder.parent.name, read_report(text, ["pandoc"]), papers
 
 
-def _reports(data: Path) -> Iterator[tuple[str, Report, dict[str, tuple[str, str]]]]:
+def _reports(data: Path) -> Iterator[Survey]:
     abstracts = {}
     with gzip.open(data / "papers.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            record = json.loads(line)
+        for record in map(json.loads, lines):
             if record.get("abstract"):
                 abstracts[title_key(record["title"])] = record["abstract"]
     for path in sorted(data.glob("reports/HumanSurvey/*.md")):
         report = read_report(path)
-        yield (
-            path.stem,
-            report,
-            {
-                entry.key: (entry.title, abstracts.get(title_key(entry.title), ""))
-                for entry in report.references
-                if entry.text and entry.title
-            },
-        )
+        listed = [entry for entry in report.references if entry.text and entry.title]
+        papers = {of.key: (of.title, abstracts.get(title_key(of.title), "")) for of in listed}
+        yield path.stem, report, papers
 
 
 def _filed(report: Report) -> dict[str, str]:

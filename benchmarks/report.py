@@ -1,7 +1,9 @@
-"""What benchmarks share: the machine in one line, tables, checks of settings, child processes."""
+"""What benchmarks share: their commands, the machine in one line, tables, child processes."""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import multiprocessing
 import os
 import platform
@@ -17,7 +19,30 @@ from typing import Any
 from tabulate import tabulate
 
 from arena._internal.cores import cores
+from arena._internal.files import write_json
 from arena.errors import ArenaError, DataError, clip
+
+Results = dict[str, Any]
+
+
+def printing(measure: Callable[..., Results], show: Callable[[Results], str]) -> Any:
+    """Return a command with the options of `measure` that prints what `show` makes of its results.
+
+    The results hold the options, too, as ``settings``, and the machine. ``--json`` writes them.
+    """
+
+    @functools.wraps(measure)
+    def command(json: str | None = None, **options: Any) -> None:
+        settings = {
+            name: value.to_dict() if dataclasses.is_dataclass(value) else value  # type: ignore[union-attr]
+            for name, value in options.items()
+        }
+        results = {"settings": settings, "machine": machine(), **measure(**options)}
+        print(show(results))
+        if json:
+            write_json(json, results)
+
+    return command
 
 
 def machine() -> str:
@@ -30,6 +55,11 @@ def machine() -> str:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     cpu = names[0] if names else platform.processor() or platform.machine()
     return f"{cpu}, {cores()} cores, {memory:.0f} GiB; Python {platform.python_version()}"
+
+
+def head(results: Results) -> str:
+    """Return the machine and the hash of the corpus in one line."""
+    return f"{results['machine']}; corpus {results['corpus'][:12]}"
 
 
 def table(title: str, headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
@@ -55,15 +85,19 @@ def _cell(value: Any) -> str:
 
 
 def check_range(least: float, most: float, **settings: float) -> None:
-    """Refuse settings out of range.
-
-    Raises:
-        DataError: With the name of the option and its value.
-    """
+    """Raise DataError, which names the option and its value, if a setting is out of range."""
     for name, value in settings.items():
         if not least <= value <= most:
             wanted = f"of at least {least}" if most == float("inf") else f"from {least} to {most:g}"
             raise DataError(f"--{name.replace('_', '-')} {clip(value)}: give a number {wanted}.")
+
+
+def numbers(option: str, texts: Sequence[str], kind: type) -> list[Any]:
+    """Return the numbers in the texts of an option; raise DataError if one is none."""
+    try:
+        return [kind(text) for text in texts]
+    except ValueError:
+        raise DataError(f"--{option} {','.join(texts)!r}: give numbers with commas.") from None
 
 
 def in_child(function: Callable[..., Any], *arguments: Any, threads: int) -> Any:
@@ -73,7 +107,7 @@ def in_child(function: Callable[..., Any], *arguments: Any, threads: int) -> Any
         ArenaError: If the process fails; with its reason.
     """
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, context, limit_cores, (threads,)) as pool:
+    with ProcessPoolExecutor(1, context, _limit_cores, (threads,)) as pool:
         try:
             return pool.submit(function, *arguments).result()
         except BrokenProcessPool:
@@ -85,7 +119,7 @@ def in_child(function: Callable[..., Any], *arguments: Any, threads: int) -> Any
             raise ArenaError(reason[:300]) from None
 
 
-def limit_cores(threads: int) -> None:
+def _limit_cores(threads: int) -> None:
     """Let this process, its threads and its children use no more than `threads` cores."""
     if hasattr(os, "sched_setaffinity"):  # Linux
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
@@ -96,6 +130,12 @@ def peak_memory() -> int:
     """Return the most bytes in memory of this process; pages of mapped files count."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def size_of(*directories: Path) -> int:
+    """Return the bytes of all files in directories, at any depth."""
+    files = (path for place in directories for path in place.rglob("*") if path.is_file())
+    return sum(path.stat().st_size for path in files)
 
 
 class Clock:

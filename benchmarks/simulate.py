@@ -6,109 +6,208 @@ import datetime
 import gzip
 import hashlib
 import io
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
+from tabulate import tabulate
 
 from arena._internal.cores import cores
 from arena._internal.files import write_json
 from arena._internal.progress import progress
-from arena._internal.workdir import whole_directory
-from arena.errors import CorpusError, DataError, clip, did_you_mean
+from arena._internal.workdir import other_files, whole_directory
+from arena.errors import CorpusError, DataError, clip
+from benchmarks.bad_records import bad_line, huge_text, own_survey
 from benchmarks.release_records import (
-    BadLines,
     Record,
     abstract_record,
+    citation_record,
     corpus_id,
-    huge_text,
-    own_survey,
     paper_record,
     text_record,
 )
-from benchmarks.report import check_range
+from benchmarks.report import Results, check_range
 from corpus_builder.executors import EXECUTORS, Executor
 from corpus_builder.world import BLOCK, World, WorldConfig
 
-MOST_SHARDS = 10_000
+RELEASE = "release.json"
 VERSIONS = {"v1": "s2orc", "v2": "s2orc_v2"}
 """Version of the full texts -> name of their dataset."""
 
+_MOST_SHARDS = 10_000
+_CHUNK = 1 << 18
+_LEVEL = 1  # of compression; higher ones take longer than all the rest
+_DRAWS, _NAMES = 20, 21  # purposes of random numbers; a world uses those below
+_LETTERS = "abcdefghijklmnopqrstuvwxyz23456789"
+_MOST_UNMATCHED = 5  # references of a paper to papers that the release lacks
 
-class ReleaseSettings(NamedTuple):
-    """What a simulated release is like.
 
-    Attributes:
-        release: Name of the release, a day.
-        shards: Number of files of each dataset, 1 to 10,000.
-        full_text: Share of the papers with full text, survey papers aside.
-        survey_full_text: Share of the survey papers with full text.
-        text_version: Version of the full texts, ``v1`` or ``v2``.
-        bad: Bad records for every good one, 0 to 0.5; see docs/simulated-releases.md.
-    """
+class Release(NamedTuple):
+    """What a simulated release is like; see `measure`."""
 
-    release: str = "2024-02-06"
-    shards: int = 16
-    full_text: float = 0.15
-    survey_full_text: float = 1.0
-    text_version: str = "v1"
-    bad: float = 0.0
+    world: WorldConfig
+    release: str
+    shards: int
+    full_text: float
+    survey_full_text: float
+    text_version: str
+    bad: float
 
     @property
     def datasets(self) -> tuple[str, ...]:
         """The datasets of the release; the last one has the full texts."""
         return ("papers", "abstracts", "citations", VERSIONS[self.text_version])
 
-    def check(self, world: WorldConfig) -> None:
-        """Raise DataError, which names the setting, if one is out of its range."""
+
+def measure(
+    *,
+    world: WorldConfig,
+    output: str,
+    release: str = "2024-02-06",
+    shards: int = 16,
+    full_text: float = 0.15,
+    survey_full_text: float = 1.0,
+    text_version: Literal["v1", "v2"] = "v1",
+    bad: float = 0.0,
+    workers: int | None = None,
+    overwrite: bool = False,
+) -> Results:
+    """Write a literature world in the format of Semantic Scholar's releases.
+
+    The same knobs and settings give the same bytes, whatever `workers`. Every process keeps the
+    world, some 550 bytes a paper, besides what it is writing.
+
+    Args:
+        world: The world.
+        output (DIR): A new or empty directory; gets a folder a dataset, with gzip JSON lines, and
+            ``release.json``, as a download leaves them.
+        release (DAY): Name of the release.
+        shards: Files of each dataset, 1 to 10,000.
+        full_text (SHARE): Share of the papers with full text, surveys aside.
+        survey_full_text (SHARE): Share of the survey papers with full text.
+        text_version: Version of the full texts.
+        bad (SHARE): Bad records for every good one, 0 to 0.5; see docs/simulated-releases.md.
+        workers: Processes (default: one a processor).
+        overwrite: Replace a release in DIR.
+
+    Returns:
+        ``datasets``: shards, lines and bytes of each; ``bad``: bad records by kind.
+
+    Raises:
+        DataError: if a setting is out of its range, or the world cannot be.
+        CorpusError: if `output` cannot be taken.
+        OSError: if the disk is full or not writable; nothing is left behind.
+    """
+    workers = cores() if workers is None else workers
+    check_range(1, float("inf"), workers=workers)
+    check_range(1, min(_MOST_SHARDS, world.papers), shards=shards)
+    check_range(0, 1, full_text=full_text, survey_full_text=survey_full_text)
+    check_range(0, 0.5, bad=bad)
+    if not re.fullmatch(r"\d{4}-\d\d-\d\d", release, re.ASCII):
+        raise DataError(f"--release {clip(release)}: give a day, YYYY-MM-DD.")
+    settings = Release(world, release, shards, full_text, survey_full_text, text_version, bad)
+    check = partial(_check_output, overwrite=overwrite)
+    with whole_directory(Path(output), check, manifest=RELEASE, suffix=".simulating") as directory:
+        parts = _parts(settings, directory)
+        executor: Executor = EXECUTORS.get("local")(min(workers, len(parts)))
         try:
-            day = datetime.date.fromisoformat(self.release).isoformat()
-        except (TypeError, ValueError):
-            day = ""
-        if day != self.release:
-            raise DataError(f"release={clip(self.release)}: give a day, YYYY-MM-DD.")
-        check_range(1, min(MOST_SHARDS, world.papers), shards=self.shards)
-        check_range(0, 1, full_text=self.full_text, survey_full_text=self.survey_full_text)
-        check_range(0, 0.5, bad=self.bad)
-        if self.text_version not in VERSIONS:
-            raise DataError(
-                f"text_version={clip(self.text_version)} is unknown."
-                f"{did_you_mean(self.text_version, VERSIONS)}"
-            )
+            tasks = executor.run(_write_part, parts)
+            written = list(progress(tasks, total=len(parts), desc="simulate", unit="part"))
+        finally:
+            executor.close()
+        files = [file for part in written for file in part]
+        files.sort(key=lambda file: str(file.entry["name"]))
+        entries = {
+            name: [file.entry for file in files if file.dataset == name]
+            for name in settings.datasets
+        }
+        write_json(directory / RELEASE, {"release": release, "datasets": entries})
+    datasets = {
+        name: {
+            "shards": len(of),
+            "lines": sum(file.lines for file in files if file.dataset == name),
+            "bytes": sum(entry["bytes"] for entry in of),
+        }
+        for name, of in entries.items()
+    }
+    bad_lines = sum((file.bad for file in files), Counter[str]())
+    return {"datasets": datasets, "bad": dict(sorted(bad_lines.items()))}
 
 
-_CHUNK = 1 << 18
-_LEVEL = 1  # of compression; higher ones take longer than all the rest
+def show(results: Results) -> str:
+    """Return a table of what `measure` returned."""
+    rows = [
+        (name, of["shards"], f"{of['lines']:,}", f"{of['bytes'] / 1e6:,.1f}")
+        for name, of in results["datasets"].items()
+    ]
+    bad = [f"bad   {kind}: {count:,}" for kind, count in results["bad"].items()]
+    return "\n".join([tabulate(rows, headers=("dataset", "shards", "lines", "MB")), *bad])
 
 
-_PURPOSE = 20  # of random numbers; a world uses those below
-_MOST_UNMATCHED = 5  # references of a paper to papers that the release lacks
-_CONTEXTS = 0.37  # share of the citations that have a sentence, as in the official sample
+def _check_output(output: Path, overwrite: bool) -> None:
+    """Raise CorpusError if an output holds anything but a release that may be replaced."""
+    if output.is_file():
+        raise CorpusError(f"{str(output)!r} is a file. Name a new directory.")
+    has_release = (output / RELEASE).is_file()
+    known = [RELEASE, "papers", "abstracts", "citations", *VERSIONS.values()]
+    if others := output.exists() and other_files(output, known if has_release else ()):
+        raise CorpusError(
+            f"{str(output)!r} holds other files, {clip(others[0])} for one. "
+            "Name a new or empty directory."
+        )
+    if has_release and not overwrite:
+        raise CorpusError(
+            f"{str(output)!r} already holds a release. Pass --overwrite to replace it."
+        )
 
 
-class ReleasePart(NamedTuple):
-    """A shard of some datasets: world, release, number of the shard, and its files by dataset."""
+class _Part(NamedTuple):
+    """A shard of some datasets: the release, number of the shard, and its files by dataset."""
 
-    config: WorldConfig
-    settings: ReleaseSettings
+    release: Release
     number: int
     files: dict[str, Path]
 
 
-Written = dict[str, tuple[dict[str, Any], int, dict[str, int]]]
-"""By dataset: what ``release.json`` says of its file, the number of lines, and bad ones by kind."""
+class _Written(NamedTuple):
+    """A written file: what ``release.json`` says of it, its lines, and bad ones by kind."""
+
+    dataset: str
+    entry: dict[str, Any]
+    lines: int
+    bad: Counter[str]
 
 
-def write_part(part: ReleasePart) -> Written:
-    """Write a part of a release."""
-    plan = _plan(part.config)
+def _parts(settings: Release, directory: Path) -> list[_Part]:
+    """Return the parts: papers with their texts, and citations, apart."""
+    rng, shards = settings.world.rng(_NAMES), settings.shards
+    clock = datetime.timedelta(seconds=int(rng.integers(0, 24 * 60 * 60)))
+    begin = f"{settings.release}_{clock!s:0>8}".replace("-", "").replace(":", "")
+    files: dict[str, list[Path]] = {}
+    for dataset in settings.datasets:
+        letters = rng.integers(0, len(_LETTERS), (shards, 5)).tolist()
+        names = [f"{n:05d}_{''.join(_LETTERS[k] for k in row)}" for n, row in enumerate(letters)]
+        # No paper stands in files of the same number, as in a real release.
+        turned = np.roll(np.arange(shards), len(files)).tolist()
+        files[dataset] = [directory / dataset / f"{begin}_{names[k]}.gz" for k in turned]
+    of_papers = [name for name in files if name != "citations"]
+    return [
+        _Part(settings, number, {dataset: files[dataset][number] for dataset in some})
+        for some in (of_papers, ["citations"])
+        for number in range(shards)
+    ]
+
+
+def _write_part(part: _Part) -> list[_Written]:
+    plan = _plan(part.release.world)
     with ExitStack() as stack:
         outputs = {
             dataset: stack.enter_context(_Output(path, dataset, part))
@@ -116,42 +215,42 @@ def write_part(part: ReleasePart) -> Written:
         }
         write = _write_citations if "citations" in outputs else _write_papers
         write(plan, part, outputs)
-    return {name: (out.entry(), out.lines, out.bad.counts) for name, out in outputs.items()}
-
-
-def forget() -> None:
-    """Let go of the world that the last parts written in this process were of."""
-    _plan.cache_clear()
+    return [out.written() for out in outputs.values()]
 
 
 class _Output:
     """A new file of gzip JSON lines, without name or time in its header."""
 
-    def __init__(self, path: Path, dataset: str, part: ReleasePart) -> None:
+    def __init__(self, path: Path, dataset: str, part: _Part) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._path, self._raw, self.lines = path, path.open("xb"), 0
+        self._path, self._dataset, self._part = path, dataset, part.number
+        self._raw, self._lines, self._bad = path.open("xb"), 0, Counter[str]()
         self._gzip = gzip.GzipFile("", "wb", _LEVEL, self._raw, mtime=0)
         self._file = io.BufferedWriter(self._gzip, _CHUNK)
-        self.bad = BadLines(dataset, part.number, part.settings.bad)
+        self._good, self._step = 0, round(1 / part.release.bad) if part.release.bad else 0
 
-    def write(self, line: bytes) -> None:
+    def write(self, record: Record) -> None:
         """Write a good line, and the bad one that may follow."""
-        for each in (line, *self.bad.after(line)):
-            self._file.write(each)
-            self.lines += 1
+        line = orjson.dumps(record) + b"\n"
+        self._file.write(line)
+        self._good += 1
+        self._lines += 1
+        if self._step and self._good % self._step == 0:
+            self.add(*bad_line(self._dataset, self._part, self._good // self._step, line))
 
     def add(self, kind: str, line: bytes) -> None:
         """Write a bad line."""
-        self.bad.count(kind)
+        self._bad[f"{self._dataset}: {kind}"] += 1
         self._file.write(line)
-        self.lines += 1
+        self._lines += 1
 
-    def entry(self) -> dict[str, Any]:
-        """Return what ``release.json`` says of the file; to be called once it is closed."""
+    def written(self) -> _Written:
+        """Return what is known of the file, once it is closed."""
         data = self._path.read_bytes()
         md5, sha256 = hashlib.md5(data, usedforsecurity=False), hashlib.sha256(data)
-        return {"name": self._path.name, "bytes": len(data), "md5": md5.hexdigest(),
-                "sha256": sha256.hexdigest()}  # fmt: skip
+        entry = {"name": self._path.name, "bytes": len(data), "md5": md5.hexdigest(),
+                 "sha256": sha256.hexdigest()}  # fmt: skip
+        return _Written(self._dataset, entry, self._lines, self._bad)
 
     def __enter__(self) -> _Output:
         return self
@@ -165,9 +264,10 @@ class _Plan:
     """A world, and what is known of its papers before their texts."""
 
     def __init__(self, config: WorldConfig) -> None:
-        self.world = World(config)
-        self._config = config
-        self.totals = {s["id"]: s["n_references_total"] for s in self.world.surveys()}
+        self.world, self._config = World(config), config
+        self._totals = {
+            corpus_id(survey["id"]): survey["n_references_total"] for survey in self.world.surveys()
+        }
 
     @cached_property
     def cited(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -181,19 +281,18 @@ class _Plan:
 
     @cached_property
     def contexts(self) -> list[str]:
-        """Sentences, as JSON, in which papers may be cited."""
+        """Sentences in which papers may be cited."""
         texts = (s["text"] for p in self.world.papers(range(1)) for s in p["sections"])
         pairs = (pair for text in texts for pair in pairwise(text.split(". ")))
-        return [orjson.dumps(f"{a} [1]. {b.removesuffix('.')}.").decode() for a, b in pairs]
+        return [f"{one} [1]. {other.removesuffix('.')}." for one, other in pairs]
 
     def draws(self, block: int) -> NDArray[np.uint32]:
         """Return three random numbers for each paper of a block."""
-        rng = self._config.rng(_PURPOSE, block)
-        return rng.integers(0, 1 << 32, (BLOCK, 3), dtype=np.uint32)
+        return self._config.rng(_DRAWS, block).integers(0, 1 << 32, (BLOCK, 3), dtype=np.uint32)
 
-    def unmatched(self, paper: str, references: int, draw: int) -> int:
+    def unmatched(self, number: int, references: int, draw: int) -> int:
         """Return how many references of a paper lead to papers that the release lacks."""
-        total = self.totals.get(paper)
+        total = self._totals.get(number)
         return draw % (_MOST_UNMATCHED + 1) if total is None else total - references
 
     def papers(self, start: int, stop: int) -> Iterator[tuple[int, Record, list[int]]]:
@@ -205,90 +304,53 @@ class _Plan:
                     yield block * BLOCK + row, paper, draws[row]
 
 
-@lru_cache(maxsize=1)
-def _plan(config: WorldConfig) -> _Plan:
-    return _Plan(config)
+_plan = lru_cache(maxsize=1)(_Plan)
 
 
-def _write_papers(plan: _Plan, part: ReleasePart, outputs: dict[str, _Output]) -> None:
-    settings, count = part.settings, part.config.papers
+def _write_papers(plan: _Plan, part: _Part, outputs: dict[str, _Output]) -> None:
+    settings, count = part.release, part.release.world.papers
     cited, influential = plan.cited
+    texts = outputs[VERSIONS[settings.text_version]]
     start, stop = (count * (part.number + k) // settings.shards for k in (0, 1))
     for place, paper, draws in plan.papers(start, stop):
-        release, references = settings.release, len(paper["references"])
-        unmatched = plan.unmatched(paper["id"], references, draws[0])
+        references = len(paper["references"])
+        unmatched = plan.unmatched(corpus_id(paper["id"]), references, draws[0])
         counts = references + unmatched, int(cited[place]), int(influential[place])
-        record = paper_record(paper, *counts, draws[1], release)
-        outputs["papers"].write(orjson.dumps(record) + b"\n")
-        outputs["abstracts"].write(orjson.dumps(abstract_record(paper, release)) + b"\n")
+        record = paper_record(paper, *counts, draws[1], settings.release)
+        outputs["papers"].write(record)
+        outputs["abstracts"].write(abstract_record(paper, settings.release))
+        text = partial(
+            text_record, paper, unmatched, draws[1], settings.text_version, settings.release
+        )
         share = settings.survey_full_text if paper["is_survey"] else settings.full_text
-        has_text = draws[2] < share * (1 << 32)
-        special = settings.bad and place == 0
-        if has_text or special:
-            text = text_record(paper, unmatched, draws[1], settings.text_version, release)
-            if has_text:
-                outputs[settings.datasets[-1]].write(orjson.dumps(text) + b"\n")
-            if special:
-                outputs[settings.datasets[-1]].add("50 MB of text", huge_text(text))
-                outputs["papers"].add("a survey that cites itself", own_survey(record)[0])
+        if draws[2] < share * (1 << 32):
+            texts.write(text())
+        if settings.bad and place == 0:
+            texts.add("50 MB of text", huge_text(text()))
+            outputs["papers"].add("a survey that cites itself", own_survey(record)[0])
 
 
-def _write_citations(plan: _Plan, part: ReleasePart, outputs: dict[str, _Output]) -> None:
-    output, shards = outputs["citations"], part.settings.shards
-    numbers, updated = plan.world.numbers + 1, f"{part.settings.release}T15:59:00.392Z"
-    contexts = plan.contexts
-    totals = {corpus_id(paper): total for paper, total in plan.totals.items()}
-    if part.settings.bad and part.number == 0:
+def _write_citations(plan: _Plan, part: _Part, outputs: dict[str, _Output]) -> None:
+    output, shards, release = outputs["citations"], part.release.shards, part.release.release
+    numbers = (plan.world.numbers + 1).tolist()
+    if part.release.bad and part.number == 0:
         output.add("a survey that cites itself", own_survey({})[1])
     for block, (citing, cited, marks) in enumerate(plan.world.links()):
         # Spread over the files, as in a real release: no file has all citations of a paper.
-        mix = _mix(citing, cited)
-        who = np.flatnonzero(mix % shards == part.number)
-        rows = zip(
-            numbers[citing[who]].tolist(),
-            map('"{}"'.format, numbers[cited[who]].tolist()),
-            marks[who].tolist(),
-            (mix[who] >> 20).tolist(),
-            strict=True,
-        )
-        for row in (*rows, *_lacking(plan, block, citing, numbers, totals, part)):
-            output.write(_citation(*row, contexts, updated))
-
-
-def _lacking(
-    plan: _Plan,
-    block: int,
-    citing: NDArray[np.int64],
-    numbers: NDArray[np.int64],
-    totals: dict[int, int],
-    part: ReleasePart,
-) -> Iterator[tuple[int, str, bool, int]]:
-    """Yield the citations to papers that the release lacks."""
-    listed = np.bincount(citing - block * BLOCK, minlength=BLOCK).tolist()
-    draws = plan.draws(block)[:, 0].tolist()
-    first = block * BLOCK
-    for row, number in enumerate(numbers[first : first + BLOCK].tolist()):
-        total = totals.get(number)
-        count = draws[row] % (_MOST_UNMATCHED + 1) if total is None else total - listed[row]
-        for k in range(count):
-            if (draws[row] // 7 + k) % part.settings.shards == part.number:
-                yield number, "null", False, draws[row] + k
-
-
-def _citation(
-    citing: int, cited: str, mark: bool, draw: int, contexts: list[str], updated: str
-) -> bytes:
-    sentences, intents = "null", "null"
-    if draw % 100 < 100 * _CONTEXTS and contexts:
-        wanted = 1 + draw // 100 % 3
-        first = draw // 300 % len(contexts)
-        sentences = f"[{','.join(contexts[first : first + wanted])}]"
-        intents = '["background","methodology"]' if mark else '["background"]'
-    return (
-        f'{{"citingcorpusid":"{citing}","citedcorpusid":{cited},'
-        f'"isinfluential":{"true" if mark else "false"},"contexts":{sentences},"intents":{intents},'
-        f'"updated":"{updated}"}}\n'
-    ).encode()
+        mixed = _mix(citing, cited)
+        own = np.flatnonzero(mixed % shards == part.number)
+        columns = (column[own].tolist() for column in (citing, cited, marks, mixed >> 20))
+        for who, whom, mark, draw in zip(*columns, strict=True):
+            link = numbers[who], numbers[whom], mark
+            output.write(citation_record(*link, draw, plan.contexts, release))
+        # The citations to papers that the release lacks.
+        listed = np.bincount(citing - block * BLOCK, minlength=BLOCK).tolist()
+        draws = plan.draws(block)[:, 0].tolist()
+        for row, number in enumerate(numbers[block * BLOCK : (block + 1) * BLOCK]):
+            for k in range(plan.unmatched(number, listed[row], draws[row])):
+                if (draws[row] // 7 + k) % shards == part.number:
+                    link = number, None, False
+                    output.write(citation_record(*link, draws[row] + k, plan.contexts, release))
 
 
 def _mix(citing: NDArray[np.int64], cited: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -297,123 +359,3 @@ def _mix(citing: NDArray[np.int64], cited: NDArray[np.int64]) -> NDArray[np.int6
     mixed ^= cited.astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
     mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
     return ((mixed ^ (mixed >> np.uint64(32))) >> np.uint64(2)).astype(np.int64)
-
-
-RELEASE = "release.json"
-
-_NAMES_PURPOSE = 21  # of the names of files
-_LETTERS = "abcdefghijklmnopqrstuvwxyz23456789"
-
-
-def simulate(
-    config: WorldConfig,
-    output: str | Path,
-    settings: ReleaseSettings | None = None,
-    *,
-    workers: int | None = None,
-    overwrite: bool = False,
-) -> dict[str, Any]:
-    """Write a world in the format of Semantic Scholar's releases.
-
-    The same knobs and settings give the same bytes, whatever `workers`. Every process keeps the
-    world, some 550 bytes a paper, besides what it is writing.
-
-    Args:
-        config: Configuration of the world.
-        output: A new or empty directory; gets a folder a dataset, with gzip JSON lines, and
-            ``release.json``, as a download leaves them.
-        settings: Settings of the release.
-        workers: Number of processes; by default one a processor.
-        overwrite: Replace a release in `output`.
-
-    Returns:
-        ``release``; ``datasets``: shards, lines and bytes of each; ``bad``: bad records by kind.
-
-    Raises:
-        DataError: if a setting is out of its range, or the world cannot be.
-        CorpusError: if `output` cannot be taken.
-        OSError: if the disk is full or not writable; nothing is left behind.
-    """
-    settings = settings or ReleaseSettings()
-    settings.check(config)
-    workers = cores() if workers is None else workers
-    check_range(1, float("inf"), workers=workers)
-    with whole_directory(
-        Path(output), lambda path: _check(path, overwrite), manifest=RELEASE, suffix=".simulating"
-    ) as directory:
-        parts = _parts(config, settings, directory)
-        executor: Executor = EXECUTORS.get("local")(min(workers, len(parts)))
-        try:
-            tasks = executor.run(write_part, parts)
-            written = list(progress(tasks, total=len(parts), desc="simulate", unit="part"))
-        finally:
-            executor.close()
-            forget()
-        report, entries = _report(settings, written)
-        write_json(directory / RELEASE, {"release": settings.release, "datasets": entries})
-    return report
-
-
-def _parts(config: WorldConfig, settings: ReleaseSettings, directory: Path) -> list[ReleasePart]:
-    """Return the parts: papers with their texts, and citations, apart."""
-    rng, shards = config.rng(_NAMES_PURPOSE), range(settings.shards)
-    second = int(rng.integers(0, 24 * 60 * 60))
-    clock = f"{second // 3600:02d}{second // 60 % 60:02d}{second % 60:02d}"
-    files: dict[str, list[Path]] = {}
-    for dataset in settings.datasets:
-        names = [
-            f"{settings.release.replace('-', '')}_{clock}_{number:05d}_"
-            f"{''.join(_LETTERS[k] for k in row)}.gz"
-            for number, row in enumerate(rng.integers(0, len(_LETTERS), (settings.shards, 5)))
-        ]
-        # No paper stands in files of the same number, as in a real release.
-        turned = np.roll(np.arange(settings.shards), len(files)).tolist()
-        files[dataset] = [directory / dataset / names[k] for k in turned]
-    apart = [["citations"], [dataset for dataset in files if dataset != "citations"]]
-    return [
-        ReleasePart(config, settings, number, {dataset: files[dataset][number] for dataset in some})
-        for some in reversed(apart)
-        for number in shards
-    ]
-
-
-def _report(
-    settings: ReleaseSettings, written: list[Written]
-) -> tuple[dict[str, Any], dict[str, list[dict[str, Any]]]]:
-    """Return the report and the content of ``release.json``."""
-    files = {name: [part[name] for part in written if name in part] for name in settings.datasets}
-    entries = {
-        name: sorted((entry for entry, _, _ in of), key=lambda entry: str(entry["name"]))
-        for name, of in files.items()
-    }
-    datasets = {
-        name: {
-            "shards": len(of),
-            "lines": sum(lines for _, lines, _ in of),
-            "bytes": sum(entry["bytes"] for entry, _, _ in of),
-        }
-        for name, of in files.items()
-    }
-    bad = sum((Counter(counts) for of in files.values() for _, _, counts in of), Counter())
-    return {
-        "release": settings.release,
-        "datasets": datasets,
-        "bad": dict(sorted(bad.items())),
-    }, entries
-
-
-def _check(output: Path, overwrite: bool) -> None:
-    """Raise CorpusError if an output holds anything but a release that may be replaced."""
-    if output.exists() and not output.is_dir():
-        raise CorpusError(f"{str(output)!r} is a file. Name a new directory.")
-    names = {path.name for path in output.iterdir()} if output.exists() else set()
-    known = {RELEASE, "papers", "abstracts", "citations", *VERSIONS.values()}
-    if others := sorted(names - known if RELEASE in names else names):
-        raise CorpusError(
-            f"{str(output)!r} holds other files, {clip(others[0])} for one. "
-            "Name a new or empty directory."
-        )
-    if names and not overwrite:
-        raise CorpusError(
-            f"{str(output)!r} already holds a release. Pass --overwrite to replace it."
-        )

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from arena._internal.arrays import load_array
@@ -18,6 +17,7 @@ from arena.corpus import layout
 from arena.errors import CorpusError, DataError, clip, did_you_mean
 from arena.retrieval import RETRIEVERS, Combiner, Retriever, parse_name
 from corpus_builder.executors import Executor
+from corpus_builder.parquet import read_rows
 
 FIELDS = ("title", "abstract", "fulltext")
 
@@ -42,6 +42,11 @@ class IndexPlan(NamedTuple):
     options: dict[str, Any]
     corpus: str
 
+    @property
+    def kind(self) -> type[Retriever]:
+        """The class of the engine."""
+        return RETRIEVERS.get(self.engine)
+
     def description(self) -> dict[str, Any]:
         """Return the plan as JSON values."""
         return self._asdict() | {"fields": list(self.fields)}
@@ -58,26 +63,35 @@ def check_fields(fields: tuple[str, ...]) -> None:
         )
 
 
-def check_engine(engine: str) -> type[Retriever]:
-    """Return the class of an engine that builds an index.
+def make_plan(
+    engine: str,
+    name: str | None,
+    fields: Sequence[str],
+    options: Mapping[str, Any] | None,
+    corpus: str,
+) -> IndexPlan:
+    """Return the plan of an index, checked before any work.
 
     Raises:
         UnknownNameError: If no engine has that name.
-        DataError: If the engine only combines others.
+        DataError: If the engine only combines others, or another argument is unusable. The engine
+            checks its options.
     """
+    engine = RETRIEVERS.resolve(engine) if isinstance(engine, str) else engine
     parts = isinstance(engine, str) and parse_name(engine).parts
-    kind = RETRIEVERS.get(parse_name(engine).name if parts else engine)
-    if issubclass(kind, Combiner):
-        kind.refuse_alone()
-    return RETRIEVERS.get(engine)
-
-
-def check_name(name: object, engine: str) -> str:
-    """Return a valid name of an index.
-
-    Raises:
-        DataError: If it is malformed, or the name of another engine.
-    """
+    combiner = RETRIEVERS.get(parse_name(engine).name if parts else engine)
+    if issubclass(combiner, Combiner):
+        combiner.refuse_alone()
+    RETRIEVERS.get(engine)
+    if isinstance(fields, str):
+        raise DataError(f"fields={clip(fields)}: give a list of names.")
+    check_fields(tuple(fields))
+    options = dict(options or {})
+    for option in options:
+        if option in _TAKEN:
+            hint = " Use --fields." if option == "fields" else ""
+            raise DataError(f"{engine} has no option {clip(option)} to build with.{hint}")
+    name = engine.lower() if name is None else name
     if not isinstance(name, str) or not layout.INDEX_NAME.fullmatch(name):
         raise DataError(
             f"{clip(name)} cannot name an index: use at most 100 of a-z, 0-9, '.', '_' and '-', "
@@ -88,38 +102,12 @@ def check_name(name: object, engine: str) -> str:
             f"an index of {engine} cannot be called {name!r}: that is another engine. "
             "Choose another name."
         )
-    return name
-
-
-def make_plan(
-    engine: str,
-    name: str | None,
-    fields: Sequence[str],
-    options: Mapping[str, Any] | None,
-    corpus: str,
-) -> tuple[IndexPlan, type[Retriever]]:
-    """Return the plan and the class of its engine, checked before any work.
-
-    Raises:
-        UnknownNameError, DataError: If an argument is unusable. The engine checks its options.
-    """
-    engine = RETRIEVERS.resolve(engine) if isinstance(engine, str) else engine
-    kind = check_engine(engine)
-    if isinstance(fields, str):
-        raise DataError(f"fields={clip(fields)}: give a list of names.")
-    check_fields(tuple(fields))
-    options = dict(options or {})
-    for option in options:
-        if option in _TAKEN:
-            hint = " Use --fields." if option == "fields" else ""
-            raise DataError(f"{engine} has no option {clip(option)} to build with.{hint}")
-    name = check_name(engine.lower() if name is None else name, engine)
     plan = IndexPlan(engine, name, tuple(fields), options, corpus)
     try:
         sha256_json(options)
     except TypeError as error:
         raise DataError(f"the options of {engine} must be what JSON can hold: {error}.") from None
-    return plan, kind
+    return plan
 
 
 def write_index(
@@ -147,7 +135,7 @@ def write_index(
     def bar(iterable: Iterable[Any], **options: Any) -> Iterable[Any]:
         return progress(iterable, **(settings | options))  # type: ignore[no-any-return]
 
-    kind, options = RETRIEVERS.get(plan.engine), dict(plan.options)
+    kind, options = plan.kind, dict(plan.options)
     if executor is not None and kind.spreads and (executor.remote or executor.workers > 1):
         options["spread"] = executor.run
     description = kind.build(papers, directory, plan.fields, bar, **options) or {}
@@ -195,7 +183,7 @@ class PaperTexts:
     def texts(self, fields: tuple[str, ...]) -> Iterator[tuple[int, str]]:
         """Yield (document number, the fields' texts joined by line breaks)."""
         columns = [field for field in fields if field != "fulltext"]
-        papers = _rows(self._corpus / layout.PAPERS, ["searchable", *columns])
+        papers = read_rows(self._corpus / layout.PAPERS, ["searchable", *columns])
         bodies = self._bodies() if "fulltext" in fields else None
         for document, (searchable, *values) in enumerate(papers):
             parts = dict(zip(columns, values, strict=True))
@@ -205,14 +193,7 @@ class PaperTexts:
                 yield document, "\n".join(parts[field] for field in fields)
 
     def _bodies(self) -> Iterator[str]:
-        sections = _rows(self._corpus / layout.SECTIONS, ["heading", "text"])
+        sections = read_rows(self._corpus / layout.SECTIONS, ["heading", "text"])
         for count in np.diff(self._section_starts).tolist():
             body = [next(sections) for _ in range(count)]
             yield "\n".join(text for section in body for text in section)
-
-
-def _rows(path: Path, columns: list[str]) -> Iterator[tuple[Any, ...]]:
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(batch_size=4096, columns=columns):
-            # iter_batches keeps the file's order of columns, not the one asked for
-            yield from zip(*(batch.column(name).to_pylist() for name in columns), strict=True)

@@ -22,34 +22,26 @@ from arena._internal.workdir import (
 )
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, clip
-from corpus_builder._index import IndexPlan
+from corpus_builder._index import list_files
 
 LOCK = ".manifest.lock"
 _PATIENCE = 60.0  # seconds; a turn takes some milliseconds
 
 
-def register(root: Path, plan: IndexPlan, new: Path | None = None) -> None:
-    """Move an index to its place, and add it to the manifest of its corpus.
+def register(root: Path, corpus: str, key: str, place: Path, new: Path | None = None) -> None:
+    """Move an index, or the digests of an input, to its place, and add it to the manifest.
 
     Args:
         root: Directory of the corpus.
-        plan: Plan of the index.
-        new: Directory of the complete index; None if it is in its place already.
+        corpus: Content hash of the corpus that it was made from.
+        key: Key of the manifest: ``indexes`` or ``digests``.
+        place: Directory that it moves to.
+        new: Complete directory; None if it is in its place already.
 
     Raises:
         CorpusError: If `root` now holds another corpus.
         OSError: If the manifest cannot be written; then the corpus is as before.
     """
-    _register(root, plan.corpus, "indexes", layout.index_directory(root, plan.name), new)
-
-
-def register_digests(root: Path, corpus: str, name: str, new: Path) -> None:
-    """Move the digests of an input to their place, and add them to the manifest, as `register`."""
-    (root / layout.INDEXES).mkdir(exist_ok=True)  # the lock lies there
-    _register(root, corpus, "digests", layout.digest_directory(root, name), new)
-
-
-def _register(root: Path, corpus: str, key: str, place: Path, new: Path | None) -> None:
     with (
         _manifest(root, corpus, place.parent.name) as manifest,
         nullcontext() if new is None else _placed(new, place),
@@ -74,7 +66,6 @@ def register_card(root: Path, corpus: str, files: Mapping[str, str]) -> dict[str
         OSError: If it cannot be written; then the corpus is as before.
     """
     card, building = root / layout.CARD, root / layout.CARD_BUILDING
-    (root / layout.INDEXES).mkdir(exist_ok=True)  # the lock lies there
     with _manifest(root, corpus, "card") as manifest:
         if (building / REPLACED).is_dir() and not card.exists():
             (building / REPLACED).rename(card)  # a killed process moved it away
@@ -86,13 +77,7 @@ def register_card(root: Path, corpus: str, files: Mapping[str, str]) -> dict[str
             for name, content in files.items():
                 (new / name).write_bytes(content.encode("utf-8"))
             sync(new)
-            manifest["card"] = {
-                f"{layout.CARD}/{path.name}": {
-                    "bytes": path.stat().st_size,
-                    "sha256": sha256_file(path),
-                }
-                for path in sorted(new.iterdir())
-            }
+            manifest["card"] = list_files(building)
             with _placed(new, card):
                 _rewrite(root, manifest)
         finally:
@@ -125,7 +110,17 @@ def _check_card(card: Path, ours: Set[str]) -> None:
 @contextmanager
 def _manifest(root: Path, corpus: str, what: str) -> Iterator[dict[str, Any]]:
     """Yield the manifest of a corpus to be rewritten, while no other process can change it."""
-    with _turn(root):
+    lock, end = root / layout.INDEXES / LOCK, time.monotonic() + _PATIENCE
+    lock.parent.mkdir(exist_ok=True)
+    with ExitStack() as stack:
+        while True:
+            try:
+                stack.enter_context(only_writer(lock, root / layout.MANIFEST))
+                break
+            except ArenaError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.02)
         clear_temporary([root])
         manifest = layout.read_manifest(root)
         if manifest["content_sha256"] != corpus:
@@ -139,18 +134,3 @@ def _rewrite(root: Path, manifest: dict[str, Any]) -> None:
     del manifest["manifest_sha256"]
     manifest["manifest_sha256"] = sha256_json(manifest)
     write_json(root / layout.MANIFEST, manifest)
-
-
-@contextmanager
-def _turn(root: Path) -> Iterator[None]:
-    lock, end = root / layout.INDEXES / LOCK, time.monotonic() + _PATIENCE
-    with ExitStack() as stack:
-        while True:
-            try:
-                stack.enter_context(only_writer(lock, root / layout.MANIFEST))
-                break
-            except ArenaError:
-                if time.monotonic() > end:
-                    raise
-                time.sleep(0.02)
-        yield

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections import deque
 from functools import partial
 from glob import escape
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -15,8 +17,9 @@ from arena._internal.workdir import clear_building, only_writer, other_files, wh
 from arena.corpus import layout
 from arena.errors import ArenaError, CorpusError, clip
 from corpus_builder._index import check_fields, list_files, make_plan, write_index
-from corpus_builder.content import DANGLING, write_content
+from corpus_builder.content import DANGLING, Once, write_content
 from corpus_builder.database import count, readable_errors
+from corpus_builder.executors import Executor
 from corpus_builder.sources import Source
 from corpus_builder.staging import database, stage
 
@@ -81,14 +84,39 @@ def _build(
     manifest["source"] = source.describe()
     shutil.rmtree(staging)
     manifest["configuration"] = {"engines": list(engines), "fields": list(fields)}
-    manifest["indexes"] = {}
-    for engine in engines:
-        plan, _ = make_plan(engine, None, fields, None, manifest["content_sha256"])
-        index = layout.index_directory(directory, engine)
-        index.mkdir(parents=True)
-        write_index(directory, index, plan)
-        manifest["indexes"][engine] = sha256_file(index / layout.MANIFEST)
-    manifest["files"] = list_files(directory, layout.INDEXES)
+    return finish(directory, manifest, engines, fields)
+
+
+def finish(
+    directory: Path,
+    manifest: dict[str, Any],
+    engines: tuple[str, ...],
+    fields: tuple[str, ...],
+    executor: Executor | None = None,
+    once: Once = lambda _, work: work(),
+) -> dict[str, Any]:
+    """Build the indexes of a corpus whose content is written, and write its manifest.
+
+    Args:
+        directory: Directory of the corpus.
+        manifest: Manifest without ``indexes``, ``files`` and ``manifest_sha256``.
+        engines: Names of the retrievers to build an index for.
+        fields: Indexed fields.
+        executor: Executor for what an engine can do in parallel; no file depends on it.
+        once: Function that runs a step, or returns its result from an earlier run.
+    """
+
+    def index(engine: str) -> str:
+        plan = make_plan(engine, None, fields, None, manifest["content_sha256"])
+        place = layout.index_directory(directory, engine)
+        if not plan.kind.resumes:
+            shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True, exist_ok=True)
+        write_index(directory, place, plan, executor)
+        return sha256_file(place / layout.MANIFEST)
+
+    manifest["indexes"] = {e: once(f"index-{e}", partial(index, e)) for e in engines}
+    manifest["files"] = once("files", lambda: list_files(directory, layout.INDEXES))
     manifest["manifest_sha256"] = sha256_json(manifest)
     # The last file: a directory without a manifest does not open.
     write_json(directory / layout.MANIFEST, manifest)
@@ -120,9 +148,7 @@ def built_before(
         return None
     if manifest["configuration"] != configuration:
         return None
-    for records in (source.papers(), source.surveys()):
-        for _ in records:
-            pass
+    deque(chain(source.papers(), source.surveys()), maxlen=0)
     if manifest["source"] != json.loads(json.dumps(source.describe())):
         return None
     building = output.with_name(f".{output.name}.building")

@@ -9,15 +9,16 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from arena.errors import DataError
+from corpus_builder.parquet import read_rows
 
 T = TypeVar("T")
 
@@ -104,9 +105,7 @@ def sorted_rows(
 
 
 def _rows_of(path: Path) -> Iterator[tuple[Any, ...]]:
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(batch_size=256):
-            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+    yield from read_rows(path, batch=256)
     path.unlink()
 
 
@@ -153,34 +152,26 @@ def _aside(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) -> T:
     """
     if connection.execute("SELECT current_setting('threads')").fetchall() == [(1,)]:
         return work()
-    results: list[T] = []
-    errors: list[BaseException] = []
-    done = threading.Event()  # an interrupted `Thread.join` takes the thread for ended
+    result: Future[T] = Future()
 
     def run() -> None:
         try:
-            results.append(work())
+            result.set_result(work())
         except BaseException as error:
-            errors.append(error)
-        finally:
-            done.set()
+            result.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()
     try:
-        while not done.wait(0.1):
-            pass
+        return result.result()
     except KeyboardInterrupt:
         # Nothing can stop the query (a busy connection refuses `interrupt`), and Python cannot end
         # in order while it goes on. What it writes counts only once it is complete.
-        atexit.register(_leave, done)
+        atexit.register(_leave, result)
         raise
-    if errors:
-        raise errors[0]
-    return results[0]
 
 
-def _leave(done: threading.Event) -> None:
-    if not done.is_set():
+def _leave(result: Future[Any]) -> None:
+    if not result.done():
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(130)

@@ -24,7 +24,8 @@ from arena.llm import Failed, Fields, ask_many
 from arena.tasks import TaskSet, choose_surveys
 from corpus_builder._index import list_files
 from corpus_builder._model import open_model
-from corpus_builder._register import register_digests
+from corpus_builder._register import register
+from corpus_builder.parquet import read_rows
 
 _BATCH = 64  # papers whose requests are made side by side
 _SAYS = re.compile(r"\b(introduction|conclusions?|concluding|discussion)\b", re.IGNORECASE)
@@ -84,7 +85,13 @@ def make_digests(
 
     check(root)
     client.check()
-    ids = _all_papers(root) if every else _references(corpus, surveys)
+    if every:
+        papers = read_rows(root / layout.PAPERS, ("id", "searchable"))
+        ids = [paper for paper, searchable in papers if searchable]
+    else:
+        tasks = TaskSet(corpus)
+        cited = {paper for s in choose_surveys(tasks, surveys) for paper in tasks.gold(s).gains}
+        ids = sorted(cited, key=lambda paper: corpus.document_number(paper) or 0)
     view = corpus.at("9999-12-31")
 
     def digests() -> Iterator[list[str] | Failed]:
@@ -95,8 +102,8 @@ def make_digests(
                 requests.append(templates[name].messages(title=paper.title, text=text))
             yield from ask_many(client, requests, kind.read)  # type: ignore[arg-type]
 
-    place = partial(register_digests, root, corpus.sha256, name)
     output = layout.digest_directory(root, name)
+    place = partial(register, root, corpus.sha256, "digests", output)
     with whole_directory(output, check, manifest=layout.MANIFEST, place=place) as new:
         manifest = {
             "format_version": layout.FORMAT_VERSION,
@@ -122,20 +129,6 @@ def text_of(abstract: str, sections: Iterable[Section], characters: int) -> str:
     parts = [part for part in parts if part[1].strip()] or [("Abstract", "(none)")]
     share = characters // len(parts)
     return "\n\n".join(f"{heading}: {text.strip()}"[:share] for heading, text in parts)
-
-
-def _all_papers(root: Path) -> list[str]:
-    import pyarrow.parquet as pq
-
-    rows = pq.read_table(root / layout.PAPERS, columns=["id", "searchable"]).to_pylist()
-    return [row["id"] for row in rows if row["searchable"]]
-
-
-def _references(corpus: Corpus, surveys: Sequence[str] | int | None) -> list[str]:
-    """Return the references in reach of surveys, in document order."""
-    tasks = TaskSet(corpus)
-    ids = {paper for s in choose_surveys(tasks, surveys) for paper in tasks.gold(s).gains}
-    return sorted(ids, key=lambda paper_id: corpus.document_number(paper_id) or 0)
 
 
 def _write(

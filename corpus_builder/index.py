@@ -64,17 +64,19 @@ def build_index(
     root = Path(os.path.realpath(directory))
     corpus = layout.read_manifest(root)
     usual = corpus["configuration"]["fields"]
-    plan, kind = make_plan(
+    plan = make_plan(
         engine, name, usual if fields is None else fields, options, corpus["content_sha256"]
     )
-    index = layout.index_directory(root, plan.name)
-    manifest = None if overwrite else _unregistered(root, plan)
-    if manifest is not None:
-        building = layout.building_directory(root, plan.name)
-        with only_writer(building.with_name(f"{building.name}.lock"), index):
-            register(root, plan)
-            clear_building(building)
-        return manifest
+    index, kind = layout.index_directory(root, plan.name), plan.kind
+    place = partial(register, root, plan.corpus, "indexes", index)
+    if not overwrite and plan.name not in corpus["indexes"]:
+        manifest = _complete_manifest(index, plan)
+        if manifest is not None:  # a killed build moved it but did not register it
+            building = layout.building_directory(root, plan.name)
+            with only_writer(building.with_name(f"{building.name}.lock"), index):
+                place()
+                clear_building(building)
+            return manifest
     kept = (
         "What is done is kept, and the same command goes on from there"
         if kind.resumes
@@ -92,7 +94,7 @@ def build_index(
                 manifest=layout.MANIFEST,
                 work=plan.description() | {"release": __version__},
                 resumes=kind.resumes,
-                place=partial(register, root, plan),
+                place=place,
             ) as new,
         ):
             manifest = _complete_manifest(new, plan)
@@ -104,18 +106,6 @@ def build_index(
     except KeyboardInterrupt:
         raise KeyboardInterrupt(*["The same command goes on from here."] * kind.resumes) from None
     return manifest
-
-
-def _unregistered(root: Path, plan: IndexPlan) -> dict[str, Any] | None:
-    """Return the manifest of this index if a killed build moved it but did not register it."""
-    if plan.name in layout.read_manifest(root)["indexes"]:
-        return None
-    try:
-        manifest = indexes.read_index(root, plan.name, plan.corpus)
-    except CorpusError:
-        return None
-    same = all(manifest.get(key) == value for key, value in plan.description().items())
-    return manifest if same else None
 
 
 def _check_free(root: Path, plan: IndexPlan, overwrite: bool) -> None:
@@ -137,13 +127,13 @@ def _check_free(root: Path, plan: IndexPlan, overwrite: bool) -> None:
 _FOLDER = re.compile(r"\.(.+)\.building")
 
 
-def _complete_manifest(new: Path, plan: IndexPlan) -> dict[str, Any] | None:
-    """Return the manifest of a complete index that was not yet moved to its place, or None."""
+def _complete_manifest(index: Path, plan: IndexPlan) -> dict[str, Any] | None:
+    """Return the manifest of a complete index that a killed build has not registered, or None."""
     try:
-        manifest = layout.read_manifest(new, "finished index")
+        manifest = layout.read_manifest(index, "finished index")
         if any(manifest.get(key) != value for key, value in plan.description().items()):
             return None
-        intact = all(sha256_file(new / f) == e["sha256"] for f, e in manifest["files"].items())
+        intact = all(sha256_file(index / f) == e["sha256"] for f, e in manifest["files"].items())
     except (ArenaError, LookupError):
         return None
     return manifest if intact else None

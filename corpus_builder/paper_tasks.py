@@ -133,12 +133,8 @@ def write_paper_tasks(
         files = {name: literal(root / path) for name, path in paths.items()}
         execute(connection, DOCUMENTS.format(**files))
         query = _CANDIDATES.format(least=least, end=end, **files)
-        found = {
-            number: (name, title_key(title)) for number, name, title in rows(connection, query)
-        }
-        kept = _without_twins(connection, found, files["papers"])
-        keys = {d: hashlib.sha256(f"{seed} {found[d][0]}".encode()).hexdigest() for d in kept}
-        chosen = sorted(kept, key=keys.__getitem__)[:most]
+        candidates, drawn = _draw(connection, query, files["papers"], seed)
+        chosen = drawn[:most]
         if not chosen:
             raise DataError(
                 f"no paper before {format_day(end)} cites {least} papers in reach and has a title "
@@ -158,8 +154,8 @@ def write_paper_tasks(
                 "before": format_day(end),
             },
             "counts": {
-                "candidates": len(found),
-                "same_title": len(found) - len(kept),
+                "candidates": candidates,
+                "same_title": candidates - len(drawn),
                 "tasks": len(chosen),
                 "labels": written["survey_references_gold"],
                 "influential": count(connection, f"SELECT count(*) FROM {marked}"),
@@ -191,11 +187,14 @@ def _end(
     return end if wanted is None else wanted, None if test is None else chosen
 
 
-def _without_twins(
-    connection: duckdb.DuckDBPyConnection, found: dict[int, tuple[str, str]], papers: str
-) -> list[int]:
-    """Return the candidates with a title that no other paper of the corpus has."""
+def _draw(
+    connection: duckdb.DuckDBPyConnection, query: str, papers: str, seed: int
+) -> tuple[int, list[int]]:
+    """Return how many candidates there are, and those with a title of their own in drawn order."""
+    found = {number: (name, title_key(title)) for number, name, title in rows(connection, query)}
     keys = {key for _, key in found.values()}
     titles = rows(connection, f"SELECT title FROM read_parquet({papers})")
     times = Counter(key for (title,) in titles if (key := title_key(title)) in keys)
-    return [document for document, (_, key) in found.items() if key and times[key] == 1]
+    kept = [document for document, (_, key) in found.items() if key and times[key] == 1]
+    draw = {d: hashlib.sha256(f"{seed} {found[d][0]}".encode()).hexdigest() for d in kept}
+    return len(found), sorted(kept, key=draw.__getitem__)

@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
+
+_TYPES: dict[str, pa.DataType] = {
+    "texts": pa.list_(pa.string()),
+    "sections": pa.list_(pa.struct([("heading", pa.string()), ("text", pa.string())])),
+}
+
+
+def schema(columns: str, **types: pa.DataType) -> pa.Schema:
+    """Return a schema.
+
+    Args:
+        columns: Names of columns. A name is text, or has a type behind a colon: ``texts``,
+            ``sections``, a name in `types`, or one that Arrow knows.
+        types: Further types by name.
+
+    >>> schema("id day:int32 authors:texts").field("day").type
+    DataType(int32)
+    """
+    fields = []
+    for column in columns.split():
+        name, _, kind = column.partition(":")
+        known = (types | _TYPES).get(kind)
+        fields.append((name, pa.type_for_alias(kind or "string") if known is None else known))
+    return pa.schema(fields)
+
 
 _ROWS = 4096
 _CHARACTERS = 1 << 20  # small enough that reading one paper at random stays quick
@@ -26,6 +51,8 @@ class RowWriter:
     def __init__(
         self, path: Path, schema: pa.Schema, rows: int = _ROWS, characters: int = _CHARACTERS
     ) -> None:
+        import pyarrow.parquet as pq  # --help needs schemas alone
+
         self._limits = rows, characters
         path.parent.mkdir(parents=True, exist_ok=True)
         self._schema = schema
@@ -91,3 +118,16 @@ def _characters(values: Any) -> int:
         elif kind is dict:
             size += _characters(value.values())
     return size
+
+
+def read_rows(
+    path: Path, columns: Sequence[str] | None = None, batch: int = _ROWS
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a file, with all or some of its columns, so many at once in memory."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        names = file.schema_arrow.names if columns is None else columns
+        for part in file.iter_batches(batch, columns=list(names)):
+            # They keep the file's order of columns, not the one asked for.
+            yield from zip(*(part.column(name).to_pylist() for name in names), strict=True)

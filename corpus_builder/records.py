@@ -105,10 +105,10 @@ def parse_paper(raw: object) -> PaperRecord:
     """
     record = _object(raw, "a paper")
     return PaperRecord(
-        id=_id(record),
+        id=_check_id(record.get("id")),
         title=_title(record),
         abstract=_text(record, "abstract") or "",
-        date=None if record.get("date") is None else _date(record),
+        date=_date(record),
         is_survey=_flag(record, "is_survey") or _flag(record, "is_survey_title"),
         venue=_text(record, "venue"),
         authors=_names(record, "authors"),
@@ -129,7 +129,8 @@ def parse_survey(raw: object) -> SurveyRecord:
         DataError: If a value is unusable; the message names key, value and what is expected.
     """
     record = _object(raw, "a survey")
-    if record.get("date") is None:
+    date = _date(record)
+    if date is None:
         raise DataError("a survey needs a date: it is the cutoff of its task.")
     references = _references(record)
     influential = {_check_id(value) for value in _list(record, "influential")}
@@ -141,18 +142,16 @@ def parse_survey(raw: object) -> SurveyRecord:
     if isinstance(total, bool) or not isinstance(total, int) or not 0 <= total < 2**63:
         raise DataError(f"n_references_total={clip(total)}: give an integer >= 0 (and < 2**63).")
     mind_map = record.get("mind_map")
-    if mind_map is None:
-        mind_map = record.get("taxonomy")
     return SurveyRecord(
-        id=_id(record),
+        id=_check_id(record.get("id")),
         title=_title(record),
-        date=_date(record),
+        date=date,
         references=references,
         n_references_total=max(total, distinct),
-        mind_map=None if mind_map is None else _json(mind_map),
+        mind_map=_json(record.get("taxonomy") if mind_map is None else mind_map),
         prompts=_prompts(record),
         domain=_text(record, "domain") or None,
-        outline=None if record.get("outline") is None else _json(record["outline"]),
+        outline=_json(record.get("outline")),
         article=_text(record, "article") or None,
         listed_titles=_names(record, "listed_titles"),
     )
@@ -184,7 +183,9 @@ def _clean(text: str) -> str:
     return text
 
 
-def _json(value: object) -> str:
+def _json(value: object) -> str | None:
+    if value is None:
+        return None
     # Not sorted: in some forms of a mind-map the order of keys is that of the headings.
     text = json.dumps(value, ensure_ascii=False)
     return json.dumps(json.loads(_clean(text)))  # ASCII, and no lone surrogate behind an escape
@@ -203,10 +204,6 @@ def _check_id(value: object) -> str:
     return value
 
 
-def _id(record: Mapping[str, Any]) -> str:
-    return _check_id(record.get("id"))
-
-
 def _title(record: Mapping[str, Any]) -> str:
     title = record.get("title")
     if not isinstance(title, str) or not title.strip():
@@ -214,7 +211,9 @@ def _title(record: Mapping[str, Any]) -> str:
     return " ".join(_clean(title).split())
 
 
-def _date(record: Mapping[str, Any]) -> ResolvedDate:
+def _date(record: Mapping[str, Any]) -> ResolvedDate | None:
+    if record.get("date") is None:
+        return None
     try:
         date = parse_date(record["date"])
     except DataError as error:
@@ -266,7 +265,7 @@ def _references(record: Mapping[str, Any]) -> list[CitedId]:
     references = []
     for value in _list(record, "references"):
         if isinstance(value, Mapping):
-            references.append(CitedId(_id(value), _flag(value, "influential")))
+            references.append(CitedId(_check_id(value.get("id")), _flag(value, "influential")))
         else:
             references.append(CitedId(_check_id(value), False))
     return references

@@ -9,63 +9,26 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow as pa
 
 from arena.errors import DataError, clip
 from arena.text.identifiers import title_key
-from corpus_builder._papers import IDENTIFIERS
 from corpus_builder.content import LINKS, PROMPTS
 from corpus_builder.database import connected, execute, literal
-from corpus_builder.parquet import RowWriter
-from corpus_builder.records import (
-    PAPER_KEYS,
-    SURVEY_KEYS,
-    parse_paper,
-    parse_survey,
-)
+from corpus_builder.parquet import RowWriter, schema
+from corpus_builder.records import PAPER_KEYS, SURVEY_KEYS, parse_paper, parse_survey
 from corpus_builder.sources import LocatedRecord, Source
 from corpus_builder.sources.matching import identifiers_of, paper_keys
 
-_WHERE = [("file", pa.string()), ("line", pa.int64())]
-
-PAPERS = pa.schema(
-    [
-        ("id", pa.string()),
-        ("title", pa.string()),
-        ("title_key", pa.string()),
-        ("abstract", pa.string()),
-        ("day", pa.int32()),
-        ("precision", pa.string()),
-        ("is_survey", pa.bool_()),
-        ("venue", pa.string()),
-        ("authors", pa.list_(pa.string())),
-        ("fields", pa.list_(pa.string())),
-        *IDENTIFIERS,
-        ("sections", pa.list_(pa.struct([("heading", pa.string()), ("text", pa.string())]))),
-        *_WHERE,
-    ]
+PAPERS = schema(
+    "id title title_key abstract day:int32 precision is_survey:bool venue authors:texts "
+    "fields:texts arxiv_id doi sections:sections file line:int64"
 )
-SURVEYS = pa.schema(
-    [
-        ("id", pa.string()),
-        ("title", pa.string()),
-        ("title_key", pa.string()),
-        ("day", pa.int32()),
-        ("precision", pa.string()),
-        ("n_references_total", pa.int64()),
-        ("mind_map", pa.string()),
-        *IDENTIFIERS,
-        ("prompts", PROMPTS),
-        ("domain", pa.string()),
-        ("outline", pa.string()),
-        ("article", pa.string()),
-        ("listed_titles", pa.list_(pa.string())),
-        *_WHERE,
-    ]
+SURVEYS = schema(
+    "id title title_key day:int32 precision n_references_total:int64 mind_map arxiv_id doi "
+    "prompts:prompts domain outline article listed_titles:texts file line:int64",
+    prompts=PROMPTS,
 )
-REFERENCES = pa.schema(
-    [("citing", pa.string()), ("cited", pa.string()), ("influential", pa.bool_())]
-)
+REFERENCES = schema("citing cited influential:bool")
 
 
 def stage(source: Source, directory: Path) -> dict[str, dict[str, int]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,17 +49,15 @@ def verify(directory: str | Path) -> dict[str, Any]:
             problems[name] = "is missing"
         elif sha256_file(path) != expected[name]:
             problems[name] = "has other content"
-    for file in _files(root):
-        name = file.as_posix()
-        # What killed commands left; the next command clears it.
-        if (
-            is_unfinished(file)
-            or file.parts[0] == layout.CARD_BUILDING
-            or is_temporary(root / file)
-        ):
+    for path in root.rglob("*"):
+        file = path.relative_to(root)
+        if (path.is_dir() and not path.is_symlink()) or file == Path(layout.MANIFEST):
             continue
-        if name not in expected and not any(file.is_relative_to(folder) for folder in unknown):
-            problems[name] = "is not in the manifest"
+        # What killed commands left; the next command clears it.
+        if is_unfinished(file) or file.parts[0] == layout.CARD_BUILDING or is_temporary(path):
+            continue
+        if file.as_posix() not in expected and not any(map(file.is_relative_to, unknown)):
+            problems[file.as_posix()] = "is not in the manifest"
     return {
         "files": len(expected) + 1,
         "problems": dict(sorted(problems.items())),
@@ -70,11 +67,3 @@ def verify(directory: str | Path) -> dict[str, Any]:
 
 def _expected(files: dict[str, Any]) -> dict[str, str]:
     return {name: entry["sha256"] for name, entry in files.items()}
-
-
-def _files(root: Path) -> Iterator[Path]:
-    """Yield every file, link or other entry below `root` except its manifest and folders."""
-    for path in sorted(root.rglob("*")):
-        name = path.relative_to(root)
-        if (path.is_symlink() or not path.is_dir()) and name != Path(layout.MANIFEST):
-            yield name

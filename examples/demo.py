@@ -11,12 +11,11 @@ import time
 from pathlib import Path
 
 from tabulate import tabulate
+from worlds import open_or_build
 
 import arena
-from arena.errors import ArenaError, CorpusError
+from arena.errors import ArenaError
 from arena.results.comparison import write_html
-from corpus_builder.build import build
-from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
 
 ENGINES = ("bm25", "dense")
@@ -37,7 +36,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", default="demo", help="directory for the corpus and the runs")
     output = Path(parser.parse_args().output)
-    corpus = open_or_build(output / "world")
+    corpus = open_or_build(WorldConfig(), output / "world", ENGINES)
     view = corpus.at("2015-01-01")
     print(f"\n{len(view):,} papers existed before {view.cutoff}. The best hits for 'membrane':")
     for hit in view.search("membrane", k=3):
@@ -102,24 +101,6 @@ def organize(corpus: arena.Corpus, output: Path) -> None:
     names = ("paper_filing_agreement", *summary["mean"])
     rows = [(name, *(column[name] for column in columns.values())) for name in names]
     print(tabulate(rows, headers=("organization", *columns), floatfmt=".3f"))
-
-
-def open_or_build(directory: Path) -> arena.Corpus:
-    """Return the default world, built if it is not there or was made with other knobs."""
-    config = WorldConfig()
-    try:
-        corpus = arena.Corpus.open(directory)
-        made = corpus.manifest["source"].get("config")
-        if made == config.to_dict() and set(ENGINES) <= set(corpus.manifest["indexes"]):
-            print(f"The made-up world in {directory} is there already.")
-            return corpus
-    except CorpusError:
-        pass  # not there yet, or of an older format
-    print(f"Building a made-up world of {config.papers} papers and {config.surveys} surveys ...")
-    started = time.monotonic()
-    build(WorldSource(config), directory, engines=ENGINES, overwrite=True)
-    print(f"Built {directory} in {time.monotonic() - started:.1f} s.")
-    return arena.Corpus.open(directory)
 
 
 if __name__ == "__main__":

@@ -24,42 +24,7 @@ CONTEXT = 8192  # tokens of a request and its answer, as many as the model was t
 # The model's own template knows no tools. llama.cpp holds a call to the schemas once the model has
 # begun it, which not even tool_choice="required" makes it do. So the call begins with ":" after
 # "JSON", which the model is made to say: after that word it goes on with a colon nearly always.
-TEMPLATE = """
-{%- if messages[0].role == "system" %}{% set system = messages[0].content %}
-{%- else %}
-  {%- set system = "You are a helpful AI assistant named SmolLM, trained by Hugging Face" %}
-{%- endif -%}
-<|im_start|>system
-{{ system }}
-{%- if tools %}
-
-You have these tools:
-{%- for tool in tools %}
-{{ tool.function | tojson }}
-{%- endfor %}
-
-Call one of them, like this:
-JSON:
-{"name": <name of the tool>, "arguments": <its arguments as an object>}
-{%- endif %}<|im_end|>
-{% for message in messages %}
-{%- if message.role == "user" or (message.role == "system" and not loop.first) -%}
-<|im_start|>{{ message.role }}
-{{ message.content }}<|im_end|>
-{% elif message.role == "assistant" -%}
-<|im_start|>assistant
-{% if tools %}JSON{% endif %}{{ message.content or "" }}
-{%- if message.tool_calls %}{% set call = message.tool_calls[0].function %}:
-{"name": "{{ call.name }}", "arguments": {{ call.arguments | tojson }}}
-{%- endif %}<|im_end|>
-{% elif message.role == "tool" -%}
-<|im_start|>user
-{{ message.content }}<|im_end|>
-{% endif -%}
-{%- endfor -%}
-{%- if add_generation_prompt %}<|im_start|>assistant
-{% if tools %}JSON{% endif %}{% endif -%}
-"""
+TEMPLATE = Path(__file__).with_name("local_model.jinja")
 
 
 def main() -> None:
@@ -113,7 +78,7 @@ def serve(port: int, gguf: Path | None, threads: int) -> Any:
     options.cors_origins, options.cors_origins_explicit = "http://localhost", True
     options.verbosity = 1  # errors
     if gguf is None:
-        options.chat_template = TEMPLATE
+        options.chat_template = TEMPLATE.read_text(encoding="utf-8")
     try:
         return llama.Server(options)
     except RuntimeError:  # llama.cpp has said why, on standard error

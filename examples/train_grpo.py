@@ -20,6 +20,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from worlds import open_or_build
+
 import arena
 import arena.cli
 from arena._internal.files import write_json
@@ -29,8 +31,6 @@ from arena.cli.app import Parser, run_command
 from arena.doors.trl import PROMPT, environment_factory, rows
 from arena.errors import DataError
 from arena.session import opening_text, step_text
-from corpus_builder.build import build
-from corpus_builder.sources.world import WorldSource
 from corpus_builder.world import WorldConfig
 
 CURRICULUM = {"easy": 0.0, "medium": 0.5, "hard": 0.8}
@@ -109,9 +109,7 @@ def execute(options: argparse.Namespace) -> None:
 def _world(output: Path, plan: Plan, seed: int, synonymy: float = 0.5) -> Path:
     config = WorldConfig(seed=seed, papers=plan.papers, surveys=plan.surveys, synonymy=synonymy)
     path = output / "worlds" / f"{seed}-{plan.papers}-{plan.surveys}"
-    if not path.exists():
-        build(WorldSource(config), path)
-    return path
+    return open_or_build(config, path).directory
 
 
 def _environment(

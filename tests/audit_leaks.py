@@ -76,13 +76,13 @@ def references_are_shuffled(monkeypatch):
 
 def given_best_first(monkeypatch):
     """The references that an episode begins with, the influential ones first."""
-    from arena.envs.starting_papers import OwnReferences
+    from arena.envs import StartingPapers
     from arena.tasks import ideal_ranking
 
     def papers(self: Any, tasks: TaskSet, view: CorpusView, survey_id: str) -> list[str]:
         return [p for p in ideal_ranking(tasks.gold(survey_id)) if p in view]
 
-    monkeypatch.setattr(OwnReferences, "papers", papers)
+    monkeypatch.setattr(StartingPapers, "papers", papers)
 
 
 def a_survey_is_read(monkeypatch):
@@ -379,7 +379,7 @@ def a_vector_shows_its_gold(monkeypatch):
     monkeypatch.setattr(
         SurveyVectorEnv,
         "state",
-        property(lambda self: [{"seen": list(play._gains)} for play in self._episodes]),
+        property(lambda self: [{"seen": list(env._episode._gains)} for env in self.envs]),
         raising=False,
     )
 
@@ -389,7 +389,7 @@ def a_vector_shows(monkeypatch, shown: Callable[[list[str]], Any]) -> None:
     monkeypatch.setattr(
         SurveyVectorEnv,
         "shown",
-        property(lambda self: [shown(list(play._gains)) for play in self._episodes]),
+        property(lambda self: [shown(list(env._episode._gains)) for env in self.envs]),
         raising=False,
     )
 

@@ -9,7 +9,7 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -260,6 +260,19 @@ def real_corpus(real_data: RealData, tmp_path_factory: pytest.TempPathFactory) -
     directory = tmp_path_factory.mktemp("real") / "corpus"
     build(JsonLines(real_data.papers, real_data.surveys), directory)
     return directory
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """A process of its own for a test, as far as clients and answers go."""
+    from arena.llm.agent import shared_client
+
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    shared_client.cache_clear()
+    yield
+    shared_client.cache_clear()
 
 
 @pytest.fixture

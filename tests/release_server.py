@@ -1,7 +1,7 @@
 """A server on loopback that behaves like the Datasets API and the storage that its links lead to.
 
     with ReleaseServer({"papers": [b"...", b"..."]}) as server:
-        download(directory, options=server.options())
+        download(directory, **server.options())
 
 API and storage have a port, hence an origin, each. Troubles are told apart by what they befall:
 `server.api` maps a path to a list of answers used up one by one, `server.data` and `server.probes`
@@ -22,8 +22,6 @@ from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, quote, unquote, urlsplit
-
-from corpus_builder.download import Options
 
 KEY = "k3y-that-nobody-may-see"
 RELEASE = "2024-02-06"
@@ -113,10 +111,10 @@ class ReleaseServer:
         self.sent = 0  # bytes of objects
         self._lock = threading.Lock()
 
-    def options(self, **changes: Any) -> Options:
+    def options(self, **changes: Any) -> dict[str, Any]:
         """Options for a download from here: no waiting."""
         quick = {"base_url": self.url, "rate": 1e6, "patience": 5.0, "attempts": 4}
-        return Options(**(quick | changes))
+        return quick | changes
 
     def good_links(self, dataset: str) -> list[Any]:
         """Pre-signed links to the files of a dataset."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
 from helpers import Memory
 from llm_server import LLMServer, last_text
 
 import arena
-from arena.llm.agent import shared_client
 from corpus_builder.build import build
 
 # Appendix C of ResearchArena, with $topic for {x}.
@@ -80,17 +78,6 @@ C2 = (
     "Create a search query that gathers supporting materials for writing a survey paper on the "
     "following topic: $topic."
 )
-
-
-@pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """A process of its own for a test, as far as clients and answers go."""
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    shared_client.cache_clear()
-    yield
-    shared_client.cache_clear()
 
 
 # Documents of four words each, so that BM25 ranks them by how often they hold the query.

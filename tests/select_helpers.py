@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from corpus_builder.executors import EXECUTORS
 from corpus_builder.release import TABLES, RecordLimits
-from corpus_builder.stages import Config, Plan, Resources, Steps
+from corpus_builder.stages import Config, Plan, Steps
 from corpus_builder.stages.mind_maps import MIND_MAPS
 from corpus_builder.stages.reading import CORPUS, SHARDS
 from corpus_builder.stages.surveys import SURVEYS
@@ -57,9 +57,7 @@ def parsed(
               for p in {p["id"]: p for p in reversed(ordered)}.values()]  # fmt: skip
     pq.write_table(pa.Table.from_pylist(narrow, schema=pa.schema(columns)), work / CORPUS)
     executor = EXECUTORS.get("local")(1)
-    return Plan(
-        "toy", None, output, config or Config(), Resources(1 << 30, 2), executor, RecordLimits()
-    )  # type: ignore[arg-type]
+    return Plan("toy", None, output, config or Config(), 1 << 30, 2, executor, RecordLimits())  # type: ignore[arg-type]
 
 
 def run_surveys(plan: Plan) -> dict[str, Any]:

@@ -279,14 +279,16 @@ def test_gold_does_not_change_what_an_agent_sees(name, ends, arguments, world, t
 def test_public_attributes_of_an_environment_hold_no_label(name, world):
     env = gymnasium.make(name, corpus=world).unwrapped
     env.reset(seed=1)
-    public = {attribute for attribute in vars(env) if not attribute.startswith("_")}
-    assert public <= {"action_space", "observation_space", "render_mode", "spec"}
     vectors = gymnasium.make_vec(name, num_envs=2, corpus=world)
     vectors.reset(seed=1)
+    for each in (env, *vectors.envs):
+        public = {attribute for attribute in vars(each) if not attribute.startswith("_")}
+        assert public <= {"action_space", "observation_space", "render_mode", "spec"}
     public = {attribute for attribute in vars(vectors) if not attribute.startswith("_")}
     assert public <= {
         "num_envs", "render_mode", "spec", "metadata", "action_space", "observation_space",
         "single_action_space", "single_observation_space",
+        "envs", "env_fns", "autoreset_mode", "observation_mode", "copy",  # of SyncVectorEnv
     }  # fmt: skip
 
 

@@ -28,14 +28,8 @@ _UNWRITTEN = 1 << 16  # offsets that a `StringTableWriter` keeps in memory
 def load_array(path: Path, *dtypes: Any, size: int | None = None) -> NDArray[Any]:
     """Return the array in a ``.npy`` file, memory-mapped and read-only.
 
-    Args:
-        path: The file.
-        dtypes: The types that the array can have; any if none is given. With one the array has
-            one dimension.
-        size: Number of its elements, if it is known.
-
-    Raises:
-        CorpusError: if it is missing, no such file, or cut off.
+    With `dtypes` it must have one of these types and one dimension. Raises CorpusError if it is
+    missing, another array, or cut off.
     """
     try:
         if path.stat().st_size == HEADER:  # an array without elements cannot be mapped
@@ -130,14 +124,9 @@ class ArrayWriter:
 
 
 class StringTable:
-    """A read-only sequence of strings stored as ``<path>.bin`` and ``<path>.offsets.npy``.
+    """A read-only sequence of `size` strings, ``<path>.bin`` and ``<path>.offsets.npy``.
 
-    Args:
-        path: Path of the two files without their endings.
-        size: Number of the strings, if it is known.
-
-    Raises:
-        CorpusError: if a file is no such table; so does reading a damaged string.
+    Raises CorpusError if a file is no such table; so does reading a damaged string.
     """
 
     def __init__(self, path: Path, size: int | None = None) -> None:

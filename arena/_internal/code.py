@@ -27,10 +27,8 @@ def code_sha256(*extra: Any, rooms: Collection[str] = ()) -> str:
     docstrings other than those of tools. Of files that are not Python, such as templates of
     prompts, every byte counts.
 
-    Args:
-        extra: Classes and functions, some of which may be defined elsewhere, such as a user's own
-            agent or retriever. Docstrings of their modules count.
-        rooms: Rooms of `ELSEWHERE` whose code makes this result and therefore counts.
+    Of `extra`, such as a user's own agent, the docstrings count, too. `rooms` are rooms of
+    `ELSEWHERE` whose code makes this result and therefore counts.
     """
     digests, left_out = {}, {*ELSEWHERE}.difference(rooms)
     for package in (_ROOT, _ROOT.parent / "baselines"):

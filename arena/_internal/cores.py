@@ -26,10 +26,8 @@ def one_thread(*, always: bool = False) -> Iterator[None]:
     """Let linear algebra and OpenMP use one thread; as a decorator ``@one_thread()``.
 
     Threads that share the cores with other processes wait for each other far longer than one thread
-    computes. A user asks for more by the variable OMP_NUM_THREADS or that of the library.
-
-    Args:
-        always: Whether to keep to one thread even then, since more would show in the result.
+    computes. A user asks for more by the variable OMP_NUM_THREADS or that of the library, unless
+    `always` says that more would show in the result.
     """
     if not always and any(os.environ.get(name) for name in _ASKED):
         yield

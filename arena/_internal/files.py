@@ -19,13 +19,8 @@ TEMPORARY_SUFFIX = ".atomic-write.tmp"
 def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
     r"""Write `data` to `path`, replacing an old file in one step.
 
-    A reader sees the old content or the new one, never a part, also after a crash: the data goes
-    to a temporary file in the same directory, is synced, and is renamed. Symbolic links are
-    followed, the mode of an old file is kept. Text is written as UTF-8 with ``\n`` unchanged.
-
-    Args:
-        path: Where to write. Its directory must exist.
-        data: The complete content.
+    A reader sees the old content or the new one, never a part, also after a crash. Symbolic links
+    are followed, the mode of an old file is kept. Text is written as UTF-8 with ``\n`` unchanged.
 
     Raises:
         DataError: The directory is missing, `path` is a directory or a device, or the text holds
@@ -67,9 +62,7 @@ def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
 def write_json(path: str | os.PathLike[str], obj: object) -> None:
     """Write `obj` atomically as indented JSON: sorted keys, ASCII, a final newline.
 
-    Raises:
-        DataError: `obj` holds NaN, an infinity or itself; or as `atomic_write`.
-        TypeError: `obj` holds something that JSON cannot.
+    Raises DataError if `obj` holds NaN, an infinity or itself; or as `atomic_write`.
     """
     try:
         text = json.dumps(obj, indent=2, sort_keys=True, allow_nan=False)
@@ -79,11 +72,7 @@ def write_json(path: str | os.PathLike[str], obj: object) -> None:
 
 
 def sha256_file(path: str | os.PathLike[str]) -> str:
-    """Return the SHA-256 of a file's bytes as 64 hexadecimal digits.
-
-    Raises:
-        DataError: `path` is missing or a directory.
-    """
+    """Return the SHA-256 of a file's bytes as 64 hexadecimal digits; DataError if there is none."""
     try:
         with Path(path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -97,11 +86,7 @@ def sha256_json(obj: object) -> str:
     """Return the SHA-256 of `obj` as canonical JSON, as 64 hexadecimal digits.
 
     Canonical: sorted keys, no white space, ASCII. As in JSON, tuples equal lists and the key 1
-    equals the key "1".
-
-    Raises:
-        DataError: `obj` holds NaN, an infinity or itself.
-        TypeError: `obj` holds something that JSON cannot.
+    equals the key "1". Raises DataError if `obj` holds NaN, an infinity or itself.
 
     >>> sha256_json({"b": 1, "a": (2,)}) == sha256_json({"a": [2], "b": 1})
     True

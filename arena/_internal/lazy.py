@@ -40,11 +40,7 @@ _EXTRAS = {
 
 
 def require(what: str, *modules: str) -> None:
-    """Check that packages are installed, without importing them.
-
-    Raises:
-        DataError: naming the package and what to install.
-    """
+    """Raise DataError unless packages are installed, without importing them."""
     for module in modules:
         if importlib.util.find_spec(module) is None:
             raise DataError(absent(what, module))
@@ -125,11 +121,7 @@ def _has_mps() -> bool:
 
 
 class once(Generic[T]):  # noqa: N801 - used as a decorator, like functools.cached_property
-    """`functools.cached_property` with a lock, which that has lost in Python 3.12.
-
-    Threads that need the value of one object at the same time wait for the first; after an error
-    the next one tries again.
-    """
+    """`functools.cached_property` with a lock, which that has lost in Python 3.12."""
 
     def __init__(self, function: Callable[[Any], T]) -> None:
         self._function, self.__doc__ = function, function.__doc__

@@ -97,19 +97,12 @@ class Settings(BaseModel):
 
 
 class ConfigSource(NamedTuple):
-    """The content of a configuration.
+    """The content of a configuration."""
 
-    Attributes:
-        data: The mapping at its root; keys are strings.
-        name: What messages call it.
-        lines: Place -> number of its line; empty for a configuration that is no file.
-        folder: Directory of the file; the files that it names are looked for there.
-    """
-
-    data: dict[str, Any]
-    name: str
-    lines: Mapping[Place, int]
-    folder: Path
+    data: dict[str, Any]  # the mapping at its root
+    name: str  # what messages call it
+    lines: Mapping[Place, int]  # number of the line of a place; empty if it is no file
+    folder: Path  # directory of the file; the files that it names are looked for there
 
     def where(self, place: Place) -> str:
         """Return file, line and keys for a message."""
@@ -138,13 +131,9 @@ class ConfigSource(NamedTuple):
         )
 
     def changed(self, changes: Mapping[Place, Any]) -> ConfigSource:
-        """Return a configuration with other values.
+        """Return a configuration with other values by place; missing mappings are added.
 
-        Args:
-            changes: Place -> value; missing mappings on the way are added.
-
-        Raises:
-            DataError: if a place leads through something that is no mapping.
+        Raises DataError if a place leads through something that is no mapping.
         """
         data, lines = copy.deepcopy(self.data), dict(self.lines)
         for place, value in changes.items():
@@ -165,16 +154,11 @@ class ConfigSource(NamedTuple):
 
 
 def read_source(config: str | Path | Mapping[str, Any], what: str, page: str) -> ConfigSource:
-    """Read a YAML file, or accept a mapping as if it were one.
+    """Read a YAML file or a shipped one by its name, or accept a mapping as if it were one.
 
-    Args:
-        config: The file, the name of a shipped one such as ``researcharena``, or the mapping.
-        what: What it describes, for messages, such as ``"experiment"``.
-        page: Page of the documentation that describes its keys.
-
-    Raises:
-        DataError: if there is no such file, it cannot be read, is no YAML, holds no mapping, or a
-            mapping in it has a key twice.
+    `what` and `page` are for messages: what it describes, and the page that describes its keys.
+    Raises DataError if there is no such file, it cannot be read, is no YAML, holds no mapping, or a
+    mapping in it has a key twice.
     """
     if isinstance(config, Mapping):
         if has_many_parts(config, _MANY):

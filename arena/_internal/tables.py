@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 MISSING = "-"
@@ -20,107 +21,99 @@ _LATEX = {
 _MARKDOWN = re.compile(r"[\\`*<>\[\]|~&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
 
-def text(
-    header: Sequence[str],
-    rows: Sequence[Sequence[Any]],
-    *,
-    align: str | None = None,
-    decimals: int = 4,
-    missing: str = MISSING,
-) -> str:
-    """Return a plain table for a terminal, without a final newline.
+@dataclass(frozen=True)
+class Table:
+    """A table before it is text.
 
-    Args:
+    Attributes:
         header: Names of the columns.
-        rows: As many cells each: text, which is shown as it is, numbers, or None.
-        align: ``l`` or ``r`` for each column; by default numbers are aligned to the right and
-            text to the left.
-        decimals: Decimals of a float; an integer has none.
-        missing: Text of a cell that is None.
+        rows: As many cells each: text, which is shown as it is, numbers, of which a float has four
+            decimals, or None.
+        align: ``l`` or ``r`` for each column; None aligns numbers to the right and text to the
+            left.
+        bold: (row, column) of cells that Markdown and LaTeX print bold; see `best`.
+        title: Its caption.
+        key: Its name, for labels and anchors.
     """
-    from tabulate import tabulate
 
-    return tabulate(
-        _shown(rows, decimals, missing),
-        headers=[_one_line(name) for name in header],
-        disable_numparse=True,  # an id such as 2101.01507 is no number to be rounded
-        colalign=_alignment(header, rows, align) if rows else None,
-    )
+    header: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    align: str | None = None
+    bold: Collection[tuple[int, int]] = ()
+    title: str = ""
+    key: str = ""
 
+    def text(self, missing: str = MISSING) -> str:
+        """Return it for a terminal, without a final newline; `missing` is shown for None."""
+        from tabulate import tabulate
 
-def markdown(
-    header: Sequence[str],
-    rows: Sequence[Sequence[Any]],
-    *,
-    align: str | None = None,
-    decimals: int = 4,
-    bold: Collection[tuple[int, int]] = (),
-) -> str:
-    """Return a table in GitHub's Markdown, without a final newline; arguments as `latex`."""
-    from tabulate import tabulate
+        return tabulate(
+            self._cells(missing),
+            headers=[one_line(name) for name in self.header],
+            disable_numparse=True,  # an id such as 2101.01507 is no number to be rounded
+            colalign=self._alignment() if self.rows else None,
+        )
 
-    cells = [
-        [escape_markdown(cell).rstrip() for cell in row] for row in _shown(rows, decimals, MISSING)
-    ]
-    for row, column in bold:
-        cells[row][column] = f"**{cells[row][column]}**"
-    return tabulate(
-        cells,
-        headers=[escape_markdown(_one_line(name)) for name in header],
-        tablefmt="pipe",
-        disable_numparse=True,
-        colalign=_alignment(header, rows, align),
-    )
+    def markdown(self) -> str:
+        """Return it in GitHub's Markdown, without its title and a final newline."""
+        from tabulate import tabulate
 
+        cells = [[escape_markdown(cell).rstrip() for cell in row] for row in self._cells()]
+        for row, column in self.bold:
+            cells[row][column] = f"**{cells[row][column]}**"
+        return tabulate(
+            cells,
+            headers=[escape_markdown(one_line(name)) for name in self.header],
+            tablefmt="pipe",
+            disable_numparse=True,
+            colalign=self._alignment(),
+        )
 
-def latex(
-    header: Sequence[str],
-    rows: Sequence[Sequence[Any]],
-    *,
-    caption: str | None = None,
-    label: str | None = None,
-    align: str | None = None,
-    decimals: int = 4,
-    bold: Collection[tuple[int, int]] = (),
-) -> str:
-    r"""Return a table for LaTeX with booktabs, without a final newline.
+    def latex(self) -> str:
+        r"""Return it as a floating table for LaTeX with booktabs, without a final newline.
 
-    Every character that TeX would act upon is escaped, in cells, header and caption. Needs
-    ``\usepackage{booktabs}`` and ``\usepackage{textcomp}`` in releases of LaTeX before 2020.
+        Every character that TeX would act upon is escaped. Its label is ``tab:`` and its key, in
+        which characters other than letters, digits and ``:.-`` become ``-``. Needs
+        ``\usepackage{booktabs}`` and ``\usepackage{textcomp}`` in releases of LaTeX before 2020.
+        """
+        # The sign of a number is a minus and not a hyphen.
+        cells = [
+            [re.sub(r"(?<![^ ])-(?=[0-9])", "$-$", escape_latex(cell)).rstrip() for cell in row]
+            for row in self._cells()
+        ]
+        for row, column in self.bold:
+            cells[row][column] = rf"\textbf{{{cells[row][column]}}}"
+        letters = "".join(word[0] for word in self._alignment())
+        return "\n".join([
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{escape_latex(one_line(self.title))}}}",
+            rf"\label{{tab:{re.sub('[^A-Za-z0-9:.-]', '-', self.key)}}}",
+            rf"\begin{{tabular}}{{{letters}}}",
+            r"\toprule",
+            " & ".join(escape_latex(one_line(name)) for name in self.header) + r" \\",
+            r"\midrule",
+            *(" & ".join(row) + r" \\" for row in cells),
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+        ])  # fmt: skip
 
-    Args:
-        header: Names of the columns.
-        rows: As many cells each: text, numbers, or None.
-        caption: Text above the table; with a caption or a label the table floats.
-        label: Argument of ``\ref``; characters other than letters, digits and ``:.-`` become
-            ``-``.
-        align: Alignment, as in `text`.
-        decimals: Decimals of a float.
-        bold: (row, column) of cells in bold; see `best`.
-    """
-    # The sign of a number is a minus and not a hyphen.
-    cells = [
-        [re.sub(r"(?<![^ ])-(?=[0-9])", "$-$", escape_latex(cell)).rstrip() for cell in row]
-        for row in _shown(rows, decimals, MISSING)
-    ]
-    for row, column in bold:
-        cells[row][column] = rf"\textbf{{{cells[row][column]}}}"
-    letters = "".join(word[0] for word in _alignment(header, rows, align))
-    lines = [
-        rf"\begin{{tabular}}{{{letters}}}",
-        r"\toprule",
-        " & ".join(escape_latex(_one_line(name)) for name in header) + r" \\",
-        r"\midrule",
-        *(" & ".join(row) + r" \\" for row in cells),
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    if caption is None and label is None:
-        return "\n".join(lines)
-    above = [] if caption is None else [rf"\caption{{{escape_latex(_one_line(caption))}}}"]
-    if label is not None:
-        above.append(rf"\label{{{re.sub('[^A-Za-z0-9:.-]', '-', label)}}}")
-    return "\n".join([r"\begin{table}", r"\centering", *above, *lines, r"\end{table}"])
+    def _cells(self, missing: str = MISSING) -> list[list[str]]:
+        def cell(value: Any) -> str:
+            if value is None:
+                return missing
+            return f"{value:.4f}" if isinstance(value, float) else one_line(str(value))
+
+        return [[cell(value) for value in row] for row in self.rows]
+
+    def _alignment(self) -> list[str]:
+        align = self.align
+        if align is None:
+            columns = list(zip(*self.rows, strict=True)) or [()] * len(self.header)
+            numeric = [all(v is None or _is_number(v) for v in column) for column in columns]
+            align = "".join("lr"[right] for right in numeric)
+        return [{"l": "left", "r": "right"}[letter] for letter in align]
 
 
 def best(
@@ -164,31 +157,9 @@ def escape_markdown(value: str) -> str:
     return _MARKDOWN.sub(lambda match: "\\" + match[0], value)
 
 
-def _shown(rows: Sequence[Sequence[Any]], decimals: int, missing: str) -> list[list[str]]:
-    return [[_cell(value, decimals, missing) for value in row] for row in rows]
-
-
-def _cell(value: Any, decimals: int, missing: str) -> str:
-    if value is None:
-        return missing
-    if isinstance(value, float):
-        return f"{value:.{decimals}f}"
-    return _one_line(str(value))
-
-
-def _one_line(value: str) -> str:
+def one_line(value: str) -> str:
     """Drop what ends a line, moves a cursor or turns the direction of text."""
     return "".join(letter if letter.isprintable() else " " for letter in value)
-
-
-def _alignment(
-    header: Sequence[str], rows: Sequence[Sequence[Any]], align: str | None
-) -> list[str]:  # fmt: skip
-    if align is None:
-        columns = list(zip(*rows, strict=True)) or [()] * len(header)
-        right = [all(value is None or _is_number(value) for value in column) for column in columns]
-        align = "".join("r" if numeric else "l" for numeric in right)
-    return [{"l": "left", "r": "right"}[letter] for letter in align]
 
 
 def _is_number(value: Any) -> bool:

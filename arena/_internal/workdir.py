@@ -1,13 +1,8 @@
 """Output directories: one writer, a manifest that says whose files they are, whole or resumable.
 
-There are two ways to write a directory, and every command uses one of them:
-
-- `output_directory` holds a directory in which work goes on where it stopped (a run, an
-  experiment, a download). Its manifest is written first and says what the files belong to.
-- `whole_directory` lends a new directory that replaces the output in one step when it is
-  complete (a corpus, an index). `atomic_directory` is the same for one task among many.
-
-All of them clear what a killed process left behind, and refuse to touch files of anybody else.
+`output_directory` is for work that goes on where it stopped, `whole_directory` for what appears in
+one step, `atomic_directory` for one task among many. All clear what a killed process left behind
+and refuse to touch files of anybody else.
 """
 
 from __future__ import annotations
@@ -44,36 +39,22 @@ _OURS = re.compile(
 
 
 class OutputKind(NamedTuple):
-    """What a command writes into a directory.
+    """What a command writes into a directory."""
 
-    Attributes:
-        name: What messages call it: ``"run"``.
-        manifest: Name of the JSON file that says what the other files belong to.
-        keys: Keys that the manifest has, mapped to the type of their value; another JSON file of
-            that name is not a manifest of this kind.
-        files: Patterns, relative to the directory, of the files that the command writes besides
-            the manifest. Starting anew removes these and no others.
-    """
-
-    name: str
-    manifest: str
-    keys: dict[str, type]
-    files: tuple[str, ...] = ()
+    name: str  # what messages call it: "run"
+    manifest: str  # name of the JSON file that says what the other files belong to
+    keys: dict[str, type]  # of a manifest of this kind, and the types of their values
+    files: tuple[str, ...] = ()  # patterns of the other files: starting anew removes no others
 
 
 @contextmanager
 def output_directory(
     output: Path, kind: OutputKind, *, overwrite: bool = False
 ) -> Iterator[dict[str, Any] | None]:
-    """Hold `output` for work of one kind; create it if it is missing.
+    """Hold `output` for work of one kind; with `overwrite` remove earlier work of that kind first.
 
     Yields the manifest of the work that was begun there, or None if the directory is new. The
     caller compares the manifest with its own and writes its own if there is none.
-
-    Args:
-        output: The directory.
-        kind: What is written into it.
-        overwrite: Remove the files of earlier work of this kind first.
 
     Raises:
         CorpusError: `output` is a file, or holds anything else than work of this kind.
@@ -133,10 +114,6 @@ def read_manifest_of(directory: Path, kind: OutputKind) -> dict[str, Any] | None
 def only_writer(lock: Path, output: Path) -> Iterator[None]:
     """Hold the file `lock` while writing `output`; the system frees it even after a kill.
 
-    Args:
-        lock: The lock file; it is removed afterwards.
-        output: What it protects, for messages.
-
     Raises:
         CorpusError: `lock` is a file with content, which a lock never has.
         ArenaError: Another process holds it.
@@ -182,11 +159,7 @@ def clear_temporary(folders: Iterable[Path]) -> None:
 
 
 def clear_leftovers(directory: Path) -> None:
-    """Remove, at any depth below `directory`, all that killed writers left behind.
-
-    Args:
-        directory: One that holds no files of a user: that of a stage.
-    """
+    """Remove all that killed writers left below a directory that holds no files of a user."""
     for path in list(directory.rglob(f".*{TEMPORARY_SUFFIX}")):
         path.unlink(missing_ok=True)
     for path in list(directory.rglob(f".*{_MAKING}")):
@@ -194,14 +167,7 @@ def clear_leftovers(directory: Path) -> None:
 
 
 def other_files(directory: Path, known: Iterable[str]) -> list[str]:
-    """Return the sorted names in `directory` that match no pattern of `known`.
-
-    Files that only a killed `atomic_write` leaves behind do not count.
-
-    Args:
-        directory: A directory that exists.
-        known: Names, or patterns as `fnmatch` has them.
-    """
+    """Return the sorted names that match no pattern of `known`, without temporary files."""
     patterns = list(known)
     return sorted(
         path.name
@@ -225,14 +191,11 @@ def whole_directory(
     """Lend a directory that becomes `output` when the block succeeds.
 
     It lies in ``.NAME.building`` beside `output`, under a name of its own for each attempt, so that
-    a process of a killed attempt that has not ended yet cannot write into the next one. Work that
-    fails or is interrupted removes it; work that is killed leaves it behind, and the next call
-    clears it.
+    a process of a killed attempt that has not ended yet cannot write into the next one.
 
     Args:
         output: The directory that appears, or is replaced, in one step.
-        check: Raises an error if `output` must not be replaced; called before the block and
-            again before `output` is replaced.
+        check: Raises an error if `output` must not be replaced, before the block and after it.
         manifest: Name of the file without which the directory cannot be opened.
         suffix: Of the directory beside `output`.
         work: Description of the work as JSON values, which is kept beside the directory.
@@ -274,15 +237,9 @@ def whole_directory(
 
 
 def clear_building(building: Path, *, of: str = ".*", keep: str = "") -> None:
-    """Remove what attempts to write a directory left beside it.
+    """Remove the names of the pattern `of`, not of `keep`, from where `whole_directory` works.
 
-    Args:
-        building: The directory that `whole_directory` works in.
-        of: Pattern of the names to remove.
-        keep: Pattern of the names to keep.
-
-    Raises:
-        CorpusError: It holds files of anybody else.
+    Raises CorpusError if it holds files of anybody else.
     """
     for path in list(building.glob("*")):
         if not _OURS.fullmatch(path.name):
@@ -310,9 +267,6 @@ def atomic_directory(directory: Path) -> Iterator[Path]:
 
     Several copies of one task may write it at the same time, on several machines: the first one
     wins, since all copies are equal.
-
-    Raises:
-        OSError: The directory can be neither renamed nor is it there already.
     """
     new = directory.with_name(f".{directory.name}.{secrets.token_hex(4)}{_MAKING}")
     new.mkdir(parents=True)

@@ -56,6 +56,11 @@ class Desk:
     Attributes:
         observation: The last observation.
         result: Result of the last action.
+        topic: The survey's title, lower-cased.
+        cutoff: The cutoff: papers from this day on are not visible.
+        stage: ``discovery``, ``selection``, ``organization`` or ``report``.
+        budget: What is left of ``steps``, ``searches``, ``reads`` and ``characters``. Where a
+            report is written, also of ``written``: the characters of the draft and the report.
         papers: Every paper shown so far, by id, in order of discovery.
         given: Ids of the papers that the episode began with.
         ranking: Ids to submit, best first; ids that are not in `papers` are left out.
@@ -85,34 +90,15 @@ class Desk:
         """Store an observation and the papers that it lists."""
         self.observation = observation
         self.result = result_of(observation)
+        self.topic: str = observation["topic"]
+        self.cutoff: str = observation["cutoff"]
+        self.stage: str = observation["stage"]
+        self.budget = {name: int(left) for name, left in observation["budget"].items()}
         for name in ("references", "hits", "citations"):
             for hit in self._listed(name):
                 self.papers.setdefault(hit.id, Known(hit.id, hit.title, hit.date))
         if {"sections", "unknown"} <= self.result.keys():  # of the tool `write`
             self.drafted = self.result["sections"] > 0
-
-    @property
-    def topic(self) -> str:
-        """The survey's title, lower-cased."""
-        return self.observation["topic"]  # type: ignore[no-any-return]
-
-    @property
-    def cutoff(self) -> str:
-        """The cutoff: papers from this day on are not visible."""
-        return self.observation["cutoff"]  # type: ignore[no-any-return]
-
-    @property
-    def stage(self) -> str:
-        """``discovery``, ``selection``, ``organization`` or ``report``."""
-        return self.observation["stage"]  # type: ignore[no-any-return]
-
-    @property
-    def budget(self) -> dict[str, int]:
-        """What is left of ``steps``, ``searches``, ``reads`` and ``characters``.
-
-        Where a report is written, also of ``written``: the characters of the draft and the report.
-        """
-        return {name: int(left) for name, left in self.observation["budget"].items()}
 
     @property
     def read_count(self) -> int:

@@ -26,10 +26,11 @@ from numpy.typing import NDArray
 from arena._internal.files import sha256_json
 from arena._internal.options import whole
 from arena.bloom.article import Article
+from arena.bloom.matching import one_to_one, read_pairs
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
-from arena.llm import Client, Failed, Fields, ParseError, Session, Template, as_json, ask_many
+from arena.llm import Client, Failed, Fields, Session, Template, ask_many
 from arena.llm.prompts import load_templates
-from arena.llm.schemas import TEXT, object_schema, response_format
+from arena.llm.schemas import response_format
 
 if TYPE_CHECKING:
     from arena.report import Report
@@ -76,7 +77,11 @@ class SurveyMetric:
 
     def names(self) -> list[str]:
         """Return the names of its scores, such as ``hirc_f1``."""
-        return [f"{self.name}_{column}".rstrip("_") for column in self.columns]
+        return [self.column_name(column) for column in self.columns]
+
+    def column_name(self, column: str) -> str:
+        """Return the name of a score by its column."""
+        return f"{self.name}_{column}".rstrip("_")
 
 
 @dataclass(frozen=True)
@@ -181,47 +186,37 @@ class Pair:
 
         Case does not count: a static encoder finds "INTRODUCTION" unlike "Introduction".
         """
-        from arena.mindmap import unit_vectors  # keeps the vectors of labels
+        from arena.mindmap import cosines  # keeps the vectors of labels
 
-        shape, ours, theirs = (len(rows), len(columns)), _named(rows), _named(columns)
-        found = np.zeros(shape)
-        if ours and theirs:
-            vectors = unit_vectors(
-                [rows[i].lower() for i in ours] + [columns[i].lower() for i in theirs],
-                self.tools.encoder,
-            )
-            found[np.ix_(ours, theirs)] = vectors[: len(ours)] @ vectors[len(ours) :].T
-        return found
+        ours, theirs = ([text.lower() for text in texts] for texts in (rows, columns))
+        return cosines(ours, theirs, self.tools.encoder)
 
     def match(
-        self, human: Sequence[str], generated: Sequence[str], prompt: str, schema: Schema = None
+        self,
+        human: Sequence[str],
+        generated: Sequence[str],
+        prompt: str,
+        schema: Schema = None,
+        cosines: NDArray[np.float64] | None = None,
     ) -> list[tuple[int, int]]:
         """Return the pairs of items that mean the same, as places, in order; each item once.
 
-        By the judge if `Tools.matcher` says so, else one-to-one with the greatest sum of cosines,
-        each at least `Tools.threshold`.
+        By the judge if `Tools.matcher` says so, the first pair of an item. Else one-to-one with the
+        greatest sum of cosines, each at least `Tools.threshold`.
 
         Args:
             human: Items of the experts' survey.
             generated: Items of the generated survey.
             prompt: Name of the judge's template, with the fields ``human`` and ``generated``.
             schema: JSON schema of its answer, such as `pairs_schema`.
+            cosines: Shape (len(human), len(generated)); by default those of the texts.
 
         Raises:
             JudgeFailedError: The judge has no readable answer.
         """
-        if self.tools.matcher == "judge":
-            return self.match_by_judge(human, generated, prompt, schema)
-        return one_to_one(self.cosines(human, generated), self.tools.threshold)
-
-    def match_by_judge(
-        self, human: Sequence[str], generated: Sequence[str], prompt: str, schema: Schema = None
-    ) -> list[tuple[int, int]]:
-        """Return the pairs of items that the judge calls equal, as places; each item once.
-
-        The first pair of an item counts, so that no count can exceed the number of items.
-        Arguments and errors are those of `match`.
-        """
+        if self.tools.matcher != "judge":
+            found = self.cosines(human, generated) if cosines is None else cosines
+            return one_to_one(found, self.tools.threshold)
         unique: list[tuple[int, int]] = []
         for i, j in self.judged_pairs(human, generated, prompt, schema):
             if all(i != row and j != column for row, column in unique):
@@ -237,12 +232,10 @@ class Pair:
         """
         if not human or not generated:
             return []
-        sides = ("human", human), ("generated", generated)
-        values = {name: json.dumps(list(texts), ensure_ascii=False) for name, texts in sides}
-        (answer,) = self.ask(prompt, [values], _read_pairs, schema)
-        if isinstance(answer, Failed):
-            raise JudgeFailedError(f"the judge named no pairs: {answer.reason}")
-        ours, theirs = (_places(texts) for _, texts in sides)
+        sides = {"human": human, "generated": generated}
+        values = {side: json.dumps([*texts], ensure_ascii=False) for side, texts in sides.items()}
+        answer = self.ask_one(prompt, values, read_pairs, schema, "the judge named no pairs")
+        ours, theirs = map(_places, sides.values())
         pairs = []
         for a, b in ((_plain(a), _plain(b)) for a, b in answer):
             if a in ours and b in theirs:
@@ -250,6 +243,24 @@ class Pair:
                 i, j = (each.pop(0) if len(each) > 1 else each[0] for each in (ours[a], theirs[b]))
                 pairs.append((i, j))
         return pairs
+
+    def ask_one(
+        self,
+        prompt: str,
+        values: Mapping[str, str],
+        read: Callable[[str], T],
+        schema: Schema,
+        failure: str,
+    ) -> T:
+        """Return the judge's answer to one request; arguments are those of `ask`.
+
+        Raises:
+            JudgeFailedError: There is no readable answer; `failure` says so, and the reason.
+        """
+        (answer,) = self.ask(prompt, [values], read, schema)
+        if isinstance(answer, Failed):
+            raise JudgeFailedError(f"{failure}: {answer.reason}")
+        return answer
 
     def ask(
         self,
@@ -278,52 +289,6 @@ class Pair:
         return ask_many(self.session, messages, read, **form)
 
 
-def one_to_one(cosines: NDArray[np.float64], threshold: float) -> list[tuple[int, int]]:
-    """Return the places of the pairs with the greatest sum of cosines, in order.
-
-    Args:
-        cosines: Cosine of each item of the experts' survey, a row, with each of the generated one.
-        threshold: Least cosine of a pair.
-    """
-    from scipy.optimize import linear_sum_assignment
-
-    # Sums of cosines below the threshold must not pay.
-    gains = np.where(cosines >= threshold, cosines, 0.0)
-    rows, columns = linear_sum_assignment(gains, maximize=True)
-    places = zip(rows.tolist(), columns.tolist(), strict=True)
-    return [(i, j) for i, j in places if gains[i, j] > 0]
-
-
-def pairs_schema(name: str, expert: str, llm: str) -> dict[str, Any]:
-    """Return the JSON schema of a list `name` of pairs of texts under `expert` and `llm`."""
-    pair = object_schema(**{expert: TEXT, llm: TEXT})
-    return object_schema(**{name: {"type": "array", "items": pair}})
-
-
-def _read_pairs(text: str) -> list[tuple[str, str]]:
-    """Return what stands under ``expert...`` and ``llm...`` in each object of a JSON answer.
-
-    Raises:
-        ParseError: There is no pair, and no empty list that says so.
-    """
-    found, waiting, empty = [], [as_json(text)], False
-    while waiting:
-        value = waiting.pop(0)
-        empty = empty or value == []
-        if isinstance(value, dict):
-            pair = [
-                next((v for k, v in value.items() if k.startswith(side) and type(v) is str), None)
-                for side in ("expert", "llm")
-            ]
-            if pair[0] is not None and pair[1] is not None:
-                found.append((pair[0], pair[1]))
-        if isinstance(value, dict | list):
-            waiting += value.values() if isinstance(value, dict) else value
-    if not found and not empty:
-        raise ParseError("There is no pair of texts in it, and no empty list.")
-    return found
-
-
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
@@ -333,10 +298,6 @@ def _places(texts: Sequence[str]) -> dict[str, list[int]]:
     for place, text in enumerate(texts):
         places.setdefault(_plain(text), []).append(place)
     return places
-
-
-def _named(texts: Sequence[str]) -> list[int]:
-    return [place for place, text in enumerate(texts) if text.strip()]
 
 
 class JudgeFailedError(DataError):
@@ -349,7 +310,7 @@ class Column:
     def __init__(self, metric: SurveyMetric, column: str) -> None:
         self.metric, self.column = metric, column
         self.__wrapped__ = metric.find  # whose code shapes the score
-        self.__name__ = f"{metric.name}_{column}".rstrip("_")
+        self.__name__ = metric.column_name(column)
         self.__module__, self.__qualname__ = metric.find.__module__, self.__name__
         needs = " and ".join(metric.needs) or "no model"
         first = (metric.find.__doc__ or "").strip().split("\n")[0]
@@ -452,21 +413,3 @@ def compare(pair: Pair, names: Iterable[str] | None = None) -> dict[str, dict[st
         spent = {key: count - before[key] for key, count in pair.spent().items()}
         rows[name] = {"finding": finding, "seconds": seconds, **spent}
     return rows
-
-
-def ratios(matched: int, human: int, generated: int) -> dict[str, float | None]:
-    """Return ``f1``, ``precision`` and ``recall`` of items that match one-to-one.
-
-    None if the experts' survey has no item; 0 if the generated one has none.
-
-    >>> ratios(1, 2, 4)
-    {'f1': 0.3333333333333333, 'precision': 0.25, 'recall': 0.5}
-    """
-    if not human:
-        return dict.fromkeys(("f1", "precision", "recall"))
-    precision = matched / generated if generated else 0.0
-    return {
-        "f1": 2 * matched / (human + generated),
-        "precision": precision,
-        "recall": matched / human,
-    }

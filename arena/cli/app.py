@@ -4,8 +4,8 @@ A command is a function. Its parameters are the options (``retriever_option`` is
 ``--retriever-option``), its annotations their types, its docstring the help: the first line, an
 ``Args`` section with ``name (METAVAR): text``, and an ``Example`` section. Parameters before the
 ``*`` are words without an option's name. A ``list`` may be repeated, a ``dict`` is a repeated
-``NAME=VALUE``, a ``tuple`` takes names with commas. The environment variable ``ARENA_CORPUS`` is
-the default of ``--corpus``.
+``NAME=VALUE``, a ``tuple`` takes names with commas. An option that many commands share is described
+once, in `SHARED`. The environment variable ``ARENA_CORPUS`` is the default of ``--corpus``.
 
 Not cyclopts: sources add options of their own to an argparse parser, some of which exclude each
 other, and all missing options are named at once.
@@ -26,10 +26,34 @@ from contextlib import contextmanager
 from types import NoneType, UnionType
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin
 
+from arena._internal.tables import Table, one_line
 from arena.errors import ArenaError, DataError, did_you_mean
 from arena.registry import loaded_files
 
 Command = Callable[..., None]
+
+SHARED = """
+Args:
+    before (DATE): First day out of reach: YYYY-MM-DD, YYYY-MM (its last day) or YYYY
+        (31 December).
+    corpus (DIR): Corpus that arena-corpus built.
+    env_option: Further argument of the environment, such as max_steps=20.
+    host (ADDRESS): Address to listen at. One that other machines reach needs a token in the
+        environment variable ARENA_TOKEN.
+    json: Print JSON instead of text.
+    llm_option: Option of the model's client: model=NAME (required), base_url=URL, store=FILE
+        and so on (docs/llm.md).
+    no_check: Skip the hashes of files that were not opened on this machine before.
+    port: Port; 0 takes a free one.
+    retriever (NAME): Index of the corpus, or a combination such as 'hybrid(bm25,dense)'.
+    retriever_option: Option of the engine, such as statistics=corpus, or of a part of a
+        combination, such as 'bm25={"statistics": "corpus"}'.
+    reward (NAME): Reward of the task, such as gain+final (`arena list rewards`).
+    task (NAME): Task to play (`arena list tasks`).
+    tasks (TASKS): Directory of the task set that the run played, if any.
+    tool (NAME): Further tool that the agent may call.
+"""
+"""The options that a command need not describe in its docstring."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -115,8 +139,8 @@ def add_command(
         computed: Functions that compute parameters that are no options from the parsed arguments.
     """
     computed = computed or {}
-    text, helps, shown = read_docstring(function)
-    text = summary or text
+    text, own, shown = read_docstring(inspect.getdoc(function) or "")
+    text, helps = summary or text, read_docstring(SHARED)[1] | own
     parser = commands.add_parser(name, help=text, description=text, **_texts(example or shown))
     if more is not None:
         more(parser)
@@ -126,7 +150,7 @@ def add_command(
         if parameter.name not in computed
     ]
     for parameter in parameters:
-        add_argument(parser, parameter, *helps.get(parameter.name, ("", "")))
+        add_argument(parser, parameter, *helps[parameter.name])  # none without a description
 
     def execute(arguments: argparse.Namespace) -> None:
         values = {
@@ -145,9 +169,8 @@ def _texts(example: str | None = None) -> dict[str, Any]:
     }
 
 
-def read_docstring(function: Command) -> tuple[str, dict[str, tuple[str, str]], str]:
+def read_docstring(text: str) -> tuple[str, dict[str, tuple[str, str]], str]:
     """Return summary, metavar and text of each argument, and the example."""
-    text = inspect.getdoc(function) or ""
     sections = dict(re.findall(r"^(Args|Example):\n((?:    .*\n?|\n)+)", text, re.MULTILINE))
     helps = {
         name: (metavar, " ".join(words.replace("``", "").split()).rstrip("."))
@@ -273,9 +296,7 @@ def print_json(value: Any) -> None:
 
 def print_table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> None:
     """Print a plain table: floats with four decimals, numbers to the right, text as it is."""
-    from arena._internal import tables
-
-    print(tables.text(headers, rows, missing=""))
+    print(Table(headers, rows).text(missing=""))
 
 
 def printable(text: str, width: int) -> str:
@@ -283,7 +304,7 @@ def printable(text: str, width: int) -> str:
 
     Text of papers is data: an escape sequence in a title must not reach the terminal.
     """
-    line = "".join(c if c.isprintable() else " " for c in text)
+    line = one_line(text)
     return line if len(line) <= width else line[: width - 1] + "…"
 
 

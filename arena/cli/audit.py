@@ -31,7 +31,6 @@ def audit(
     The exit status is 1 if there is a finding.
 
     Args:
-        corpus (DIR): Corpus that arena-corpus built.
         actions: Actions to send to the environments.
         seed: Seed of the actions.
         retriever (NAME): Engine to search with; the first one is the environments' own (default:
@@ -41,7 +40,6 @@ def audit(
         door (NAME): Send every action through this door, with its framework's own client, such
             as mcp.
         output (FILE): Write the report as JSON, too.
-        json: Print JSON instead of text.
 
     Example:
         arena audit --corpus demo/world
@@ -67,12 +65,8 @@ def audit(
 def _print(report: AuditReport) -> None:
     made = report.to_json()
     rows = [(name, f"{number:,}") for name, number in made["counts"].items()]
-    for title, key in (
-        ("tools", "tools"),
-        ("views", "doors"),
-        ("refused", "refused"),
-        ("environments", "environments"),
-    ):
+    titles = {"tools": "tools", "doors": "views", "refused": "refused"}
+    for key, title in (titles | {"environments": "environments"}).items():
         parts = [f"{name} {number:,}" for name, number in made[key].items()]
         rows += [(title if not i else "", part) for i, part in enumerate(parts)]
     rows += [(f"sha256 of {name}", value) for name, value in report.hashes.items()]

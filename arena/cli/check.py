@@ -26,12 +26,10 @@ def check(
     Args:
         environments (ENV_ID): Ids, those of another distribution as module:id (default: all of
             this project).
-        corpus (DIR): Corpus that arena-corpus built.
         env_option: Argument of the environments, such as retriever=dense.
         checks (NAMES): Names of checks with commas (default: all).
         episodes: Recorded episodes.
         seed: Seed of the episodes.
-        json: Print JSON instead of text.
 
     Example:
         arena check arena/Discovery-v0 --corpus demo/world
@@ -43,12 +41,7 @@ def check(
     for env_id in dict.fromkeys(environments or environment_ids()):
         try:
             results += check_environment(
-                env_id,
-                corpus,
-                options=env_option or {},
-                episodes=episodes,
-                seed=seed,
-                checks=checks,
+                env_id, corpus, options=env_option, episodes=episodes, seed=seed, checks=checks
             )
         except NoLabelsError as error:
             if environments:
@@ -58,30 +51,20 @@ def check(
         raise DataError(
             "nothing was checked: name a check with --checks, or a corpus that can be scored."
         )
-    _print(results, left_out, json)
-    if failures := [result for result in results if not result.passed]:
-        for result in failures:
-            line = f"{result.environment}: {result.check} FAILED: {result.detail}"
-            print(f"arena check: {line}", file=sys.stderr)
+    if json:
+        print_json({"results": [result._asdict() for result in results], "left_out": left_out})
+    else:
+        rows = [
+            (r.environment, r.check, "ok" if r.passed else "FAILED", printable(r.detail, 120))
+            for r in results
+        ]
+        print_table(rows, ("environment", "check", "", "detail"))
+        for env_id, why in left_out.items():
+            print(f"{env_id} was left out: {why}")
+        print(f"{sum(r.passed for r in results)} of {len(results)} checks passed.")
+    failures = [result for result in results if not result.passed]
+    for result in failures:
+        line = f"{result.environment}: {result.check} FAILED: {result.detail}"
+        print(f"arena check: {line}", file=sys.stderr)
+    if failures:
         sys.exit(1)
-
-
-def _print(results: list[Any], left_out: dict[str, str], as_json: bool) -> None:
-    if as_json:
-        found = [result._asdict() for result in results]
-        print_json({"results": found, "left_out": left_out})
-        return
-    rows = [
-        (
-            r.environment,
-            r.check,
-            "ok" if r.passed else "FAILED",
-            printable(r.detail, 120),
-        )
-        for r in results
-    ]
-    print_table(rows, ("environment", "check", "", "detail"))
-    for env_id, why in left_out.items():
-        print(f"{env_id} was left out: {why}")
-    failed = sum(not result.passed for result in results)
-    print(f"{len(results) - failed} of {len(results)} checks passed.")

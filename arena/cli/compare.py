@@ -21,6 +21,7 @@ def compare(
     format: Literal["text", "markdown", "latex", "json"] = "text",
     html: str | None = None,
     corpus: str | None = None,
+    tasks: str | None = None,
     json: bool = False,
 ) -> None:
     r"""Compare runs: means, intervals, paired tests, cost, and a page to look at.
@@ -36,27 +37,25 @@ def compare(
         format: Format of the printed comparison.
         html (FILE): Write one page with everything, labels too.
         corpus (DIR): Corpus that arena-corpus built, for the titles on the page.
-        json: Print JSON instead of text.
 
     Example:
         arena compare demo/runs/discovery-title-bm25 demo/runs/discovery-title-dense \
             --html compared.html --corpus demo/world
     """
+    from arena.corpus import Corpus
     from arena.results import comparison
 
+    if tasks is not None and corpus is None:
+        raise DataError("--tasks is a task set of a corpus: name it with --corpus.")
     if corpus is not None and html is None:
         raise DataError("--corpus gives the page its titles: name the page with --html.")
     if json and format not in ("text", "json"):
         raise DataError(f"--json and --format {format} contradict each other: give one.")
     compared = comparison.compare(runs, baseline, metric, test, correction, level, all_pairs)
     if html is not None:
-        comparison.write_html(compared, html, corpus)
+        opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
+        comparison.write_html(compared, html, opened)
     if json or format == "json":
         print_json(comparison.as_json(compared))
-        return
-    write = {
-        "text": comparison.as_text,
-        "markdown": comparison.as_markdown,
-        "latex": comparison.as_latex,
-    }[format]
-    sys.stdout.write(write(compared))
+    else:
+        sys.stdout.write(getattr(comparison, f"as_{format}")(compared))

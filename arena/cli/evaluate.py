@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
-import functools
+import inspect
 from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
@@ -30,23 +29,12 @@ def add_evaluate(commands: Any, argv: Sequence[str]) -> None:
     for name in SUITES.names():
         suite = SUITES.get(name)
         if suite.evaluate is not None:
-            add_command(
-                group,
-                name,
-                _command(suite),
-                more=_add_json,
-                computed={"json": lambda arguments: arguments.json},
-            )
-
-
-def _add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="Print JSON instead of text")
+            add_command(group, name, _command(suite))
 
 
 def _command(suite: Suite) -> Any:
     evaluate: Any = suite.evaluate
 
-    @functools.wraps(evaluate)  # its options are those of the suite
     def command(*, json: bool, **options: Any) -> None:
         # Of what a model answers, a second run asks nothing again.
         with resumable() if options.get("llm_option") else nullcontext():
@@ -62,4 +50,11 @@ def _command(suite: Suite) -> Any:
         if result.missing:
             print(f"{len(result.missing)} of {len(result.surveys)} surveys have no prediction.")
 
+    signature = inspect.signature(evaluate, eval_str=True)
+    as_json = inspect.Parameter(
+        "json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=bool
+    )
+    options = [*signature.parameters.values(), as_json]
+    command.__doc__ = evaluate.__doc__
+    command.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
     return command

@@ -7,7 +7,6 @@ from typing import Any
 
 from arena.cli.app import print_json, print_table, resumable
 from arena.cli.run import parse_surveys
-from arena.errors import DataError, clip
 
 
 def experiment(
@@ -15,6 +14,7 @@ def experiment(
     *,
     corpus: str,
     output: str,
+    tasks: str | None = None,
     tables: tuple[str, ...] | None = None,
     agents: tuple[str, ...] | None = None,
     surveys: str | None = None,
@@ -32,8 +32,8 @@ def experiment(
     Args:
         config (CONFIG): YAML file, or the name of a shipped configuration: researcharena,
             taxobench, reportbench.
-        corpus (DIR): Corpus that arena-corpus built.
         output (DIR): Directory for runs and tables.
+        tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of surveys.
         tables (NAMES): Tables with commas (default: all).
         agents (NAMES): Rows or agents, with commas: only these (default: all).
         surveys (IDS|N): Survey ids with commas, or the first N.
@@ -45,7 +45,6 @@ def experiment(
         dry_run: Show the runs and their progress; play nothing.
         keep_going: Play on when a run fails, and print the tables without it.
         overwrite: Begin the runs anew.
-        json: Print JSON instead of text.
 
     Example:
         arena experiment researcharena --corpus demo/world --output runs/paper \
@@ -55,10 +54,7 @@ def experiment(
     from arena.results.experiments import preview, printed, run_experiment
     from arena.tasks import TaskSet
 
-    opened = Corpus.open(corpus)
-    for label, name in (retriever or {}).items():
-        if not isinstance(name, str):
-            raise DataError(f"--retriever {label}={clip(name)}: name a retriever.")
+    opened = Corpus.open(corpus, tasks=tasks)
     options: dict[str, Any] = {
         "tables": tables,
         "agents": agents,

@@ -17,6 +17,7 @@ def run(
     run: str,
     *,
     corpus: str,
+    tasks: str | None = None,
     rubric: str = "taxobench",
     llm_option: dict[str, Any] | None = None,
     prompt: str | None = None,
@@ -27,23 +28,20 @@ def run(
 
     Args:
         run (RUN): Directory of a run whose task submits a mind-map.
-        corpus (DIR): Corpus that arena-corpus built.
         rubric (NAME): Rubric (`arena list rubrics`).
-        llm_option: Option of the model's client: model=NAME (required), base_url=URL, store=FILE
-            and so on (docs/llm.md).
         prompt (FILE): Template that replaces the rubric's.
         output (FILE): JSON file to write (default: RUN/judgements/RUBRIC.json).
-        json: Print JSON instead of text.
 
     Example:
         arena judge run runs/clustering --corpus demo/world --llm-option model=gpt-4o
     """
+    from arena.corpus import Corpus
     from arena.judging import judge_run
     from arena.llm import Client
 
     client = Client.from_options(llm_option or {}, "--llm-option")
     with resumable():
-        judgements = judge_run(rubric, run, corpus, client, prompt)
+        judgements = judge_run(rubric, run, Corpus.open(corpus, tasks=tasks), client, prompt)
     path = Path(output or _default(run, judgements.rubric))
     write_json(path, judgements.to_json())
     if json:
@@ -73,6 +71,7 @@ def statements(
     run: str,
     *,
     corpus: str,
+    tasks: str | None = None,
     llm_option: dict[str, Any] | None = None,
     voters: tuple[str, ...] | None = None,
     votes: int = 3,
@@ -86,7 +85,6 @@ def statements(
 
     Args:
         run (RUN): Directory of a run whose task submits a report.
-        corpus (DIR): Corpus that arena-corpus built.
         llm_option: Option of the models' client: model=NAME (required), base_url=URL, store=FILE
             and so on (docs/llm.md).
         voters (MODELS): Models that vote on statements without a citation (default: the model).
@@ -96,19 +94,20 @@ def statements(
             in reports without any mark (auto).
         prompts (DIR): Folder with templates that replace the built-in ones.
         schemas: Send JSON schemas, to which many servers hold a model.
-        json: Print JSON instead of text.
 
     Example:
         arena judge statements runs/digest --corpus demo/world --llm-option model=gpt-4o
     """
+    from arena.corpus import Corpus
     from arena.judging import record_statements
 
-    settings = {
+    settings = (llm_option or {}) | {
         "voters": voters, "votes": votes, "most": most, "extract": extract, "prompts": prompts,
         "schemas": schemas,
     }  # fmt: skip
     with resumable():
-        found = record_statements(run, corpus, {**(llm_option or {}), **settings}, "--llm-option")
+        opened = Corpus.open(corpus, tasks=tasks)
+        found = record_statements(run, opened, settings, "--llm-option")
     if json:
         print_json(found.to_json())
         return
@@ -129,7 +128,6 @@ def agreement(
         judgements (RUN|FILE): Judged run, or a file of judgements.
         rubric (NAME): Rubric by which the run was judged; match for statements of reports.
         human (FILE): JSON lines such as {"survey": ID, "coverage": 3, ...}.
-        json: Print JSON instead of text.
 
     Example:
         arena judge agreement runs/clustering --human scores.jsonl
@@ -164,3 +162,6 @@ def agreement(
 
 def _ends(interval: list[float] | None) -> str:
     return "" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}"
+
+
+COMMANDS = (run, statements, agreement)

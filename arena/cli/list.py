@@ -30,9 +30,7 @@ def list_names(
         kind (KIND): Agents, encoders, environments, extractors, inputs, metrics, mind-map-formats,
             mind-map-metrics, report-metrics, retrievers, rewards, rubrics, suites, surveys, tasks
             or tools.
-        corpus (DIR): Corpus that arena-corpus built.
         tasks (TASKS): Directory of `arena-corpus tasks`, to list its papers as surveys.
-        json: Print JSON instead of text.
 
     Example:
         arena list surveys --corpus demo/world

@@ -40,7 +40,6 @@ def show(
         beside (FILE): Another mind-map, shown to the right: text, svg, png.
         beside_record (ID): Which one of that file.
         depth: Show N levels below the root (default: all).
-        json: Print JSON instead of text.
 
     Example:
         arena mindmap show map.json --beside survey.md --output both.svg
@@ -82,15 +81,8 @@ def show(
                 )
         atomic_write(output, shown)
     if json:
-        print_json(
-            {
-                "nodes": tree.size,
-                "depth": tree.depth,
-                "papers": len(tree.all_papers()),
-                "repairs": repairs,
-                "mind_map": tree.to_json(),
-            }
-        )
+        counts = {"nodes": tree.size, "depth": tree.depth, "papers": len(tree.all_papers())}
+        print_json(counts | {"repairs": repairs, "mind_map": tree.to_json()})
     elif output:
         print(f"{output}: {name}, {sizes} headings")
     else:
@@ -126,7 +118,6 @@ def score(
         denominator: Denominator of heading soft recall: the gold map's cardinality, or the
             predicted map's, as the paper prints it.
         clip: Keep negative cosines in the soft metrics, instead of taking them for 0.
-        json: Print JSON instead of text.
 
     Example:
         arena mindmap score --gold gold.json --predicted mine.md --json
@@ -141,14 +132,10 @@ def score(
 
     made, absent = _extractor(extractor, extractor_option or {})
     options: dict[str, Any] = {
-        "encoder": model,
-        "extractor": made,
-        "denominator": denominator,
-        "clip": clip,
-    }
-    for side, path, record in (
-        ("gold", gold, gold_record), ("predicted", predicted, predicted_record)
-    ):  # fmt: skip
+        "encoder": model, "extractor": made, "denominator": denominator, "clip": clip,
+    }  # fmt: skip
+    sides = (("gold", gold, gold_record), ("predicted", predicted, predicted_record))
+    for side, path, record in sides:
         if directory and record is not None:
             raise DataError(f"--{side}-record and --directory: leave one out.")
         if not directory and Path(path).is_dir():
@@ -165,14 +152,14 @@ def score(
                 file=sys.stderr,
             )
     else:
-        gold_map, gold_repairs = read_mind_map_file(gold, gold_record, option="--gold-record")
-        predicted_map, repairs = read_mind_map_file(
-            predicted, predicted_record, option="--predicted-record"
+        (gold_map, repaired), (predicted_map, repairs) = (
+            read_mind_map_file(path, record, option=f"--{side}-record")
+            for side, path, record in sides
         )
         pairs = [(predicted_map, gold_map)]
         (scores,) = score_pairs(pairs, **options)
         scores["floors"] = floors(pairs, **options, others=read_others(gold, gold_map, 3))
-        scores["repairs"] = {"gold": gold_repairs, "predicted": repairs}
+        scores["repairs"] = {"gold": repaired, "predicted": repairs}
     if absent:
         print(f"arena: heading_entity_recall is left out: {absent}", file=sys.stderr)
     if json:
@@ -271,3 +258,6 @@ def _print(shown: str | bytes) -> None:
     sys.stdout.flush()
     binary.write(data)
     binary.flush()
+
+
+COMMANDS = (show, score)

@@ -27,7 +27,6 @@ def report(
         corpus (DIR): Corpus in which the cited papers are found.
         format: Format to write one report in (default: print a table of counts).
         output (PATH): File to write (default: print it); needs --format.
-        json: Print JSON instead of text.
 
     Example:
         arena report survey.md --corpus demo/world

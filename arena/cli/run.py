@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from arena.cli.app import print_json, print_table, printable, resumable
@@ -54,17 +55,12 @@ def run(
     Your own agent, task, retriever, reward, metric or tool can be named as FILE.py:NAME.
 
     Args:
-        corpus (DIR): Corpus that arena-corpus built.
-        task (NAME): Task to play (`arena list tasks`).
         agent (NAME): Agent (`arena list agents`), or oracle, which knows the labels.
         output (RUN): Directory for the run.
         surveys (IDS|N): Survey ids with commas, or the first N (default: all).
         tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of surveys.
         seed: Seed of the run.
         agent_option: Option of the agent.
-        retriever (NAME): Index of the corpus, or a combination such as 'hybrid(bm25,dense)'.
-        retriever_option: Option of the engine, such as statistics=corpus, or of a part of a
-            combination, such as 'bm25={"statistics": "corpus"}'.
         retrievers (NAME): Further engine that a search may name.
         reward (NAME): Reward, metric of the task, or a sum such as gain+ari (`arena list rewards`;
             default: the task's).
@@ -72,7 +68,6 @@ def run(
         encoder (NAME): Encoder that compares headings of mind-maps.
         metric (NAME): Metric to report besides the task's, such as map or f1@10 (`arena list
             metrics`).
-        tool (NAME): Further tool that the agent may call.
         env_option: Further argument of the environment, such as references=found.
         references: Organization: begin with the survey's own papers, or with those that a run
             found (default: oracle).
@@ -90,8 +85,6 @@ def run(
         isolate: Play each episode in a new process, in which the agent knows of no other.
         timed: Write the seconds that the run takes into timing.json, for the comparison page.
         overwrite: Replace a run in RUN.
-        no_check: Skip the hashes of files that were not opened on this machine before.
-        json: Print JSON instead of text.
 
     Example:
         arena run --corpus demo/world --task discovery --agent title --output runs/title
@@ -103,13 +96,9 @@ def run(
     started = time.monotonic()
     opened = Corpus.open(corpus, check=not no_check, tasks=tasks)
     budget = {
-        "max_steps": max_steps,
-        "max_searches": max_searches,
-        "max_reads": max_reads,
-        "max_characters": max_characters,
-        "max_k": max_k,
-        "max_written": max_written,
-    }
+        "max_steps": max_steps, "max_searches": max_searches, "max_reads": max_reads,
+        "max_characters": max_characters, "max_k": max_k, "max_written": max_written,
+    }  # fmt: skip
     with resumable():
         summary = play(
             opened,
@@ -162,9 +151,6 @@ def replay(run: str, *, corpus: str, tasks: str | None = None, json: bool = Fals
 
     Args:
         run (RUN): Directory of a run.
-        corpus (DIR): Corpus that arena-corpus built.
-        tasks (TASKS): Directory of the task set that the run played, if any.
-        json: Print JSON instead of text.
 
     Example:
         arena replay runs/title --corpus demo/world
@@ -193,8 +179,6 @@ def show(
     Args:
         run (RUN): Directory of a run.
         survey (ID): Survey of the episode.
-        corpus (DIR): Corpus that arena-corpus built.
-        tasks (TASKS): Directory of the task set that the run played, if any.
         json: Print JSON instead of text, one line for each step.
 
     Example:
@@ -263,12 +247,9 @@ def rescore(
 
     Args:
         run (RUN): Directory of a run.
-        corpus (DIR): Corpus that arena-corpus built.
-        tasks (TASKS): Directory of the task set that the run played, if any.
         metric (NAME): Metric such as ndcg@20 (default: the task's; `arena list metrics`).
         encoder (NAME): Encoder that compares headings of mind-maps (default: the run's).
         extractor (NAME): Extractor of the entities in headings (`arena list extractors`).
-        json: Print JSON instead of text.
 
     Example:
         arena rescore runs/title --corpus demo/world --metric ndcg@20 --metric recall@50
@@ -289,6 +270,7 @@ def score(
     *,
     corpus: str,
     task: str,
+    tasks: str | None = None,
     surveys: str | None = None,
     metrics: tuple[str, ...] | None = None,
     json: bool = False,
@@ -297,21 +279,21 @@ def score(
 
     Args:
         run_file (RUN.trec): TREC run, or the directory of a run.
-        corpus (DIR): Corpus that arena-corpus built.
         task (NAME): Task whose answer is a ranking.
         surveys (IDS|N): Survey ids with commas, or the first N (default: those that a run of
             `arena run` played; all for another file).
         metrics (NAMES): Names with commas, such as recall@20,mrr (default: the task's).
-        json: Print JSON instead of text.
 
     Example:
         arena score --corpus demo/world --task selection runs/title/run.trec
     """
+    from arena.corpus import Corpus
     from arena.runs import score as score_run
     from arena.tasks import TaskSet
 
-    chosen = parse_surveys(surveys, TaskSet(corpus).surveys)
-    summary = score_run(corpus, task, run_file, chosen, metrics)
+    opened = Corpus.open(corpus, tasks=tasks)
+    chosen = parse_surveys(surveys, TaskSet(opened).surveys)
+    summary = score_run(opened, task, run_file, chosen, metrics)
     if json:
         print_json(summary)
     else:
@@ -349,46 +331,46 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
                 "sibling of the same label, or left out as blank."
             )
     counts, guessed = summary["counts"], summary.get("dates_guessed")
+    lacking = _missing(summary["task"])
     print(
         f"Mean over {counts['scored']} of {counts['surveys']} surveys{GUESS_MARK * bool(guessed)} "
-        f"({counts['not_scored']} without {_missing(summary['task'])}). "
+        f"({counts['not_scored']} without {lacking}). "
         f"In reach: {counts['gold']} of {counts['references_total']} references."
     )
     if guessed:
         print(guess_note(guessed))
+    for remark in _remarks(summary, lacking):
+        print(remark)
+
+
+def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:
+    """Yield what a reader of the means must know."""
+    counts, entries = summary["counts"], summary["per_survey"].values()
     for metric, number in counts.get("scored_by", {}).items():
         if number < counts["scored"]:
-            print(
-                f"{metric}: over {number} of them; the labels of the others have nothing that it "
-                "counts."
-            )
-    nothing = sum(not any(e["submitted"].values()) for e in summary["per_survey"].values())
+            which = "the labels of the others have nothing that it counts"
+            yield f"{metric}: over {number} of them; {which}."
+    nothing = sum(not any(entry["submitted"].values()) for entry in entries)
     if nothing and "missing" not in counts:
-        print(
+        yield (
             f"Warning: the agent submitted nothing in {nothing} of {counts['surveys']} episodes; "
             "nothing scores as an empty answer."
         )
-    cut_off = sum(entry.get("truncated", False) for entry in summary["per_survey"].values())
-    if cut_off:
-        print(
+    if cut_off := sum(entry.get("truncated", False) for entry in entries):
+        yield (
             f"{cut_off} episodes were cut off by the budget before their last answer; "
             "trajectories.jsonl holds every action and its error."
         )
-    digests = [entry["digests"] for entry in summary["per_survey"].values() if "digests" in entry]
+    digests = [entry["digests"] for entry in entries if "digests" in entry]
     if missing := sum(counted["missing"] for counted in digests):
         read = missing + sum(counted["shown"] for counted in digests)
-        print(
-            f"{missing} of {read} papers that were read have no digest: their abstract was shown."
-        )
+        yield f"{missing} of {read} papers that were read have no digest: their abstract was shown."
     if not counts["scored"]:
-        print(
-            f"No survey can be scored: none has {_missing(summary['task'])}. See "
-            "`arena-corpus info`."
-        )
+        yield f"No survey can be scored: none has {lacking}. See `arena-corpus info`."
     if counts.get("missing"):
-        print(f"The run leaves out {counts['missing']} surveys; they score 0.")
+        yield f"The run leaves out {counts['missing']} surveys; they score 0."
     if counts.get("not_visible"):
-        print(f"{counts['not_visible']} ranked papers are not visible at their survey's cutoff.")
+        yield f"{counts['not_visible']} ranked papers are not visible at their survey's cutoff."
 
 
 def _missing(task: str) -> str:

@@ -23,17 +23,9 @@ def search(
     """Search a corpus as it was before a date.
 
     Args:
-        corpus (DIR): Corpus that arena-corpus built.
         query (TEXT): Text to search for.
-        before (DATE): First day out of reach: YYYY-MM-DD, YYYY-MM (its last day) or YYYY
-            (31 December).
         k: Most hits.
         exclude (ID): Paper to leave out.
-        retriever (NAME): Index of the corpus, or a combination such as 'hybrid(bm25,dense)'.
-        retriever_option: Option of the engine, such as statistics=corpus, or of a part of a
-            combination, such as 'bm25={"statistics": "corpus"}'.
-        no_check: Skip the hashes of files that were not opened on this machine before.
-        json: Print JSON instead of text.
 
     Example:
         arena search --corpus demo/world --query "membrane erosion" --before 2015-01-01 --k 5
@@ -76,11 +68,7 @@ def read(
 
     Args:
         paper_id (ID): Id of the paper.
-        corpus (DIR): Corpus that arena-corpus built.
-        before (DATE): First day out of reach: YYYY-MM-DD, YYYY-MM (its last day) or YYYY
-            (31 December).
         full_text: Print the text of the sections, too.
-        json: Print JSON instead of text.
 
     Example:
         arena read w0-000000000b --corpus demo/world --before 2015-01-01

@@ -24,22 +24,19 @@ def retrieve(
     """Serve Search-R1's /retrieve, for Search-R1, verl and SkyRL.
 
     Args:
-        corpus (DIR): Corpus that arena-corpus built.
         before (DATE): First day out of reach: YYYY-MM-DD, YYYY-MM (its last day) or YYYY
             (31 December). Without it, each URL names one: /retrieve?before=2015-01-01.
         topk: Papers of a query that names no number.
-        retriever (NAME): Index of the corpus, or a combination such as 'hybrid(bm25,dense)'.
         retriever_option: Option of the engine, such as statistics=corpus.
-        host (ADDRESS): Address to listen at. One that other machines reach needs a token in the
-            environment variable ARENA_TOKEN.
-        port: Port; 0 takes a free one.
 
     Example:
         arena serve retrieve --corpus demo/world --before 2015-01-01
     """
-    from arena.doors.retrieve import Searcher, serve
+    from arena.doors import serve
+    from arena.doors.retrieve import Searcher, make_app
 
-    serve(Searcher(corpus, before, retriever, retriever_option, topk), host, port)
+    searcher = Searcher(corpus, before, retriever, retriever_option, topk)
+    serve(make_app(searcher), host, port, "/retrieve")
 
 
 def mcp(
@@ -65,20 +62,11 @@ def mcp(
     /mcp?episode=rollout-1&seed=7. Without a task, the corpus is a plain library.
 
     Args:
-        corpus (DIR): Corpus that arena-corpus built.
-        task (NAME): Task to play (`arena list tasks`).
         before (DATE): Without a task: first day out of reach, YYYY-MM-DD, YYYY-MM (its last day)
             or YYYY (31 December).
-        retriever (NAME): Index of the corpus, or a combination such as 'hybrid(bm25,dense)'.
-        reward (NAME): Reward of the task, such as gain+final (`arena list rewards`).
-        tool (NAME): Further tool that the agent may call.
-        env_option: Further argument of the environment, such as max_steps=20.
         seed: Over stdio: seed of the draw of the survey.
         survey (ID): Over stdio: survey to play.
         http: Serve HTTP instead of standard input and output.
-        host (ADDRESS): Address to listen at. One that other machines reach needs a token in the
-            environment variable ARENA_TOKEN.
-        port: Port; 0 takes a free one.
         most: Episodes that may be open at once.
         idle: Seconds after which an episode that nobody plays is closed.
 
@@ -87,6 +75,7 @@ def mcp(
     """
     from arena.corpus import Corpus
     from arena.doors import mcp as door
+    from arena.doors import serve
     from arena.session import Sessions
 
     if (task is None) == (before is None):
@@ -109,7 +98,7 @@ def mcp(
         only = None if http else sessions.open(seed=seed, survey=survey)
         server = door.episode_server(sessions, only)
     if http:
-        door.serve_http(server, host, port, sessions)
+        serve(door.http_app(server, sessions), host, port, "/mcp")
     else:
         door.serve_stdio(server)
 
@@ -130,15 +119,6 @@ def openenv(
     """Serve episodes to OpenEnv's clients: one episode at a time for each client.
 
     Args:
-        corpus (DIR): Corpus that arena-corpus built.
-        task (NAME): Task to play (`arena list tasks`).
-        retriever (NAME): Index of the corpus, or a combination such as 'hybrid(bm25,dense)'.
-        reward (NAME): Reward of the task, such as gain+final (`arena list rewards`).
-        tool (NAME): Further tool that the agent may call.
-        env_option: Further argument of the environment, such as max_steps=20.
-        host (ADDRESS): Address to listen at. One that other machines reach needs a token in the
-            environment variable ARENA_TOKEN.
-        port: Port; 0 takes a free one.
         most: Clients at a time.
         idle: Seconds after which the session of a client that sends nothing is closed.
 
@@ -146,14 +126,16 @@ def openenv(
         arena serve openenv --corpus demo/world --task discovery
     """
     require("arena serve openenv", "openenv")
-    from arena.doors.openenv import make_app, serve
+    from arena.doors import serve
+    from arena.doors.openenv import make_app
     from arena.session import Sessions
 
-    if most < 1 or idle <= 0:
-        raise DataError(f"--most {most} --idle {idle:g}: give numbers above 0.")
     options = {"retriever": retriever, "reward": reward, "tools": tool or ()}
     # A reset opens an episode before it closes another.
     sessions = Sessions.make(
         corpus, task, most=2 * most, idle=idle, **options, **(env_option or {})
     )
-    serve(make_app(sessions, most, idle), host, port)
+    serve(make_app(sessions, most, idle), host, port, "", websockets=True)
+
+
+COMMANDS = (mcp, openenv, retrieve)

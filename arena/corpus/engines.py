@@ -17,12 +17,9 @@ if TYPE_CHECKING:
 
 
 class Engines:
-    """Opens each engine once, over an index or over other engines.
+    """Opens each engine of a corpus once, over an index or over other engines.
 
-    Args:
-        directory: Directory of the corpus.
-        sha256: Content hash of the corpus.
-        check: Whether to compare the files of an index with their hashes.
+    With `check` the files of an index are compared with their hashes.
     """
 
     def __init__(self, directory: Path, sha256: str, check: bool = True) -> None:

@@ -34,17 +34,10 @@ def has_index(corpus: Path, name: object) -> bool:
 def read_index(
     corpus: Path, name: str, sha256: str | None = None, *, check_files: bool = True
 ) -> dict[str, Any]:
-    """Return the manifest of an index after checking that it belongs to this corpus.
+    """Return the manifest of an index; with `sha256`, check that it belongs to that corpus.
 
-    Args:
-        corpus: Directory of the corpus.
-        name: Name of the index.
-        sha256: Content hash of the corpus, or None not to compare it.
-        check_files: As in `arena.corpus.layout.read_manifest`.
-
-    Raises:
-        CorpusError: if it is missing, damaged, of another format version or of another corpus;
-            the message names the command that builds this index again.
+    Raises CorpusError, which names the command that builds this index again, if it is missing,
+    damaged, of another format version or of another corpus.
     """
     directory = layout.index_directory(corpus, name)
     rebuild = rebuild_command(corpus, name)
@@ -123,6 +116,8 @@ def build_command(
 
 def rebuild_command(corpus: Path, name: str) -> str:
     """Return the command that builds the index `name` again, as far as its manifest can be read."""
+    from arena.retrieval import RETRIEVERS
+
     manifest = _peek(layout.index_directory(corpus, name))
     engine, fields = manifest.get("engine"), manifest.get("fields")
     configuration, options = _peek(corpus).get("configuration"), manifest.get("options")
@@ -130,18 +125,12 @@ def rebuild_command(corpus: Path, name: str) -> str:
     listed = isinstance(fields, list) and all(isinstance(field, str) for field in fields)
     return build_command(
         corpus,
-        engine if isinstance(engine, str) else _engine_of(name),
+        engine if isinstance(engine, str) else name if name in RETRIEVERS.names() else "ENGINE",
         name,
         fields if listed and fields != usual else None,
         options if isinstance(options, dict) else None,
         overwrite=True,
     )
-
-
-def _engine_of(name: str) -> str:
-    from arena.retrieval import RETRIEVERS
-
-    return name if name in RETRIEVERS.names() else "ENGINE"
 
 
 def _peek(directory: Path) -> dict[str, Any]:

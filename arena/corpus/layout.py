@@ -1,25 +1,8 @@
-"""The on-disk format of a built corpus: all that `corpus_builder` and `arena` share.
+"""The on-disk format of a built corpus, all that `corpus_builder` and `arena` share.
 
-A built corpus is a directory that is written once and only read afterwards; ``arena-corpus index``
-adds indexes to it, ``arena-corpus digest`` digests, ``arena-corpus card`` a card::
-
-    manifest.json              what it is, how it was made, sha256 and size of every file
-    papers.parquet             one row a paper, in document order (publication day, then id)
-    sections.parquet           one row a section of full text, in document order
-    references.parquet         one row a citation between two searchable papers
-    lookup/                    memory-mapped copies of what every step needs
-    tasks/surveys.parquet      the survey topics, their dates and prompts (no labels)
-    tasks/gold.parquet         what each survey cites: for the scorer alone
-    tasks/mind_maps.parquet    the surveys' own mind-maps: for the scorer alone
-    tasks/articles.parquet     the surveys' own outlines and texts: for the scorer alone
-    index/<name>/              one directory an index, with a manifest of its own
-    digest/<input>/            what a model made of each paper, with a manifest of its own
-    card/                      the dataset card, if there is one: for people alone
-
-The row number in papers.parquet is the document number. Undated papers come last. A paper is
-*searchable* when it is dated and no survey; only searchable papers have postings, references or
-citations. Of a survey neither abstract nor full text is stored. See docs/corpus-format.md for
-the columns.
+docs/corpus-format.md describes files and columns. The row number in papers.parquet is the document
+number; undated papers come last. A paper is *searchable* when it is dated and no survey; only
+searchable papers have postings, references or citations.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ import hashlib
 import mmap
 import os
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -164,7 +164,7 @@ class _Rows:
 
         buffer = pa.py_buffer(self._map)
         self._file = self._guarded(lambda: pq.ParquetFile(pa.BufferReader(buffer)))
-        self._groups: OrderedDict[int, dict[str, Any]] = OrderedDict()
+        self._columns = lru_cache(_CACHED_ROW_GROUPS)(self._read)
         self._lock = threading.Lock()  # a ParquetFile is not safe to share between threads
         self._process = os.getpid()
 
@@ -175,13 +175,7 @@ class _Rows:
             raise damaged(self.path, f"it has no row {row}")
         group = int(np.searchsorted(self._starts, row, side="right")) - 1
         with self._lock:
-            columns = self._groups.get(group)
-            if columns is None:
-                columns = self._groups[group] = self._read(group)
-                if len(self._groups) > _CACHED_ROW_GROUPS:
-                    self._groups.popitem(last=False)
-            else:
-                self._groups.move_to_end(group)
+            columns = self._columns(group)
         place = row - int(self._starts[group])
         # A quarter of the time of `Table.slice(place, 1).to_pylist()`.
         return {name: self._guarded(column[place].as_py) for name, column in columns.items()}

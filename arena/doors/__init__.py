@@ -1,10 +1,9 @@
 """Doors: the same episodes in other frameworks, one file each.
 
-A door is thin: it gives the calls of a framework to a session of `arena.session`, and returns what
-the session answers in the framework's form. Its module is imported only when it is named. Doors
-with episodes define a subclass of `Door`, and name it ``DOOR``: it plays an episode through the
-door with the framework's own client. The contract test and ``arena audit --door NAME`` drive every
-door by it.
+A door gives the calls of a framework to a session of `arena.session`, and returns what the session
+answers in the framework's form. Its module is imported only when it is named. What it names
+``DOOR`` plays episodes through the door with the framework's own client: the contract test and
+``arena audit --door NAME`` drive every door by it.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ import importlib
 import json
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import gymnasium
@@ -21,6 +21,7 @@ from gymnasium.error import ResetNeeded
 
 from arena._internal.lazy import absent
 from arena.corpus import Corpus
+from arena.doors._http import serve as serve
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.session import Sessions, SessionStep
 
@@ -39,10 +40,10 @@ class Reply(NamedTuple):
     """
 
     text: str
-    reward: float
-    terminated: bool
-    truncated: bool
-    info: Mapping[str, Any]
+    reward: float = 0.0
+    terminated: bool = False
+    truncated: bool = False
+    info: Mapping[str, Any] = MappingProxyType({})
 
     @classmethod
     def of(cls, text: str, step: SessionStep | None) -> Reply:
@@ -60,6 +61,8 @@ class Door(ABC):
 
     refuses: ClassVar[str] = ""
     """Which calls the framework refuses before they reach the episode; empty for none."""
+    known: Collection[str] | None = None
+    """The tools whose calls the framework lets reach the episode; None for all."""
 
     def __init__(self, sessions: Sessions) -> None:
         self.sessions = sessions
@@ -78,7 +81,7 @@ class Door(ABC):
 
     def accepts(self, tool: str, arguments: dict[str, Any]) -> bool:
         """Return whether the framework lets a call reach the episode."""
-        return True
+        return self.known is None or tool in self.known
 
     def close(self) -> None:  # noqa: B027 - most have nothing to close
         """End the client, and the server if there is one."""

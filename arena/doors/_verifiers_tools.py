@@ -11,11 +11,12 @@ from typing import Any
 
 import verifiers.v1 as vf
 from anyio import to_thread
-from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
+from mcp_types import CallToolResult, ListToolsResult
 from pydantic import Field
 
+from arena.doors._mcp import result_of, tools_of
 from arena.errors import ArenaError
-from arena.session import Session, Sessions, Totals, UnknownSessionError, step_text
+from arena.session import Session, Sessions, Totals
 from arena.tools import encode
 
 
@@ -75,11 +76,7 @@ class SurveyTools(vf.Toolset[ToolsConfig, EpisodeState]):  # type: ignore[misc]
         Tools made of signatures would drop unknown arguments, convert texts, and answer other
         mistakes themselves; the environment would never see these.
         """
-        tools = [
-            Tool(name=f["name"], description=f["description"], input_schema=f["parameters"])
-            for f in (schema["function"] for schema in self.sessions.schemas())
-        ]
-        call = self._with_state(self._call)
+        tools, call = tools_of(self.sessions.schemas()), self._with_state(self._call)
 
         async def answer(ctx: Any, call_next: Any) -> Any:
             if ctx.method == "tools/list":
@@ -95,12 +92,12 @@ class SurveyTools(vf.Toolset[ToolsConfig, EpisodeState]):  # type: ignore[misc]
         try:
             session = self._session()
         except ArenaError as error:
-            return _result(encode({"error": str(error)}), True)
+            return result_of(encode({"error": str(error)}), True)
         step = await to_thread.run_sync(session.step, action)
         if "reward_terms" in step.info:  # else the episode is over, or its tool is broken
             self.state.actions.append(action)
         self.state.take(session.totals())
-        return _result(step_text(step.observation), step.failed)
+        return result_of(step.text, step.failed)
 
     def _session(self) -> Session:
         """Return the session of the rollout that calls; its first call opens it.
@@ -110,16 +107,9 @@ class SurveyTools(vf.Toolset[ToolsConfig, EpisodeState]):  # type: ignore[misc]
             DataError, UnknownNameError, CapacityError: It cannot be opened.
         """
         state = self.state
-        try:
+        if state.actions:
             return self.sessions.get(state.key)
-        except UnknownSessionError:
-            if state.actions:
-                raise
-            return self.sessions.open(state.key, seed=state.seed, survey=state.survey)
-
-
-def _result(text: str, failed: bool) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=failed)
+        return self.sessions.join(state.key, seed=state.seed, survey=state.survey)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """inspect_ai: every task of this project as ``arena/NAME``, with tools, solver and scorer.
 
-``inspect eval arena/discovery -T corpus=demo/world --model ...`` plays one episode for each survey.
 The set-up of a sample opens a session, also where the solver is another one; the clean-up closes
 it, also after an error. The layout follows inspect_ai 0.3.285.
 """
@@ -8,6 +7,7 @@ it, also after an error. The layout follows inspect_ai 0.3.285.
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -26,8 +26,9 @@ from inspect_ai.util import registry_info, store
 
 from arena.corpus import Corpus
 from arena.doors import Door, Reply
-from arena.session import Session, Sessions, opening_text, step_text
-from arena.tasks import TASKS, TaskSet, can_score, choose_surveys
+from arena.session import Session, Sessions
+from arena.tasks import TASKS, TaskSet
+from arena.tools.openai import function_schema
 
 OVER = "researcharena:over"
 """Key of a sample's store: whether its episode is over."""
@@ -54,10 +55,9 @@ def episodes(
         CorpusError, UnknownNameError, DataError: An argument is unusable.
     """
     specification, opened = TASKS.get(name), Corpus.of(corpus)
-    tasks = TaskSet(opened)
-    scored = [survey for survey in tasks.surveys if can_score(name, tasks, survey)]
-    chosen = choose_surveys(tasks, [surveys] if isinstance(surveys, str) else surveys, scored)
-    sessions = Sessions.make(opened, name, surveys=chosen, **options)
+    tasks, chosen = TaskSet(opened), [surveys] if isinstance(surveys, str) else surveys
+    named = None if isinstance(chosen, int) else chosen  # a number counts what can be scored alone
+    sessions = Sessions.make(opened, name, surveys=named, **options)
 
     @solver(name="begin")  # type: ignore[untyped-decorator]
     def begin() -> Solver:
@@ -86,17 +86,15 @@ def episodes(
     async def end(state: TaskState) -> None:
         sessions.discard(state.uuid)
 
-    samples = []
-    for survey in chosen:
-        first, _ = sessions.env.reset(options={"survey": survey})
-        samples.append(Sample(opening_text(first), id=survey))
+    prompts = sessions.prompts(tasks, chosen)
+    steps = json.loads(next(iter(prompts.values())))["budget"]["steps"]
     return Task(
-        dataset=samples,
+        dataset=[Sample(text, id=survey) for survey, text in prompts.items()],
         setup=begin(),
         solver=researcher(),
         scorer=metrics(),
         cleanup=end,
-        message_limit=_MESSAGES * int(first["budget"]["steps"]),
+        message_limit=_MESSAGES * steps,
         metadata={"sha256": {"corpus": opened.sha256, "tasks": tasks.sha256}},
     )
 
@@ -141,10 +139,9 @@ def tools_of(session: Session, schemas: Sequence[dict[str, Any]]) -> list[Tool]:
             if "reward_terms" in step.info:
                 paid = {"reward": step.reward, "terms": step.info["reward_terms"]}
                 transcript().info(paid, source="reward")
-            text = step_text(step.observation)
             if step.failed:
-                raise ToolError(text)
-            return text
+                raise ToolError(step.text)
+            return step.text
 
         # By default inspect cuts what is longer than 16 kB out of the middle of a result.
         tool = ToolDef(call, name, function["description"], _params(function), max_output=0)
@@ -184,7 +181,7 @@ class InspectDoor(Door):
         """Open a session and make its tools."""
         self._session = self.sessions.open(seed=seed, survey=survey)
         self._tools = tools_of(self._session, self.sessions.schemas())
-        return opening_text(self._session.first), self._session.survey
+        return self._session.opening, self._session.survey
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Reply:
         """Carry out a message of a model that calls a tool."""
@@ -193,21 +190,14 @@ class InspectDoor(Door):
         (message,) = self._portal.call(execute_tools, [said], self._tools).messages
         text = message.error.message if message.error else message.text
         if not self.accepts(tool, arguments):
-            return Reply(text, 0.0, False, False, {})
+            return Reply(text)
         return Reply.of(text, self._session.last)
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return the tools as inspect gives them to a model's interface."""
         return [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.parameters.model_dump(exclude_none=True),
-                },
-            }
-            for tool in map(ToolDef, self._tools)
+            function_schema(t.name, t.description, t.parameters.model_dump(exclude_none=True))
+            for t in map(ToolDef, self._tools)
         ]
 
     def accepts(self, tool: str, arguments: dict[str, Any]) -> bool:

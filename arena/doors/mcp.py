@@ -1,17 +1,15 @@
 """MCP: tools of an episode, or of a dated library, for any client of the Model Context Protocol.
 
-Over stdio a server has one episode. Over HTTP each episode has a key, which the client puts into
-the address, as in ``http://127.0.0.1:8000/mcp?episode=rollout-1&seed=7``: the protocol itself has
-no sessions since 2026-07-28. ``seed`` and ``survey`` choose the survey of a new episode. The prompt
-``task`` is what the agent is asked. Rewards and the end are in ``_meta``, which no model reads.
+Over HTTP an episode's key is in the address, ``/mcp?episode=rollout-1&seed=7``: the protocol itself
+has no sessions since 2026-07-28.
 """
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import threading
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -20,28 +18,13 @@ import anyio
 from arena import __version__
 from arena._internal.lazy import require
 from arena.corpus.view import CorpusView
-from arena.doors import Door, Reply
-from arena.doors._http import refusal, serve
+from arena.doors import Reply
+from arena.doors._http import refusal
+from arena.doors._mcp import ClientDoor, result_of, tools_of
 from arena.errors import ArenaError, DataError, UnknownNameError, UnknownPaperError, clip
-from arena.session import (
-    ClosedSessionError,
-    Session,
-    Sessions,
-    UnknownSessionError,
-    opening_text,
-    step_text,
-)
-from arena.tools import (
-    TOOLS,
-    Episode,
-    Search,
-    Shown,
-    Tool,
-    ToolError,
-    encode,
-    make_searches,
-    parse_action,
-)
+from arena.session import Session, Sessions
+from arena.tools import TOOLS, Episode, Search, Shown, ToolError, encode, make_searches
+from arena.tools.calls import parse_action
 from arena.tools.openai import schemas_of_tools
 
 if TYPE_CHECKING:
@@ -68,8 +51,11 @@ class Library:
     """
 
     def __init__(self, view: CorpusView, max_k: int = 100) -> None:
-        tools = [TOOLS.get(name).narrowed({"k": (1, max_k)}, {}) for name in _READING]
-        self.tools = {tool.name: _without(tool, "retriever") for tool in tools}
+        self.tools = {}
+        for name in _READING:
+            tool = TOOLS.get(name).narrowed({"k": (1, max_k)}, {})
+            kept = tuple(p for p in tool.parameters if p.name != "retriever")  # there is one
+            self.tools[name] = tool._replace(parameters=kept)
         self._view, self._lock = view, threading.Lock()
 
     @property
@@ -103,9 +89,8 @@ def library_server(library: Library) -> Server[Any]:
     """Return the MCP server of a dated library."""
 
     async def call(ctx: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
-        arguments = params.arguments or {}
-        text, failed = await anyio.to_thread.run_sync(library.call, params.name, arguments)
-        return _result(text, failed)
+        call = partial(library.call, params.name, params.arguments or {})
+        return result_of(*await anyio.to_thread.run_sync(call))
 
     from mcp.server import Server
 
@@ -152,30 +137,23 @@ def episode_server(sessions: Sessions, only: Session | None = None) -> Server[An
         async with turns.setdefault(session, anyio.Lock()):
             step = await anyio.to_thread.run_sync(session.step, action)
             total = session.totals().reward
-        meta = {
-            "reward": step.reward,
-            "total": total,
-            "terminated": step.terminated,
-            "truncated": step.truncated,
-            "info": step.info,
-        }
-        return _result(step_text(step.observation), step.failed, {STEP: meta})
+        ends = {"terminated": step.terminated, "truncated": step.truncated, "info": step.info}
+        meta = {"reward": step.reward, "total": total, **ends}
+        return result_of(step.text, step.failed, {STEP: meta})
 
     async def prompts(ctx: ServerRequestContext, params: Any) -> ListPromptsResult:
         return ListPromptsResult(prompts=[Prompt(name="task", description=_ASKED)])
 
     async def prompt(ctx: ServerRequestContext, params: Any) -> GetPromptResult:
         session = session_of(ctx)
-        text = TextContent(type="text", text=opening_text(session.first))
-        messages = [PromptMessage(role="user", content=text)]
-        return GetPromptResult(
-            messages=messages, description=_ASKED, _meta={"survey": session.survey}
-        )
+        text = TextContent(type="text", text=session.opening)
+        said, meta = [PromptMessage(role="user", content=text)], {"survey": session.survey}
+        return GetPromptResult(messages=said, description=_ASKED, _meta=meta)
 
     return Server(
         _NAME,
         version=__version__,
-        instructions=opening_text(only.first) if only else _ASKED,
+        instructions=only.opening if only else _ASKED,
         on_list_tools=_listed(sessions.schemas()),
         on_call_tool=call,
         on_list_prompts=prompts,
@@ -194,17 +172,8 @@ def serve_stdio(server: Server[Any]) -> None:
     anyio.run(answer)
 
 
-def serve_http(server: Server[Any], host: str, port: int, sessions: Sessions | None = None) -> None:
-    """Answer clients at ``/mcp`` until Ctrl-C; ``/health`` says how many episodes are open.
-
-    Raises:
-        DataError: A package or the token is missing, or nobody can listen there.
-    """
-    serve(http_app(server, sessions), host, port, "/mcp")
-
-
 def http_app(server: Server[Any], sessions: Sessions | None = None) -> Starlette:
-    """Return the application that answers at ``/mcp`` and ``/health``.
+    """Return the application that answers at ``/mcp``; ``/health`` says how many episodes are open.
 
     It keeps no session of the protocol, so none can leak: an episode's key is in the address.
     """
@@ -213,9 +182,8 @@ def http_app(server: Server[Any], sessions: Sessions | None = None) -> Starlette
     from starlette.routing import Route
 
     async def no_stream(_: Request) -> Response:
-        return refusal(
-            405, "this server starts no stream of its own. POST here.", {"Allow": "POST"}
-        )
+        text = "this server starts no stream of its own. POST here."
+        return refusal(405, text, {"Allow": "POST"})
 
     async def health(_: Request) -> JSONResponse:
         return JSONResponse({"status": "ok", "open": 0 if sessions is None else len(sessions)})
@@ -223,11 +191,9 @@ def http_app(server: Server[Any], sessions: Sessions | None = None) -> Starlette
     # The server in front of it checks the host, and the token.
     checked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = server.streamable_http_app(
-        json_response=True,
-        stateless_http=True,
-        transport_security=checked,
-        custom_starlette_routes=[Route("/health", health)],
+        json_response=True, stateless_http=True, transport_security=checked
     )
+    app.router.routes.append(Route("/health", health))
     # The SDK would hold each of these open, and silent, until its client hangs up.
     app.router.routes.insert(0, Route("/mcp", no_stream, methods=["GET"]))
     return app
@@ -249,48 +215,27 @@ def _session(sessions: Sessions, request: Any) -> Session:
             "the address names no episode. Add one, such as ?episode=rollout-1&seed=7 (or the "
             f"header {HEADER}): calls with the same key play the same episode."
         )
-    try:
-        return sessions.get(key)
-    except ClosedSessionError:  # another episode would pass for the rest of the one that was closed
-        raise
-    except UnknownSessionError:
-        pass
-    seed = asked.get("seed")
+    seed, survey = asked.get("seed"), asked.get("survey")
     if seed is not None and not (seed.isascii() and seed.isdigit() and len(seed) < 20):
         raise DataError(f"seed={clip(seed)}: give an integer >= 0.")
     try:
-        return sessions.open(
-            key, seed=None if seed is None else int(seed), survey=asked.get("survey")
-        )
+        return sessions.join(key, seed=None if seed is None else int(seed), survey=survey)
     except UnknownNameError:  # names the other surveys
         raise DataError(
-            f"survey={clip(asked['survey'])}: the corpus has no such survey. `arena list surveys` "
-            "shows all."
+            f"survey={clip(survey)}: the corpus has no such survey. `arena list surveys` shows all."
         ) from None
-    except DataError:
-        with contextlib.suppress(UnknownSessionError):
-            return sessions.get(key)  # another request opened it meanwhile
-        raise
 
 
 def _listed(schemas: list[dict[str, Any]]) -> Any:
     """Return the handler that lists tools; some clients demand arguments that are not nullable."""
-    from mcp_types import ListToolsResult, Tool
+    from mcp_types import ListToolsResult
 
-    tools = []
     for schema in schemas:
-        function = schema["function"]
-        parameters = function["parameters"]
+        parameters = schema["function"]["parameters"]
         for name, part in parameters["properties"].items():
             if name not in parameters["required"]:
                 part["nullable"] = True
-        tools.append(
-            Tool(
-                name=function["name"],
-                description=function["description"],
-                input_schema=parameters,
-            )
-        )
+    tools = tools_of(schemas)
 
     async def listed(ctx: ServerRequestContext, params: Any) -> ListToolsResult:
         return ListToolsResult(tools=tools)
@@ -298,86 +243,25 @@ def _listed(schemas: list[dict[str, Any]]) -> Any:
     return listed
 
 
-def _result(text: str, failed: bool, meta: dict[str, Any] | None = None) -> CallToolResult:
-    from mcp_types import CallToolResult, TextContent
-
-    return CallToolResult(
-        content=[TextContent(type="text", text=text)], is_error=failed, _meta=meta
-    )
-
-
-def _without(tool: Tool, name: str) -> Tool:
-    kept = tuple(p for p in tool.parameters if p.name != name)
-    return tool._replace(parameters=kept)
-
-
-class McpDoor(Door):
-    """Plays episodes with the official client over HTTP's wire format, without a socket."""
+class McpDoor(ClientDoor):
+    """Plays episodes with the official client."""
 
     def __init__(self, sessions: Sessions) -> None:
         require("the door 'mcp'", "mcp")
-        from anyio.from_thread import start_blocking_portal
-
-        super().__init__(sessions)
-        self._stack = contextlib.ExitStack()
-        self._portal = self._stack.enter_context(start_blocking_portal())
-        self._server = episode_server(sessions)
-        self._app = http_app(self._server)
-        self._stack.enter_context(
-            self._portal.wrap_async_context_manager(self._server.session_manager.run())
-        )
-        self._client = contextlib.ExitStack()
-        self._number = 0
+        server = episode_server(sessions)
+        super().__init__(sessions, server, http_app(server))
 
     def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
         """Connect a client whose address has a key of its own."""
-        import httpx2
-        from mcp.client import Client
-        from mcp.client.streamable_http import streamable_http_client
-
-        self._client.close()
-        self._number += 1
-        asked = {"episode": f"{id(self)}-{self._number}", "seed": seed, "survey": survey}
-        query = httpx2.QueryParams({k: v for k, v in asked.items() if v is not None})
-        transport = httpx2.ASGITransport(self._app)
-        web = httpx2.AsyncClient(transport=transport)
-        wire = streamable_http_client(f"http://127.0.0.1:1/mcp?{query}", http_client=web)
-        self._mcp = self._client.enter_context(
-            self._portal.wrap_async_context_manager(Client(wire))
-        )
-        got: Any = self._portal.call(self._mcp.get_prompt, "task")
+        self.connect(seed=seed, survey=survey)
+        got: Any = self._portal.call(self._client.get_prompt, "task")
         return got.messages[0].content.text, got.meta["survey"]
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Reply:
         """Call a tool."""
-        got: Any = self._portal.call(self._mcp.call_tool, tool, arguments)
-        step = got.meta[STEP]
-        return Reply(
-            got.content[0].text,
-            step["reward"],
-            step["terminated"],
-            step["truncated"],
-            step["info"],
-        )
-
-    def schemas(self) -> list[dict[str, Any]]:
-        """Return the tools that the server lists, as functions."""
-        return [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.input_schema,
-                },
-            }
-            for tool in self._portal.call(self._mcp.list_tools).tools
-        ]
-
-    def close(self) -> None:
-        """End client and server."""
-        self._client.close()
-        self._stack.close()
+        got: Any = self._portal.call(self._client.call_tool, tool, arguments)
+        step = {name: value for name, value in got.meta[STEP].items() if name != "total"}
+        return Reply(got.content[0].text, **step)
 
 
 DOOR = McpDoor

@@ -1,14 +1,8 @@
-"""OpenEnv: a server of episodes, and a client whose observations have types.
-
-A client has one session over one WebSocket. ``reset(seed=..., survey=...)`` starts an episode in
-it, and each step calls a tool. The ``result`` of an observation is what the model reads; its
-reward, ``done`` and metadata are the trainer's.
-"""
+"""OpenEnv: a server of episodes, one at a time for each client, and a client with types."""
 
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -17,7 +11,8 @@ from openenv import core
 from arena import __version__
 from arena.doors import Door, Reply, _http
 from arena.errors import ArenaError, DataError, clip, did_you_mean
-from arena.session import IDLE, Sessions, UnknownSessionError, opening_text, step_text
+from arena.session import IDLE, Sessions
+from arena.tools.openai import function_schema
 
 NAME = "researcharena"
 """Name of the environment, also in the URLs of the task API: ``/researcharena/task``."""
@@ -88,8 +83,8 @@ class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
         session = self._sessions.open(seed=seed, survey=survey)
         self.close()
         self._key, self._episode = session.key, str(episode_id or session.key)
-        text, about = opening_text(session.first), {"survey": session.survey}
-        return Answer(tool_name="reset", result=text, metadata=about)
+        about = {"survey": session.survey}
+        return Answer(tool_name="reset", result=session.opening, metadata=about)
 
     def step(self, action: Any, timeout_s: float | None = None, **_: Any) -> core.Observation:
         """Call a tool; or list the tools, which needs no episode.
@@ -109,13 +104,13 @@ class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
             )
         session = self._sessions.get(self._key)
         step = session.step({"tool": action.tool_name, "arguments": action.arguments})
-        ends = {"terminated": step.terminated, "truncated": step.truncated}
+        ends = {"terminated": step.terminated, "truncated": step.truncated, "info": step.info}
         return Answer(
             tool_name=action.tool_name.encode(errors="replace").decode(),  # half a surrogate pair
-            result=step_text(step.observation),
+            result=step.text,
             reward=step.reward,
             done=session.over,
-            metadata=ends | {"info": step.info},
+            metadata=ends,
         )
 
     @property
@@ -156,8 +151,7 @@ class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
 
     def close(self) -> None:
         """Close the episode."""
-        with suppress(UnknownSessionError):
-            self._sessions.close(self._key)
+        self._sessions.discard(self._key)
 
 
 def make_app(sessions: Sessions, most: int = 256, idle: float = IDLE) -> Any:
@@ -175,11 +169,6 @@ def make_app(sessions: Sessions, most: int = 256, idle: float = IDLE) -> Any:
     )
     app.add_exception_handler(ArenaError, lambda _, error: _http.refusal(400, error))
     return app
-
-
-def serve(app: Any, host: str, port: int) -> None:
-    """Serve an application until Ctrl-C, as every door over HTTP does."""
-    _http.serve(app, host, port, "", websockets=True)
 
 
 class ArenaClient(core.GenericEnvClient):  # type: ignore[misc]
@@ -220,8 +209,7 @@ class OpenEnvDoor(Door):
     def schemas(self) -> list[dict[str, Any]]:
         """Return the tools that the server lists, as functions."""
         tools = self._client.step({"type": "list_tools"}).observation["tools"]
-        functions = [{k: tool[_FIELDS[k]] for k in _FIELDS} for tool in tools]
-        return [{"type": "function", "function": each} for each in functions]
+        return [function_schema(**{k: tool[_FIELDS[k]] for k in _FIELDS}) for tool in tools]
 
     def close(self) -> None:
         """End client and server."""

@@ -15,9 +15,8 @@ from arena.corpus import Corpus, CorpusView, search_batch
 from arena.dates import parse_date
 from arena.doors import SearchDoor
 from arena.doors._http import refusal
-from arena.doors._http import serve as serve_app
 from arena.errors import DataError, clip
-from arena.papers import MAX_QUERY
+from arena.papers import MAX_QUERY, Hit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,15 +94,13 @@ class Searcher:
         excluded = sorted({value for name, value in parameters if name == "exclude"})
         view = self._view(days[0] if days else None, tuple(excluded))
         queries, topk, scored = self._read(body)
-        result: list[list[Any]] = []
-        for hits in search_batch([(view, query[:MAX_QUERY], topk) for query in queries]):
-            found = [self._document(view, hit.id) for hit in hits]
-            if scored:
-                pairs = zip(found, hits, strict=True)
-                result.append([{"document": each, "score": hit.score} for each, hit in pairs])
-            else:
-                result.append(found)
-        return orjson.dumps({"result": result})
+
+        def shown(hit: Hit) -> Any:
+            document = self._document(view, hit.id)
+            return {"document": document, "score": hit.score} if scored else document
+
+        ranked = search_batch([(view, query[:MAX_QUERY], topk) for query in queries])
+        return orjson.dumps({"result": [[shown(hit) for hit in hits] for hits in ranked]})
 
     def _read(self, body: bytes) -> tuple[list[str], int, bool]:
         try:
@@ -144,8 +141,7 @@ class Searcher:
 
     def _document(self, view: CorpusView, paper_id: str) -> orjson.Fragment:
         """Return a paper as JSON; its text is the same in every view that it is in."""
-        document = self._documents.get(paper_id)
-        if document is None:
+        if (document := self._documents.get(paper_id)) is None:
             paper = view.paper(paper_id)
             contents = f'"{paper.title}"\n{paper.abstract}'
             document = orjson.Fragment(orjson.dumps({"id": paper.id, "contents": contents}))
@@ -185,16 +181,6 @@ def make_app(searcher: Searcher) -> Starlette:
 
     return Starlette(routes=[Route("/retrieve", retrieve, methods=["POST"]),
                              Route("/health", health)])  # fmt: skip
-
-
-def serve(searcher: Searcher, host: str = "127.0.0.1", port: int = 8000) -> None:
-    """Serve ``/retrieve`` until Ctrl-C; a port of 0 takes a free one, the address is printed.
-
-    Raises:
-        DataError: if a package is missing, nobody can listen there, or other machines reach the
-            host and the environment variable ARENA_TOKEN holds no token.
-    """
-    serve_app(make_app(searcher), host, port, "/retrieve")
 
 
 class RetrieveDoor(SearchDoor):

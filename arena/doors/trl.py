@@ -1,14 +1,7 @@
 """TRL: a class for ``GRPOTrainer(environment_factory=...)``, and the rows of its data set.
 
-    >>> from arena.doors.trl import environment_factory, rows           # doctest: +SKIP
-    >>> trainer = GRPOTrainer(                                          # doctest: +SKIP
-    ...     "Qwen/Qwen3-0.6B", args=GRPOConfig(max_tool_calling_iterations=20),
-    ...     environment_factory=environment_factory("demo/world", reward="gain+recall@100"),
-    ...     train_dataset=rows("demo/world"))
-
-The trainer makes the functions of the class tools of the model, resets an instance for each
-rollout with a row of the data set, and asks it for one number: the sum of the rewards. It never
-closes an instance: a reset closes the episode before, and the end of an instance its last.
+The trainer makes the functions of the class tools of the model. It never closes an instance: a
+reset closes the episode before, and the end of an instance its last.
 """
 
 from __future__ import annotations
@@ -25,9 +18,8 @@ from arena.doors import Door, Reply
 from arena.envs import SurveyEnv
 from arena.errors import DataError
 from arena.llm.prompts import Fields, read_template
-from arena.session import Session, Sessions, opening_text, step_text
-from arena.tasks import TaskSet
-from arena.tasks.task_set import choose_surveys
+from arena.session import Session, Sessions
+from arena.tasks import TaskSet, choose_surveys
 from arena.tools import ToolError
 
 if TYPE_CHECKING:
@@ -58,7 +50,7 @@ class _Rollout:
         self._close()
         self._session = self._sessions.open(seed=seed, survey=survey)
         self._close = weakref.finalize(self, self._sessions.discard, self._session.key)
-        return opening_text(self._session.first)
+        return self._session.opening
 
     def get_reward(self) -> float:
         """Return the sum of the rewards of the episode."""
@@ -125,7 +117,7 @@ def _method(schema: dict[str, Any]) -> Callable[..., str]:
         step = self._session.step({"tool": name, "arguments": arguments})
         if "reward_terms" not in step.info:  # the episode is over, or its tool is broken
             raise ToolError(json.loads(step.observation["result"])["error"])
-        return step_text(step.observation)
+        return step.text
 
     signed, lines, kind = [_SELF], list[str](), inspect.Parameter.POSITIONAL_OR_KEYWORD
     for each, part in parameters["properties"].items():
@@ -158,11 +150,11 @@ class TrlDoor(Door):
     def __init__(self, sessions: Sessions) -> None:
         super().__init__(sessions)
         self._rollout = _class_of(sessions)()
-        self._tools = {
-            name: getattr(self._rollout, name)
+        self.known = [
+            name
             for name, _ in inspect.getmembers(type(self._rollout), inspect.isfunction)
             if name not in ("reset", "get_reward") and name[0] != "_"
-        }
+        ]
 
     def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
         """Reset the instance with a row."""
@@ -172,21 +164,18 @@ class TrlDoor(Door):
     def call(self, tool: str, arguments: dict[str, Any]) -> Reply:
         """Call a tool; an error is what the trainer shows to the model."""
         try:
-            if tool not in self._tools:
+            if not self.accepts(tool, arguments):
                 raise ValueError(f"Tool {tool} not found.")
-            return Reply.of(self._tools[tool](**arguments), self._rollout._session.last)
+            text = getattr(self._rollout, tool)(**arguments)
+            return Reply.of(text, self._rollout._session.last)
         except Exception as error:
-            return Reply(str({"error": str(error)}), 0.0, False, True, {})
-
-    def accepts(self, tool: str, arguments: dict[str, Any]) -> bool:
-        """Return whether the episode has the tool."""
-        return tool in self._tools
+            return Reply(str({"error": str(error)}), truncated=True)
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return the tools as a chat template renders them."""
         from transformers.utils.chat_template_utils import get_json_schema
 
-        return [get_json_schema(tool) for tool in self._tools.values()]
+        return [get_json_schema(getattr(self._rollout, name)) for name in self.known or ()]
 
 
 DOOR = TrlDoor

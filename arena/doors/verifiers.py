@@ -1,32 +1,23 @@
-"""verifiers: a taskset of a built corpus, for ``vf-eval`` and for prime-rl.
-
-``vf-eval arena-verifiers --env.taskset.corpus demo/world`` plays one episode for each survey. The
-reward is the sum of the episode's rewards, the metrics are those of the environment. The layout
-follows verifiers 0.4.0, its interface ``verifiers.v1``.
-"""
+"""verifiers: a taskset of a built corpus, for ``vf-eval`` and for prime-rl (0.4.0, v1)."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-import httpx2
 import verifiers.v1 as vf
-from anyio.from_thread import start_blocking_portal
-from mcp.client import Client
-from mcp.client.streamable_http import streamable_http_client
 from mcp.server.mcpserver import MCPServer
 from pydantic import Field, model_validator
 from verifiers.v1.harnesses.utils.mcp import mcp_content_to_chat_content
 
-from arena.doors import Door, Reply
+from arena.doors import Reply
+from arena.doors._mcp import ClientDoor
 from arena.doors._verifiers_tools import EpisodeState, SurveyTools, ToolsConfig, sessions_of
 from arena.errors import ArenaError
-from arena.session import Session, Sessions, opening_text
-from arena.tasks import TaskSet, can_score, choose_surveys
+from arena.session import Session, Sessions
+from arena.tasks import TaskSet
 
 
 class SurveyConfig(vf.TasksetConfig):  # type: ignore[misc]
@@ -119,11 +110,10 @@ class SurveyTaskset(vf.Taskset[SurveyTask, SurveyConfig]):  # type: ignore[misc]
             CorpusError, UnknownNameError, DataError: An option is unusable.
         """
         served = self.config.served().model_dump_json()
-        tasks, env = TaskSet(self.config.corpus), sessions_of(served).env.fork()
-        scored = [s for s in tasks.surveys if can_score(self.config.arena_task, tasks, s)]
-        for survey in choose_surveys(tasks, self.config.surveys, scored):
-            first, _ = env.reset(options={"survey": survey})
-            task = SurveyTask(SurveyData(id=survey, prompt=opening_text(first)), self.config.task)
+        tasks = TaskSet(self.config.corpus)
+        prompts = sessions_of(served).prompts(tasks, self.config.surveys)
+        for survey, text in prompts.items():
+            task = SurveyTask(SurveyData(id=survey, prompt=text), self.config.task)
             task.served = served
             yield task
 
@@ -146,70 +136,38 @@ class _Beside(SurveyTools):
         self.rollout = self.state
 
 
-class VerifiersDoor(Door):
+class VerifiersDoor(ClientDoor):
     """Plays episodes through the tool server, with the client that verifiers' harnesses have.
 
-    The tool server answers HTTP without a socket; client and conversion of results are those of
-    the harness. Not covered are the harness's loop, the server's process, the way of the state
-    over HTTP, and rows: ``tests/doors/test_verifiers_door.py`` covers these with ``vf-eval``.
+    Client and conversion of results are those of the harness. Not covered are the harness's loop,
+    the server's process, the way of the state over HTTP, and rows.
     """
 
     refuses = "tools that the episode does not have"
 
     def __init__(self, sessions: Sessions) -> None:
-        super().__init__(sessions)
         self._tools = _Beside(ToolsConfig())
         self._tools.sessions = sessions
         server = MCPServer("tools")
         self._tools.register(server)
         app = server.streamable_http_app(json_response=True, stateless_http=True)
-        web = httpx2.AsyncClient(transport=httpx2.ASGITransport(app))
-        wire = streamable_http_client("http://127.0.0.1:8000/mcp", http_client=web)
-        self._stack, self._episodes = contextlib.ExitStack(), 0
-        self._portal = self._stack.enter_context(start_blocking_portal())
-        for each in (server.session_manager.run(), Client(wire)):
-            self._client: Any = self._stack.enter_context(
-                self._portal.wrap_async_context_manager(each)
-            )
-        self._listed = self._portal.call(self._client.list_tools).tools
+        super().__init__(sessions, server, app)
+        self.known = {schema["function"]["name"] for schema in sessions.schemas()}
 
     def open(self, seed: int | None, survey: str | None) -> tuple[str, str]:
         """Begin a rollout."""
-        self._episodes += 1
-        key = f"{id(self)}-{self._episodes}"
+        key = self.connect()
         self._tools.rollout = EpisodeState(key=key, seed=seed, survey=survey)
         self._session = self.sessions.open(key, seed=seed, survey=survey)
-        return opening_text(self._session.first), self._session.survey
+        return self._session.opening, self._session.survey
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Reply:
         """Call a tool as the harness does, which knows the listed ones."""
         if not self.accepts(tool, arguments):
-            return Reply(f"error: unknown tool {tool!r}", 0.0, False, False, {})
+            return Reply(f"error: unknown tool {tool!r}")
         result: Any = self._portal.call(self._client.call_tool, tool, arguments)
         text = mcp_content_to_chat_content(result.content)
         return Reply.of(str(text), self._session.last)
-
-    def accepts(self, tool: str, arguments: dict[str, Any]) -> bool:
-        """Return whether the tool is listed."""
-        return any(each.name == tool for each in self._listed)
-
-    def schemas(self) -> list[dict[str, Any]]:
-        """Return the tools as the harness gives them to a model's interface."""
-        return [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description or "",
-                    "parameters": tool.input_schema,
-                },
-            }
-            for tool in self._listed
-        ]
-
-    def close(self) -> None:
-        """End client and server."""
-        self._stack.close()
 
 
 DOOR = VerifiersDoor

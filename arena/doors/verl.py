@@ -1,8 +1,7 @@
 """verl: a tool class, the configuration that names it, rows of a data set, and a reward function.
 
-verl makes one tool object for each entry of its configuration, and calls `create`, `execute` and
-`release` for every call of a model; what calls of a rollout share is its ``agent_data``. So an
-episode opens with the first call of a rollout, and closes when verl drops that object.
+What the calls of a rollout share is its ``agent_data``: an episode opens with the first call, and
+closes when verl drops that object.
 """
 
 from __future__ import annotations
@@ -21,15 +20,8 @@ import yaml
 
 from arena.doors import Door, Reply
 from arena.errors import ArenaError, DataError
-from arena.session import (
-    Session,
-    Sessions,
-    SessionStep,
-    opening_text,
-    step_text,
-)
-from arena.tasks import TaskSet, can_score
-from arena.tasks.task_set import choose_surveys
+from arena.session import Session, Sessions, SessionStep
+from arena.tasks import TaskSet
 
 try:
     from verl.tools.base_tool import BaseTool
@@ -75,20 +67,18 @@ def rows(
     Raises:
         CorpusError, UnknownNameError, DataError: An argument is unusable.
     """
-    sessions, tasks = Sessions.make(corpus, task, **arguments), TaskSet(corpus)
-    env, names = sessions.env, [schema["function"]["name"] for schema in sessions.schemas()]
-    scored = [survey for survey in tasks.scorable if can_score(task, tasks, survey)]
+    sessions = Sessions.make(corpus, task, **arguments)
+    names = [schema["function"]["name"] for schema in sessions.schemas()]
+    prompts = sessions.prompts(TaskSet(corpus), surveys)
     return [
         {
             "data_source": f"arena/{task}",
             "agent_name": "tool_agent",
-            "prompt": [
-                {"role": "user", "content": opening_text(env.reset(options={"survey": s})[0])}
-            ],
+            "prompt": [{"role": "user", "content": text}],
             "reward_model": {"style": "rule", "ground_truth": ""},
-            "extra_info": {"index": i, "tools_kwargs": _kwargs(names, {"survey": s})},
+            "extra_info": {"index": i, "tools_kwargs": _kwargs(names, {"survey": survey})},
         }
-        for i, s in enumerate(choose_surveys(tasks, surveys, scored))
+        for i, (survey, text) in enumerate(prompts.items())
     ]
 
 
@@ -145,7 +135,7 @@ class SurveyTool(BaseTool):  # type: ignore[misc]
 
         session = self.episode(agent_data)
         step = await asyncio.to_thread(self._step, session, agent_data, parameters)
-        return ToolResponse(text=step_text(step.observation)), step.reward, {}
+        return ToolResponse(text=step.text), step.reward, {}
 
     def _step(self, session: Session, agent_data: Any, parameters: Any) -> SessionStep:
         step = session.step({"tool": self.name, "arguments": parameters})
@@ -184,6 +174,7 @@ class VerlDoor(Door):
             file.flush()
             with contextlib.redirect_stdout(io.StringIO()):  # each tool prints its schema
                 self._tools = {tool.name: tool for tool in load_all_tools(file.name, None)}
+        self.known = self._tools
         self._runner = asyncio.Runner()
         self._loop = SimpleNamespace(
             tools=self._tools, max_tool_response_length=10**9, tool_response_truncate_side="middle"
@@ -196,7 +187,7 @@ class VerlDoor(Door):
         asked = _kwargs(self._tools, {"seed": seed, "survey": survey})
         self._rollout = AgentData([], [], [], None, None, {}, "rollout", asked)
         session = next(iter(self._tools.values())).episode(self._rollout)
-        return opening_text(session.first), session.survey
+        return session.opening, session.survey
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Reply:
         """Call a tool as the agent loop does."""
@@ -208,14 +199,8 @@ class VerlDoor(Door):
         )
         response, reward, _ = self._runner.run(calling)
         if not self.accepts(tool, arguments):
-            return Reply(response.text, reward, False, False, {})
-        step = _EPISODES[self._rollout].last
-        assert step is not None
-        return Reply(response.text, reward, step.terminated, step.truncated, step.info)
-
-    def accepts(self, tool: str, arguments: dict[str, Any]) -> bool:
-        """Return whether the configuration has the tool."""
-        return tool in self._tools
+            return Reply(response.text, reward)
+        return Reply.of(response.text, _EPISODES[self._rollout].last)._replace(reward=reward)
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return the tools as the agent loop gives them to the chat template."""

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ _BATCH_SIZES = {"cpu": 32}  # others: 256
 _SHAPING = (".json", ".txt", ".model", ".safetensors")
 _ROWS = 8  # of a batch of labels
 _SHORT = 16  # word pieces of a label that shares a batch; on a CPU others gain nothing by it
+
+Numbers = NDArray[np.int64]
 
 BGE_INSTRUCTION = "Represent this sentence for searching relevant passages: "
 
@@ -79,6 +81,7 @@ class FlagEncoder:
         self._max_length, self._batch_size = max_length, batch_size
         self._device, self._precision = device, precision
         self._name: str | None = None
+        self._process: int | None = None
 
     @once
     def dimension(self) -> int:
@@ -116,19 +119,43 @@ class FlagEncoder:
         Texts of like length share a batch, as FlagModel does it; which ones do depends on `texts`
         and the batch size, and moves the last digits of a float32.
         """
-        return self._loaded.many(list(texts), self._batch)
+        with _lock:
+            self._check_process()
+            return self._encode(
+                texts, lambda lengths: _parts(np.argsort(-lengths, kind="stable"), self._batch)
+            )
 
     def queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of the instruction followed by each text, encoded one at a time."""
-        return self._loaded.each([self._instruction + text for text in texts])
+        """Return the vectors of the instruction followed by each text, encoded one at a time.
+
+        So a vector depends neither on its company nor on the number of threads; and where the
+        threads of many processes share the cores, two threads wait for each other far longer
+        than one computes.
+        """
+        with _lock, self._one_thread():
+            return self._encode(
+                [self._instruction + text for text in texts],
+                lambda lengths: _parts(np.arange(len(lengths)), 1),
+            )
 
     def labels(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of headings to compare with each other; without the instruction.
 
         A vector has the same bits in any company and differs from that of the same text among
-        `queries`, if no instruction is put before them, in the last digits.
+        `queries`, if no instruction is put before them, in the last digits. Texts of one length
+        share a batch, so that none is padded, and a batch of a length has always the same number
+        of rows, filled up with repeats. All matrices that a text meets have the same shape
+        whenever it is encoded, and a row of theirs is computed like any other.
         """
-        return self._loaded.alike(list(texts))
+
+        def batches(lengths: Numbers) -> Iterator[Numbers]:
+            for length in np.unique(lengths):
+                rows = _ROWS if length <= _SHORT else 1
+                for chosen in _parts(np.flatnonzero(lengths == length), rows):
+                    yield np.resize(chosen, rows)
+
+        with _lock, self._one_thread():
+            return self._encode(texts, batches)
 
     @once
     def _folder(self) -> Path:
@@ -144,10 +171,92 @@ class FlagEncoder:
     def _batch(self) -> int:
         return self._batch_size or _BATCH_SIZES.get(self._where[0], 256)
 
+    def _encode(
+        self, texts: Sequence[str], batches: Callable[[Numbers], Iterable[Numbers]]
+    ) -> NDArray[np.float32]:
+        """Return the normalised vectors; `batches` turns lengths of texts into their numbers.
+
+        `FlagModel.encode` runs the first batch of every call twice, to find a batch size that
+        fits into memory, and draws progress bars; for single queries that doubles the time.
+        """
+        flag = self._flag
+        vectors = np.empty((len(texts), flag.model.config.hidden_size), np.float32)
+        if texts:
+            inputs = flag.tokenizer(list(texts), truncation=True, max_length=self._max_length)
+            lengths = np.array([len(ids) for ids in inputs["input_ids"]], np.int64)
+            for chosen in batches(lengths):
+                vectors[chosen] = self._forward(inputs, chosen)
+        return vectors
+
+    def _forward(self, inputs: Any, chosen: Numbers) -> NDArray[np.float32]:
+        torch, flag = load("torch"), self._flag
+        with torch.inference_mode():
+            batch = flag.tokenizer.pad(
+                {key: [values[i] for i in chosen] for key, values in inputs.items()},
+                padding=True,
+                return_tensors="pt",
+            ).to(self._where[0])
+            hidden = flag.model(**batch, return_dict=True).last_hidden_state
+            pooled = flag.pooling(hidden, batch["attention_mask"]).float()
+            normalised = torch.nn.functional.normalize(pooled, dim=-1)
+            return normalised.cpu().numpy()  # type: ignore[no-any-return]
+
+    @contextmanager
+    def _one_thread(self) -> Iterator[None]:
+        """Compute with one thread on a CPU for as long as this lasts; `_lock` is held."""
+        self._check_process()
+        torch = load("torch")
+        threads = torch.get_num_threads()
+        if self._where[0] == "cpu":
+            torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            if self._where[0] == "cpu":
+                torch.set_num_threads(threads)
+
+    def _check_process(self) -> None:
+        """Refuse a GPU after a fork, and do without torch's threads there.
+
+        A forked process inherits the record of a thread pool but no thread of it, and would wait
+        for them for good; with a single thread it needs none.
+        """
+        device = self._where[0]
+        if self._process not in (None, os.getpid()) and device != "cpu":
+            raise DataError(
+                f"the encoder cannot be used on {device} in a forked process. Start "
+                "processes with 'spawn', or give device='cpu'."
+            )
+        if _forked_with_torch:
+            load("torch").set_num_threads(1)
+
     @once
-    def _loaded(self) -> FlagModelRunner:
+    def _flag(self) -> Any:
+        """The `FlagModel`, loaded by the first text."""
         device, precision = self._where
-        return FlagModelRunner(self._folder, self._pooling, self._max_length, device, precision)
+        package, path = load("FlagEmbedding"), str(self._folder)
+        with _quiet(load("transformers").utils.logging):
+            try:
+                flag = package.FlagModel(
+                    path,
+                    pooling_method=self._pooling,
+                    use_fp16=precision == "float16",
+                    devices=device,
+                    query_instruction_for_retrieval="",
+                )
+            except (OSError, ValueError) as error:
+                raise DataError(
+                    f"{path!r} is no model that transformers can load: "
+                    f"{clip(_first_line(error), 160)}. Give the folder of a transformers model."
+                ) from None
+        if self._max_length > flag.tokenizer.model_max_length:
+            raise DataError(
+                f"max_length={self._max_length}: the model reads at most "
+                f"{flag.tokenizer.model_max_length} word pieces."
+            )
+        flag.model.to(device).eval()
+        self._process = os.getpid()
+        return flag
 
 
 def is_local(model: str) -> bool:
@@ -202,138 +311,9 @@ def hashes(path: Path) -> dict[str, str]:
     return {file.name: sha256_file(file) for file in sorted(files)}
 
 
-class FlagModelRunner:
-    """A `FlagModel` and a loop of our own around its tokenizer, model and pooling.
-
-    `FlagModel.encode` runs the first batch of every call twice, to find a batch size that fits
-    into memory, and draws progress bars; for single queries that doubles the time.
-    """
-
-    def __init__(
-        self, path: Path, pooling: str, max_length: int, device: str, precision: str
-    ) -> None:
-        self._path, self._pooling, self._max_length = path, pooling, max_length
-        self._device, self._precision = device, precision
-        self._process, self._flag = os.getpid(), None
-
-    def many(self, texts: list[str], batch_size: int) -> NDArray[np.float32]:
-        """Return one normalised vector a text; batches are of texts of like length."""
-        with _lock:
-            self._check_process()
-            return self._encode(texts, batch_size)
-
-    def each(self, texts: list[str]) -> NDArray[np.float32]:
-        """Return the same, each text by itself, on a CPU in one thread.
-
-        So a vector depends neither on its company nor on the number of threads; and where the
-        threads of many processes share the cores, two threads wait for each other far longer
-        than one computes.
-        """
-        with _lock, self._one_thread():
-            return self._encode(texts, 1)
-
-    def alike(self, texts: list[str]) -> NDArray[np.float32]:
-        """Return the same vectors except in the last digits, several texts at a time.
-
-        A vector depends neither on its company nor on the number of threads here either: texts
-        of one length share a batch, so that none is padded, and a batch of a length has always
-        the same number of rows, filled up with repeats. All matrices that a text meets have the
-        same shape whenever it is encoded, and a row of theirs is computed like any other.
-        """
-        with _lock, self._one_thread():
-            flag = self._model()
-            vectors = np.empty((len(texts), flag.model.config.hidden_size), np.float32)
-            if not texts:
-                return vectors
-            inputs = flag.tokenizer(texts, truncation=True, max_length=self._max_length)
-            lengths = np.array([len(ids) for ids in inputs["input_ids"]], np.int64)
-            for length in np.unique(lengths):
-                same = np.flatnonzero(lengths == length)
-                rows = _ROWS if length <= _SHORT else 1
-                for low in range(0, len(same), rows):
-                    chosen = np.resize(same[low : low + rows], rows)
-                    vectors[chosen] = self._forward(flag, inputs, chosen)
-            return vectors
-
-    @contextmanager
-    def _one_thread(self) -> Iterator[None]:
-        """Compute with one thread on a CPU for as long as this lasts; `_lock` is held."""
-        self._check_process()
-        torch = load("torch")
-        threads = torch.get_num_threads()
-        if self._device == "cpu":
-            torch.set_num_threads(1)
-        try:
-            yield
-        finally:
-            if self._device == "cpu":
-                torch.set_num_threads(threads)
-
-    def _encode(self, texts: list[str], batch_size: int) -> NDArray[np.float32]:
-        flag = self._model()
-        if not texts:
-            return np.empty((0, flag.model.config.hidden_size), np.float32)
-        inputs = flag.tokenizer(texts, truncation=True, max_length=self._max_length)
-        lengths = np.array([len(ids) for ids in inputs["input_ids"]], np.int64)
-        order = np.argsort(-lengths, kind="stable")
-        batches = [
-            self._forward(flag, inputs, order[low : low + batch_size])
-            for low in range(0, len(texts), batch_size)
-        ]
-        return np.concatenate(batches)[np.argsort(order)]
-
-    def _forward(self, flag: Any, inputs: Any, chosen: NDArray[np.int64]) -> NDArray[np.float32]:
-        torch = load("torch")
-        with torch.inference_mode():
-            batch = flag.tokenizer.pad(
-                {key: [values[i] for i in chosen] for key, values in inputs.items()},
-                padding=True,
-                return_tensors="pt",
-            ).to(self._device)
-            hidden = flag.model(**batch, return_dict=True).last_hidden_state
-            pooled = flag.pooling(hidden, batch["attention_mask"]).float()
-            normalised = torch.nn.functional.normalize(pooled, dim=-1)
-            return normalised.cpu().numpy()  # type: ignore[no-any-return]
-
-    def _check_process(self) -> None:
-        """Refuse a GPU after a fork, and do without torch's threads there.
-
-        A forked process inherits the record of a thread pool but no thread of it, and would wait
-        for them for good; with a single thread it needs none.
-        """
-        if os.getpid() != self._process and self._device != "cpu" and self._flag is not None:
-            raise DataError(
-                f"the encoder cannot be used on {self._device} in a forked process. Start "
-                "processes with 'spawn', or give device='cpu'."
-            )
-        if _forked_with_torch:
-            load("torch").set_num_threads(1)
-
-    def _model(self) -> Any:
-        if self._flag is None:
-            package = load("FlagEmbedding")
-            with _quiet(load("transformers").utils.logging):
-                try:
-                    flag = package.FlagModel(
-                        str(self._path),
-                        pooling_method=self._pooling,
-                        use_fp16=self._precision == "float16",
-                        devices=self._device,
-                        query_instruction_for_retrieval="",
-                    )
-                except (OSError, ValueError) as error:
-                    raise DataError(
-                        f"{str(self._path)!r} is no model that transformers can load: "
-                        f"{clip(_first_line(error), 160)}. Give the folder of a transformers model."
-                    ) from None
-            if self._max_length > flag.tokenizer.model_max_length:
-                raise DataError(
-                    f"max_length={self._max_length}: the model reads at most "
-                    f"{flag.tokenizer.model_max_length} word pieces."
-                )
-            flag.model.to(self._device).eval()
-            self._flag = flag
-        return self._flag
+def _parts(order: Numbers, size: int) -> Iterator[Numbers]:
+    """Yield stretches of at most `size` numbers."""
+    return (order[low : low + size] for low in range(0, len(order), size))
 
 
 def _first_line(error: Exception) -> str:

@@ -6,25 +6,18 @@ The vector of a text is the mean of the vectors of its word pieces (WordLlama, r
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena._internal.files import sha256_file
-from arena._internal.lazy import load, package_directory, require, versions
+from arena._internal.lazy import load, once, package_directory, require, versions
 from arena.encoders.base import ENCODERS
 
 _FILES = ("weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat_tokenizer_config.json")
-
-
-class _StaticModel(NamedTuple):
-    tokenizer: Any
-    table: NDArray[np.float32]
 
 
 @ENCODERS.register("static")
@@ -35,10 +28,8 @@ class Static:
 
     def __init__(self) -> None:
         require("the encoder static", "wordllama")
-        self._lock = threading.Lock()
-        self._loaded: _StaticModel | None = None
 
-    @cached_property
+    @once
     def config(self) -> dict[str, Any]:
         """Model, hashes of its files, and versions."""
         package = package_directory("wordllama")
@@ -51,21 +42,21 @@ class Static:
 
     def documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the mean vector of each text; zeros where a text has no word piece."""
-        tokenizer = self._model().tokenizer
-        return self._means(tokenizer.encode_batch(list(texts), add_special_tokens=False))
+        encode = self._model.tokenizer.encode_batch
+        return self._means(encode(list(texts), add_special_tokens=False))
 
     def queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the same as `documents`, without the tokenizer's thread pool.
 
         A process that forks after using that pool warns on standard error.
         """
-        tokenizer = self._model().tokenizer
+        tokenizer = self._model.tokenizer
         return self._means([tokenizer.encode(text, add_special_tokens=False) for text in texts])
 
     labels = queries  # a mean does not depend on the company
 
     def _means(self, encoded: list[Any]) -> NDArray[np.float32]:
-        table = self._model().table
+        table = self._model.embedding
         means = np.zeros((len(encoded), self.dimension), np.float32)
         for mean, text in zip(means, encoded, strict=True):
             if text.ids:
@@ -74,12 +65,10 @@ class Static:
                 mean[:] = table[text.ids].sum(axis=0, dtype=np.float64) / len(text.ids)
         return means
 
-    def _model(self) -> _StaticModel:
-        with self._lock:
-            if self._loaded is None:
-                model = load("wordllama").WordLlama.load(
-                    cache_dir=package_directory("wordllama"), disable_download=True
-                )
-                model.tokenizer.no_padding()
-                self._loaded = _StaticModel(model.tokenizer, model.embedding)
-            return self._loaded
+    @once
+    def _model(self) -> Any:
+        model = load("wordllama").WordLlama.load(
+            cache_dir=package_directory("wordllama"), disable_download=True
+        )
+        model.tokenizer.no_padding()
+        return model

@@ -35,15 +35,7 @@ class StepResult(NamedTuple):
 
 
 class Scoring(NamedTuple):
-    """What an environment scores and pays its episodes by.
-
-    Attributes:
-        task_name: Name of the task.
-        task: The task.
-        tasks: Surveys with their labels.
-        rewards: Rewards whose terms a step pays.
-        encoder: Name of the encoder that compares headings.
-    """
+    """What an environment scores and pays its episodes by; `encoder` compares headings."""
 
     task_name: str
     task: Task
@@ -54,13 +46,7 @@ class Scoring(NamedTuple):
     def final_info(
         self, survey_id: str, answers: Mapping[str, Any], seen: Set[str]
     ) -> dict[str, Any]:
-        """Return what the info of the last step adds: answers, metrics and counts of gold.
-
-        Args:
-            survey_id: Id of the survey.
-            answers: Stage -> submitted answer.
-            seen: Ids that a report cites and the episode showed.
-        """
+        """Return what the info of the last step adds: answers, metrics and counts of gold."""
         gold = self.tasks.gold(survey_id)
         return {
             "answers": {stage: answer_json(answer) for stage, answer in answers.items()},
@@ -92,18 +78,10 @@ class ScoredEpisode:
     A step is `begin`; then, if that returned a search, the caller makes the search; then
     `complete`. A vector environment makes the searches of many episodes in one batch.
 
-    Args:
-        survey: Survey that is played.
-        state: What the tools act on.
-        tools: Tools of the environment by name.
-        scoring: Labels, rewards and metrics.
-        references: Ids of the papers that the episode starts with; None if it lists none.
-        topic: What the agent is asked: the survey's title in lower case, or a prompt.
-
     Attributes:
         survey: The survey.
         over: Whether the episode has ended.
-        topic: The same, cut after `MAX_QUERY` characters.
+        topic: What the agent is asked, cut after `MAX_QUERY` characters.
         shown: Ids of the papers that the agent has seen, in order.
         result: JSON text of the last result.
     """
@@ -130,14 +108,11 @@ class ScoredEpisode:
         self._shown: Shown | dict[str, Any] = {}
         self._broke = False
         self._before = dict(state.budget)
-        self.result = encode(self._first_result(references))
-
-    def _first_result(self, references: list[str] | None) -> dict[str, Any]:
-        result: dict[str, Any] = {"message": self._state.instructions[0]}
+        result: dict[str, Any] = {"message": state.instructions[0]}
         if references is not None:
-            result["references"] = self._state.listed(references)
+            result["references"] = state.listed(references)
             self._gold_shown.update(ref for ref in references if ref in self._gains)
-        return result
+        self.result = encode(result)
 
     def begin(self, action: Any) -> Search | None:
         """Carry out an action up to its search; return the search if there is one."""
@@ -161,11 +136,7 @@ class ScoredEpisode:
         return None
 
     def complete(self, hits: Shown | None = None) -> StepResult:
-        """End the step that `begin` began.
-
-        Args:
-            hits: Result of the search that `begin` returned, if it returned one.
-        """
+        """End the step that `begin` began; `hits` is the result of the search that it returned."""
         state, before = self._state, self._before
         shown = self._shown if hits is None else hits
         found_before, cited_before = len(self._gold_shown), len(self._gold_cited)

@@ -15,7 +15,7 @@ from arena.corpus.digests import TITLE_ABSTRACT, Digests
 from arena.corpus.view import CorpusView
 from arena.envs._episode import ScoredEpisode, Scoring
 from arena.envs.spaces import TextSpace, ToolCallSpace
-from arena.envs.starting_papers import OwnReferences, StartingPapers, starting_papers
+from arena.envs.starting_papers import StartingPapers, starting_papers
 from arena.errors import DataError, NoLabelsError, clip, did_you_mean
 from arena.rewards import Reward, make_rewards
 from arena.rewards.metric import MetricReward
@@ -52,11 +52,7 @@ _LIMITS = {
 
 
 def checked_seed(seed: object) -> int | None:
-    """Return a seed as Gymnasium takes it.
-
-    Raises:
-        DataError: `seed` is neither None nor an integer >= 0.
-    """
+    """Return a seed as Gymnasium takes it: None or an integer >= 0."""
     is_number = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
     if seed is not None and (not is_number or seed < 0):  # type: ignore[operator]
         raise DataError(f"seed={clip(seed)}: give an integer >= 0, or None to draw one.")
@@ -67,14 +63,6 @@ class EpisodeFactory:
     """Makes the episodes of an environment, which share corpus, surveys, engines and tools.
 
     The arguments are those of `SurveyEnv`, without `render_mode`; `limits` are the budgets.
-
-    Attributes:
-        task_name: Name of the task.
-        corpus: The corpus.
-        tasks: Its surveys with their labels.
-        tools: The task's tools by name, with the bounds and choices of this environment.
-        action_space: Space of the tool calls.
-        observation_space: Space of the observations.
     """
 
     def __init__(
@@ -144,12 +132,7 @@ class EpisodeFactory:
         )
 
     def named(self, options: Mapping[str, Any] | None) -> str | None:
-        """Return the id of the survey that ``reset(options=...)`` names, or None.
-
-        Raises:
-            DataError: `options` is no mapping or holds an unknown option.
-            UnknownNameError: The survey is unknown.
-        """
+        """Return the id of the survey that ``reset(options=...)`` names, or None."""
         options = {} if options is None else options
         if not isinstance(options, Mapping):
             raise DataError(f"options={clip(options)}: give a mapping such as {{'survey': id}}.")
@@ -237,7 +220,7 @@ class EpisodeFactory:
 
     def _digests_of(self, show: str) -> Digests:
         digests = self.corpus.digests(show)
-        if not digests.complete and not isinstance(self._starting_papers, OwnReferences):
+        if not digests.complete and self._starting_papers != StartingPapers(None):
             raise DataError(
                 f"show={clip(show)}: only papers that surveys cite have a digest in this corpus, "
                 "so a digest would be a label. Make those of all papers (`arena-corpus digest "

@@ -14,6 +14,7 @@ from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT
 from arena.envs._episode import ScoredEpisode
 from arena.envs._factory import EpisodeFactory, checked_seed
+from arena.envs.spaces import ToolCallSpace
 from arena.errors import DataError, clip
 from arena.tasks import DEFAULT_BUDGET, ENCODER
 from arena.tools import make_searches
@@ -135,7 +136,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             raise DataError(f"render_mode={clip(render_mode)}: give 'ansi' or None.")
         self.render_mode = render_mode
         self._factory = EpisodeFactory(**arguments, limits=limits)
-        self.action_space = self._factory.action_space
+        self.action_space: ToolCallSpace = self._factory.action_space
         self.observation_space = self._factory.observation_space
         self._episode: ScoredEpisode | None = None
 
@@ -180,7 +181,7 @@ class SurveyEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         if survey_id is None:
             survey_id = self._factory.draw(self.np_random)
         self._episode = episode = self._factory.start(survey_id)
-        self._factory.action_space.look(episode.topic, episode.shown)
+        self.action_space.look(episode.topic, episode.shown)
         return episode.observation(), {"survey": episode.survey.id}
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from arena import trec
 from arena.errors import DataError, clip, did_you_mean
@@ -22,49 +21,33 @@ REFERENCES = ("oracle", "found")
 _MAX_LISTED = 1_000
 
 
-class StartingPapers(ABC):
-    """Says which papers an episode starts with."""
+class StartingPapers(NamedTuple):
+    """Says which papers an episode starts with.
 
-    @abstractmethod
-    def papers(self, tasks: TaskSet, view: CorpusView, survey_id: str) -> list[str]:
-        """Return ids of papers that exist in `view`, in the order in which they are listed."""
-
-    def check(self, tasks: TaskSet) -> None:  # noqa: B027 - most have nothing to check
-        """Raise DataError if these papers belong to no survey of `tasks`."""
-
-
-class OwnReferences(StartingPapers):
-    """The references of the survey in document order, which reveals nothing but their dates."""
-
-    def papers(self, tasks: TaskSet, view: CorpusView, survey_id: str) -> list[str]:
-        """Return the references in reach."""
-        gains = tasks.gold(survey_id).gains
-        return [paper_id for paper_id in gains if paper_id in view][:_MAX_LISTED]
-
-
-class RankedPapers(StartingPapers):
-    """The papers that a run ranked for each survey, best first; none for a survey it left out.
-
-    Args:
-        rankings: Survey id -> paper ids.
+    Attributes:
+        rankings: Survey id -> paper ids, best first; a survey that is left out starts with none.
+            None stands for the survey's own references in document order, which reveals nothing
+            but their dates.
     """
 
-    def __init__(self, rankings: Mapping[str, Sequence[str]]) -> None:
-        self._rankings = {survey_id: tuple(papers) for survey_id, papers in rankings.items()}
+    rankings: Mapping[str, Sequence[str]] | None
+
+    def papers(self, tasks: TaskSet, view: CorpusView, survey_id: str) -> list[str]:
+        """Return ids of papers that exist in `view`, in the order in which they are listed."""
+        if self.rankings is None:
+            papers: Iterable[str] = tasks.gold(survey_id).gains
+        else:
+            papers = dict.fromkeys(self.rankings.get(survey_id, ()))
+        return [paper_id for paper_id in papers if paper_id in view][:_MAX_LISTED]
 
     def check(self, tasks: TaskSet) -> None:
         """Raise DataError for a run of other surveys: every episode would start with nothing."""
-        if self._rankings and not self._rankings.keys() & tasks.surveys.keys():
-            first = next(iter(self._rankings))
+        if self.rankings and not self.rankings.keys() & tasks.surveys.keys():
+            first = next(iter(self.rankings))
             raise DataError(
                 f"found names {clip(first)} and no survey of this corpus."
                 f"{did_you_mean(first, tasks.surveys)} Give a run on this corpus."
             )
-
-    def papers(self, tasks: TaskSet, view: CorpusView, survey_id: str) -> list[str]:
-        """Return the visible papers of the ranking."""
-        ranking = dict.fromkeys(self._rankings.get(survey_id, ()))
-        return [paper_id for paper_id in ranking if paper_id in view][:_MAX_LISTED]
 
 
 def starting_papers(
@@ -85,21 +68,21 @@ def starting_papers(
     if references not in REFERENCES:
         raise DataError(f"references={clip(references)}.{did_you_mean(references, REFERENCES)}")
     if found is None:
-        return OwnReferences() if references == "oracle" else None
+        return StartingPapers(None) if references == "oracle" else None
     if references == "oracle":
         raise DataError("found=... goes with references='found', not with 'oracle'.")
     if isinstance(found, Mapping):
         for survey_id, papers in found.items():
             if not isinstance(papers, list | tuple) or not all(isinstance(p, str) for p in papers):
                 raise DataError(f"found[{clip(survey_id)}]={clip(papers)}: give a list of ids.")
-        return RankedPapers(found)
+        return StartingPapers({survey_id: tuple(papers) for survey_id, papers in found.items()})
     if not isinstance(found, str | Path):
         raise DataError(f"found={clip(found)}: give a run, or a mapping of surveys to papers.")
     path = Path(found)
     _refuse_other_corpus(path if path.is_dir() else path.parent, corpus)
     run = trec.read_run(path / "run.trec" if path.is_dir() else path)
     number = corpus.document_number
-    return RankedPapers({survey: trec.order(scores, number) for survey, scores in run.items()})
+    return StartingPapers({survey: trec.order(scores, number) for survey, scores in run.items()})
 
 
 def _refuse_other_corpus(directory: Path, corpus: Corpus) -> None:

@@ -6,9 +6,8 @@ A judge reads labels, so no agent may import this package; docs/judging.md.
 from arena.judging.agreement import agreement, read_human
 from arena.judging.judge import Judgements, judge, read_judgements
 from arena.judging.rubric import RUBRICS, Rubric
-from arena.judging.runs import judge_statements, record_statements
+from arena.judging.runs import judge_pairs, judge_run, judge_statements, record_statements
 from arena.judging.statements import StatementJudgements, judge_reports, rates_of
-from arena.judging.trees import judge_pairs, judge_run
 
 __all__ = [
     "RUBRICS",

@@ -7,11 +7,11 @@ of its terms, so that nothing is judged that the report does not say.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from arena.errors import clip
-from arena.llm import Failed, ParseError, Template, as_json
+from arena.judging.verdicts import Ask
+from arena.llm import Failed, ParseError, as_json
 from arena.report import Reference, Report, Statement, chunks, read_report
 from arena.text import analyze
 
@@ -19,23 +19,18 @@ CHUNK = 12_000
 """Characters of a report in one request; a longer sentence has one of its own."""
 _SAME = 0.8  # share of the terms of what a model returns that its sentence must have
 
+Reports = Mapping[str, Report]
 Problems = dict[str, list[str]]
 """Id of a report -> what a model returned that could not be used, and why."""
-
-Ask = Callable[..., list[Any]]
-"""`arena.llm.ask_many` for one model: requests, and the function that reads an answer."""
+Row = dict[str, str]
 
 
-def mark_citations(
-    reports: Mapping[str, Report], ask: Ask, template: Template, problems: Problems
-) -> dict[str, Report]:
+def mark_citations(reports: Reports, ask: Ask, problems: Problems) -> dict[str, Report]:
     """Return reports whose statements cite what a model says (A.2.1 of ReportBench).
 
     An address or mark that no reference of a report has becomes an unresolved reference.
     """
-    found = _extract(
-        reports, ask, lambda text, _: template.messages(report=text), ("url",), problems
-    )
+    found = _extract(reports, ask, "cited", ("statement", "url"), problems)
     marked = {}
     for name, report in reports.items():
         cited: dict[Statement, dict[str, None]] = defaultdict(dict)
@@ -52,35 +47,28 @@ def mark_citations(
     return marked
 
 
-def choose_claims(
-    reports: Mapping[str, Report], ask: Ask, template: Template, problems: Problems
-) -> dict[str, list[str]]:
+def choose_claims(reports: Reports, ask: Ask, problems: Problems) -> dict[str, list[str]]:
     """Return the distinct statements without a citation that a model wants checked (A.2.2)."""
-
-    def messages(text: str, statements: Sequence[Statement]) -> list[dict[str, str]]:
-        cited = "\n".join(f"- {each.text}" for each in statements if each.citations)
-        return template.messages(report=text, cited_statements=cited or "(none)")
-
-    found = _extract(reports, ask, messages, (), problems)
     return {
         name: list(dict.fromkeys(each.text for each, _ in rows if not each.citations))
-        for name, rows in found.items()
+        for name, rows in _extract(reports, ask, "claims", ("statement",), problems).items()
     }
 
 
 def _extract(
-    reports: Mapping[str, Report],
-    ask: Ask,
-    messages: Callable[[str, Sequence[Statement]], list[dict[str, str]]],
-    more: tuple[str, ...],
-    problems: Problems,
-) -> dict[str, list[tuple[Statement, dict[str, str]]]]:
-    """Return rows with ``statement`` and `more`, and the sentence of the report that each means."""
-    parts = [(name, chunk) for name in reports for chunk in chunks(reports[name], CHUNK)]
-    requests = [messages(*chunk) for _, chunk in parts]
-    answers = ask(requests, lambda text: _read_rows(text, ("statement", *more)))
-    found: dict[str, list[tuple[Statement, dict[str, str]]]] = {name: [] for name in reports}
-    for (name, (_, statements)), answer in zip(parts, answers, strict=True):
+    reports: Reports, ask: Ask, prompt: str, keys: Sequence[str], problems: Problems
+) -> dict[str, list[tuple[Statement, Row]]]:
+    """Return rows with texts under `keys`, and the sentence of the report that each means."""
+    parts = [(name, *chunk) for name in reports for chunk in chunks(reports[name], CHUNK)]
+    many = []
+    for _, text, statements in parts:
+        many.append({"report": text})
+        if prompt == "claims":
+            cited = "\n".join(f"- {each.text}" for each in statements if each.citations)
+            many[-1]["cited_statements"] = cited or "(none)"
+    answers: list[list[Row] | Failed] = ask(prompt, many, lambda text: _read_rows(text, keys))
+    found: dict[str, list[tuple[Statement, Row]]] = {name: [] for name in reports}
+    for (name, _, statements), answer in zip(parts, answers, strict=True):
         if isinstance(answer, Failed):
             problems[name].append(answer.reason)
             continue
@@ -96,7 +84,7 @@ def _extract(
     return found
 
 
-def _read_rows(text: str, keys: Sequence[str]) -> list[dict[str, str]]:
+def _read_rows(text: str, keys: Sequence[str]) -> list[Row]:
     found = as_json(text)
     if isinstance(found, dict):  # a list under some name, or a single row
         found = next((value for value in found.values() if isinstance(value, list)), [found])

@@ -1,16 +1,18 @@
-"""The answers of a finished run, and verdicts on the statements of its reports."""
+"""Judge what a finished run submitted: its mind-maps, or the statements of its reports."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena._internal.code import code_sha256
 from arena._internal.files import write_json
 from arena.corpus import Corpus
 from arena.errors import DataError
+from arena.judging.judge import Judgements, judge
+from arena.judging.rubric import Rubric
 from arena.judging.statements import StatementJudgements, judge_reports
 from arena.llm import Client
 from arena.registry import option_names
@@ -18,6 +20,9 @@ from arena.report import PaperFinder, read_report, resolve
 from arena.runs.directory import OpenedRun
 from arena.runs.trajectories import TRAJECTORIES, answers_of
 from arena.tasks import TaskSet, stages_of
+
+if TYPE_CHECKING:
+    from arena.mindmap import MindMap
 
 _NAMES = {"mind_map": "mind-map", "report": "report"}
 
@@ -59,6 +64,54 @@ def open_finished(run: str | Path, corpus: Corpus | str | Path, kind: str) -> Fi
     hashes |= {TRAJECTORIES: files[TRAJECTORIES], "code": code_sha256(rooms=("judging",))}
     answers = {survey_id: found[survey_id].get(stages[0]) for survey_id in sorted(found)}
     return FinishedRun(corpus, tasks, answers, hashes)
+
+
+def judge_pairs(
+    rubric: Rubric | str,
+    pairs: Mapping[str, tuple[MindMap, MindMap | None]],
+    client: Client,
+    prompt: str | Path | None = None,
+) -> Judgements:
+    """Let a model judge mind-maps beside those of experts; it reads headings, and no papers.
+
+    `rubric` has the fields ``expert`` and ``generated``. `pairs` maps an id to the expert's map and
+    the one to judge; None and a map without headings earn the lowest score. The rest is as in
+    `judge`.
+    """
+    from arena.mindmap import MindMap, render
+
+    items: dict[str, dict[str, str] | None] = {}
+    for name, (expert, generated) in pairs.items():
+        trees = {"expert": expert, "generated": generated or MindMap("")}
+        texts = {side: str(render(tree, "markdown")) for side, tree in trees.items()}
+        items[name] = texts if trees["generated"].size else None
+    return judge(rubric, items, client, prompt)
+
+
+def judge_run(
+    rubric: Rubric | str,
+    run: str | Path,
+    corpus: Corpus | str | Path,
+    client: Client,
+    prompt: str | Path | None = None,
+) -> Judgements:
+    """Let a model judge the mind-maps of a finished run beside the surveys' own; see `judge_pairs`.
+
+    Surveys without a mind-map of their own are left out.
+
+    Raises:
+        CorpusError: The run is not finished or was changed, or the corpus is another one.
+        DataError: The task submits no mind-map, or no survey has one of its own.
+    """
+    played = open_finished(run, corpus, "mind_map")
+    pairs = {
+        survey_id: (gold, answer)
+        for survey_id, answer in played.answers.items()
+        if (gold := played.tasks.mind_map(survey_id)) is not None
+    }
+    if not pairs:
+        raise DataError(f"no survey of {str(run)!r} has a mind-map of its own to judge beside.")
+    return replace(judge_pairs(rubric, pairs, client, prompt), sha256=played.sha256)
 
 
 def judge_statements(

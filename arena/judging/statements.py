@@ -11,7 +11,6 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,9 +19,10 @@ from arena._internal.options import whole
 from arena.corpus import CorpusView, search_batch
 from arena.judging.extraction import Problems, choose_claims, mark_citations
 from arena.judging.judge import Judgements
-from arena.judging.passages import LONGEST, Passage, best_passage
-from arena.judging.verdicts import Claim, judge_cited, judge_uncited
+from arena.judging.passages import LONGEST, best_passage
+from arena.judging.verdicts import Ask, compare, vote
 from arena.llm import Client, Fields, Session, ask_many
+from arena.llm.client import Model
 from arena.llm.prompts import load_templates
 from arena.llm.schemas import TEXT, object_schema, response_format
 from arena.papers import MAX_QUERY
@@ -140,10 +140,16 @@ def judge_reports(
         whole("most", most, 1)
     templates = load_templates(PROMPTS, Path(__file__).parent / "prompts", prompts)
     session, asked = Session(client), {each.model: Session(each) for each in voters or [client]}
-    form: dict[str, dict[str, Any]] = {name: {} for name in _SCHEMAS}
-    for name, schema in _SCHEMAS.items() if schemas else ():
-        form[name] = response_format(name, schema)
     problems: Problems = defaultdict(list)
+
+    def ask(
+        prompt: str, many: Sequence[Mapping[str, str]], read: Callable[[str], Any],
+        model: Model = session, **options: Any,
+    ) -> list[Any]:  # fmt: skip
+        if schemas and prompt in _SCHEMAS:
+            options |= response_format(prompt, _SCHEMAS[prompt])
+        messages = [templates[prompt].messages(**values) for values in many]
+        return ask_many(model, messages, read, **options)
 
     read = {name: report or Report("") for name, report in reports.items()}
     unmarked = {
@@ -151,24 +157,20 @@ def judge_reports(
         for name, report in read.items()
         if extract == "model" or (extract == "auto" and not report.cited)
     }
-    ask = partial(ask_many, session, **form["cited"])
-    read |= mark_citations(unmarked, ask, templates["cited"], problems)
-    compare = partial(judge_cited, model=session, templates=templates, **form["verdict"])
-    cited = _cited_rows(read, views, most, compare)
-
+    read |= mark_citations(unmarked, ask, problems)
+    cited = _cited_rows(read, views, most, ask)
     uncited = {name: r for name, r in read.items() if any(not s.citations for s in r.statements)}
-    ask = partial(ask_many, session, **form["claims"])
-    chosen = choose_claims(uncited if votes else {}, ask, templates["claims"], problems)
-    vote = partial(judge_uncited, voters=asked, votes=votes, templates=templates, **form["vote"])
-    claims = _claim_rows({name: spread(texts, most) for name, texts in chosen.items()}, views, vote)
+    chosen = choose_claims(uncited if votes else {}, ask, problems)
+    searches = [(name, text) for name, texts in chosen.items() for text in spread(texts, most)]
+    decisions = vote(_claims(searches, views), ask, asked, votes)
+    claims: _Rows = defaultdict(list)
+    for (name, text), decision in zip(searches, decisions, strict=True):
+        claims[name].append({"statement": text, **decision})
 
     rows: dict[str, dict[str, Any]] = {}
     for name, report in read.items():
-        found: dict[str, Any] = {
-            "cited": cited[name],
-            "claims": claims[name],
-            "problems": problems[name],
-        }
+        found: dict[str, Any] = {"cited": cited[name], "claims": claims[name]}
+        found["problems"] = problems[name]
         counts = _counts(report, **found)
         rows[name] = {"counts": counts, "rates": rates_of(counts), **found}
     sums = {key: sum(row["counts"][key] for row in rows.values()) for key in _NONE}
@@ -192,10 +194,7 @@ _Rows = dict[str, list[dict[str, Any]]]
 
 
 def _cited_rows(
-    reports: Mapping[str, Report],
-    views: Mapping[str, CorpusView],
-    most: int | None,
-    compare: Callable[[Sequence[tuple[str, Passage | None]]], list[dict[str, Any]]],
+    reports: Mapping[str, Report], views: Mapping[str, CorpusView], most: int | None, ask: Ask
 ) -> _Rows:
     cited: list[tuple[str, dict[str, Any]]] = [
         (name, {"sentence": number, "statement": each.text, "reference": key, "paper": papers[key]})
@@ -211,27 +210,23 @@ def _cited_rows(
         for name, row in cited
     ]
     rows: _Rows = {name: [] for name in reports}
-    for (name, row), verdict in zip(cited, compare(pairs), strict=True):
+    for (name, row), verdict in zip(cited, compare(pairs, ask), strict=True):
         rows[name].append({"id": f"{name}/{len(rows[name]) + 1}", **row, **verdict})
     return rows
 
 
-def _claim_rows(
-    chosen: Mapping[str, Sequence[str]],
-    views: Mapping[str, CorpusView],
-    vote: Callable[[Sequence[Claim]], list[dict[str, Any]]],
-) -> _Rows:
-    searches = [(name, text) for name, texts in chosen.items() for text in texts]
+def _claims(
+    searches: Sequence[tuple[str, str]], views: Mapping[str, CorpusView]
+) -> list[dict[str, str]]:
+    """Return what voters read for each (report, statement): the papers that a search finds."""
     hits = search_batch([(views[name], text[:MAX_QUERY], HITS) for name, text in searches])
     claims = []
     for (name, text), of_claim in zip(searches, hits, strict=True):
         papers = [views[name].paper(hit.id) for hit in of_claim]
-        passages = [f"{p.title} ({p.date[:4]})\n{p.abstract[:LONGEST]}" for p in papers]
-        claims.append(Claim(text, "\n\n".join(passages) or "(none)", views[name].cutoff))
-    rows: _Rows = defaultdict(list)
-    for (name, text), decision in zip(searches, vote(claims), strict=True):
-        rows[name].append({"statement": text, **decision})
-    return rows
+        shown = "\n\n".join(f"{p.title} ({p.date[:4]})\n{p.abstract[:LONGEST]}" for p in papers)
+        about = {"statement": text, "passages": shown or "(none)", "cutoff": views[name].cutoff}
+        claims.append(about)
+    return claims
 
 
 def rates_of(counts: Mapping[str, int]) -> dict[str, float | None]:

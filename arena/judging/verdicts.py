@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from arena.judging.passages import Passage
-from arena.llm import Failed, ParseError, Template, as_json, ask_many, unfenced, without_thoughts
+from arena.llm import Failed, ParseError, as_json, unfenced, without_thoughts
 from arena.llm.client import Model
 from arena.text import tokenize
 
@@ -15,27 +15,11 @@ NOT_FOUND = "NOT_FOUND"
 TEMPERATURE = 1.0
 """Temperature of votes, which would be equal at 0."""
 
-
-class Claim(NamedTuple):
-    """A statement to vote on.
-
-    Attributes:
-        statement: The statement.
-        passages: What voters read.
-        cutoff: Day, ``YYYY-MM-DD``, before which the passages are dated.
-    """
-
-    statement: str
-    passages: str
-    cutoff: str
+Ask = Callable[..., list[Any]]
+"""Name of a template, its values for each request, reader of an answer, options -> answers."""
 
 
-def judge_cited(
-    pairs: Sequence[tuple[str, Passage | None]],
-    model: Model,
-    templates: Mapping[str, Template],
-    **options: Any,
-) -> list[dict[str, Any]]:
+def compare(pairs: Sequence[tuple[str, Passage | None]], ask: Ask) -> list[dict[str, Any]]:
     """Let a model compare statements with passages of the papers that they cite.
 
     The model quotes the evidence (A.2.3 of ReportBench), then decides on the quotation alone
@@ -43,9 +27,7 @@ def judge_cited(
 
     Args:
         pairs: A statement, and the passage or None where there is none, of which nothing is asked.
-        model: The model.
-        templates: ``evidence`` and ``verdict``.
-        options: Further fields of the requests for a verdict.
+        ask: Asks with the templates ``evidence`` and ``verdict``.
 
     Returns:
         For each ``outcome``: ``match``, ``mismatch``, ``not_found`` (no evidence), ``unreachable``
@@ -53,15 +35,13 @@ def judge_cited(
         ``evidence``, ``verbatim`` (whether the passage holds it word for word) and ``reason``.
     """
     rows: list[dict[str, Any]] = [{"outcome": "unreachable"} for _ in pairs]
-    asked, requests, found = [], [], []
-    for row, (statement, passage) in zip(rows, pairs, strict=True):
-        if passage:
-            row["passage"] = passage._asdict()
-            asked.append((row, statement, passage))
-            values = {"statement": statement, "title": passage.title, "passage": passage.text}
-            requests.append(templates["evidence"].messages(**values))
-    quotations = ask_many(model, requests, _read_evidence)
-    for (row, statement, passage), evidence in zip(asked, quotations, strict=True):
+    read = [(row, *pair) for row, pair in zip(rows, pairs, strict=True) if pair[1]]
+    many = [{"statement": text, "title": p.title, "passage": p.text} for _, text, p in read if p]
+    found = []
+    quotations = ask("evidence", many, _read_evidence)
+    for (row, statement, passage), evidence in zip(read, quotations, strict=True):
+        assert passage is not None
+        row["passage"] = passage._asdict()
         if isinstance(evidence, Failed):
             row |= {"outcome": "failed", "reason": evidence.reason}
         elif evidence == NOT_FOUND:
@@ -69,8 +49,8 @@ def judge_cited(
         else:
             row |= {"evidence": evidence, "verbatim": _plain(evidence) in _plain(passage.text)}
             found.append((row, {"statement": statement, "evidence": evidence}))
-    requests = [templates["verdict"].messages(**values) for _, values in found]
-    verdicts = ask_many(model, requests, lambda text: _read(text, "match", _BOOLEANS), **options)
+    many = [values for _, values in found]
+    verdicts = ask("verdict", many, lambda text: _read(text, "match", _BOOLEANS))
     for (row, _), verdict in zip(found, verdicts, strict=True):
         if isinstance(verdict, Failed):
             row |= {"outcome": "failed", "reason": verdict.reason}
@@ -79,22 +59,17 @@ def judge_cited(
     return rows
 
 
-def judge_uncited(
-    claims: Sequence[Claim],
-    voters: Mapping[str, Model],
-    votes: int,
-    templates: Mapping[str, Template],
-    **options: Any,
+def vote(
+    claims: Sequence[Mapping[str, str]], ask: Ask, voters: Mapping[str, Model], votes: int
 ) -> list[dict[str, Any]]:
     """Let models vote on statements (A.2.5 and section 3.1 of ReportBench).
 
     Args:
-        claims: The statements.
+        claims: Values of the template ``vote`` for each statement.
+        ask: Asks with that template.
         voters: Name -> model.
         votes: Votes of each model. Vote `i` from 1 has the seed `i`, so that each is a request of
             its own, and the temperature `TEMPERATURE`.
-        templates: ``vote``.
-        options: Further fields of the requests.
 
     Returns:
         For each ``outcome``: ``true`` or ``false`` by majority of the votes for and against,
@@ -103,15 +78,12 @@ def judge_uncited(
         that is not for it is against it; ``votes``, each with ``model``, and ``decision`` (true,
         false or "unsure") and ``reason``, or else ``failed``.
     """
-    requests = [templates["vote"].messages(**claim._asdict()) for claim in claims]
     cast: list[list[dict[str, Any]]] = [[] for _ in claims]
     for name, model in voters.items():
         for seed in range(1, votes + 1):
-            answers = ask_many(
-                model,
-                requests,
-                lambda text: _read(text, "decision", _DECISIONS),
-                **{"seed": seed, "temperature": TEMPERATURE, **options},
+            sampling = {"model": model, "seed": seed, "temperature": TEMPERATURE}
+            answers = ask(
+                "vote", claims, lambda text: _read(text, "decision", _DECISIONS), **sampling
             )
             for row, answer in zip(cast, answers, strict=True):
                 if isinstance(answer, Failed):
@@ -123,12 +95,10 @@ def judge_uncited(
 
 def _count(votes: list[dict[str, Any]]) -> dict[str, Any]:
     said = Counter(str(vote["decision"]).lower() for vote in votes if "decision" in vote)
-    outcome, share = _majority(said["true"], said["false"]), None
-    if outcome != "tie":
-        share = said[outcome] / said.total()
+    outcome = _majority(said["true"], said["false"])
     return {
         "outcome": outcome if said else "failed",
-        "confidence": share,
+        "confidence": None if outcome == "tie" else said[outcome] / said.total(),
         "official": _majority(said["true"], len(votes) - said["true"]),
         "votes": votes,
     }

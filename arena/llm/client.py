@@ -37,7 +37,7 @@ from arena.llm.store import Store
 
 MODES = ("live", "record", "replay")
 MODE_ENV, STORE_ENV = "ARENA_LLM_MODE", "ARENA_LLM_STORE"
-STORE, OLD_STORE = "llm-answers.db", "llm-answers.jsonl"
+STORE = "llm-answers.db"
 
 
 class Model(ABC):
@@ -191,9 +191,8 @@ class Client(Model):
 
     @staticmethod
     def settle(options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return options with `mode` and `store` as the environment and the directory set them."""
-        default = OLD_STORE if Path(OLD_STORE).exists() and not Path(STORE).exists() else STORE
-        store = options.get("store") or os.environ.get(STORE_ENV) or default
+        """Return options with `mode` and `store` as the environment sets them."""
+        store = options.get("store") or os.environ.get(STORE_ENV) or STORE
         return dict(options) | {
             "mode": options.get("mode") or os.environ.get(MODE_ENV) or "record",
             "store": str(Path(store).absolute()),

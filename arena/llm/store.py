@@ -9,7 +9,6 @@ answers.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -19,7 +18,6 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from arena._internal.files import atomic_write
 from arena.llm.errors import LLMError
 
 VERSION = 2
@@ -33,8 +31,6 @@ _IDENTITY = (
     "SELECT (SELECT count(*) FROM sqlite_master), application_id, user_version "
     "FROM pragma_application_id, pragma_user_version"
 )
-_INSERT = "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)"
-_JSON_LINES = b'{"arena.llm":"answers","version":1}'
 _PATIENCE = 60.0  # seconds to wait for other processes that write
 
 
@@ -45,8 +41,7 @@ class Store:
     was replaced is read.
 
     Args:
-        path: The file. The first answer that is written makes it. JSON lines, as releases before
-            0.2 wrote them, are replaced by a database with the same answers, unless `read_only`.
+        path: The file. The first answer that is written makes it.
         read_only: Refuse to write, and leave the file as it is.
 
     Raises:
@@ -56,17 +51,6 @@ class Store:
     def __init__(self, path: str | os.PathLike[str], read_only: bool = False) -> None:
         self.path = Path(path)
         self._read_only = read_only
-        try:
-            with self.path.open("rb") as file:
-                old = file.read(len(_JSON_LINES)) == _JSON_LINES
-        except OSError:  # SQLite says why
-            old = False
-        if old and read_only:
-            raise self._refusal(
-                "holds JSON lines of an earlier release, which mode='record' turns into a database"
-            )
-        if old:
-            self._convert()
         len(self)  # refuses another file now, not at the first answer
 
     def __len__(self) -> int:
@@ -97,8 +81,10 @@ class Store:
             if not database.execute("PRAGMA user_version").fetchone()[0]:
                 for statement in _SCHEMA:
                     database.execute(statement)
-            database.execute(_INSERT, _row(record))
-            kept = self._get(database, record["key"])
+            key, text = record["key"], json.dumps(record, allow_nan=False)
+            row = (key, record["model"], text, _sum(key, text))
+            database.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", row)
+            kept = self._get(database, key)
             database.execute("COMMIT")
         assert kept is not None
         return kept
@@ -143,52 +129,6 @@ class Store:
 
     def _refusal(self, problem: str) -> LLMError:
         return LLMError(f"{str(self.path)!r} {problem}. Restore it, or name another `store`.")
-
-    def _convert(self) -> None:
-        """Replace JSON lines by a database; only the last line may be cut off, by a killed writer.
-
-        A header may stand anywhere, because such files were merged by `cat`. Writers of those
-        releases take the same lock.
-        """
-        try:
-            with self.path.open("rb") as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
-                if not os.path.samestat(os.fstat(file.fileno()), self.path.stat()):
-                    return  # another process has replaced it
-                *lines, last = file.read().split(b"\n")
-                with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
-                    for statement in _SCHEMA:
-                        database.execute(statement)
-                    for number, line in enumerate((*lines, last), 1):
-                        if line.rstrip(b"\r") == _JSON_LINES:
-                            continue
-                        try:
-                            database.execute(_INSERT, _row(_record_of_line(line.rstrip(b"\r"))))
-                        except (ValueError, LookupError, TypeError, RecursionError):
-                            if number <= len(lines):
-                                raise self._refusal(
-                                    f"line {number} is not as it was written"
-                                ) from None
-                    atomic_write(self.path, database.serialize())
-        except OSError as error:
-            raise self._refusal(
-                "holds JSON lines of an earlier release and cannot be replaced by a database "
-                f"({error.strerror})"
-            ) from None
-
-
-def _row(record: dict[str, Any]) -> tuple[str, str, str, str]:
-    text = json.dumps(record, allow_nan=False)
-    return record["key"], record["model"], text, _sum(record["key"], text)
-
-
-def _record_of_line(line: bytes) -> dict[str, Any]:
-    """Return the record in a JSON line, whose last entry is a checksum of what precedes it."""
-    head, _, tail = line.rpartition(b',"sum":"')
-    if tail != hashlib.sha256(head).hexdigest()[:16].encode() + b'"}':
-        raise ValueError("the checksum differs")
-    record: dict[str, Any] = json.loads(head + b"}")
-    return record
 
 
 def _sum(key: str, text: str) -> str:

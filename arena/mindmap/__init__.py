@@ -8,12 +8,21 @@ Example:
 """
 
 from arena.mindmap._files import read_mind_map_file, read_others
-from arena.mindmap._floors import F1_NOTE, FLOORS_NOTE, floors, random_map
-from arena.mindmap._labels import forget_labels, unit_vectors
+from arena.mindmap._labels import cosines, forget_labels, unit_vectors
 from arena.mindmap._markdown import read_markdown
 from arena.mindmap._outline import read_outline
 from arena.mindmap._read import read_mind_map
-from arena.mindmap._scoring import SCORES, evaluate, identity, score_directories, score_pairs
+from arena.mindmap._scoring import (
+    F1_NOTE,
+    FLOORS_NOTE,
+    SCORES,
+    evaluate,
+    floors,
+    identity,
+    random_map,
+    score_directories,
+    score_pairs,
+)
 from arena.mindmap.formats import FORMATS, Format, beside, format_of, matches, render
 from arena.mindmap.metrics import MIND_MAP_METRICS, MindMapMetric, needs
 from arena.mindmap.metrics.heading_soft import cardinality
@@ -30,6 +39,7 @@ __all__ = [
     "MindMapMetric",
     "beside",
     "cardinality",
+    "cosines",
     "cut",
     "evaluate",
     "floors",

@@ -54,7 +54,7 @@ def read_mind_map_file(
             a whole; or `read_mind_map` refuses its content. The message names the file.
     """
     path = Path(path)
-    with _naming(repr(str(path))):
+    with naming(repr(str(path))):
         content = _content(path)
         if isinstance(content, str):
             if record is not None:
@@ -63,7 +63,7 @@ def read_mind_map_file(
                 )
             return read_markdown(content) if _is_markdown(path, content) else read_mind_map(content)
         (where, value), notes = _choose(content, record, option)
-        with _naming(where):
+        with naming(where):
             tree, repairs = read_mind_map(value)
     return tree, [*notes, *repairs]
 
@@ -83,7 +83,7 @@ def read_others(path: str | Path, tree: MindMap, most: int) -> list[MindMap]:
 
 
 @contextlib.contextmanager
-def _naming(what: str) -> Iterator[None]:
+def naming(what: str) -> Iterator[None]:
     """Put a name before the message of every error."""
     try:
         yield
@@ -138,7 +138,7 @@ def _lines(path: Path) -> Iterator[bytes]:
 def _parsed(lines: Iterable[bytes | str]) -> Iterator[_Record]:
     """Yield the value of each line that is not blank."""
     for number, line in enumerate(lines, 1):
-        with _naming(f"line {number}"):
+        with naming(f"line {number}"):
             if len(line) > _MAX_BYTES:
                 raise DataError(f"it is longer than {MAX_MEBIBYTES} MiB.")
             text = (_decoded(line) if isinstance(line, bytes) else line).strip()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from arena._internal.cores import one_thread
 from arena.encoders import ENCODERS, Encoder, make_encoder
 from arena.errors import DataError, clip
 from arena.mindmap.extractors import Extractor, make_extractor
@@ -50,48 +49,47 @@ def compared(predicted: MindMap, gold: MindMap) -> tuple[list[str], list[str]]:
 
 # Plug-ins and what they made
 
-_shared: dict[tuple[str, str], Any] = {}
-_kept: dict[tuple[str, str | int, str], Any] = {}
-_of_call: ContextVar[dict[tuple[str, str | int, str], Any] | None] = ContextVar(
-    "_of_call", default=None
-)
+
+class Kept:
+    """An encoder or an extractor, and what it made of labels; the attributes are the plug-in's."""
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+        self.values: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.source, name)
+
+
+_shared: dict[tuple[str, str], Kept] = {}
 
 
 def forget_labels() -> None:
     """Drop the named encoders and extractors of this process, and all that they made."""
     _shared.clear()
-    _kept.clear()
 
 
-@contextmanager
-def remembering() -> Iterator[None]:
-    """Keep what unnamed encoders and extractors make, within this context.
+def kept(kind: str, plugin: Any) -> Any:
+    """Return an encoder or extractor that keeps what it makes.
 
-    Not longer: the caller may change an object between two scores.
-    """
-    token = _of_call.set({}) if _of_call.get() is None else None
-    try:
-        yield
-    finally:
-        if token is not None:
-            _of_call.reset(token)
-
-
-def plug_in(kind: str, plugin: Any) -> Any:
-    """Return an encoder or extractor; the one of a name is shared by all scoring in this process.
+    All scoring in this process shares that of a name. That of an object is made anew each time: the
+    caller may change the object between two scores.
 
     Args:
         kind: ``"encoder"`` or ``"extractor"``.
-        plugin: The name of a registered one, made with its default options, or the object.
+        plugin: The name of a registered one, made with its default options, the object, or what
+            this function returned.
 
     Raises:
         UnknownNameError: There is none of this name.
         DataError: Its packages are absent, or the object is no such plug-in.
     """
+    if isinstance(plugin, Kept):
+        return plugin
     if not isinstance(plugin, str):
         if not hasattr(plugin, "queries" if kind == "encoder" else "entities"):
             raise DataError(f"{kind} {clip(plugin)}: expected the name of one, or an {kind}.")
-        return plugin
+        return Kept(plugin)
     if (kind, plugin) not in _shared:
         if kind == "extractor":
             made: Any = make_extractor(plugin, {})
@@ -99,8 +97,13 @@ def plug_in(kind: str, plugin: Any) -> Any:
             # BGE's instruction is for finding passages; labels are compared with their like.
             takes_one = "query_instruction" in option_names(ENCODERS.get(plugin))
             made = make_encoder(plugin, {"query_instruction": ""} if takes_one else {})
-        return _shared.setdefault((kind, plugin), made)
+        return _shared.setdefault((kind, plugin), Kept(made))
     return _shared[kind, plugin]
+
+
+def keeping(kind: str, plugin: Any) -> Any:
+    """Return a name or None as it is, and an object so that several calls share what it makes."""
+    return plugin if plugin is None or isinstance(plugin, str) else kept(kind, plugin)
 
 
 def _values(
@@ -111,18 +114,15 @@ def _values(
     Any number of threads may ask, and a process may fork while one does: there is no lock, only
     operations on dictionaries that are atomic.
     """
-    source = plug_in(kind, plugin)
-    of_call = _of_call.get()
-    kept = _kept if isinstance(plugin, str) else {} if of_call is None else of_call
-    key = plugin if isinstance(plugin, str) else id(plugin)  # alive as long as the context
-    values = {label: kept.get((kind, key, label)) for label in labels}
+    source = kept(kind, plugin)
+    values = {label: source.values.get(label) for label in labels}
     missing = [label for label, value in values.items() if value is None]
     if missing:
         values |= zip(missing, make(source, missing), strict=True)
-        kept.update({(kind, key, label): values[label] for label in missing})
-    if len(kept) > _MOST:
-        for old in list(kept)[:-_MOST]:
-            kept.pop(old, None)
+        source.values.update({label: values[label] for label in missing})
+    if len(source.values) > _MOST:
+        for old in list(source.values)[:-_MOST]:
+            source.values.pop(old, None)
     return [values[label] for label in labels]
 
 
@@ -145,6 +145,22 @@ def unit_vectors(labels: Sequence[str], encoder: str | Encoder) -> NDArray[np.fl
         DataError: Its packages are absent, or a vector has another shape or is not finite.
     """
     return np.stack(_values("encoder", encoder, labels, _units)) / float(_SCALE)
+
+
+def cosines(
+    rows: Sequence[str], columns: Sequence[str], encoder: str | Encoder
+) -> NDArray[np.float64]:
+    """Return the exact cosine of each pair of labels, shape (rows, columns); 0 for a blank label.
+
+    Errors are those of `unit_vectors`.
+    """
+    found = np.zeros((len(rows), len(columns)))
+    ours, theirs = ([i for i, x in enumerate(labels) if x.strip()] for labels in (rows, columns))
+    if ours and theirs:
+        vectors = unit_vectors([rows[i] for i in ours] + [columns[i] for i in theirs], encoder)
+        with one_thread():
+            found[np.ix_(ours, theirs)] = vectors[: len(ours)] @ vectors[len(ours) :].T
+    return found
 
 
 def _units(encoder: Encoder, labels: list[str]) -> list[NDArray[np.int32]]:

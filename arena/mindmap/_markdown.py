@@ -33,6 +33,7 @@ _BULLET = re.compile(r"^[•◦▪‣](?=\s)", re.MULTILINE)
 _SUBITEM = re.compile(r"(\d{1,2}(?:\.\d{1,2})+)[.)]?\s+(.*)", re.DOTALL)
 
 _ESCAPE_OR_CODE = r"\\.|(?<!`)(?P<ticks>`+)(?!`).{1,400}?(?<!`)(?P=ticks)(?!`)"
+# The parser's own rule of links takes quadratic time where many brackets are left open.
 _LINK = re.compile(
     rf"(?:{_ESCAPE_OR_CODE})"
     r"|!?\[(?P<text>(?:[^\[\]\\]|\\.)*)\]"

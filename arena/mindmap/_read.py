@@ -204,12 +204,11 @@ def _read_value(value: object, tree: Builder) -> tuple[MindMap, list[str]]:
         elif value:
             what = "trees without a common root given one without a label"
             tree.notes.add(what, len(value))
-    reader = _Reader(tree)
     if isinstance(value, dict) and is_node(value):
         tree.root.label = tree.label(_label(value, tree.root))
-        reader.node(value, tree.root)
+        _read_node(tree, value, tree.root)
     else:
-        reader.typology(value, tree.root)
+        _read_typology(tree, value, tree.root)
     return tree.finish(), tree.notes.sentences()
 
 
@@ -223,83 +222,81 @@ def is_node(value: dict[Any, Any]) -> bool:
     return lone and any(isinstance(value[key], str) for key in labels)
 
 
-class _Reader:
-    def __init__(self, tree: Builder) -> None:
-        self._tree = tree
+def _read_node(tree: Builder, value: dict[Any, Any], node: Branch) -> None:
+    """Read the children and papers of ``{"label": "...", "children": [...], "papers": []}``."""
+    label = "label" if "label" in value else "name"
+    below = "children" if "children" in value else "subtopics"
+    for key in value:
+        if key not in (label, below, "papers"):
+            tree.count()
+            name = key if isinstance(key, str) else describe(key)
+            tree.notes.add("unknown keys dropped", name, node.label)
+    if isinstance(value, _Repeats):
+        what = "keys that stand twice in an object: the last counts"
+        tree.notes.add(what, node.label)
+    for paper in _list(value, "papers", node):
+        tree.count()
+        tree.file(paper, node)
+    for child in _list(value, below, node):
+        tree.count()
+        _read_child(tree, child, node)
 
-    def node(self, value: dict[Any, Any], node: Branch) -> None:
-        """Read the children and papers of ``{"label": "...", "children": [...], "papers": []}``."""
-        label = "label" if "label" in value else "name"
-        below = "children" if "children" in value else "subtopics"
-        for key in value:
-            if key not in (label, below, "papers"):
-                self._tree.count()
-                name = key if isinstance(key, str) else describe(key)
-                self._tree.notes.add("unknown keys dropped", name, node.label)
-        if isinstance(value, _Repeats):
-            what = "keys that stand twice in an object: the last counts"
-            self._tree.notes.add(what, node.label)
-        for paper in _list(value, "papers", node):
-            self._tree.count()
-            self._tree.file(paper, node)
-        for child in _list(value, below, node):
-            self._tree.count()
-            self._child(child, node)
 
-    def _child(self, value: object, parent: Branch) -> None:
-        if isinstance(value, str):
-            self._tree.add(value, parent)
-        elif isinstance(value, dict):
-            self.node(value, self._tree.add(_label(value, parent), parent))
-        else:
-            raise DataError(
-                f"under {parent} there is {describe(value)}: a node is a string or an object such "
-                'as {"label": "...", "children": [], "papers": []}.'
-            )
+def _read_child(tree: Builder, value: object, parent: Branch) -> None:
+    if isinstance(value, str):
+        tree.add(value, parent)
+    elif isinstance(value, dict):
+        _read_node(tree, value, tree.add(_label(value, parent), parent))
+    else:
+        raise DataError(
+            f"under {parent} there is {describe(value)}: a node is a string or an object such "
+            'as {"label": "...", "children": [], "papers": []}.'
+        )
 
-    def typology(self, value: object, node: Branch) -> None:
-        """Read what is below a label: null, a label, a number, a list or an object of labels."""
-        if isinstance(value, dict) and is_node(value):
-            self._child(value, node)
-        elif isinstance(value, dict | list | tuple):
-            for key, below in _entries(value):
-                self._tree.count()
-                self._entry(key, below, node)
-        elif isinstance(value, str):
-            self._tree.add(value, node)
-        elif value is None or isinstance(value, bool):
-            self._tree.notes.add("nulls in lists and booleans dropped", value, node.label)
-        elif isinstance(value, int) and abs(value) >= 10**MAX_LABEL:
-            raise too_long(value)
-        elif isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
-            self._tree.notes.add("numbers made labels", value, node.label)
-            self._tree.add(str(value), node)
-        else:
-            raise DataError(
-                f"under {node} there is {describe(value)}: expected null, a label, a list or an "
-                "object."
-            )
 
-    def _entry(self, key: object, value: object, node: Branch) -> None:
-        inside = value if isinstance(value, list | tuple) else ()
-        if key is _ELEMENT:
-            self.typology(value, node)
-        elif not isinstance(key, str):
-            raise DataError(f"a label under {node} is {describe(key)}: expected a string.")
-        elif key.strip().casefold() in _NOISE and not (
-            isinstance(value, dict) or any(isinstance(v, dict | list | tuple) for v in inside)
-        ):
-            self._tree.notes.add("noise keys dropped", key, node.label)
-        # A heading "children" has other headings below it, and no list of nodes.
-        elif key in ("children", "subtopics") and any(isinstance(v, dict) for v in inside):
-            raise DataError(
-                f"under {node} there are {key!r}, but no 'label' or 'name' beside them: every node "
-                "needs one."
-            )
-        else:
-            made = self._tree.add(key, node)
-            if value is not None:
-                self.typology(value, made)
+def _read_typology(tree: Builder, value: object, node: Branch) -> None:
+    """Read what is below a label: null, a label, a number, a list or an object of labels."""
+    if isinstance(value, dict) and is_node(value):
+        _read_child(tree, value, node)
+    elif isinstance(value, dict | list | tuple):
+        for key, below in _entries(value):
+            tree.count()
+            _read_entry(tree, key, below, node)
+    elif isinstance(value, str):
+        tree.add(value, node)
+    elif value is None or isinstance(value, bool):
+        tree.notes.add("nulls in lists and booleans dropped", value, node.label)
+    elif isinstance(value, int) and abs(value) >= 10**MAX_LABEL:
+        raise too_long(value)
+    elif isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+        tree.notes.add("numbers made labels", value, node.label)
+        tree.add(str(value), node)
+    else:
+        raise DataError(
+            f"under {node} there is {describe(value)}: expected null, a label, a list or an object."
+        )
+
+
+def _read_entry(tree: Builder, key: object, value: object, node: Branch) -> None:
+    inside = value if isinstance(value, list | tuple) else ()
+    if key is _ELEMENT:
+        _read_typology(tree, value, node)
+    elif not isinstance(key, str):
+        raise DataError(f"a label under {node} is {describe(key)}: expected a string.")
+    elif key.strip().casefold() in _NOISE and not (
+        isinstance(value, dict) or any(isinstance(v, dict | list | tuple) for v in inside)
+    ):
+        tree.notes.add("noise keys dropped", key, node.label)
+    # A heading "children" has other headings below it, and no list of nodes.
+    elif key in ("children", "subtopics") and any(isinstance(v, dict) for v in inside):
+        raise DataError(
+            f"under {node} there are {key!r}, but no 'label' or 'name' beside them: every node "
+            "needs one."
+        )
+    else:
+        made = tree.add(key, node)
+        if value is not None:
+            _read_typology(tree, value, made)
 
 
 def _label(value: dict[Any, Any], parent: Branch) -> str:

@@ -1,11 +1,14 @@
-"""Scores of mind-maps: of one map by chosen metrics, of many by all, and of folders."""
+"""Scores of mind-maps: of one map by chosen metrics, of many by all, of folders, and floors."""
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
+import random
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +17,14 @@ from arena.encoders import ENCODERS, Encoder
 from arena.errors import DataError
 from arena.errors import clip as quoted
 from arena.mindmap._builder import as_read
-from arena.mindmap._files import read_mind_map_file
+from arena.mindmap._files import naming, read_mind_map_file
 from arena.mindmap._labels import (
     check_maps,
     compared,
     entities,
     headings,
-    plug_in,
-    remembering,
+    keeping,
+    kept,
     unit_vectors,
 )
 from arena.mindmap.extractors import EXTRACTORS, Extractor
@@ -82,20 +85,24 @@ def evaluate(
     check_maps(predicted, gold)
     predicted, gold = as_read(predicted), as_read(gold)
     parts = {
-        "encoder": encoder, "extractor": extractor, "denominator": denominator, "clip": clip
+        "encoder": keeping("encoder", encoder), "extractor": keeping("extractor", extractor),
+        "denominator": denominator, "clip": clip,
     }  # fmt: skip
     wanted = {name: sorted(takes(name) & parts.keys()) for name in names}
     for kind in ("encoder", "extractor"):  # a wrong name is an error also without any label
         if any(kind in taken for taken in wanted.values()):
-            plug_in(kind, parts[kind])
+            kept(kind, parts[kind])
     compared(predicted, gold)
-    with remembering():
-        return {
-            name: MIND_MAP_METRICS.get(name)(
-                predicted, gold, **{part: parts[part] for part in taken}
-            )
-            for name, taken in wanted.items()
-        }
+    return {
+        name: MIND_MAP_METRICS.get(name)(predicted, gold, **{part: parts[part] for part in taken})
+        for name, taken in wanted.items()
+    }
+
+
+def metric_names(extractor: object) -> list[str]:
+    """Return the names of all metrics, those of `SCORES` first; without one, none that needs it."""
+    names = dict.fromkeys([*SCORES, *MIND_MAP_METRICS.names()])
+    return [name for name in names if extractor is not None or "extractor" not in takes(name)]
 
 
 def identity(encoder: str = "static", extractor: str | None = None) -> dict[str, Any]:
@@ -110,13 +117,11 @@ def identity(encoder: str = "static", extractor: str | None = None) -> dict[str,
         UnknownNameError: There is no such encoder or extractor.
         DataError: Its packages are absent.
     """
-    names: dict[str, Any] = {
-        "encoder": encoder, "config": dict(plug_in("encoder", encoder).config)
-    }  # fmt: skip
-    if extractor is not None:
-        config = dict(plug_in("extractor", extractor).config)
-        names |= {"extractor": extractor, "extractor_config": config}
-    return names
+    names = {"encoder": encoder, "config": dict(kept("encoder", encoder).config)}
+    if extractor is None:
+        return names
+    config = dict(kept("extractor", extractor).config)
+    return names | {"extractor": extractor, "extractor_config": config}
 
 
 def score_pairs(
@@ -156,50 +161,38 @@ def score_pairs(
         where = names[place] if names is not None else f"pair {place + 1}"
         if not isinstance(pair, list | tuple) or len(pair) != 2:
             raise DataError(f"{where}: {quoted(pair)} is no pair of maps, (predicted, gold).")
-        try:
+        with naming(where):
             check_maps(*pair)
             made.append((as_read(pair[0]), as_read(pair[1])))
-        except DataError as error:
-            raise DataError(f"{where}: {error}") from None
     model, model_sha256 = _described("encoder", encoder)
     reader, reader_sha256 = _described("extractor", extractor)
+    parts = keeping("encoder", encoder), keeping("extractor", extractor)
+    # All labels at once, for encoders that take many together; what they make is kept.
+    if labels := list(dict.fromkeys(x for pair in made for tree in pair for x in headings(tree))):
+        unit_vectors(labels, parts[0])
+        if extractor is not None:
+            entities(labels, parts[1])
     options: dict[str, Any] = {"denominator": denominator, "clip": clip}
-    metrics = list(dict.fromkeys([*SCORES, *MIND_MAP_METRICS.names()]))
-    scored = [name for name in metrics if extractor is not None or "extractor" not in takes(name)]
+    scored, unscored = metric_names(extractor), dict.fromkeys(metric_names(""))
     records: list[dict[str, Any]] = []
-    with remembering():
-        _prepare(made, encoder, extractor)
-        for place, (predicted, gold) in enumerate(progress(made, desc="score", unit="map")):
-            scores: dict[str, float | None] = {}
-            try:
-                if headings(gold):
-                    scores = evaluate(predicted, gold, scored, encoder, extractor, **options)
-            except DataError as error:
-                raise DataError(f"{names[place]}: {error}" if names else str(error)) from None
-            records.append({
-                **{name: scores.get(name) for name in metrics},
-                "nodes": {"gold": gold.size, "predicted": predicted.size},
-                "merged": {"gold": gold.merged, "predicted": predicted.merged},
-                "model": model,
-                "extractor": reader,
-                "options": options,
-                "sha256": {
-                    "gold": _sha256(gold), "predicted": _sha256(predicted),
-                    "model": model_sha256, "extractor": reader_sha256,
-                },
-            })  # fmt: skip
+    for place, (predicted, gold) in enumerate(progress(made, desc="score", unit="map")):
+        scores = unscored
+        with naming(names[place]) if names else nullcontext():
+            if headings(gold):
+                scores = unscored | evaluate(predicted, gold, scored, *parts, **options)
+        records.append({
+            **scores,
+            "nodes": {"gold": gold.size, "predicted": predicted.size},
+            "merged": {"gold": gold.merged, "predicted": predicted.merged},
+            "model": model,
+            "extractor": reader,
+            "options": options,
+            "sha256": {
+                "gold": _sha256(gold), "predicted": _sha256(predicted),
+                "model": model_sha256, "extractor": reader_sha256,
+            },
+        })  # fmt: skip
     return records
-
-
-def _prepare(
-    pairs: Sequence[Pair], encoder: str | Encoder, extractor: str | Extractor | None
-) -> None:
-    """Encode the labels of all these maps, and find their entities, so that they are kept."""
-    labels = list(dict.fromkeys(x for pair in pairs for tree in pair for x in headings(tree)))
-    if labels:
-        unit_vectors(labels, encoder)
-    if labels and extractor is not None:
-        entities(labels, extractor)
 
 
 def _described(
@@ -208,7 +201,7 @@ def _described(
     """Return the name of a plug-in, and a hash of what shapes its results, without versions."""
     if plugin is None:
         return None, None
-    name, config = plugin, getattr(plug_in(kind, plugin), "config", None)
+    name, config = plugin, getattr(kept(kind, plugin), "config", None)
     if not isinstance(name, str):
         known: Any = ENCODERS if kind == "encoder" else EXTRACTORS
         registered = (name for name in known.names() if known.get(name) is type(plugin))
@@ -263,8 +256,6 @@ def score_directories(
             name of the other; a file is no mind-map; or as `score_pairs`.
         UnknownNameError: There is no such encoder or extractor.
     """
-    from arena.mindmap._floors import floors
-
     wanted, made = _files(Path(gold)), _files(Path(predicted))
     if not wanted.keys() & made.keys():
         raise DataError(
@@ -315,3 +306,119 @@ def _files(folder: Path) -> dict[str, Path]:
                 )
             files[path.stem] = path
     return files
+
+
+# Floors: what the metrics give for maps that have nothing to do with the topic
+
+F1_NOTE = (
+    "heading_soft_f1 has a precision of its own, which near-copies do not raise: it is not the "
+    "harmonic mean of heading_soft_recall and heading_soft_precision."
+)
+FLOORS_NOTE = (
+    "other topics: the same maps scored against the maps of other surveys. random map: words "
+    "that any survey uses, papers filed at random. A score near these says little."
+)
+_DRAWS = 3  # maps of other topics, and random ones, for each pair
+_WORDS = (
+    "Algorithms", "Analysis", "Applications", "Approaches", "Architectures", "Benchmarks",
+    "Challenges", "Data", "Design", "Evaluation", "Foundations", "Learning", "Methods", "Models",
+    "Networks", "Optimization", "Perspectives", "Problems", "Resources", "Structures", "Systems",
+    "Tasks", "Techniques", "Theory",
+)  # fmt: skip
+
+
+def random_map(size: int, papers: Sequence[str], seed: int | str = 0) -> MindMap:
+    """Return a map that is made without reading: the same one for the same arguments.
+
+    Its headings are pairs of 24 words that any survey uses, in two levels, about the square root of
+    their number above; each paper is under a random heading.
+
+    Args:
+        size: Number of headings; at most 552 are made.
+        papers: Ids of the papers to file.
+        seed: Seed of the choice.
+
+    Example:
+        >>> tree = random_map(4, ["a", "b"], seed=1)
+        >>> tree.size, tree.depth, sorted(tree.all_papers())
+        (4, 2, ['a', 'b'])
+    """
+    generator = random.Random(f"{seed}")
+    pairs = list(itertools.permutations(_WORDS, 2))
+    labels = [" ".join(pair) for pair in generator.sample(pairs, min(size, len(pairs)))]
+    filed: list[list[str]] = [[] for _ in labels]
+    for paper in papers if labels else ():
+        generator.choice(filed).append(paper)
+    leaves = [MindMap(label, (), tuple(here)) for label, here in zip(labels, filed, strict=True)]
+    top = math.isqrt(len(leaves))
+    below: list[list[MindMap]] = [[] for _ in range(top)]
+    for leaf in leaves[top:]:
+        generator.choice(below).append(leaf)
+    return MindMap(
+        "",
+        tuple(
+            MindMap(leaf.label, tuple(under), leaf.papers)
+            for leaf, under in zip(leaves[:top], below, strict=True)
+        ),
+    )
+
+
+def floors(
+    pairs: Sequence[Pair],
+    names: Sequence[str] | None = None,
+    encoder: str | Encoder = "static",
+    extractor: str | Extractor | None = "spacy",
+    *,
+    others: Sequence[MindMap] = (),
+    seed: int = 0,
+    **options: Any,
+) -> dict[str, dict[str, float | None]]:
+    """Return what the metrics give for maps that are not of the topic, to read scores by.
+
+    A score that does not stand out from these says little about a map, however high it is.
+
+    Args:
+        pairs: Pairs (predicted, gold), each of another topic.
+        names: Names of metrics; by default all, those of `SCORES` first.
+        encoder: As for `evaluate`.
+        extractor: As for `score_pairs`.
+        others: Gold maps of further topics.
+        seed: Seed of the random maps.
+        options: Options of `evaluate`, such as ``clip``.
+
+    Returns:
+        ``predicted``, ``other_topics`` and ``random``: metric -> mean over all pairs, None where it
+        scored none. Of other topics are the predicted maps against the gold maps of the next three
+        other pairs, or of `others`. Random are three `random_map` of as many headings as the
+        predicted map for each pair, with the gold map's papers. ``merged``: how many of the
+        ``predicted`` and ``gold`` maps have headings that are merged with a sibling of the same
+        label or left out as blank.
+    """
+    names = metric_names(extractor) if names is None else names
+    parts = keeping("encoder", encoder), keeping("extractor", extractor)
+    found: dict[str, list[Pair]] = {"predicted": [], "other_topics": [], "random": []}
+    for place, (predicted, gold) in enumerate(pairs):
+        if not headings(gold):
+            continue
+        found["predicted"].append((predicted, gold))
+        golds = (tree for _, tree in itertools.chain(pairs[place + 1 :], pairs[:place]))
+        strangers = (
+            tree for tree in itertools.chain(golds, others) if headings(tree) and tree != gold
+        )
+        found["other_topics"] += [(predicted, tree) for tree in itertools.islice(strangers, _DRAWS)]
+        for draw in range(_DRAWS):
+            size = predicted.size or gold.size
+            made = random_map(size, gold.all_papers(), f"{seed}/{place}/{draw}")
+            found["random"].append((made, gold))
+    means: dict[str, dict[str, float | None]] = {}
+    for kind, chosen in found.items():
+        scores = []
+        for made, tree in chosen:
+            with suppress(DataError):  # maps that are too large for an edit distance
+                scores.append(evaluate(made, tree, names, *parts, **options))
+        means[kind] = {name: mean(score[name] for score in scores) for name in names}
+    merged: dict[str, float | None] = {
+        side: sum(as_read(pair[n]).merged > 0 for pair in pairs)
+        for n, side in enumerate(("predicted", "gold"))
+    }
+    return means | {"merged": merged}

@@ -1,4 +1,4 @@
-"""Identifiers of papers in addresses and in entries of reference lists."""
+"""Identifiers of papers in addresses and entries of lists; citations by address, id or label."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
+from arena.report.model import Bibliography, Inline, Mark, Reference
 from arena.text.identifiers import arxiv_key, arxiv_keys_in, doi_key
 
 URL = re.compile(
@@ -122,3 +123,43 @@ _NAMED = re.compile(
     r"\barxiv:\s?(?P<arxiv>\d{4}\.\d{4,5}(?:v\d+)?)(?!\d)|\bdoi:\s?(?P<doi>10\.\d{4,9}/[^\s\])\x00]+)",
     re.IGNORECASE,
 )
+
+
+# Citations by address, ``arXiv:2010.11929``, ``doi:10.1000/x``, a footnote ``[^1]`` or a label
+
+_NO_WORDS = re.compile(r"[\[(【]*(?:\W|\d|https?://\S+|(?:[\w-]+\.)+[a-z]{2,}(?:/\S*)?|source|link|pdf|arxiv)*[\])】]*",
+                       re.IGNORECASE)  # fmt: skip
+_LABEL = re.compile(r"\[(\^[^\[\]\s]{1,60})\](?!:)|(?<=\])\[([^\[\]]{1,60})\]")
+
+
+def marks(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
+    """Yield links to other sites, addresses, and identifiers of arXiv and DOIs.
+
+    Links to one paper are one reference, whatever the address. The text of a link stays in the
+    sentence if it has words other than a site's name.
+    """
+    for link in text.links:
+        if not link.address.lower().startswith(("http://", "https://")):
+            continue
+        words = text.text[link.start : link.end]
+        title = "" if _NO_WORDS.fullmatch(words) else words
+        reference = _reference(link.address, title, bibliography)
+        yield Mark(link.start, link.end, (reference,), kept=bool(title))
+    for start, end in addresses_in(text.bare):
+        yield Mark(start, end, (_reference(text.bare[start:end], "", bibliography),))
+    for start, end, key in bare_ids(text.bare):
+        yield Mark(start, end, (bibliography.names.get(key) or Reference(key, ids=(key,)),))
+
+
+def _reference(address: str, title: str, bibliography: Bibliography) -> Reference:
+    ids = address_ids(address)
+    entry = next((bibliography.names[key] for key in ids if key in bibliography.names), None)
+    return entry or Reference(ids[0], title=title, ids=ids)
+
+
+def labels(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
+    """Yield ``[^1]``, and the labels of links, ``[words][label]``, if an address explains them."""
+    for match in _LABEL.finditer(text.bare):
+        label = match[1] or match[2]
+        if match[1] or (label in bibliography.names and not label.isdigit()):
+            yield Mark(match.start(), match.end(), (bibliography.cited(label),))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from arena.report.marks import Bibliography, Inline, Mark
-from arena.report.model import Reference
+from arena.report.model import Bibliography, Inline, Mark, Reference
 
 _WORD = r"(?:[^\W\d_a-z][\w’'`-]*(?:- ?\w+)?)"
 _PARTICLE = r"(?:(?:van|von|der|den|de|del|della|di|da|dos|la|le|el|al|bin|ter|ten)\s+)"

@@ -8,8 +8,7 @@ from itertools import pairwise
 
 from arena.report.addresses import URL, ids_in
 from arena.report.markdown import TextBlock
-from arena.report.marks import Bibliography, Inline
-from arena.report.model import Reference
+from arena.report.model import Bibliography, Inline, Reference
 
 _HEADING = re.compile(
     r"\W*(?:(?:\d+|[IVX]+|[A-Z])(?:\.\d+)*[.:)]?\s+)?(?:(?:list of |cited |key |main |selected )?"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.report.marks import BREAK, HIDDEN, Inline, Link
+from arena.report.model import BREAK, HIDDEN, Inline, Link
 from arena.report.pandoc import GROUP
 
 if TYPE_CHECKING:

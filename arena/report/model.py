@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
 
 
 class Reference(NamedTuple):
@@ -79,3 +82,112 @@ class Report(NamedTuple):
         by_key = {reference.key: reference for reference in self.references}
         cited = (key for statement in self.statements for key in statement.citations)
         return tuple(by_key[key] for key in dict.fromkeys(cited))
+
+
+BREAK = "\ue001"
+"""Ends a sentence within a paragraph: a line break, a cell's or a row's end."""
+
+HIDDEN = "\x00"
+"""Stands in `Inline.bare` for each character of code or of a formula."""
+
+
+class Link(NamedTuple):
+    """A link of Markdown: where its text stands, and its address."""
+
+    start: int
+    end: int
+    address: str
+
+
+class Inline(NamedTuple):
+    """The text of one paragraph, list item, row of a table or heading, without markup.
+
+    Attributes:
+        text: Plain text; superscripts are ``^{...}``.
+        bare: `text` with code and formulas hidden, character by character: marks are sought here.
+        links: Links in order.
+    """
+
+    text: str
+    bare: str
+    links: tuple[Link, ...] = ()
+
+
+class Mark(NamedTuple):
+    """A mark of citation in a text.
+
+    Attributes:
+        start: First character.
+        end: Character after the last one.
+        references: What it cites.
+        kept: Whether the mark is part of the sentence, as in "Smith (2020) finds".
+    """
+
+    start: int
+    end: int
+    references: tuple[Reference, ...]
+    kept: bool = False
+
+
+class Bibliography(NamedTuple):
+    """The entries of a report's reference list.
+
+    Attributes:
+        references: Entries in order.
+        names: What marks call an entry (a number, ``smith 2020``) -> its reference.
+        bare: Whether numbers without brackets are marks.
+        authors: Whether authors with a year are marks.
+        rounded: Whether numbers in round brackets are marks.
+    """
+
+    references: tuple[Reference, ...] = ()
+    names: Mapping[str, Reference] = MappingProxyType({})
+    bare: bool = False
+    authors: bool = False
+    rounded: bool = False
+
+    def cited(self, name: str) -> Reference:
+        """Return the entry of that name, or a reference without an entry."""
+        return self.names.get(name) or Reference(name)
+
+
+T = TypeVar("T")
+
+
+def chunks(report: Report, size: int) -> list[tuple[str, list[Statement]]]:
+    """Return the report without its bibliography in parts, each a text and its sentences.
+
+    A part has whole sections, as many as fit; a longer section is cut at sentences. Marks of
+    citations are the keys of the references in brackets.
+
+    Args:
+        report: The report.
+        size: Characters of a part; a longer sentence is cut and has a part of its own.
+    """
+    parts: list[tuple[str, list[Statement]]] = []
+    for place, group in groupby(report.statements, key=lambda each: each.section):
+        section = report.sections[place]
+        heading = f"{'#' * section.level} {section.heading}\n\n" if section.heading else ""
+        statements = list(group)
+        lines = [f"{each.text[:size]} {_mark(each)}".strip() for each in statements]
+        lines[0] = heading + lines[0]
+        room = size - sum(len(line) + 1 for line in lines)  # that the section leaves
+        if not parts or len(parts[-1][0]) > room:
+            parts.append(("", []))
+        for line, each in zip(lines, statements, strict=True):
+            if parts[-1][1] and len(parts[-1][0]) + len(line) >= size:
+                parts.append(("", []))
+            text, within = parts[-1]
+            parts[-1] = f"{text}\n{line}".strip(), [*within, each]
+    return parts
+
+
+def spread(items: Sequence[T], most: int | None) -> list[T]:
+    """Return at most so many items, evenly spread; all for None."""
+    if most is None or len(items) <= most:
+        return list(items)
+    return [items[place * len(items) // most] for place in range(most)]
+
+
+def _mark(statement: Statement) -> str:
+    return f"[{'; '.join(statement.citations)}]" if statement.citations else ""

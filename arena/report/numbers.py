@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from arena.report.marks import Bibliography, Inline, Mark
+from arena.report.model import Bibliography, Inline, Mark
 
 _GROUP = re.compile(
     r"[\[［【]\s*(?P<numbers>\d{1,5}(?:\s*[,;，、–—-]+\s*\d{1,5})*)"
@@ -102,9 +102,13 @@ def bare_marks(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
     like, or right behind a full stop, unless a word such as "Figure" or "Llama" stands before it or
     the list ends below it.
     """
-    if bibliography.bare:
-        for start, end, numbers in bare_numbers(text):
-            yield from _bare_mark(start, end, numbers, bibliography)
+    # Almost every number has an entry; one above them all is a quantity.
+    unlisted = 0 if bibliography.references else 999
+    highest = max((int(name) for name in bibliography.names if name.isdigit()), default=unlisted)
+    for start, end, numbers in bare_numbers(text) if bibliography.bare else ():
+        each = spread(numbers)
+        if all(0 < number <= highest for number in each):
+            yield Mark(start, end, tuple(bibliography.cited(str(number)) for number in each))
 
 
 def bare_numbers(text: Inline) -> Iterator[tuple[int, int, str]]:
@@ -130,12 +134,3 @@ def cites_bare_numbers(texts: Iterable[Inline]) -> bool:
         for number in spread(numbers)
     }
     return len(seen) >= 3 and 1 in seen and 2 * len(seen) >= max(seen)
-
-
-def _bare_mark(start: int, end: int, numbers: str, bibliography: Bibliography) -> Iterator[Mark]:
-    each = spread(numbers)
-    # Almost every number has an entry; one above them all is a quantity.
-    unlisted = 0 if bibliography.references else 999
-    highest = max((int(name) for name in bibliography.names if name.isdigit()), default=unlisted)
-    if all(0 < number <= highest for number in each):
-        yield Mark(start, end, tuple(bibliography.cited(str(number)) for number in each))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from arena.report.marks import Bibliography, Inline, Mark
-from arena.report.model import Reference
+from arena.report.model import Bibliography, Inline, Mark, Reference
 
 GROUP = re.compile(
     r"(?<![\\!])\[(?:[^\[\]@]{0,100}[\s\-])?-?(?<!\\)@(?:\{[^{}\n]{1,500}\}|[^\[\]{])++\](?!\()"

@@ -8,17 +8,16 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from arena.errors import DataError, clip
-from arena.report import author_year, links, numbers, pandoc
+from arena.report import addresses, author_year, numbers, pandoc
 from arena.report.addresses import mend_addresses
 from arena.report.bibliography import is_bibliography, is_contents, part, read_bibliography
 from arena.report.html import is_html, to_markdown
 from arena.report.markdown import TextBlock, parse
-from arena.report.marks import BREAK, Bibliography, Inline, Mark
-from arena.report.model import Report, ReportSection, Statement
+from arena.report.model import BREAK, Bibliography, Inline, Mark, Report, ReportSection, Statement
 from arena.report.sentences import MARK, split_sentences
 
 STYLES = {
-    "pandoc": pandoc.marks, "footnotes": links.labels, "links": links.marks,
+    "pandoc": pandoc.marks, "footnotes": addresses.labels, "links": addresses.marks,
     "numbers": numbers.marks, "author-year": author_year.marks, "exports": numbers.bare_marks,
 }  # fmt: skip
 """Functions that find marks, by style; of marks that overlap, that of the first style counts."""

@@ -10,8 +10,16 @@ from typing import Any, NamedTuple
 
 from arena.report.bibliography import read_bibliography
 from arena.report.markdown import MATH, TextBlock
-from arena.report.marks import BREAK, HIDDEN, Inline, Mark
-from arena.report.model import Reference, Report, ReportSection, Statement
+from arena.report.model import (
+    BREAK,
+    HIDDEN,
+    Inline,
+    Mark,
+    Reference,
+    Report,
+    ReportSection,
+    Statement,
+)
 from arena.report.reading import add_statements, as_cited, find_marks
 from arena.text.identifiers import normal_title
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from arena.report.marks import BREAK
+from arena.report.model import BREAK
 
 MARK = "\ue000"
 """Stands for a mark of citation in a text to split."""

@@ -22,23 +22,14 @@ _SCOPES = 1024  # scopes whose statistics are kept
 
 
 class Counted(NamedTuple):
-    """A scope, and the documents that count for its statistics.
+    """A scope, and the documents that count for its statistics."""
 
-    Attributes:
-        end: End of the scope, at most the number of all documents.
-        excluded: Documents below `end` that do not exist, ascending.
-        horizon: Documents below this count for the statistics,
-        hidden: except these, ascending.
-        documents: Number of the documents that count.
-        length: Number of their terms.
-    """
-
-    end: int
-    excluded: tuple[int, ...]
-    horizon: int
-    hidden: tuple[int, ...]
-    documents: int
-    length: int
+    end: int  # of the scope, at most the number of all documents
+    excluded: tuple[int, ...]  # documents below `end` that do not exist, ascending
+    horizon: int  # documents below this count for the statistics,
+    hidden: tuple[int, ...]  # except these, ascending
+    documents: int  # number of the documents that count
+    length: int  # number of their terms
 
     @property
     def average(self) -> float:
@@ -133,11 +124,8 @@ def _count(
 ) -> Counted:
     """Return the statistics of a scope.
 
-    Args:
-        before: Number of searchable documents before each document, shape (documents + 1,).
-        lengths: Number of their terms, in the same form.
-        statistics: One of `STATISTICS`.
-        scope: The scope.
+    `before` and `lengths` are the numbers of searchable documents before each document and of their
+    terms, shape (documents + 1,).
     """
     total = len(before) - 1
     end = min(scope.end, total)

@@ -99,11 +99,9 @@ def _is_metric(name: str) -> bool:
         REWARDS.get(name)
         return False
     except UnknownNameError:
-        from arena.metrics import METRICS
-        from arena.mindmap import MIND_MAP_METRICS
-        from arena.report.metrics import REPORT_METRICS
+        from arena.tasks.scoring import metric_names
 
-        metrics = [*METRICS.names(), *MIND_MAP_METRICS.names(), *REPORT_METRICS.names()]
+        metrics = metric_names()
         if name.partition("@")[0] in metrics:
             return True
         hint = did_you_mean(name, [*REWARDS.names(), *metrics])

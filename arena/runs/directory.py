@@ -20,7 +20,7 @@ from arena.errors import ArenaError, CorpusError, DataError, UnknownNameError, c
 from arena.registry import Registry, recorded_name
 from arena.runs.environment import make_environment, recorded_types
 from arena.runs.trajectories import TRAJECTORIES, is_cut_off, read_episodes
-from arena.tasks import TASKS, budget_of
+from arena.tasks import TASKS, TaskSet, budget_of
 
 MANIFEST = "manifest.json"
 MANIFEST_VERSION = 2
@@ -36,7 +36,7 @@ RUN = OutputKind(
     ),
 )  # fmt: skip
 _FORM: dict[str, Any] = {
-    "arena": str, "task": str, "definition": dict, "agent": str, "agent_options": dict,
+    "arena": str, "task": str, "definition": {"metrics": list}, "agent": str, "agent_options": dict,
     "environment": dict, "budget": dict, "seed": int, "surveys": list, "sha256": {"corpus": str},
 }  # fmt: skip
 
@@ -56,7 +56,9 @@ def run_directory(output: Path, manifest: dict[str, Any], overwrite: bool) -> It
             write_json(output / MANIFEST, manifest)  # without an episode there is nothing to keep
         else:
             _check_same(output, before, manifest)
-            _check_finished(output, before)
+            recorded = OpenedRun(output)
+            if recorded.files is not None and not is_cut_off(path):  # else it continues
+                recorded.refuse_changed(TRAJECTORIES)
         yield
 
 
@@ -67,36 +69,22 @@ def _check_same(output: Path, before: dict[str, Any], manifest: dict[str, Any]) 
             differing += [part for part in value if before[key].get(part) != value[part]]
         elif key not in ("sha256", "metrics") and before.get(key) != value:
             differing.append(key)
-    hashes = {name: (before["sha256"].get(name), now) for name, now in manifest["sha256"].items()}
-    differing += [f"sha256 of {name}" for name, (then, now) in hashes.items() if then != now]
+    then, now = before["sha256"], manifest["sha256"]
+    differing += [f"sha256 of {name}" for name in now if then.get(name) != now[name]]
+    if "sha256 of environment" in differing and "sha256 of code" in differing:
+        differing.remove("sha256 of environment")  # the same files
     if not differing:
         return
     hint = ""
-    if "sha256 of environment" in differing and "sha256 of code" in differing:
-        differing.remove("sha256 of environment")  # the same files
     if differing == ["sha256 of code"]:
-        then, now = hashes["code"]
         hint = (
-            f": code of arena, baselines or the agent has changed, from {str(then)[:12]} to "
-            f"{now[:12]}"
+            ": code of arena, baselines or the agent has changed, from "
+            f"{str(then.get('code'))[:12]} to {now['code'][:12]}"
         )
     raise CorpusError(
         f"{str(output)!r} holds another run (it differs in "
         f"{', '.join(dict.fromkeys(differing))}{hint}). Name another directory or pass --overwrite."
     )
-
-
-def _check_finished(output: Path, before: dict[str, Any]) -> None:
-    """Refuse to write results again from episodes that were changed after the run finished."""
-    files = before.get("files")
-    expected = files.get(TRAJECTORIES) if isinstance(files, dict) else None
-    path = output / TRAJECTORIES
-    if expected is None or is_cut_off(path):
-        return  # the run continues from there
-    if sha256_file(path) != expected:
-        raise CorpusError(
-            f"{str(path)!r} is not as the run left it. Name another directory or pass --overwrite."
-        )
 
 
 @contextmanager
@@ -158,7 +146,18 @@ class OpenedRun:
 
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
-        self.manifest = self._read_manifest()
+        manifest = read_manifest_of(self.directory, RUN._replace(keys={"agent": str}))
+        if manifest is None:
+            raise CorpusError(
+                f"{str(self.directory)!r} holds no run (no readable {MANIFEST} of one). Name the "
+                "--output of an `arena run`."
+            )
+        if (version := manifest.get("version")) != MANIFEST_VERSION:
+            raise CorpusError(
+                f"{str(self.directory / MANIFEST)!r} has version {clip(version)}, this release "
+                f"reads {MANIFEST_VERSION}. Run it again, or use the release that wrote it."
+            )
+        self.manifest = manifest
         self._check(_FORM)
         parts = [self.manifest["task"], *self.manifest["environment"].values()]
         for part in (*parts, self.manifest.get("metrics")):
@@ -171,28 +170,18 @@ class OpenedRun:
         if not self.path.is_file() or not self.path.stat().st_size:
             raise CorpusError(f"{str(self.path)!r} holds no episode. Play one with `arena run`.")
 
+    @property
+    def files(self) -> dict[str, str] | None:
+        """Name -> SHA-256 of every file that the run left when it finished; None before."""
+        files = self.manifest.get("files")
+        return files if isinstance(files, dict) else None
+
     def check_name(self, registry: Registry[Any], name: str) -> None:
         """Raise UnknownNameError, which names the manifest, if `registry` has no such name."""
         try:
             registry.get(name)
         except UnknownNameError as error:
             raise UnknownNameError(f"{str(self.directory / MANIFEST)!r}: {error}") from None
-
-    def _read_manifest(self) -> dict[str, Any]:
-        path = self.directory / MANIFEST
-        manifest = read_manifest_of(self.directory, RUN._replace(keys={"agent": str}))
-        if manifest is None:
-            raise CorpusError(
-                f"{str(self.directory)!r} holds no run (no readable {MANIFEST} of one). Name the "
-                "--output of an `arena run`."
-            )
-        version = manifest.get("version")
-        if version != MANIFEST_VERSION:
-            raise CorpusError(
-                f"{str(path)!r} has version {clip(version)}, this release reads "
-                f"{MANIFEST_VERSION}. Run it again, or use the release that wrote it."
-            )
-        return manifest
 
     def _check(self, form: Form) -> None:
         if (why := misfit(self.manifest, form)) is not None:
@@ -206,9 +195,8 @@ class OpenedRun:
         Raises:
             CorpusError: The run is not finished.
         """
-        files = self.manifest.get("files")
-        if isinstance(files, dict):
-            return files
+        if self.files is not None:
+            return self.files
         played = sum(1 for _ in read_episodes(self.path))
         raise CorpusError(
             f"{str(self.directory)!r} is not finished: {played} of "
@@ -234,6 +222,23 @@ class OpenedRun:
                     f"{str(path)!r} is not as the run left it: its SHA-256 is {found}, the "
                     f"manifest has {clip(expected)}. Restore it, or run it again with --overwrite."
                 )
+
+    def open_corpus(
+        self, corpus: Corpus | str | Path, tasks: str | Path | None = None
+    ) -> tuple[Corpus, TaskSet]:
+        """Return the corpus of the run and its task set.
+
+        Args:
+            corpus: The corpus, or its directory.
+            tasks: Directory of the task set that the run played, if any.
+
+        Raises:
+            CorpusError: The corpus or the task set is not the run's.
+        """
+        corpus = Corpus.of(corpus, tasks)
+        task_set = TaskSet(corpus)
+        self.refuse_other({"corpus": corpus.sha256, "tasks": task_set.sha256})
+        return corpus, task_set
 
     def refuse_other(self, hashes: dict[str, Any]) -> None:
         """Raise CorpusError if a corpus, index or task set is not the run's.
@@ -285,8 +290,7 @@ class OpenedRun:
         if played < total:
             remarks.append(f"The run has {played} of its {total} episodes.")
         else:
-            files = self.manifest.get("files")
-            expected = files.get(TRAJECTORIES) if isinstance(files, dict) else None
+            expected = (self.files or {}).get(TRAJECTORIES)
             if expected is not None and expected != sha256_file(self.path):
                 remarks.append(f"{TRAJECTORIES} is not as the run left it.")
         return remarks
@@ -297,9 +301,8 @@ class OpenedRun:
         Raises:
             CorpusError: The manifest describes none, or the starting papers were changed.
         """
-        arguments = self.arguments()
         try:
-            return make_environment(self.task, corpus, surveys, arguments)
+            return make_environment(self.task, corpus, surveys, self.arguments())
         except CorpusError:
             raise
         except ArenaError as error:

@@ -94,11 +94,11 @@ def arguments_of(
     retriever: str,
     retriever_options: Mapping[str, Any] | None,
     retrievers: Sequence[str],
-    reward: str | None,
-    reward_options: Mapping[str, Any] | None,
     encoder: str,
-    options: Mapping[str, Any] | None,
+    env_options: Mapping[str, Any] | None,
     budget: Mapping[str, int] | None,
+    reward: str | None = None,
+    reward_options: Mapping[str, Any] | None = None,
     metrics: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return all arguments of an environment except corpus and surveys, defaults included.
@@ -117,11 +117,11 @@ def arguments_of(
     for name, value in (
         ("retriever_options", retriever_options),
         ("reward_options", reward_options),
-        ("env_options", options),
+        ("env_options", env_options),
     ):
         if value is not None and not isinstance(value, Mapping):
             raise DataError(f"{name}={clip(value)}: give a mapping of names to values.")
-    options = dict(options or {})
+    options = dict(env_options or {})
     if isinstance(options.get("tools"), list | tuple):
         options["tools"] = [TOOLS.resolve(name) for name in options["tools"]]
     reward = TASKS.get(task).reward if reward is None else reward

@@ -19,7 +19,6 @@ from arena.runs import environment
 from arena.runs.directory import OpenedRun
 from arena.runs.episodes import PlayedStep, episode_seed, play, record_end, record_step
 from arena.runs.trajectories import plain
-from arena.tasks import TaskSet
 
 _SHOWN = 300
 _OBSERVATION = "the observation"
@@ -112,9 +111,7 @@ def replay(
         DataError: A line of the trajectories is not an episode of the run.
     """
     recorded = OpenedRun(run)
-    corpus = Corpus.of(corpus, tasks)
-    task_set = TaskSet(corpus)
-    recorded.refuse_other({"corpus": corpus.sha256, "tasks": task_set.sha256})
+    corpus, task_set = recorded.open_corpus(corpus, tasks)
     arguments, surveys = recorded.arguments(), recorded.manifest["surveys"]
     env = recorded.environment(corpus, surveys)
     with closing(env):
@@ -160,8 +157,7 @@ def replay_steps(
         raise UnknownNameError(
             f"{str(run)!r} has no episode of survey {clip(survey)}.{did_you_mean(survey, records)}"
         )
-    corpus = Corpus.of(corpus, tasks)
-    recorded.refuse_other({"corpus": corpus.sha256, "tasks": TaskSet(corpus).sha256})
+    corpus, _ = recorded.open_corpus(corpus, tasks)
     actions = iter([step["action"] for step in records[survey]["steps"]])
     with closing(recorded.environment(corpus, [survey])) as env:
         yield from play(env, lambda _: next(actions), survey, records[survey]["seed"])
@@ -197,15 +193,7 @@ def _compared(
     number: int,
     budget: dict[str, int],
 ) -> Iterator[tuple[str, Any, Any]]:
-    """Yield (what is compared, recorded value, value now) for a step.
-
-    Args:
-        before: Record of the step, or of the episode for its reset.
-        now: The step as it was replayed.
-        record: Record of the episode.
-        number: Number of the step; 0 is the reset.
-        budget: Budget after the reset.
-    """
+    """Yield (what is compared, recorded value, value now) for a step; number 0 is the reset."""
     expected = before["observation_sha256"]
     if sha256_json(now.observation) != expected:
         error = {"error": before["error"]} if "error" in before else expected

@@ -127,7 +127,7 @@ def run(
         reward=reward,
         reward_options=reward_options,
         encoder=encoder,
-        options=env_options,
+        env_options=env_options,
         budget=budget,
         metrics=metrics,
     )
@@ -138,48 +138,20 @@ def run(
         starting_papers = environment.papers_of_run(arguments, corpus, task_set, chosen)
         arguments[environment.FOUND] = starting_papers
     player = Player(corpus, task, agent, agent_options, arguments, chosen, seed)
-    env, factory = player.env, player.agents
-    factory.prepare()
-    limits = budget_of(task)
-    manifest = plain(
-        {
-            "version": MANIFEST_VERSION,
-            "arena": __version__,
-            "task": task,
-            "definition": environment.definition_of(task),
-            "agent": factory.name,
-            "agent_options": {
-                name: value
-                for name, value in _checked(agent_options).items()
-                if name not in factory.kind.unrecorded
-            },
-            "environment": environment.recorded(
-                {key: arguments[key] for key in arguments if key not in limits}
-            ),
-            "budget": {key: arguments[key] for key in limits},
-            "retriever": arguments["retriever"],
-            "retriever_options": environment.engine_of(corpus, arguments).config,
-            "encoder": environment.encoder_of(arguments),
-            "seed": seed,
-            "surveys": chosen,
-            **({"metrics": _recorded(task, task_set, encoder, metrics)} if metrics else {}),
-            **({"tasks": task_set.options} if task_set.options else {}),
-            "sha256": environment.hashes(env, corpus, task_set, arguments)
-            | {
-                "prompts": sha256_json(factory.prompts) if factory.prompts else None,
-                "code": code_sha256(factory.kind, *environment.code_of(env, corpus, arguments)),
-            },
-        }
-    )
+    player.agents.prepare()
+    manifest = _manifest(player, task, corpus, task_set, arguments, agent_options)
+    if metrics:
+        scorer = Scorer(task, task_set, metrics, encoder=encoder)
+        manifest["metrics"] = {"names": metrics, "code": scorer.code_sha256()}
     output = Path(output)
-    with run_directory(output, manifest, overwrite), closing(env):
+    with run_directory(output, manifest, overwrite), closing(player.env):
         if starting_papers is not None:
             write_json(output / FOUND_FILE, starting_papers)
         same = {"version": VERSION, **{key: manifest[key] for key in ("arena", "task", "sha256")}}
         path = output / TRAJECTORIES
         rest = range(keep_complete(path, chosen, same), len(chosen))
         records = play_episodes(player, rest, jobs, isolate)
-        bar = progress(records, total=len(rest), desc=f"{task} {factory.name}", unit="survey")
+        bar = progress(records, total=len(rest), desc=f"{task} {player.agents.name}", unit="survey")
         clock = timing(output, len(rest) < len(chosen)) if timed and rest else nullcontext()
         with clock, path.open("ab", buffering=0) as file, closing(records):
             for record in bar:
@@ -205,13 +177,43 @@ def _choose(
     return choose_surveys(tasks, surveys, counted)
 
 
-def _checked(agent_options: dict[str, Any]) -> dict[str, Any]:
+def _manifest(
+    player: Player,
+    task: str,
+    corpus: Corpus,
+    tasks: TaskSet,
+    arguments: Mapping[str, Any],
+    agent_options: dict[str, Any],
+) -> dict[str, Any]:
+    """Return what tells this run from others, as its manifest has it."""
+    env, factory, limits = player.env, player.agents, budget_of(task)
     try:
-        return plain(agent_options)  # type: ignore[no-any-return]
+        options = plain(agent_options)
     except (TypeError, ValueError) as error:
         raise DataError(f"the agent's options must be what JSON can hold: {error}.") from None
-
-
-def _recorded(task: str, tasks: TaskSet, encoder: str, metrics: Sequence[str]) -> dict[str, Any]:
-    code = Scorer(task, tasks, metrics, encoder=encoder).code_sha256()
-    return {"names": metrics, "code": code}
+    manifest: dict[str, Any] = plain(
+        {
+            "version": MANIFEST_VERSION,
+            "arena": __version__,
+            "task": task,
+            "definition": environment.definition_of(task),
+            "agent": factory.name,
+            "agent_options": {n: options[n] for n in options if n not in factory.kind.unrecorded},
+            "environment": environment.recorded(
+                {key: arguments[key] for key in arguments if key not in limits}
+            ),
+            "budget": {key: arguments[key] for key in limits},
+            "retriever": arguments["retriever"],
+            "retriever_options": environment.engine_of(corpus, arguments).config,
+            "encoder": environment.encoder_of(arguments),
+            "seed": player.seed,
+            "surveys": player.surveys,
+            **({"tasks": tasks.options} if tasks.options else {}),
+            "sha256": environment.hashes(env, corpus, tasks, arguments)
+            | {
+                "prompts": sha256_json(factory.prompts) if factory.prompts else None,
+                "code": code_sha256(factory.kind, *environment.code_of(env, corpus, arguments)),
+            },
+        }
+    )
+    return manifest

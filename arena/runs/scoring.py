@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +16,7 @@ from arena._internal.workdir import read_manifest_of
 from arena.corpus import Corpus
 from arena.encoders import ENCODERS
 from arena.errors import CorpusError, DataError, clip, did_you_mean
-from arena.metrics import mean
+from arena.mindmap import needs
 from arena.runs.directory import RUN, OpenedRun
 from arena.runs.trajectories import TRAJECTORIES, answers_of, seen_of
 from arena.tasks import (
@@ -87,15 +88,11 @@ class Scorer:
         self.names = [*own, *self._columns]
         self.functions = measures(task) if self._own else []
         self.functions += [metric_function(metric) for _, metric in self._columns.values()]
-        own_maps = self._own and "mind_map" in kinds_of_answers(task)
         further = [metric for _, metric in self._columns.values()]
-        of_maps = [metric for metric in further if kind_of_metric(metric) == "mind_map"]
+        own_maps = self._own and "mind_map" in kinds_of_answers(task)
         self._compares = own_maps or any(map(compares_texts, further))
-        self._extracts = False
-        if of_maps:
-            from arena.mindmap import needs
-
-            self._extracts = any("extractor" in needs(metric) for metric in of_maps)
+        of_maps = [metric for metric in further if kind_of_metric(metric) == "mind_map"]
+        self._extracts = any("extractor" in needs(metric) for metric in of_maps)
 
     def __call__(
         self, submitted: Answers, survey_id: str, seen: Set[str] | None = None
@@ -191,12 +188,11 @@ class Scorer:
         return {}
 
     def _means(self, scored: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
-        """Return the mean of each metric over the surveys that it scored."""
+        """Return the mean of each metric over the surveys that it scored, exactly rounded."""
         means: dict[str, float | None] = {}
         for name in self.names:
             values = [value for scores in scored if (value := scores[name]) is not None]
-            of_name = {str(number): {name: value} for number, value in enumerate(values)}
-            means[name] = mean(of_name)[name] if of_name else None
+            means[name] = math.fsum(values) / len(values) if values else None
         return means
 
     def encoder(self) -> dict[str, Any] | None:
@@ -273,10 +269,8 @@ def rescore(
     EXTRACTORS.get(extractor)
     names = None if metrics is None else checked_metrics(metrics)
     scored_stages(recorded.task, names or ())  # an unknown name is reported first
-    corpus = Corpus.of(corpus, tasks)
-    task_set = TaskSet(corpus)
-    recorded.refuse_other({"corpus": corpus.sha256, "tasks": task_set.sha256})
-    if isinstance(recorded.manifest.get("files"), dict):
+    corpus, task_set = recorded.open_corpus(corpus, tasks)
+    if recorded.files is not None:
         recorded.refuse_changed(TRAJECTORIES)
     answers, seen = {}, {}
     for record in recorded.episodes():

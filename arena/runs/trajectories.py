@@ -134,21 +134,18 @@ _STEP = {"action": object, "observation_sha256": str, "reward": int | float, "re
 def parse_line(line: bytes) -> dict[str, Any] | None:
     """Return the episode that a line holds, or None if it holds no valid one."""
     try:
-        record = json.loads(line) if line.endswith(b"\n") else None
+        record: Any = json.loads(line) if line.endswith(b"\n") else None
     except (ValueError, RecursionError):
         return None
-    if (
-        record is None
-        or misfit(record, _EPISODE)
-        or record.get("version") != VERSION
-        or not record["steps"]
-    ):
-        return None
-    if any(misfit(step, _STEP) for step in record["steps"]):
-        return None
-    if not all(isinstance(value, int) for value in record["spent"].values()):
-        return None
-    return record if all(map(_is_answer, record["answers"].values())) else None
+    valid = (
+        misfit(record, _EPISODE) is None
+        and record.get("version") == VERSION
+        and record["steps"]
+        and not any(misfit(step, _STEP) for step in record["steps"])
+        and all(isinstance(value, int) for value in record["spent"].values())
+        and all(map(_is_answer, record["answers"].values()))
+    )
+    return record if valid else None
 
 
 _KINDS: dict[type, str] = {list: "ranking", dict: "mind_map", str: "report"}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,12 @@ class Suite:
 SUITES: Registry[Suite] = Registry(
     "suite", packages=["arena.suites"], entry_points="researcharena.suites"
 )
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """Return the mean of the values that are not None; None if there is none."""
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known else None
 
 
 def folder_sha256(folder: str | Path) -> str:

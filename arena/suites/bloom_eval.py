@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import functools
 import json
-import statistics
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import yaml
 
@@ -22,37 +21,29 @@ from arena._internal.code import code_sha256
 from arena._internal.files import atomic_write, sha256_file
 from arena._internal.options import number
 from arena._internal.progress import progress
-from arena.bloom import TIERS, Finding, Pair, SurveyMetric, Tools, Work, compare, survey_metrics
+from arena.bloom import (
+    TIERS,
+    Article,
+    Finding,
+    Pair,
+    SurveyMetric,
+    Tools,
+    Work,
+    compare,
+    survey_metrics,
+)
 from arena.corpus import layout
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.llm import Client
 from arena.mindmap import identity
 from arena.report import Reference
-from arena.suites.base import SUITES, Evaluation, Suite, folder_sha256
+from arena.suites.base import SUITES, Evaluation, Suite, folder_sha256, mean
 from arena.suites.bloom_eval_data import read_surveys
 from arena.suites.reportbench import Library
 
 SPENT = ("seconds", "calls", "failed")
 AVERAGED = ("", "f1", "ds")
 """The columns of a metric that count in the mean of its tier."""
-
-
-class Row(NamedTuple):
-    """A score beside those of the paper, or the average of a tier.
-
-    Attributes:
-        tier: The tier.
-        name: Name of the column; ``average`` for that of the tier.
-        value: Mean over topics; None without any.
-        counted: How many of the topics have it; of an average, of the metrics.
-        paper: What Table 3 prints for its systems and for people; empty for nothing.
-    """
-
-    tier: str
-    name: str
-    value: float | None
-    counted: str
-    paper: Sequence[float | None]
 
 
 @dataclass(frozen=True)
@@ -85,25 +76,32 @@ class SurveyEvaluation(Evaluation):
             "details": dict(self.details),
         }  # fmt: skip
 
-    def rows(self) -> list[Row]:
-        """Return the rows of Table 3, this system's means beside the numbers of the paper."""
-        rows, printed, averages = [], table3()["tiers"], paper_means()
+    def rows(self) -> list[tuple[str, str, float | None, str, Sequence[float | None]]]:
+        """Return the rows of Table 3, this system's means beside the numbers of the paper.
+
+        Returns:
+            Tier; name of the column, or ``average`` of the tier; mean over topics, None without
+            any; how many of the topics have it, or of the metrics; and what Table 3 prints for its
+            systems and for people, empty for nothing.
+        """
+        rows: list[tuple[str, str, float | None, str, Sequence[float | None]]] = []
+        printed, averages = table3()["tiers"], paper_means()
         for tier, found in self.tiers.items():
             for name in found["columns"]:
                 topics = f"{self.counted[name]} of {len(self.surveys)}"
-                rows.append(Row(tier, name, self.mean[name], topics, printed[tier].get(name, ())))
+                rows.append((tier, name, self.mean[name], topics, printed[tier].get(name, ())))
             metrics = len({name.partition("_")[0] for name in found["columns"]})
             share = f"{metrics - len(found['without'])} of {metrics} metrics"
-            rows.append(Row(tier, "average", found["mean"], share, averages[tier]))
+            rows.append((tier, "average", found["mean"], share, averages[tier]))
         return rows
 
     def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Return the headers and the rows of Table 3 for the terminal."""
         systems = table3()["systems"]
-        rows = []
-        for row in self.rows():
-            paper = [f"{score:.2f}" for score in row.paper] or [""] * len(systems)
-            rows.append((row.tier, row.name, row.value, row.counted, *paper))
+        rows = [
+            (*row, *([f"{score:.2f}" for score in paper] or [""] * len(systems)))
+            for *row, paper in self.rows()
+        ]
         return ["tier", "score", "generated", "counted", *systems], rows
 
 
@@ -144,8 +142,7 @@ def tier_mean(scores: Mapping[str, float | None], ds: bool = True) -> float | No
         metric, _, column = name.partition("_")
         if score is not None and column in AVERAGED and (ds or column != "ds"):
             of_metric[metric].append(score)
-    means = [statistics.fmean(values) for values in of_metric.values()]
-    return statistics.fmean(means) if means else None
+    return mean(mean(values) for values in of_metric.values())
 
 
 def score_surveys(
@@ -230,25 +227,14 @@ def score_surveys(
     people = _people(labels, wanted, columns) if labels else {}
     rows: dict[str, dict[str, Any]] = {}
     details: dict[str, dict[str, dict[str, Any]]] = {}
-    totals = []
+    totals: list[Mapping[str, float | None]] = []
     for topic in progress(wanted, desc="compare", unit="topic"):
-        faults = [
-            f"{side}: {unread[topic]}"
-            for side, (articles, unread) in sides.items()
-            if topic not in articles
-        ]
-        if faults:
-            found = {name: _without(metric, " ".join(faults)) for name, metric in known.items()}
-        else:
-            pair = Pair(sides["human"][0][topic], sides["generated"][0][topic], tools)
-            found = compare(pair, known)
-            if pair.session is not None:
-                totals.append(pair.session.meter.totals())
+        found = _found(topic, sides, tools, known, totals)
         rows[topic], details[topic] = {}, {}
         for name, row in found.items():
             scores, made, headers, reason = row.pop("finding")
-            for column in known[name].columns:
-                rows[topic][f"{name}_{column}".rstrip("_")] = scores[column]
+            metric = known[name]
+            rows[topic] |= {metric.column_name(each): scores[each] for each in metric.columns}
             made = [list(cells) for cells in made]
             details[topic][name] = {"reason": reason, **row, "headers": [*headers], "rows": made}
     settings: dict[str, Any] = {
@@ -259,17 +245,17 @@ def score_surveys(
         "code": code_sha256(rooms=("judging", "suites")),
     }  # fmt: skip
     if judge is not None:
+        sums = {key: [each[key] for each in totals] for key in (totals or [{}])[0]}
         settings["judge"] = {
             "client": judge.fields, "schemas": schemas, "prompts_sha256": tools.prompts_sha256(),
-            "total": {key: _sum([each[key] for each in totals]) for key in (totals or [{}])[0]},
+            "total": {key: None if None in some else sum(some) for key, some in sums.items()},
         }  # fmt: skip
-    values = {name: _known(row[name] for row in rows.values()) for name in columns}
-    mean = {name: statistics.fmean(found) if found else None for name, found in values.items()}
+    means = {name: mean(row[name] for row in rows.values()) for name in columns}
     result = SurveyEvaluation(
-        mean, rows, [topic for topic in wanted if topic not in sides["generated"][0]],
+        means, rows, [topic for topic in wanted if topic not in sides["generated"][0]],
         _problems(details), settings,
-        tiers=_tiers(known, mean),
-        counted={name: len(found) for name, found in values.items()},
+        tiers=_tiers(known, means),
+        counted={name: sum(r[name] is not None for r in rows.values()) for name in columns},
         details=details,
         agreement=_agreement(rows, people, columns),
     )  # fmt: skip
@@ -309,26 +295,47 @@ def _library(corpus: str | None) -> Callable[[Reference], Work | None]:
     return know
 
 
-def _without(metric: SurveyMetric, reason: str) -> dict[str, Any]:
-    finding = Finding(dict.fromkeys(metric.columns), reason=reason)
-    return {"finding": finding, "seconds": 0.0, "calls": 0, "failed": 0}
+def _found(
+    topic: str,
+    sides: Mapping[str, tuple[Mapping[str, Article], Mapping[str, str]]],
+    tools: Tools,
+    known: Mapping[str, SurveyMetric],
+    totals: list[Mapping[str, float | None]],
+) -> dict[str, dict[str, Any]]:
+    """Return what `compare` returns of a topic; add what its judge spent to `totals`."""
+    faults = [
+        f"{side}: {unread[topic]}"
+        for side, (articles, unread) in sides.items()
+        if topic not in articles
+    ]
+    if faults:
+        spent = {"seconds": 0.0, "calls": 0, "failed": 0}
+        return {
+            name: {"finding": Finding(dict.fromkeys(m.columns), reason=" ".join(faults)), **spent}
+            for name, m in known.items()
+        }
+    pair = Pair(sides["human"][0][topic], sides["generated"][0][topic], tools)
+    found = compare(pair, known)
+    if pair.session is not None:
+        totals.append(pair.session.meter.totals())
+    return found
 
 
 def _tiers(
-    known: Mapping[str, SurveyMetric], mean: Mapping[str, float | None]
+    known: Mapping[str, SurveyMetric], means: Mapping[str, float | None]
 ) -> dict[str, dict[str, Any]]:
     tiers = {}
     for tier in TIERS:
-        of_tier = {name: metric for name, metric in known.items() if metric.tier == tier}
-        means = {
-            name: {column: mean[column] for column in metric.names()}
-            for name, metric in of_tier.items()
+        of_metric = {
+            name: {column: means[column] for column in metric.names()}
+            for name, metric in known.items()
+            if metric.tier == tier
         }
-        scores = {column: score for each in means.values() for column, score in each.items()}
-        if means:
+        scores = {column: score for each in of_metric.values() for column, score in each.items()}
+        if scores:
             tiers[tier] = {
                 "mean": tier_mean(scores), "f1_only": tier_mean(scores, ds=False),
-                "without": [name for name, each in means.items() if tier_mean(each) is None],
+                "without": [name for name, each in of_metric.items() if tier_mean(each) is None],
                 "columns": [*scores],
             }  # fmt: skip
     return tiers
@@ -397,14 +404,6 @@ def _agreement(
                 "spearman": float(spearmanr(*sides).statistic) if defined else None,
             }
     return found
-
-
-def _known(values: Iterable[float | None]) -> list[float]:
-    return [value for value in values if value is not None]
-
-
-def _sum(values: Sequence[float | None]) -> float | None:
-    return None if None in values else sum(_known(values))
 
 
 SUITES.register("bloom-eval")(

@@ -6,20 +6,17 @@ sections 2 and 3. docs/taxobench.md names every difference from the released sco
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping
 from contextlib import suppress
-from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena._internal.code import code_sha256
+from arena._internal.files import sha256_file
 from arena._internal.progress import progress
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, evaluate, identity, read_mind_map
-from arena.suites.base import SUITES, Evaluation, Suite, json_lines
-from arena.suites.taxobench_released import released_scores
-from arena.suites.titles import alignment
+from arena.suites.base import SUITES, Evaluation, Suite, json_lines, mean
+from arena.suites.taxobench_released import alignment, released_scores
 
 if TYPE_CHECKING:
     from arena.judging import Judgements
@@ -89,16 +86,14 @@ def score_predictions(
         name: score(trees.get(name), gold[name], encoder)
         for name in progress(gold, desc="score", unit="survey")
     }
-    names = RELEASED if official else METRICS
     rows = [row for row in surveys.values() if not (official and row.get("reason"))]
     if out := len(surveys) - len(rows):
         problems.append(f"The released scorer leaves {out} surveys out of its means.")
-    means = {name: statistics.fmean(row[name] for row in rows) if rows else None for name in names}
+    means = {name: mean(row[name] for row in rows) for name in (RELEASED if official else METRICS)}
     settings: dict[str, Any] = {
-        "data": _hash(data), "predictions": _hash(predictions), "official": official
+        "data": sha256_file(data), "predictions": sha256_file(predictions), "official": official,
+        **({} if official else identity(encoder)),
     }  # fmt: skip
-    if not official:
-        settings |= identity(encoder)
     if llm_option:
         judged = _judge(trees, gold, llm_option)
         for name, row in judged.items.items():
@@ -152,7 +147,7 @@ def _released_row(tree: Any, gold: dict[str, Any], encoder: str) -> dict[str, An
 def named_alike(predicted: MindMap, gold: MindMap) -> tuple[MindMap, MindMap, dict[str, int]]:
     """Return both maps with numbers in place of titles, and counts of how papers are filed.
 
-    Titles of one paper get one number; see `arena.suites.titles.alignment`.
+    Titles of one paper get one number; see `arena.suites.taxobench_released.alignment`.
 
     Returns:
         The predicted map, the gold map, and ``papers``, the number in the gold map; ``unfiled``,
@@ -177,17 +172,8 @@ def named_alike(predicted: MindMap, gold: MindMap) -> tuple[MindMap, MindMap, di
 
 
 def _renamed(tree: MindMap, names: Mapping[str, str]) -> MindMap:
-    plain = tree.to_json()
-    waiting = [plain]
-    while waiting:
-        node = waiting.pop()
-        node["papers"] = [names[paper] for paper in node["papers"]]
-        waiting += node["children"]
-    return read_mind_map(plain)[0]
-
-
-def _hash(path: str) -> str:
-    return sha256(Path(path).read_bytes()).hexdigest()
+    children = tuple(_renamed(child, names) for child in tree.children)
+    return MindMap(tree.label, children, tuple(names[paper] for paper in tree.papers))
 
 
 SUITES.register("taxobench")(

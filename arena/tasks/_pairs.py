@@ -15,15 +15,7 @@ if TYPE_CHECKING:
 
 
 def pair_of(report: Report, text: str, tasks: TaskSet, survey_id: str, encoder: str) -> Pair:
-    """Return a report beside the survey's own article.
-
-    Args:
-        report: The report; `Reference.paper` is set for papers that exist.
-        text: The Markdown that it was read from.
-        tasks: Surveys with their labels.
-        survey_id: Id of the survey.
-        encoder: Encoder of titles and headings.
-    """
+    """Return a report, read from the Markdown `text`, beside the survey's own article."""
     generated = _article(report, text, tasks, survey_id)
     return Pair(tasks.own_article(survey_id), generated, Tools(encoder=encoder))
 

@@ -319,20 +319,22 @@ def kind_of_metric(metric: str) -> str:
         UnknownNameError: There is no such metric.
         DataError: Its cutoff is malformed.
     """
-    registries = _registries()
-    for kind, registry in registries.items():
+    for kind, registry in _registries().items():
         if isinstance(metric, str) and metric in registry.names():
             return kind
     base = metric.partition("@")[0] if isinstance(metric, str) else metric
     try:
         metrics.METRICS.get(base)
     except UnknownNameError:
-        known = [name for each in (metrics.METRICS, *registries.values()) for name in each.names()]
-        raise UnknownNameError(
-            f"no metric named {clip(base)}.{did_you_mean(base, known)}"
-        ) from None
+        hint = did_you_mean(base, metric_names())
+        raise UnknownNameError(f"no metric named {clip(base)}.{hint}") from None
     metrics.parse(metric)
     return "ranking"
+
+
+def metric_names() -> list[str]:
+    """Return the names of the metrics of all kinds of answers, without cutoffs."""
+    return [name for each in (metrics.METRICS, *_registries().values()) for name in each.names()]
 
 
 def _registries() -> dict[str, Registry[Any]]:

@@ -43,19 +43,12 @@ def schemas_of(env: Any) -> dict[str, dict[str, Any]]:
 
 
 class Probe(NamedTuple):
-    """An odd action.
-
-    Attributes:
-        action: The action.
-        allowed: Whether it is a call that satisfies the schema of its tool.
-        tool: Name of the tool; empty if it is no call.
-        what: The argument that is odd, and its value.
-    """
+    """An odd action."""
 
     action: Any
-    allowed: bool
-    tool: str = ""
-    what: str = ""
+    allowed: bool  # whether it is a call that satisfies the schema of its tool
+    tool: str = ""  # empty if it is no call
+    what: str = ""  # the argument that is odd, and its value
 
 
 def probes(tools: Schemas) -> Iterator[Probe]:

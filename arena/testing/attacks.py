@@ -6,13 +6,14 @@ import json
 import random
 import re
 import string
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from arena.testing.actions import Schemas
 from arena.testing.files import NEVER, StoredPaper, StoredSurvey
 from arena.testing.reference import PlainView
 from arena.testing.walk import strings
+from arena.tools import Tool
 
 _ABOUT_PAPERS = re.compile(r"\b(ids?|papers?)\b")
 _ABOUT_TEXT = re.compile(
@@ -25,6 +26,35 @@ _JUNK = (
 )  # fmt: skip
 
 
+PREDICTED = frozenset(
+    (
+        "search", "read", "references", "citations", "select", "submit", "organize", "write",
+        "submit_report", "finish",
+    )
+)  # fmt: skip
+"""Tools whose results follow from the view and the state of the episode alone.
+
+The audit plays them over the reference view, too, and the results must be the same. Of any other
+tool it checks what every tool must keep.
+"""
+
+_WEIGHTS = {"search": 25, "read": 16, "submit": 3, "organize": 3, "submit_report": 3, "finish": 1}
+
+
+class Target(NamedTuple):
+    """What is known of an environment under attack."""
+
+    tools: Mapping[str, Tool] = {}
+    schemas: Schemas = {}  # noqa: RUF012
+    malformed: Sequence[Any] = ()  # actions that it must refuse
+    accepts: Callable[[Any], bool] = lambda _: True  # whether an action can be sent to it
+
+    @property
+    def unproven(self) -> list[str]:
+        """Names of the tools whose results are not predicted."""
+        return sorted(self.tools.keys() - PREDICTED)
+
+
 class SentCall(NamedTuple):
     """An action as it is sent; `tool` is empty if it is malformed and must be refused."""
 
@@ -34,19 +64,11 @@ class SentCall(NamedTuple):
 
 
 class Attack(NamedTuple):
-    """Actions that are sent one after the other because their answers belong together.
-
-    Attributes:
-        calls: The calls in order.
-        ids: Of twins, the same call with different ids: first the hidden id, then ids that no
-            paper has. Empty for other calls.
-        offset: If there are two calls and no ids, the second one asks for the hits of the first
-            one from this place on.
-    """
+    """Actions that are sent one after the other because their answers belong together."""
 
     calls: tuple[SentCall, ...]
-    ids: tuple[str, ...] = ()
-    offset: int = 0
+    ids: tuple[str, ...] = ()  # of twins: the hidden id, then ids that no paper has
+    offset: int = 0  # without ids, the second call asks for the hits of the first from here on
 
 
 class Attacker:
@@ -58,10 +80,7 @@ class Attacker:
         view: The papers that exist in the episode.
         rng: Source of randomness.
         survey: Survey of the episode; None for none.
-        tools: Schemas of the tools.
-        unproven: Names of the tools whose results are not predicted: attacked more often.
-        malformed: Actions that are no well-formed calls.
-        accepts: Whether an action can be sent; the others are drawn again.
+        target: The environment; tools that are not predicted are attacked more often.
     """
 
     def __init__(
@@ -69,15 +88,10 @@ class Attacker:
         view: PlainView,
         rng: random.Random,
         survey: StoredSurvey | None = None,
-        tools: Schemas | None = None,
-        unproven: Collection[str] = (),
-        malformed: Sequence[Any] = (),
-        accepts: Callable[[Any], bool] = lambda _: True,
+        target: Target = Target(),  # noqa: B008 - it cannot change
     ) -> None:
-        self._accepts = accepts
-        self.tools, self.rng = tools or {}, rng
+        self.rng, self._target, self._twin_id = rng, target, ""
         self._view, self._facts, self._survey = view, view.facts, survey
-        self._unproven, self._malformed, self._twin_id = sorted(unproven), malformed, ""
         gains = survey.gains if survey else {}
         rows = survey.references if survey else ()
         self._gold = list(gains)
@@ -90,52 +104,37 @@ class Attacker:
         hidden = ~view.mask & ~surveys
         later = hidden & (days > view.day) & (days < NEVER)
         # Later papers more often: a leaking tool most likely knows these.
-        pools = (
-            later,
-            later,
-            later,
-            hidden & (days == view.day),
-            hidden & (days == NEVER),
-            surveys,
-        )
+        pools = (*[later] * 3, hidden & (days == view.day), hidden & (days == NEVER), surveys)
         self._hidden = [pool.nonzero()[0] for pool in pools if pool.any()]
-        weights = {
-            "search": 25,
-            "read": 16,
-            "submit": 3,
-            "organize": 3,
-            "submit_report": 3,
-            "finish": 1,
-        }
-        self._weights = {name: weights.get(name, 8) for name in self.tools}
-        self._weights |= dict.fromkeys(self._unproven, 25)
+        self._weights = {name: _WEIGHTS.get(name, 8) for name in target.schemas}
+        self._weights |= dict.fromkeys(target.unproven, 25)
         self._weights |= {
-            "<malformed>": 6 * bool(malformed),
-            "<paged>": 6 * ("search" in self.tools),
+            "<malformed>": 6 * bool(target.malformed),
+            "<paged>": 6 * ("search" in target.schemas),
+            "<twin>": 18 + 18 * len(target.unproven),
         }
-        self._weights["<twin>"] = 18 + 18 * len(self._unproven)
 
     def attack(self) -> Attack:
         """Return what to send next."""
         while True:
             attack = self._drawn()
-            if all(self._accepts(call.action) for call in attack.calls):
+            if all(self._target.accepts(call.action) for call in attack.calls):
                 return attack
 
     def _drawn(self) -> Attack:
         (kind,) = self.rng.choices(list(self._weights), list(self._weights.values()))
         if kind == "<malformed>":
-            return Attack((SentCall(self.rng.choice(self._malformed)),))
+            return Attack((SentCall(self.rng.choice(self._target.malformed)),))
         if kind == "<twin>":
             return self._twin()
         if kind == "<paged>":
-            part = self.tools["search"]["properties"]
+            part = self._target.schemas["search"]["properties"]
             offset = self.rng.randint(1, part["k"]["maximum"] - 1)
             k = self.rng.randint(1, part["k"]["maximum"] - offset)
             same = {"query": self.text(), "retriever": self.rng.choice(part["retriever"]["enum"])}
             calls = ({"k": offset + k}, {"k": k, "offset": offset})
             return Attack(tuple(self._call("search", same | more) for more in calls), (), offset)
-        return Attack((self._call(kind, self.draw(self.tools[kind])),))
+        return Attack((self._call(kind, self.draw(self._target.schemas[kind])),))
 
     def hidden_id(self) -> str:
         """Draw an id that must be refused; a few may exist by chance."""
@@ -252,19 +251,18 @@ class Attacker:
 
         Two such ids show whether an unproven tool answers differently every time.
         """
-        hidden, known = self.hidden_id(), self._facts.by_id
-        twins = [twin_of(hidden, known, self.rng) for _ in range(2)]
-        tool = self.rng.choice([*self.tools, *4 * self._unproven])
+        hidden, unproven, schemas = self.hidden_id(), self._target.unproven, self._target.schemas
+        twins = [twin_of(hidden, self._facts.by_id, self.rng) for _ in range(2)]
+        tool = self.rng.choice([*schemas, *4 * unproven])
         if None not in twins and hidden not in self._view:
             self._twin_id = hidden
-            first = self.draw(self.tools[tool])
+            first = self.draw(schemas[tool])
             self._twin_id = ""
-            ids = (hidden, *map(str, twins[: 1 + (tool in self._unproven)]))
+            ids = (hidden, *map(str, twins[: 1 + (tool in unproven)]))
             if any(text == hidden or _cited(hidden) in text for _, text in strings(first)):
-                return Attack(
-                    tuple(self._call(tool, _replaced(first, hidden, each)) for each in ids), ids
-                )
-        return Attack((self._call(tool, self.draw(self.tools[tool])),))
+                calls = (self._call(tool, _replaced(first, hidden, each)) for each in ids)
+                return Attack(tuple(calls), ids)
+        return Attack((self._call(tool, self.draw(schemas[tool])),))
 
     def _paper(self, visible: bool) -> StoredPaper | None:
         """Draw a paper that is in reach or one that is not; None if there is none."""
@@ -306,12 +304,9 @@ def mutated(paper_id: str, rng: random.Random) -> str:
 
 
 def twin_of(paper_id: str, known: Container[str], rng: random.Random) -> str | None:
-    """Return an id of the same shape that no paper has, or None if there is none.
+    """Return an id of the same shape that is not `known`, or None if there is none.
 
-    Args:
-        paper_id: Id whose ASCII letters and digits are replaced by others of their kind.
-        known: The ids of all papers.
-        rng: Source of randomness.
+    Its ASCII letters and digits are others of their kind.
     """
     kinds = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
     for _ in range(20):

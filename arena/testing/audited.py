@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,27 +13,15 @@ from arena.corpus.digests import ShownDigests
 from arena.errors import UnknownPaperError
 from arena.papers import MAX_QUERY, MAX_TITLE
 from arena.runs.episodes import PlayedStep
-from arena.testing.actions import Schemas
-from arena.testing.attacks import Attack, Attacker, SentCall, without_ids
+from arena.tasks import TASKS, stages_of
+from arena.testing.attacks import Attack, Attacker, SentCall, Target, without_ids
 from arena.testing.episodes import flat, plain
 from arena.testing.exposure import Exposure
 from arena.testing.files import Facts, StoredSurvey
 from arena.testing.reference import Bm25, PlainView, wrong_scores
 from arena.testing.report import AuditReport, Reporter, brief
 from arena.testing.walk import parsed, strings
-from arena.tools import Episode, Search, Shown, Tool, ToolError, answer_json, parse_action
-
-PREDICTED = frozenset(
-    (
-        "search", "read", "references", "citations", "select", "submit", "organize", "write",
-        "submit_report", "finish",
-    )
-)  # fmt: skip
-"""Tools whose results follow from the view and the state of the episode alone.
-
-The audit plays them over the reference view, too, and the results must be the same. Of any other
-tool it checks what every tool must keep.
-"""
+from arena.tools import Episode, Search, Shown, ToolError, answer_json, parse_action
 
 ANY: Any = object()
 """Expected value of a key that must be there with any value."""
@@ -48,23 +35,18 @@ _LEAKS = {
 
 
 class Kind(NamedTuple):
-    """An environment to audit.
-
-    Attributes:
-        id: Gymnasium id.
-        stages: (name, kind of answer) of the stages in order.
-        instructions: The instruction of each stage.
-        arguments: Arguments of the environment besides those of every audit.
-        starts_with_references: Whether an episode starts with the references of the survey.
-        vector: Number of environments in a vector; 0 for a scalar one.
-    """
+    """An environment to audit."""
 
     id: str
-    stages: tuple[tuple[str, str], ...]
-    instructions: tuple[str, ...]
-    arguments: Mapping[str, Any] = {}
-    starts_with_references: bool = False
-    vector: int = 0
+    task: str
+    arguments: Mapping[str, Any] = {}  # besides those of every audit
+    vector: int = 0  # number of environments in a vector; 0 for a scalar one
+
+    @property
+    def starts_with_references(self) -> bool:
+        """Whether an episode starts with the references of the survey."""
+        default = TASKS.get(self.task).references
+        return bool(self.arguments.get("references", default) == "oracle")
 
     @property
     def same_step(self) -> bool:
@@ -77,97 +59,55 @@ class Kind(NamedTuple):
         words = [f"{name}={value!r}" for name, value in self.arguments.items()]
         return " ".join([self.id, *[f"vector of {self.vector}"] * bool(self.vector), *words])
 
-
-class Target(NamedTuple):
-    """What is known of an environment under attack.
-
-    Attributes:
-        kind: The environment.
-        tools: Its tools by name.
-        schemas: The schemas of their arguments.
-        malformed: Actions that it must refuse.
-        accepts: Whether an action can be sent to it.
-    """
-
-    kind: Kind
-    tools: Mapping[str, Tool]
-    schemas: Schemas
-    malformed: Sequence[Any]
-    accepts: Callable[[Any], bool] = lambda _: True
-
-    @property
-    def unproven(self) -> frozenset[str]:
-        """Names of the tools whose results are not predicted."""
-        return frozenset(self.tools.keys() - PREDICTED)
+    def episode(self, view: PlainView, retriever: Callable[[str], PlainView]) -> Episode:
+        """Return the state of an episode over reference views."""
+        stages = stages_of(self.task)
+        instructions = [stage.instruction for _, stage in stages]
+        if TASKS.get(self.task).stages:
+            instructions[0] = f"{TASKS.get(self.task).instruction} {instructions[0]}"
+        answers = tuple((name, stage.answer) for name, stage in stages)
+        return Episode(view, retriever, answers, tuple(instructions), {})  # type: ignore[arg-type]
 
 
-@dataclass
-class Shared:
-    """What all episodes and views of one audit share.
-
-    Attributes:
-        facts: The files.
-        retrievers: Engines; the first is the environments' own.
-        scorers: Second BM25 of the engines that are one.
-        log: Takes findings.
-        exposure: Finds hidden papers in results, and counts references in them.
-        surveys: Ids of surveys to play, without end.
-        advance: Called with a number of actions that are done.
-    """
+class Shared(NamedTuple):
+    """What all episodes and views of one audit share."""
 
     facts: Facts
-    retrievers: tuple[str, ...]
-    scorers: Mapping[str, Bm25]
+    retrievers: tuple[str, ...]  # the first one is the environments' own
+    scorers: Mapping[str, Bm25]  # second BM25 of the engines that are one
     log: AuditReport
     exposure: Exposure
-    surveys: Iterator[str]
-    advance: Callable[[int], Any]
+    surveys: Iterator[str]  # ids of surveys to play, without end
+    advance: Callable[[int], Any]  # takes a number of actions that are done
 
 
 class AuditedEpisode:
-    """Draws actions for one episode and checks each answer.
+    """Draws actions for one episode and checks each answer; `over` once it has ended."""
 
-    Args:
-        target: The environment.
-        survey_id: Survey of the episode.
-        shared: What all episodes share.
-        rng: Source of randomness.
-
-    Attributes:
-        survey: The survey.
-        over: Whether the episode has ended.
-    """
-
-    def __init__(self, target: Target, survey_id: str, shared: Shared, rng: random.Random) -> None:
-        kind, facts = target.kind, shared.facts
-        self.survey, self.over = facts.surveys[survey_id], False
-        self._target, self._shared, self._log = target, shared, shared.log
-        self._where = f"{kind.name}, survey {survey_id!r} before {self.survey.date}"
+    def __init__(
+        self, kind: Kind, target: Target, survey_id: str, shared: Shared, rng: random.Random
+    ) -> None:
+        facts = shared.facts
+        self._survey, self.over = facts.surveys[survey_id], False
+        self._kind, self._target, self._shared, self._log = kind, target, shared, shared.log
+        self._where = f"{kind.name}, survey {survey_id!r} before {self._survey.date}"
         views = {
-            name: PlainView(facts, self.survey.date, (survey_id,), name)
+            name: PlainView(facts, self._survey.date, (survey_id,), name)
             for name in shared.retrievers
         }
-        self._view = view = views[shared.retrievers[0]]
+        self._view = views[shared.retrievers[0]]
         # The same episode over the reference; what it answers is expected of the environment.
-        self._state = Episode(view, views.__getitem__, kind.stages, kind.instructions, {})  # type: ignore[arg-type]
+        self._state = kind.episode(self._view, views.__getitem__)
         self._certain = True  # until a tool that is not predicted may have changed the state
-        self._attacker = Attacker(
-            view,
-            rng,
-            self.survey,
-            target.schemas,
-            target.unproven,
-            target.malformed,
-            target.accepts,
-        )
+        self._attacker = Attacker(self._view, rng, self._survey, target)
         # Ids and headings that are too long to stand in a text by chance.
-        ids = [row["reference"] for row in self.survey.references]
+        ids = [row["reference"] for row in self._survey.references]
         self._labels = [paper_id for paper_id in ids if len(paper_id) > 4]
-        self._labels += [text for text in self.survey.headings if len(text) > 12]
+        self._labels += [text for text in self._survey.headings if len(text) > 12]
         self._labels.append(survey_id)
-        self._sent, self._shown = {self.survey.title.lower()[:MAX_QUERY]}, set[str]()
+        self._sent, self._shown = {self._survey.title.lower()[:MAX_QUERY]}, set[str]()
         self._attack, self._waiting = Attack(()), list[SentCall]()
-        self._answers: list[tuple[dict[str, Any], dict[str, Any]]] = []
+        self._answers: list[dict[str, Any]] = []
         self._call = SentCall(None)
         self._budget: dict[str, int] = {}
 
@@ -182,18 +122,19 @@ class AuditedEpisode:
 
     def begin(self, observation: Mapping[str, Any], info: Mapping[str, Any]) -> None:
         """Check what a reset returned."""
-        self._log.surveys.add(self.survey.id)
-        self._log.cutoffs.add(self.survey.date)
-        report, expected = self.reporter("reset()"), {"message": self._state.instructions[0]}
+        self._log.surveys.add(self._survey.id)
+        self._log.cutoffs.add(self._survey.date)
+        report = self.reporter("reset()")
+        expected: dict[str, Any] = {"message": self._state.instructions[0]}
         result = self._observed(observation, report)
-        compare(plain(info), {"survey": self.survey.id}, named(report, "info"))
-        if self._target.kind.starts_with_references:
-            rows = [self._view.row(row["reference"]) for row in self.survey.references]
+        compare(plain(info), {"survey": self._survey.id}, named(report, "info"))
+        if self._kind.starts_with_references:
+            rows = [self._view.row(row["reference"]) for row in self._survey.references]
             ids = [row.id for row in sorted(filter(None, rows))][:1_000]  # by their dates
-            expected["references"] = self._state.listed(ids)  # type: ignore[assignment]
+            expected["references"] = self._state.listed(ids)
             self._state.given = frozenset(ids)
             self._log.counts["papers returned"] += len(ids)
-        if stored := self._shared.facts.digests.get(self._target.kind.arguments.get("show", "")):
+        if stored := self._shared.facts.digests.get(self._kind.arguments.get("show", "")):
             allowed = stored.texts if stored.complete else self._state.given
             known = {paper: stored.texts.get(paper, "") for paper in allowed}
             self._state.digests = ShownDigests(stored.heading, lambda paper: known.get(paper, ""))
@@ -205,7 +146,7 @@ class AuditedEpisode:
         call, report, log = self._call, self.reporter(brief(self._call.action)), self._log
         log.counts["actions"] += 1
         log.tools[call.tool or "malformed"] += 1
-        log.environments[self._target.kind.name] += 1
+        log.environments[self._kind.name] += 1
         before = self._budget
         predicted = self._predicted(call, before, report)
         result = self._observed(step.observation, report)
@@ -221,21 +162,13 @@ class AuditedEpisode:
         if step.truncated:
             self._state.keep_draft()
         answers = {name: answer_json(answer) for name, answer in self._state.answers.items()}
-        check_info(
-            step.info,
-            self.survey,
-            self.over,
-            step.reward,
-            answers if self._certain else ANY,
-            report,
-        )
-        # What must not depend on whether a paper with a hidden id exists later: each key of the
-        # result for itself, so that one that differs every time, such as a counter, excuses none.
+        answers = answers if self._certain else ANY
+        check_info(step.info, self._survey, self.over, step.reward, answers, report)
         spent = {name: before[name] - left for name, left in self._budget.items() if name in before}
-        whole = {"spent": spent, "reward": step.reward}
-        whole |= {"terminated": step.terminated, "truncated": step.truncated}
-        self._answers.append((result, whole))
-        self._compare_answers(report)
+        ends = {"terminated": step.terminated, "truncated": step.truncated}
+        self._answers.append({"result": result, "spent": spent, "reward": step.reward, **ends})
+        if len(self._attack.calls) == len(self._answers) > 1:
+            self._compare_answers(report)
 
     def crash(self, error: Exception) -> None:
         """Report an exception."""
@@ -253,15 +186,15 @@ class AuditedEpisode:
 
     def _observed(self, observation: Mapping[str, Any], report: Reporter) -> dict[str, Any]:
         """Check an observation; return the result in it."""
-        topic = self.survey.title.lower()[:MAX_QUERY]
-        expected = {"topic": topic, "cutoff": self.survey.date, "stage": ANY, "result": ANY}
-        compare(observation, expected | {"budget": ANY}, named(report, "observation"))
+        expected = {"topic": self._survey.title.lower()[:MAX_QUERY], "cutoff": self._survey.date}
+        expected |= dict.fromkeys(("stage", "result", "budget"), ANY)
+        compare(observation, expected, named(report, "observation"))
         budget = observation.get("budget")
         numbers = isinstance(budget, Mapping) and all(
             isinstance(left, int | np.integer) for left in budget.values()
         )
         self._budget = {name: int(left) for name, left in budget.items()} if numbers else {}  # type: ignore[union-attr]
-        writes = "report" in dict(self._target.kind.stages).values()
+        writes = "report" in dict(self._state.stages).values()
         if set(self._budget) != {*_BUDGET, *["written"] * writes}:
             report("observation", f"budget={brief(budget)}")
         result = parsed(observation.get("result", ""))
@@ -293,30 +226,28 @@ class AuditedEpisode:
         log, view = self._log, self._view
         if not call.tool and "error" not in result:
             report("error", "a malformed call was answered")
+        # A result that has more characters than are left is an error, and the end.
+        too_long = cut and "error" in result
         if isinstance(predicted, Search):
-            if not (cut and "error" in result):  # it has more characters than are left
-                self._check_search(predicted, result, report)
+            if not too_long:
+                none = {} if result.get("hits") else {"message": ANY}
+                compare(result, {"hits": ANY, **none}, report)
+                searched: Any = predicted.view
+                request = searched, predicted.query, predicted.k, predicted.offset
+                check_hits(request, result.get("hits"), self._shared, report, MAX_TITLE)
             return
         shows = isinstance(predicted, Shown)
         expected = predicted.result if shows else predicted
         log.counts["papers returned"] += len(predicted.papers) if shows else 0
         if str(expected.get("error")).startswith("no paper "):
             ids = [text for key, text in strings(call.arguments) if key in _IDS]
-            paper_id = [each for each in ids if each not in view][-1]
             log.counts["ids refused"] += 1
-            log.refused[view.why_not(paper_id)[0]] += 1
-        if shows and cut and "error" in result:
+            log.refused[view.why_not([each for each in ids if each not in view][-1])[0]] += 1
+        if shows and too_long:
             expected = {"error": ANY}
         if shows or self._certain:
             log.counts["texts compared"] += "text" in expected
             compare(result, expected, report)
-
-    def _check_search(self, search: Search, result: dict[str, Any], report: Reporter) -> None:
-        """Check the hits of a search."""
-        compare(result, {"hits": ANY} | ({} if result.get("hits") else {"message": ANY}), report)
-        view: Any = search.view
-        request = view, search.query, search.k, search.offset
-        check_hits(request, result.get("hits"), self._shared, report, MAX_TITLE)
 
     def _expose(self, result: dict[str, Any], report: Reporter) -> None:
         """Report all that a result shows of papers out of reach."""
@@ -328,14 +259,14 @@ class AuditedEpisode:
 
     def _check_unproven(self, call: SentCall, result: dict[str, Any], report: Reporter) -> None:
         """Check a result that is not predicted for labels and for counts of later papers."""
-        exposure, facts = self._shared.exposure, (self.survey, self._view)
+        exposure, facts = self._shared.exposure, (self._survey, self._view)
         for check, what in exposure.headings(result, *facts, self._sent):
             report(check, what)
         if "error" not in result:
             texts = [text for _, text in strings(call.arguments)]
             scorer = self._shared.scorers.get(self._view.engine)
             exposure.count_numbers(call.tool, texts, result, self._view, scorer)
-            if not self._target.kind.starts_with_references:
+            if not self._kind.starts_with_references:
                 exposure.count_references(call.tool, result, *facts)
         said = [str(value) for name, value in result.items() if name in ("error", "message")]
         known = [brief([call.action, call.arguments], 100_000), *self._sent, *self._shown]
@@ -345,13 +276,11 @@ class AuditedEpisode:
 
     def _compare_answers(self, report: Reporter) -> None:
         """Check the answers of an attack of several calls against each other."""
-        attack, answers = self._attack, self._answers
-        if len(attack.calls) < 2 or len(answers) < len(attack.calls):
-            return
-        if any("may still be written" in str(result.get("error")) for result, _ in answers):
+        attack, results = self._attack, [answer["result"] for answer in self._answers]
+        if any("may still be written" in str(result.get("error")) for result in results):
             return  # the first of two equal texts may use the budget up
         if not attack.ids:
-            whole, part = (result.get("hits") for result, _ in answers)
+            whole, part = (result.get("hits") for result in results)
             if isinstance(whole, list) and isinstance(part, list):
                 self._log.counts["pages compared"] += 1
                 if whole[attack.offset :] != part:
@@ -359,8 +288,8 @@ class AuditedEpisode:
             return
         self._log.counts["twins compared"] += 1
         one, two, *more = (
-            _by_path(without_ids(result, paper_id)) | whole
-            for (result, whole), paper_id in zip(answers, attack.ids, strict=True)
+            _by_path(answer | {"result": without_ids(answer["result"], paper_id)})
+            for answer, paper_id in zip(self._answers, attack.ids, strict=True)
         )
         last = self._budget.get("steps") == 0 and not more  # which ends it whatever it is
         for name in one | two:
@@ -373,12 +302,15 @@ class AuditedEpisode:
                 report("indistinguishable", f"{what} for {attack.ids[1]!r}")
 
 
-def _by_path(result: dict[str, Any]) -> dict[str, Any]:
-    """Return the leaves of a result by the keys that lead to them; lists add no key."""
+def _by_path(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the leaves of an answer by the keys that lead to them; lists add no key.
+
+    So a key that differs every time, such as a counter, excuses no other.
+    """
     leaves: dict[str, Any] = {}
-    for path, leaf in flat(result):
+    for path, leaf in flat(answer):
         keys = ("[]" if isinstance(part, int) else f".{part}" for part in path)
-        leaves.setdefault("".join(("result", *keys)), []).append(leaf)
+        leaves.setdefault("".join(keys).removeprefix("."), []).append(leaf)
     return leaves
 
 
@@ -416,12 +348,7 @@ def check_hits(
 ) -> None:
     """Check the hits of a search, their order and, where there is a second BM25, their scores.
 
-    Args:
-        request: View, query, k and offset.
-        hits: Dicts with the id, title, date and score of each hit.
-        shared: What the audit shares.
-        report: Takes findings.
-        longest: Characters of a title that are shown; None for all.
+    A request is view, query, k and offset; `longest` is how many characters of a title are shown.
     """
     (view, query, k, offset), log, numbers = request, shared.log, []
     if not isinstance(hits, list) or not all(isinstance(hit, dict) for hit in hits):
@@ -472,13 +399,7 @@ def check_info(
 ) -> None:
     """Check the info of a step: reward terms and, at the end, what was submitted and figures.
 
-    Args:
-        info: Info of the step.
-        survey: Survey of the episode.
-        over: Whether it was the last step.
-        reward: Reward of the step.
-        answers: Stage -> the answer that was submitted; `ANY` if it is not known.
-        report: Takes findings.
+    `answers` maps each stage to what was submitted; it is `ANY` if that is not known.
     """
     expected: dict[str, Any] = {"survey": survey.id, "reward_terms": ANY}
     if over:

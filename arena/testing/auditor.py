@@ -5,10 +5,9 @@ from __future__ import annotations
 import copy
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import gymnasium
@@ -18,14 +17,15 @@ from arena._internal.options import whole
 from arena._internal.progress import progress
 from arena.corpus import Corpus
 from arena.corpus.indexes import read_index
-from arena.doors import Door, DoorEnv, SearchDoor, load_door
+from arena.doors import DoorEnv, SearchDoor, load_door
 from arena.errors import DataError
 from arena.runs.episodes import PlayedStep
 from arena.session import Sessions
 from arena.tasks import TASKS, environment_ids, stages_of
 from arena.testing.actions import probes, schemas_of
-from arena.testing.audited import END, AuditedEpisode, Kind, Shared, Target
-from arena.testing.contract import Subject, names_of, task_of
+from arena.testing.attacks import Target
+from arena.testing.audited import END, AuditedEpisode, Kind, Shared
+from arena.testing.contract import Subject, names_of
 from arena.testing.episodes import info_of, unbatched
 from arena.testing.exposure import Exposure, check_attributes
 from arena.testing.files import Facts
@@ -38,7 +38,6 @@ _MOST = 10**8
 _EVERY = 150  # actions between two looks at the attributes
 _FINAL = {"final_obs", "final_info"}
 _TIGHT = {"max_steps": 25, "max_searches": 5, "max_reads": 5, "max_characters": 30_000}
-_MAX_CHARACTERS = 200_000_000  # a corpus with more text gets no second BM25
 
 
 def audit(
@@ -90,17 +89,13 @@ def audit(
         TOOLS.get(name)
     opens = None if door is None else load_door(door)
     searching = opens if opens is not None and issubclass(opens, SearchDoor) else None
-    through = opens if opens is not None and issubclass(opens, Door) else None
     opened = Corpus.open(corpus, tasks=tasks)
     for name in engines:
         opened.retriever(name)
     facts, log = Facts(opened.directory, tasks), AuditReport()
-    inputs = {name: digests.complete for name, digests in facts.digests.items()}
-    audited = kinds(ids, str(opened.directory), inputs)
-    if through is not None:
+    audited = [] if searching else kinds(ids, str(opened.directory), facts)
+    if opens is not None:
         audited = [kind for kind in audited if not kind.vector]
-    if searching is not None:
-        audited = []
     for check, file, what in facts.broken_rules():
         log.add(check, file, "", what)
     log.counts["dates derived again"] = len(facts.papers) + len(facts.surveys)
@@ -112,12 +107,16 @@ def audit(
     views, unproven = max(1, actions // (10 if searching is None else 4)), set[str]()
     with progress(total=actions * bool(audited) + views, desc="audit", unit="action") as bar:
         shared = Shared(facts, engines, scorers, log, Exposure(facts), surveys, bar.update)
+        made: dict[str, Any] = {
+            "corpus": str(opened.directory),
+            **({"tasks": str(tasks)} if tasks else {}),
+        }
+        made |= {"tools": further} if further else {}
         for number, kind in enumerate(audited):
             share = actions * (number + 1) // len(audited) - actions * number // len(audited)
             rng = random.Random(f"{seed} {kind.name}")
-            made = {"corpus": str(opened.directory), **({"tasks": str(tasks)} if tasks else {})}
-            driver = _Driver(kind, made, shared, rng, further, through)
-            unproven |= driver.target.unproven
+            driver = _Driver(kind, made, shared, rng, opens)
+            unproven |= set(driver.target.unproven)
             driver.play(share)
         attacked = Views(opened, shared, random.Random(f"{seed} views"), searching)
         for _ in range(views):
@@ -142,66 +141,40 @@ def audit(
     return log
 
 
-def kinds(
-    env_ids: Sequence[str], corpus: str, inputs: Mapping[str, bool] = MappingProxyType({})
-) -> list[Kind]:
+def kinds(env_ids: Sequence[str], corpus: str, facts: Facts | None = None) -> list[Kind]:
     """Return the environments to audit: every id alone, with small budgets, and as vectors.
 
-    Args:
-        env_ids: Gymnasium ids.
-        corpus: Directory of a corpus.
-        inputs: Name of an input that the corpus has digests of -> whether they are of all papers.
+    An environment can show each input that the files of the corpus have digests of.
     """
     alone, tight, vectors = [], [], []
     for env_id in env_ids:
         subject = Subject(env_id, corpus, {"surveys": 1})
-        name = task_of(subject.make())
-        task, stages = TASKS.get(name), stages_of(name)
-        instructions = [stage.instruction for _, stage in stages]
-        if task.stages:
-            instructions[0] = f"{task.instruction} {instructions[0]}"
-        answers = tuple((stage, of.answer) for stage, of in stages)
-        given = task.references == "oracle"
-        own = [Kind(subject.spec.id, answers, tuple(instructions), {}, given)]
-        if task.references:
-            other = {"references": "found" if given else "oracle"}
-            own.append(own[0]._replace(arguments=other, starts_with_references=not given))
-        usable = [name for name, complete in inputs.items() if complete or given]
-        own += [own[0]._replace(arguments={"show": name}) for name in usable]
+        plain = Kind(subject.spec.id, subject.task)
+        given, stages = plain.starts_with_references, stages_of(plain.task)
+        own = [plain]
+        if TASKS.get(plain.task).references:
+            own.append(plain._replace(arguments={"references": "found" if given else "oracle"}))
+        own += [
+            plain._replace(arguments={"show": name})
+            for name, digests in (facts.digests.items() if facts else ())
+            if digests.complete or given
+        ]
         alone += own
-        written = {"max_written": 2_000} if "report" in dict(answers).values() else {}
-        tight.append(own[0]._replace(arguments=_TIGHT | written))
+        writes = any(stage.answer == "report" for _, stage in stages)
+        tight.append(plain._replace(arguments=_TIGHT | ({"max_written": 2_000} if writes else {})))
         if subject.spec.vector_entry_point is not None:
             vectors += [kind._replace(vector=4) for kind in own]
             if len(stages) > 1:
                 again = {"autoreset_mode": "SameStep", "max_steps": 25}
-                vectors.append(own[0]._replace(vector=4, arguments=again))
+                vectors.append(plain._replace(vector=4, arguments=again))
     return [*alone, *tight, *vectors]
 
 
 class _Driver:
-    """Plays one kind of environment.
-
-    Args:
-        kind: The environment.
-        made: Arguments ``corpus`` and, if there is a task set, ``tasks`` of the environment.
-        shared: What all episodes share.
-        rng: Source of randomness.
-        tools: Names of further tools.
-        door: Door through which the actions go, if any.
-
-    Attributes:
-        target: What is known of the environment.
-    """
+    """Plays one kind of environment; `made` are the arguments that all of this audit share."""
 
     def __init__(
-        self,
-        kind: Kind,
-        made: Mapping[str, str],
-        shared: Shared,
-        rng: random.Random,
-        tools: Sequence[str],
-        door: type[Door] | None,
+        self, kind: Kind, made: Mapping[str, Any], shared: Shared, rng: random.Random, door: Any
     ) -> None:
         self._kind, self._shared, self._rng = kind, shared, rng
         self._acted, self._looked = 0, -_EVERY
@@ -214,22 +187,21 @@ class _Driver:
             "surveys": list(shared.facts.surveys),
             "render_mode": "ansi",
             "max_k": 100,
-            **({"tools": tools} if tools else {}),
             **kind.arguments,
         }
-        vector = {"num_envs": kind.vector} if kind.vector else {}
-        make: Callable[..., Any] = gymnasium.make_vec if kind.vector else gymnasium.make
-        self._env = make(kind.id, **vector, **arguments)
-        accepts: Callable[[Any], bool] = lambda _: True  # noqa: E731
+        if kind.vector:
+            self._env: Any = gymnasium.make_vec(kind.id, kind.vector, **arguments)
+        else:
+            self._env = gymnasium.make(kind.id, **arguments)
         if door is not None:
             self._env = DoorEnv(door(Sessions(self._env)))
-            accepts = self._env.accepts
         self._given = copy.deepcopy(tool_schemas(self._env))
         schemas = copy.deepcopy(schemas_of(self._env))
         space = self._env.single_action_space if kind.vector else self._env.action_space
+        accepts = Target().accepts if door is None else self._env.accepts
         odd = [probe.action for probe in probes(schemas) if not probe.allowed]
         malformed = [action for action in odd if accepts(action)]
-        self.target = Target(kind, dict(space.tools), schemas, malformed, accepts)
+        self.target = Target(dict(space.tools), schemas, malformed, accepts)
 
     def play(self, actions: int) -> None:
         """Act `actions` times, in one episode after the other."""
@@ -264,41 +236,38 @@ class _Driver:
             survey = {"survey": next(self._shared.surveys)}
             return [self._started(*self._env.reset(seed=seed, options=survey))]
         observations, infos = self._env.reset(seed=seed)
-        return [self._started_in(observations, infos, i) for i in range(self._kind.vector)]
+        places = range(self._kind.vector)
+        return [self._started(*_place_of(observations, infos, i)) for i in places]
 
     def _step(self, episodes: list[AuditedEpisode]) -> list[AuditedEpisode]:
         (episode,) = episodes
         action = episode.act()
-        observation, reward, terminated, truncated, info = self._env.step(action)
-        episode.take(PlayedStep(action, observation, float(reward), terminated, truncated, info))
+        step = PlayedStep(action, *self._env.step(action))
+        episode.take(step)
         if self._acted % 10 == 0:
-            episode.check_render(self._env.render(), observation)
+            episode.check_render(self._env.render(), step.observation)
         return episodes
 
     def _step_vector(self, episodes: list[AuditedEpisode]) -> list[AuditedEpisode]:
         """Step in all environments of a vector, which reset themselves."""
         sent = [episode.act() for episode in episodes]
         observations, rewards, terminations, truncations, infos = self._env.step(sent)
-        self._check_keys(infos, episodes[0])
+        # The keys of the infos, also those that a mask hides.
+        allowed = END | _FINAL if self._kind.same_step else END
+        if more := {name.removeprefix("_") for name in infos} - allowed:
+            episodes[0].reporter("step()")("info", f"infos has the keys {sorted(more)}")
         after = []
         for i, episode in enumerate(episodes):
             over = bool(terminations[i]), bool(truncations[i])
             anew = any(over) and self._kind.same_step
-            if not episode.over:  # else the action was ignored, and a new episode began
-                one = infos["final_obs"][i] if anew else unbatched(observations, i)
-                info = info_of(infos["final_info"] if anew else infos, i)
-                episode.take(PlayedStep(sent[i], one, float(rewards[i]), *over, info))
-                if not anew:
-                    after.append(episode)
-                    continue
-            after.append(self._started_in(observations, infos, i))
+            shown = _place_of(observations, infos, i)
+            if episode.over:  # the action was ignored, and a new episode began
+                anew = True
+            else:
+                ends = (infos["final_obs"][i], info_of(infos["final_info"], i)) if anew else shown
+                episode.take(PlayedStep(sent[i], ends[0], float(rewards[i]), *over, ends[1]))
+            after.append(self._started(*shown) if anew else episode)
         return after
-
-    def _started_in(
-        self, observations: Mapping[str, Any], infos: Mapping[str, Any], place: int
-    ) -> AuditedEpisode:
-        info = {name: v for name, v in info_of(infos, place).items() if name not in _FINAL}
-        return self._started(unbatched(observations, place), info)
 
     def _started(self, observation: Mapping[str, Any], info: Mapping[str, Any]) -> AuditedEpisode:
         surveys = self._shared.facts.surveys
@@ -308,7 +277,7 @@ class _Driver:
 
     def _episode(self, survey_id: str) -> AuditedEpisode:
         """Begin an episode with fresh schemas, which the agent then edits."""
-        episode = AuditedEpisode(self.target, survey_id, self._shared, self._rng)
+        episode = AuditedEpisode(self._kind, self.target, survey_id, self._shared, self._rng)
         schemas = tool_schemas(self._env)
         if schemas != self._given:
             what = "the tool schemas show what an agent wrote into those of an earlier episode"
@@ -322,11 +291,13 @@ class _Driver:
         count = check_attributes(self._env, self._shared.facts, self._headings, report)
         self._shared.log.counts["attributes looked at"] += count
 
-    def _check_keys(self, infos: Mapping[str, Any], episode: AuditedEpisode) -> None:
-        """Check the keys of the infos, also those that a mask hides."""
-        allowed = END | _FINAL if self._kind.same_step else END
-        if more := {name.removeprefix("_") for name in infos} - allowed:
-            episode.reporter("step()")("info", f"infos has the keys {sorted(more)}")
+
+def _place_of(
+    observations: Mapping[str, Any], infos: Mapping[str, Any], place: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return observation and info of one environment of a vector, without those of an end."""
+    info = {name: value for name, value in info_of(infos, place).items() if name not in _FINAL}
+    return unbatched(observations, place), info
 
 
 def _edit(value: Any) -> None:
@@ -339,10 +310,7 @@ def _edit(value: Any) -> None:
 
 
 def _scorers(corpus: Corpus, facts: Facts, names: tuple[str, ...]) -> dict[str, Bm25]:
-    """Return a second BM25 for each index that is one, unless there is too much text."""
-    texts = (text for number in range(len(facts.papers)) for text in facts.texts(number))
-    if sum(map(len, texts)) > _MAX_CHARACTERS:
-        return {}
+    """Return a second BM25 for each index that is one."""
     single = [name for name in names if "(" not in name]  # no combination
     manifests = {n: read_index(corpus.directory, n, corpus.sha256) for n in single}
     return {

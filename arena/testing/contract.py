@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec
@@ -52,8 +52,6 @@ def check_environment(
         DataError: If an argument is out of range, or the environment does not take `options`.
         CorpusError: If the corpus or an index of it is unusable.
     """
-    if not isinstance(options, Mapping | None):
-        raise DataError(f"options={clip(options)}: give a dict of arguments.")
     names = CHECKS.names() if checks is None else names_of("checks", checks)
     functions = {name: CHECKS.get(name) for name in names}
     subject = Subject(env_id, corpus, options or {}, episodes, seed)
@@ -72,9 +70,9 @@ def check_environment(
     return results
 
 
-def names_of(argument: str, names: Any) -> list[str]:
-    """Return distinct names of a list; raise DataError if it is something else."""
-    if isinstance(names, str | bytes) or not isinstance(names, Collection):
+def names_of(argument: str, names: Sequence[str]) -> list[str]:
+    """Return distinct names of a list; raise DataError if it is one text."""
+    if isinstance(names, str):
         raise DataError(f"{argument}={clip(names)}: give a list of names.")
     return list(dict.fromkeys(names))
 
@@ -88,8 +86,6 @@ def find_spec(env_id: str) -> EnvSpec:
     """
     from arena.tasks import environment_ids
 
-    if not isinstance(env_id, str):
-        raise UnknownNameError(f"{clip(env_id)} is no id of an environment.")
     module, _, name = env_id.rpartition(":")
     if module:
         try:
@@ -106,18 +102,6 @@ def find_spec(env_id: str) -> EnvSpec:
             f"no environment {clip(env_id)}.{did_you_mean(env_id, known)} Those of another "
             "distribution are named module:id."
         ) from None
-
-
-def task_of(env: gymnasium.Env[Any, Any]) -> str:
-    """Return the name of the task that an environment plays.
-
-    Raises:
-        DataError: If it is no `SurveyEnv`.
-    """
-    name = getattr(env.unwrapped, "task_name", None)
-    if not isinstance(name, str):
-        raise DataError(f"{clip(env)} plays no task. Give a subclass of arena.envs.SurveyEnv.")
-    return name
 
 
 class Subject:
@@ -144,8 +128,6 @@ class Subject:
     ) -> None:
         whole("episodes", episodes, 1, 2**31 - 1)
         whole("seed", seed, 0, 2**31 - 1)
-        if not isinstance(corpus, str | Path):
-            raise DataError(f"corpus={clip(corpus)}: give the directory of a built corpus.")
         if "corpus" in options:
             raise DataError("the corpus is no option: name one corpus for all checks.")
         self.env_id, self.corpus, self.options = env_id, Path(corpus), dict(options)
@@ -163,20 +145,30 @@ class Subject:
 
     def make(self, **changes: Any) -> gymnasium.Env[Any, Any]:
         """Make the environment, with `changes` to its arguments."""
-        with warnings.catch_warnings():  # of an id that has a newer version
-            warnings.simplefilter("ignore")
-            return gymnasium.make(self.spec, **self.arguments(**changes))
+        return cast(gymnasium.Env[Any, Any], self._made(gymnasium.make, **changes))
 
     def make_vector(self, num_envs: int, mode: str, **changes: Any) -> Any:
         """Make a vector environment; `mode` is ``"sync"`` or ``"vector_entry_point"``."""
-        arguments = self.arguments(vectorization_mode=mode, **changes)
-        with warnings.catch_warnings():
+        vector = {"num_envs": num_envs, "vectorization_mode": mode}
+        return self._made(gymnasium.make_vec, **vector, **changes)
+
+    def _made(self, make: Callable[..., Any], **arguments: Any) -> Any:
+        with warnings.catch_warnings():  # of an id that has a newer version
             warnings.simplefilter("ignore")
-            return gymnasium.make_vec(self.spec, num_envs, **arguments)
+            return make(self.spec, **self.arguments(**arguments))
 
     def arguments(self, **changes: Any) -> dict[str, Any]:
         """Return the arguments of the environment."""
         return {"corpus": str(self.corpus), **self.options, **changes}
+
+    @cached_property
+    def task(self) -> str:
+        """Name of the task; raises DataError if the environment is no `SurveyEnv`."""
+        env = self.make()
+        name = getattr(env.unwrapped, "task_name", None)
+        if not isinstance(name, str):
+            raise DataError(f"{clip(env)} plays no task. Give a subclass of arena.envs.SurveyEnv.")
+        return name
 
     @cached_property
     def traces(self) -> list[Trace]:
@@ -198,10 +190,10 @@ class Subject:
         """Return calls with each id of every tool whose one required argument is a string."""
         names = {}
         for tool, schema in self.tools.items():
-            required = [(name, schema["properties"][name]) for name in schema.get("required", ())]
-            for name, part in required if len(required) == 1 and tool != "search" else ():
-                if part.get("type") == "string" and not part.get("enum"):
-                    names[tool] = name
+            required = schema.get("required", ())
+            part = schema["properties"][required[0]] if len(required) == 1 else {}
+            if tool != "search" and part.get("type") == "string" and not part.get("enum"):
+                names[tool] = required[0]
         return [
             {"tool": tool, "arguments": {name: paper_id}}
             for paper_id in paper_ids
@@ -213,7 +205,7 @@ class Subject:
         """Whether an episode starts with the survey's own references."""
         from arena.tasks import TASKS
 
-        default = TASKS.get(task_of(self.make())).references
+        default = TASKS.get(self.task).references
         return bool(self.options.get("references", default) == "oracle")
 
     def counted(self) -> str:

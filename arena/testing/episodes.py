@@ -21,19 +21,12 @@ ENDINGS = ("submit", "organize", "submit_report", "finish")
 
 
 class Trace(NamedTuple):
-    """A recorded episode. All but the actions are plain values of JSON (see `plain`).
-
-    Attributes:
-        seed: Seed of the reset.
-        start: Observation and info of the reset.
-        actions: Actions as they were sent.
-        steps: [observation, reward, terminated, truncated, info] of each step.
-    """
+    """A recorded episode. All but the actions are plain values of JSON (see `plain`)."""
 
     seed: int
-    start: list[Any]
-    actions: list[Any]
-    steps: list[list[Any]]
+    start: list[Any]  # observation and info of the reset
+    actions: list[Any]  # as they were sent
+    steps: list[list[Any]]  # observation, reward, terminated, truncated, info of each step
 
     def ids(self) -> list[str]:
         """Return the distinct ids in the results of the episode."""
@@ -44,10 +37,8 @@ class Trace(NamedTuple):
 def random_play(env: Any, seed: int, steps: int) -> Callable[[Any], Any]:
     """Return a function that searches for the topic, and then samples the action space.
 
-    Args:
-        env: Environment; within an episode its action space draws ids that were shown.
-        seed: Seed of the actions.
-        steps: Number of steps that will be played.
+    Within an episode the action space draws ids that were shown. Endings are rare before the last
+    of `steps` steps.
     """
     space, rng, number = env.action_space, random.Random(seed), itertools.count(1)
     search = schemas_of(env).get("search")
@@ -66,14 +57,7 @@ def random_play(env: Any, seed: int, steps: int) -> Callable[[Any], Any]:
 
 
 def record(env: gymnasium.Env[Any, Any], seed: int, act: Callable[[Any], Any], limit: int) -> Trace:
-    """Record one episode, or its first `limit` steps.
-
-    Args:
-        env: Environment to play in.
-        seed: Seed of the reset.
-        act: Function from an observation to the next action.
-        limit: Number of steps at most.
-    """
+    """Record the first `limit` steps of an episode; `act` makes actions of observations."""
     trace = Trace(seed, [], [], [])
     for step in itertools.islice(play(env, act, seed=seed), limit + 1):
         if not trace.start:
@@ -97,15 +81,13 @@ def difference(expected: Trace, got: Trace) -> str | None:
     places = ("observation", "reward", "terminated", "truncated", "info")
     names = [f"step {n}, action {json.dumps(plain(action))[:100]}"
              for n, action in enumerate(expected.actions, 1)]  # fmt: skip
-    one, other = (
-        {"the reset": dict(zip(("observation", "info"), trace.start, strict=True))}
-        | {
-            name: dict(zip(places, step, strict=True))
-            for name, step in zip(names, trace.steps, strict=False)
-        }
-        for trace in (expected, got)
-    )
-    where = first_difference(one, other)
+
+    def named(trace: Trace) -> dict[str, Any]:
+        steps = zip(names, trace.steps, strict=False)
+        start = {"observation": trace.start[0], "info": trace.start[1]}
+        return {"the reset": start} | {n: dict(zip(places, s, strict=True)) for n, s in steps}
+
+    where = first_difference(named(expected), named(got))
     return where and f"seed {expected.seed}, {where}"
 
 

@@ -36,11 +36,7 @@ Leaks = Iterator[tuple[str, str]]
 
 
 class Exposure:
-    """Finds ids, dates, titles and texts of papers out of reach in results, and labels.
-
-    Args:
-        facts: The whole corpus.
-    """
+    """Finds ids, dates, titles and texts of papers out of reach in results, and labels."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -49,13 +45,7 @@ class Exposure:
         self._hints: dict[tuple[str, str, str], list[int | None]] = defaultdict(list)
 
     def find(self, result: Any, view: PlainView, sent: Iterable[str]) -> Leaks:
-        """Yield all that `result` shows of hidden papers.
-
-        Args:
-            result: Value of JSON, or a text.
-            view: The papers that exist.
-            sent: Strings that the agent has sent in this episode, which a result may repeat.
-        """
+        """Yield all that a result shows of hidden papers; what the agent has sent may come back."""
         sent = frozenset(sent)
         for key, leaf in leaves(result):
             if isinstance(leaf, str) and leaf not in sent:
@@ -113,12 +103,7 @@ class Exposure:
     ) -> None:
         """Count which numbers of a result are those of all papers, where those in reach differ.
 
-        Args:
-            tool: Name of the tool.
-            sent: Texts in the arguments of the call: ids of papers, or queries.
-            result: Result of the call.
-            view: The papers that exist.
-            scorer: Finds the papers that match a query.
+        What was sent are ids of papers, or queries, for which a scorer finds the papers that match.
         """
         views = view, PlainView(self._facts, "9999-12-31", view.excluded)
         pairs = {"papers": [len(each) for each in views]}
@@ -285,14 +270,7 @@ def _is_part(text: str, sent: Iterable[str]) -> bool:
 def check_attributes(env: Any, facts: Facts, headings: Collection[str], report: Reporter) -> int:
     """Check that public attributes lead to no id of a paper, no heading and no object of labels.
 
-    Args:
-        env: Environment that was reset.
-        facts: The files; the ids of surveys are no labels, since episodes are of them.
-        headings: Headings of mind-maps.
-        report: Takes findings.
-
-    Returns:
-        How many values were checked.
+    The ids of surveys are no labels, since episodes are of them. Return how many values there are.
     """
     count, labels = 0, (facts.by_id.keys() - facts.surveys.keys()).union(headings)
     try:

@@ -102,43 +102,27 @@ class Facts:
     def _tasks(self, place: Path) -> dict[str, StoredSurvey]:
         references = _grouped((row["survey"], row) for row in self._rows("tasks/gold", place))
         maps = {row["survey"]: row for row in self._rows("tasks/mind_maps", place)}
-        return {
-            row["id"]: StoredSurvey(
-                row["id"],
-                row["title"],
-                row["date"].isoformat(),
-                row["date_precision"],
-                row["date"].toordinal(),
-                tuple(references.get(row["id"], ())),
-                maps[row["id"]]["n_references_total"],
-                json.loads(maps[row["id"]]["mind_map"] or "null"),
-            )
-            for row in self._rows("tasks/surveys", place)
-        }
+        surveys = {}
+        for row in self._rows("tasks/surveys", place):
+            date, day = _day(row["date"])
+            tree = json.loads(maps[row["id"]]["mind_map"] or "null")
+            labels = tuple(references.get(row["id"], ())), maps[row["id"]]["n_references_total"]
+            dated = date, row["date_precision"], day
+            surveys[row["id"]] = StoredSurvey(row["id"], row["title"], *dated, *labels, tree)
+        return surveys
 
     @cached_property
     def papers(self) -> list[StoredPaper]:
         """The papers by document number."""
-        return [
-            StoredPaper(
-                number,
-                row["id"],
-                row["title"],
-                row["abstract"],
-                row["date"] and row["date"].isoformat(),
-                row["date_precision"],
-                row["venue"],
-                tuple(row["authors"]),
-                tuple(row["fields"]),
-                row["date"].toordinal() if row["date"] else NEVER,
-                row["is_survey"],
-                row["searchable"],
-                row["is_survey"]
-                or row["id"] in self._own
-                or title_key(row["title"]) in self.title_keys,
-            )
-            for number, row in enumerate(self._rows("papers"))
-        ]
+        papers = []
+        for number, row in enumerate(self._rows("papers")):
+            is_task = row["id"] in self._own or title_key(row["title"]) in self.title_keys
+            date, day = _day(row["date"]) if row["date"] else (None, NEVER)
+            texts = row["id"], row["title"], row["abstract"], date, row["date_precision"]
+            lists = row["venue"], tuple(row["authors"]), tuple(row["fields"])
+            flags = row["is_survey"], row["searchable"], row["is_survey"] or is_task
+            papers.append(StoredPaper(number, *texts, *lists, day, *flags))
+        return papers
 
     @cached_property
     def by_id(self) -> dict[str, StoredPaper]:
@@ -187,9 +171,8 @@ class Facts:
                 self.papers[number].id: text[ends[place] : ends[place + 1]].decode()
                 for place, number in enumerate(np.load(folder / "documents.npy").tolist())
             }
-            digests[folder.name] = StoredDigests(
-                manifest["heading"], manifest["papers"] == "all", texts
-            )
+            complete = manifest["papers"] == "all"
+            digests[folder.name] = StoredDigests(manifest["heading"], complete, texts)
         return digests
 
     def texts(self, number: int) -> Iterator[str]:
@@ -213,12 +196,10 @@ class Facts:
                 what = f"row {paper.number}, {paper.id!r}, comes after a later or equal one"
                 yield "stored order", "papers.parquet", what
             has_text = paper.abstract or paper.number in self.sections
+            searchable = paper.day != NEVER and not paper.flagged
             for wrong, what in (
                 (paper.survey and not paper.flagged, "is a survey task and not flagged"),
-                (
-                    paper.searchable != (paper.day != NEVER and not paper.flagged),
-                    f"has searchable={paper.searchable}",
-                ),
+                (paper.searchable != searchable, f"has searchable={paper.searchable}"),
                 (paper.survey and has_text, "is a survey and has a text"),
             ):
                 if wrong:
@@ -295,6 +276,10 @@ def last_day(date: str | None, precision: str | None) -> str | None:
     if precision == "month":
         return f"{date[:7]}-{calendar.monthrange(int(date[:4]), int(date[5:7]))[1]:02d}"
     return date if precision in ("day", "guessed") else None
+
+
+def _day(date: Any) -> tuple[str, int]:
+    return date.isoformat(), date.toordinal()
 
 
 def _headings(tree: Any) -> Iterator[str]:

@@ -115,9 +115,7 @@ class PlainView:
 class Bm25:
     """Scores of docs/bm25.md with k1 = 0.9 and b = 0.4, from the formula.
 
-    Args:
-        facts: The papers.
-        fields: The indexed fields, of ``title``, ``abstract`` and ``fulltext``.
+    The indexed fields are some of ``title``, ``abstract`` and ``fulltext``.
     """
 
     def __init__(self, facts: Facts, fields: tuple[str, ...]) -> None:
@@ -158,14 +156,9 @@ class Bm25:
 def wrong_scores(
     expected: NDArray[np.float64], numbers: list[int], scores: list[float], offset: int, k: int
 ) -> str | None:
-    """Return what is wrong with the hits of a search, or None.
+    """Return what is wrong with the numbers and scores of the hits of a search, or None.
 
-    Args:
-        expected: Scores of all documents by `Bm25.scores`.
-        numbers: Document numbers of the hits.
-        scores: Scores of the hits.
-        offset: Number of hits that were skipped.
-        k: Number of hits that were asked for.
+    `expected` are the scores of all documents by `Bm25.scores`, shape (n,).
     """
     best = np.sort(expected[expected > 0])[::-1][offset : offset + k]
     if len(best) != len(scores):

@@ -23,22 +23,13 @@ _BY_ID = ("paper", "sections", "references", "citations", "citation_count", "in"
 class Views:
     """Asks views of a corpus for papers, and compares the answers with those of the reference.
 
-    Args:
-        corpus: The corpus.
-        shared: Files, scorers, engines and the log of the audit.
-        rng: Source of randomness.
-        door: Door through which the searches go, if any.
+    With a door there are searches alone, and they go through it.
     """
 
     def __init__(
-        self,
-        corpus: Corpus,
-        shared: Shared,
-        rng: random.Random,
-        door: type[SearchDoor] | None = None,
+        self, corpus: Corpus, shared: Shared, rng: random.Random, door: type[SearchDoor] | None
     ) -> None:
-        engines = () if door is None else shared.retrievers
-        self._doors = {name: door(corpus, name) for name in engines if door is not None}
+        self._doors = {name: door(corpus, name) for name in shared.retrievers} if door else {}
         self._corpus, self._shared, self._rng = corpus, shared, rng
         self._facts, self._log = shared.facts, shared.log
         dated = self._facts.days[self._facts.days < NEVER]
@@ -61,9 +52,9 @@ class Views:
                 self._corpus.at(written, exclude=list(each.excluded), retriever=engine)
                 for written, each in ((cutoff, plain), (later, other))
             )
-            answer = {"len": len(view), "cutoff": view.cutoff}
             expected = {"len": len(plain), "cutoff": plain.cutoff}
-            compare(answer, expected, self._reporter(where, "len()"))
+            report = self._reporter(where, "len()")
+            compare({"len": len(view), "cutoff": view.cutoff}, expected, report)
             query, k = attacker.text(), rng.choice((1, 10, 100))
             one = view.search(query, k)
             both = search_batch([(view, query, k), (second, query, k)])
@@ -76,9 +67,8 @@ class Views:
                 check_hits((each, query, k, 0), found, self._shared, report)
             for _ in range(3):
                 name, paper_id = rng.choice(_BY_ID), attacker.paper_id()
-                report = self._reporter(where, f"{name}({paper_id!r})")
                 wanted, got = (_asked(each, name, paper_id) for each in (plain, view))
-                compare(got, wanted, report)
+                compare(got, wanted, self._reporter(where, f"{name}({paper_id!r})"))
                 if paper_id in plain:
                     self._log.counts["papers returned"] += 1
                     self._log.counts["texts compared"] += name in ("paper", "sections")

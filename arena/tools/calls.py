@@ -18,10 +18,8 @@ _EXPECTED = {
     "object": "an object",
 }
 _MISSING = object()
-_CONTAINER = (dict, list, tuple, Mapping)
 _MAX_NESTING = 200
 _MAX_PARTS = 1_000_000
-_TOO_DEEP = "key that is no string, or too much nesting"
 _FORM = 'Write {"tool": "search", "arguments": {"query": "..."}}.'
 
 
@@ -65,11 +63,7 @@ def json_action(action: object) -> Any:
 
 
 class _NotJsonError(Exception):
-    """An action that is no JSON.
-
-    Attributes:
-        what: What JSON cannot hold, such as ``"holds a set"``; empty for a text.
-    """
+    """An action that is no JSON; `what` it holds that JSON cannot, empty for a text."""
 
     def __init__(self, message: str, what: str = "") -> None:
         super().__init__(message)
@@ -105,20 +99,21 @@ def _is_plain_call(action: object) -> bool:
 def _json_value(value: object) -> Any:
     """Return `value` as it comes back from JSON text.
 
-    Raises:
-        _NotJsonError: JSON cannot hold it. The message names the type at fault and shows no
-            value: that may hold an address or the order of a set, which always differ.
+    An error names the type at fault, not the value, which may hold an address or a set's order.
     """
     try:
-        if _nests_too_deep(value) or has_many_parts(value, _MAX_PARTS):
-            raise _holds(_TOO_DEEP)
-        return json.loads(json.dumps(value, allow_nan=False, default=_to_json))
+        if has_many_parts(value, _MAX_PARTS):
+            raise RecursionError
+        converted = json.loads(json.dumps(value, allow_nan=False, default=_to_json))
+        if _nests_too_deep(converted):
+            raise RecursionError
+        return converted
     except _NotJsonError:
         raise
+    except (TypeError, RecursionError):
+        what = "key that is no string, or too much nesting"
     except ValueError:
         what = "number that is not finite or of thousands of digits, or itself"
-    except (TypeError, RecursionError):
-        what = _TOO_DEEP
     except Exception:  # an object of Python may do anything when it is looked at
         what = type(value).__name__
     raise _holds(what)
@@ -132,29 +127,10 @@ def _to_json(item: object) -> object:
     raise _holds(type(item).__name__)
 
 
-def _nests_too_deep(value: object) -> bool:
-    """Return whether lists and mappings nest more than `_MAX_NESTING` levels.
-
-    Python's own limit depends on the depth of the caller, so the answer would, too.
-    """
-    level: list[Any] = [value]
-    for _ in range(_MAX_NESTING + 1):
-        inside: dict[int, Any] = {}  # shared parts once: they may be shared on every level
-        for item in level:
-            parts: Any = item.values() if isinstance(item, Mapping) else item
-            if isinstance(item, _CONTAINER):
-                inside.update((id(p), p) for p in parts if isinstance(p, _CONTAINER))
-        level = list(inside.values())
-        if not level:
-            return False
-    return True
-
-
 def _load(text: str | bytes) -> Any:
     try:
-        brackets = text.count("[") + text.count("{") if isinstance(text, str) else len(text)
         value = json.loads(text)
-        too_deep = brackets > _MAX_NESTING and _nests_too_deep(value)
+        too_deep = len(text) > _MAX_NESTING and _nests_too_deep(value)
     except ValueError:
         raise _NotJsonError(f"{clip(text)} is no JSON") from None
     except RecursionError:
@@ -162,6 +138,20 @@ def _load(text: str | bytes) -> Any:
     if too_deep:
         raise _NotJsonError(f"{clip(text)} is no JSON of at most {_MAX_NESTING} levels")
     return value
+
+
+def _nests_too_deep(value: Any) -> bool:
+    """Return whether a JSON value nests more than `_MAX_NESTING` levels.
+
+    Python's own limit depends on the depth of the caller, so the answer would, too.
+    """
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(_MAX_NESTING + 1):
+        parts = [item.values() if isinstance(item, dict) else item for item in level]
+        level = [part for some in parts for part in some if isinstance(part, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def _parse(action: Any, tools: Mapping[str, Tool]) -> Call | str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena.tools.base import TOOLS, Tool
-
-if TYPE_CHECKING:
-    from arena.tools.episode import Episode
+from arena.tools.episode import Episode
 
 
 def finish(episode: Episode) -> dict[str, Any]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from arena.errors import clip
 from arena.papers import PER_PAGE
 from arena.tools.base import TOOLS, Shown, Tool, ToolError
-
-if TYPE_CHECKING:
-    from arena.tools.episode import Episode
+from arena.tools.episode import Episode
 
 
 def references(episode: Episode, paper_id: str, page: int = 1) -> Shown:

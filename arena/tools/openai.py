@@ -63,7 +63,12 @@ def _function(tool: Tool) -> dict[str, Any]:
         "required": [p.name for p in tool.parameters if p.required],
         "additionalProperties": False,
     }
-    function = {"name": tool.name, "description": tool.description, "parameters": parameters}
+    return function_schema(tool.name, tool.description, parameters)
+
+
+def function_schema(name: str, description: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return a tool in the form of `tool_schemas`, from the JSON schema of its arguments."""
+    function = {"name": name, "description": description, "parameters": parameters}
     return {"type": "function", "function": function}
 
 

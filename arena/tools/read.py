@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from arena.errors import clip
 from arena.papers import MAX_TITLE, PAGE, SECTION_NAME, SECTIONS
 from arena.tools.base import TOOLS, Shown, Tool, ToolError
-
-if TYPE_CHECKING:
-    from arena.tools.episode import Episode
+from arena.tools.episode import Episode
 
 
 def read(episode: Episode, paper_id: str, section: int = 0, page: int = 1) -> Shown:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from arena.papers import MAX_QUERY
 from arena.tools.base import TOOLS, Search, Tool, ToolError
-
-if TYPE_CHECKING:
-    from arena.tools.episode import Episode
+from arena.tools.episode import Episode
 
 MAX_K = 1_000
 MAX_OFFSET = 1_000

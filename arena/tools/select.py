@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena.papers import MAX_SUBMITTED
 from arena.tools.base import TOOLS, Tool, ToolError
-
-if TYPE_CHECKING:
-    from arena.tools.episode import Episode
+from arena.tools.episode import Episode
 
 
 def select(episode: Episode, paper_ids: list[str]) -> dict[str, Any]:

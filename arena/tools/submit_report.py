@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena.tools.base import TOOLS, Tool, ToolError
 from arena.tools.draft import whole_characters
-
-if TYPE_CHECKING:
-    from arena.tools.episode import Episode
+from arena.tools.episode import Episode
 
 
 def submit_report(episode: Episode, text: str | None = None) -> dict[str, Any]:

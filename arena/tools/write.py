@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena.errors import clip, did_you_mean
 from arena.papers import MAX_TITLE
 from arena.tools.base import TOOLS, Tool, ToolError
 from arena.tools.draft import whole_characters
-
-if TYPE_CHECKING:
-    from arena.tools.episode import Episode
+from arena.tools.episode import Episode
 
 
 def write(episode: Episode, heading: str, text: str) -> dict[str, Any]:

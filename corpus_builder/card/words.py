@@ -35,7 +35,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]], align: str) -> M
     """
     cells = [[_cell(value) for value in row] for row in rows[:_ROWS]]
     left = f"\n\nand {len(rows) - _ROWS:,} more." if len(rows) > _ROWS else ""
-    return Markup(_bare(tables.markdown(header, cells, align=align)) + left)
+    return Markup(_bare(tables.Table(header, cells, align).markdown()) + left)
 
 
 def percent(part: int, whole: int) -> Markup:

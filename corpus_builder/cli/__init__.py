@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from arena.cli.app import add_command, add_group, command_line, run_command
 from corpus_builder.cli import download
 from corpus_builder.cli.build import add_build
-from corpus_builder.cli.digest import digest
 from corpus_builder.cli.info import card, index, info, verify
-from corpus_builder.cli.prompts import prompts
 from corpus_builder.cli.tasks import tasks
+from corpus_builder.cli.written import digest, prompts
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -94,7 +94,6 @@ def _build(
         engines (NAMES): Retrievers to index for, with commas.
         prompts (FILE): Prompts and domains of surveys, from `arena-corpus prompts`.
         overwrite: Replace a corpus in DIR.
-        json: Print JSON instead of text.
     """
     from corpus_builder.build import build, built_before
     from corpus_builder.prompt_writing import PromptedSource
@@ -140,7 +139,6 @@ def _build_release(
         workers: Processes (default: one a processor).
         engine (NAME): Executor of the tasks: local or ray.
         overwrite: Replace a corpus in DIR.
-        json: Print JSON instead of text.
     """
     from pathlib import Path
 

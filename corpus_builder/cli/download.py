@@ -38,20 +38,24 @@ def download_s2orc(
         patience (SECONDS): Seconds without a byte before trying again.
         key_env (NAME): Environment variable with the key.
         base_url (URL): Address of the API.
-        json: Print JSON instead of text.
 
     Example:
         arena-corpus download s2orc --release latest --output DIR
     """
-    from corpus_builder.download import Options, download, format_bytes
+    from corpus_builder.download import download, format_bytes
 
-    options = Options(parallel, key_env, base_url, rate, attempts, patience, verify)
     with resumable():
         report = download(
             output,
             release,
             datasets,
-            options,
+            parallel=parallel,
+            key_env=key_env,
+            base_url=base_url,
+            rate=rate,
+            attempts=attempts,
+            patience=patience,
+            verify=verify,
             dry_run=dry_run,
             on_estimate=(lambda _: None) if json else _print_estimate,
             on_message=(lambda _: None) if json else _print,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -14,7 +15,7 @@ from arena.corpus.digests import digest_command
 from arena.errors import CorpusError, DataError
 from corpus_builder.prompt_checks import FLAGS
 from corpus_builder.records import PAPER_KEYS, SURVEY_KEYS, nearest_key
-from corpus_builder.sources.join_counts import yield_rows
+from corpus_builder.sources.matching import yield_rows
 
 
 def info(directory: str, *, json: bool = False) -> None:
@@ -22,7 +23,6 @@ def info(directory: str, *, json: bool = False) -> None:
 
     Args:
         directory (DIR): A built corpus.
-        json: Print JSON instead of text.
 
     Example:
         arena-corpus info demo/world
@@ -40,7 +40,6 @@ def card(directory: str, *, memory: str = "1GB", json: bool = False) -> None:
     Args:
         directory (DIR): A built corpus.
         memory (SIZE): Memory for counting.
-        json: Print JSON instead of text.
 
     Example:
         arena-corpus card demo/world
@@ -67,8 +66,7 @@ def card(directory: str, *, memory: str = "1GB", json: bool = False) -> None:
                         f"{counts['papers_as_tasks_before_surveys']:,} of them before the first "
                         "survey task"),
     ]  # fmt: skip
-    for name, value in rows:
-        print(f"{name:11}  {printable(value, 1000)}")
+    print_rows(rows)
 
 
 def index(
@@ -97,7 +95,6 @@ def index(
         executor (NAME): Executor that encodes vectors: local or ray.
         workers: Processes that encode (default: 1; with ray one a processor of the cluster).
         overwrite: Replace an index of that name once this one is built.
-        json: Print JSON instead of text.
 
     Example:
         arena-corpus index demo/world --engine bm25 --name titles --fields title
@@ -135,7 +132,6 @@ def verify(directory: str, *, json: bool = False) -> None:
 
     Args:
         directory (DIR): A built corpus.
-        json: Print JSON instead of text.
 
     Example:
         arena-corpus verify demo/world
@@ -241,6 +237,11 @@ def print_card(manifest: dict[str, Any], directory: str) -> None:
                                     f"{f' Did you mean {meant!r}?' if meant else ''}"))  # fmt: skip
     if source.get("note"):
         rows.append(("note", source["note"]))
+    print_rows(rows)
+
+
+def print_rows(rows: Sequence[tuple[str, object]]) -> None:
+    """Print names and values in two columns."""
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         print(f"{name:{width}}  {printable(str(value), 1000)}")
@@ -271,15 +272,14 @@ def _report_rows(counts: dict[str, int]) -> list[tuple[str, str]]:
 
 def _flag_rows(directory: Path) -> list[tuple[str, str]]:
     """Return a note for each survey with a prompt that holds a title or names no cutoff."""
-    import pyarrow.parquet as pq
+    from corpus_builder.parquet import read_rows
 
-    table = pq.read_table(directory / layout.ARTICLES, columns=["survey", "prompt_flags"])
     rows = []
-    for row in table.to_pylist():
-        flags = [flag for flag in row["prompt_flags"] if flag["flag"] != "other_cutoff"]
+    for survey, flagged in read_rows(directory / layout.ARTICLES, ("survey", "prompt_flags")):
+        flags = [flag for flag in flagged if flag["flag"] != "other_cutoff"]
         texts = [" ".join(filter(None, flag.values())) for flag in flags]
         if texts:
-            rows.append(("prompt flag", f"{row['survey']}: {'; '.join(texts)}"))
+            rows.append(("prompt flag", f"{survey}: {'; '.join(texts)}"))
     more = [("prompt flag", f"{len(rows) - _NAMED:,} more surveys; see tasks/articles.parquet")]
     return rows if len(rows) <= _NAMED else rows[:_NAMED] + more
 

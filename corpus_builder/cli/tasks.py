@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from arena.cli.app import print_json, printable
+from arena.cli.app import print_json
 from arena.cli.run import parse_surveys
+from corpus_builder.cli.info import print_rows
 
 
 def tasks(
@@ -29,7 +30,6 @@ def tasks(
         test (IDS|N): Surveys to test on, ids with commas or the first N (default: all).
         before (DATE): Only papers before this day (default: that of the first test survey).
         overwrite: Replace a task set in TASKS.
-        json: Print JSON instead of text.
 
     Example:
         arena-corpus tasks demo/world --output demo/world-tasks
@@ -59,5 +59,4 @@ def tasks(
                    "influential"),
         ("sha256", manifest["tasks_sha256"]),
     ]  # fmt: skip
-    for name, value in rows:
-        print(f"{name:6}  {printable(value, 1000)}")
+    print_rows(rows)

@@ -18,7 +18,8 @@ from urllib.parse import quote
 from arena._internal.files import write_json
 from arena._internal.workdir import clear_temporary
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
-from corpus_builder.download.fetch import Claims, Fetcher, RemoteFile, compare, writing
+from corpus_builder.download.fetch import Fetcher, writing
+from corpus_builder.download.parts import Claims, RemoteFile, compare
 
 MIRROR = "ARENA_MIRROR"
 RECORD = "download.json"

@@ -10,68 +10,22 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
+from arena._internal.options import number, whole
 from arena._internal.workdir import clear_temporary, other_files
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
-from corpus_builder.download.fetch import (
-    GO_ON,
-    KEY_HEADER,
-    Claims,
-    FailedError,
-    Fetcher,
-    PartFile,
-    RemoteFile,
-    TransientError,
-    writing,
-)
-from corpus_builder.release.record import RECORD, FileEntry, Record, safe_name
+from corpus_builder.download.connections import KEY_HEADER, FailedError, TransientError
+from corpus_builder.download.fetch import GO_ON, Fetcher, writing
+from corpus_builder.download.parts import Claims, PartFile, RemoteFile
+from corpus_builder.release.folder import RECORD, FileEntry, Record, safe_name
 
 BASE_URL = "https://api.semanticscholar.org/datasets/v1"
 DATASETS = ("papers", "abstracts", "citations", "s2orc")
 FORM = "https://www.semanticscholar.org/product/api#api-key-form"
 
 _SUFFIX = ".gz"
-_LONGEST_ANSWER = 1 << 26
-
-
-class Options(NamedTuple):
-    """Options of a download.
-
-    Attributes:
-        parallel: Number of files fetched at once, 1 to 64.
-        key_env: Environment variable that holds the API key.
-        base_url: Base URL of the API.
-        rate: Most requests a second to the API.
-        attempts: Number of attempts at a file or an API request in a row without a single byte.
-        patience: Seconds without a byte after which a connection is dropped.
-        verify: Read complete files again and compare their SHA-256.
-    """
-
-    parallel: int = 4
-    key_env: str = "S2_API_KEY"
-    base_url: str = BASE_URL
-    rate: float = 1.0
-    attempts: int = 8
-    patience: float = 60.0
-    verify: bool = False
-
-    def checked(self) -> Options:
-        """Return the options.
-
-        Raises:
-            DataError: If one is out of range.
-        """
-        for name, most in (("parallel", 64), ("attempts", 1000)):
-            if not 1 <= getattr(self, name) <= most:
-                raise DataError(f"{name} {getattr(self, name)}: must be from 1 to {most}.")
-        for name in ("rate", "patience"):
-            if not 0 < getattr(self, name) < float("inf"):
-                raise DataError(f"{name} {getattr(self, name)}: must be more than 0.")
-        if not self.base_url.startswith(("http://", "https://")):
-            raise DataError(f"base URL {clip(self.base_url)}: must begin with https:// or http://.")
-        return self
 
 
 def object_name(link: object) -> str:
@@ -100,8 +54,14 @@ def download(
     output: str | Path,
     release: str = "latest",
     datasets: Sequence[str] = DATASETS,
-    options: Options | None = None,
     *,
+    parallel: int = 4,
+    key_env: str = "S2_API_KEY",
+    base_url: str = BASE_URL,
+    rate: float = 1.0,
+    attempts: int = 8,
+    patience: float = 60.0,
+    verify: bool = False,
     dry_run: bool = False,
     on_estimate: Callable[[dict[str, Any]], None] = lambda estimate: None,
     on_message: Callable[[str], None] = lambda line: None,
@@ -113,7 +73,13 @@ def download(
         output: Directory of the files; its ``release.json`` lists them.
         release: Id, or ``latest``, which stays the same release in the same directory.
         datasets: Names of the datasets.
-        options: Options of the download.
+        parallel: Number of files fetched at once, 1 to 64.
+        key_env: Environment variable that holds the API key.
+        base_url: Base URL of the API.
+        rate: Most requests a second to the API.
+        attempts: Number of attempts at a file or an API request in a row without a single byte.
+        patience: Seconds without a byte after which a connection is dropped.
+        verify: Read complete files again and compare their SHA-256.
         dry_run: Only return how much there is to fetch; write nothing.
         on_estimate: Function called with the report before the first file is fetched.
         on_message: Function called with each line of progress.
@@ -126,43 +92,29 @@ def download(
 
     Raises:
         UnknownNameError: If the release or a dataset does not exist.
-        DataError: If the disk is too small, there is no key or it is refused, the directory holds
-            another release, or files could not be fetched.
+        DataError: If an option is out of range, the disk is too small, there is no key or it is
+            refused, the directory holds another release, or files could not be fetched.
         ArenaError: If another process writes the directory, or the API does not answer.
     """
-    options = (options or Options()).checked()
+    whole("parallel", parallel, 1, 64)
+    whole("attempts", attempts, 1, 1000)
+    number("rate", rate, 1e-6)
+    number("patience", patience, 1e-3)
+    if not base_url.startswith(("http://", "https://")):
+        raise DataError(f"base URL {clip(base_url)}: must begin with https:// or http://.")
     if not datasets:
         raise DataError(f"no dataset is named. Name some, such as {','.join(DATASETS)}.")
     directory, names = Path(output), list(dict.fromkeys(datasets))
     with ExitStack() as stack:
         if not dry_run:
             stack.enter_context(writing(directory))
-        fetcher = stack.enter_context(
-            closing(
-                Fetcher(options.parallel, options.patience, options.attempts, on_message, sleep)
-            )
-        )
-        api = _Api(fetcher, options, directory, write=not dry_run)
+        fetcher = Fetcher(parallel, patience, attempts, on_message, sleep)
+        stack.enter_context(closing(fetcher))
+        api = _Api(fetcher, base_url, key_env, rate, directory, write=not dry_run)
         record = api.list_files(release, names)
         entries = {(name, entry.name): entry for name in names for entry in record.datasets[name]}
         files = [api.file(*key, entry) for key, entry in entries.items()]
-        sizes = {
-            name: {"files": len(listed), "bytes": sum(entry.bytes or 0 for entry in listed)}
-            for name in names
-            for listed in [record.datasets[name]]
-        }
-        here = 0
-        for file in files:
-            size = file.known.bytes or 0
-            here += size if file.here else min(PartFile(file.path).size, size)
-        parents = (directory.absolute(), *directory.absolute().parents)
-        report: dict[str, Any] = {
-            "release": record.release,
-            "datasets": sizes,
-            "here_bytes": here,
-            "needed_bytes": sum(size["bytes"] for size in sizes.values()) - here,
-            "free_bytes": shutil.disk_usage(next(each for each in parents if each.exists())).free,
-        }
+        report = _estimate(directory, record, names, files)
         on_estimate(report)
         if dry_run:
             return report
@@ -179,8 +131,29 @@ def download(
             entry.bytes, entry.md5, entry.sha256 = now.bytes or 0, now.md5, now.sha256
             record.write(directory)
 
-        report["fetched"] = fetcher.fetch_all(files, on_done, verify=options.verify)
+        report["fetched"] = fetcher.fetch_all(files, on_done, verify=verify)
         return report
+
+
+def _estimate(
+    directory: Path, record: Record, names: list[str], files: Sequence[RemoteFile]
+) -> dict[str, Any]:
+    """Return what there is to fetch, what is here already, and the room on the disk."""
+    sizes, here = {}, 0
+    for name in names:
+        listed = record.datasets[name]
+        sizes[name] = {"files": len(listed), "bytes": sum(entry.bytes or 0 for entry in listed)}
+    for file in files:
+        size = file.known.bytes or 0
+        here += size if file.here else min(PartFile(file.path).size, size)
+    parents = (directory.absolute(), *directory.absolute().parents)
+    return {
+        "release": record.release,
+        "datasets": sizes,
+        "here_bytes": here,
+        "needed_bytes": sum(size["bytes"] for size in sizes.values()) - here,
+        "free_bytes": shutil.disk_usage(next(each for each in parents if each.exists())).free,
+    }
 
 
 def read_key(variable: str) -> str:
@@ -209,14 +182,24 @@ class _Api:
 
     Args:
         fetcher: The connections.
-        options: Options of the download.
+        base_url: Base URL of the API.
+        key_env: Environment variable that holds the key.
+        rate: Most requests a second.
         directory: Directory of the files.
         write: Whether to write ``release.json``.
     """
 
-    def __init__(self, fetcher: Fetcher, options: Options, directory: Path, write: bool) -> None:
-        self._fetcher, self._options = fetcher, options
-        self._directory, self._write = directory, write
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        base_url: str,
+        key_env: str,
+        rate: float,
+        directory: Path,
+        write: bool,
+    ) -> None:
+        self._fetcher, self._base_url, self._key_env = fetcher, base_url.rstrip("/"), key_env
+        self._interval, self._directory, self._write = 1.0 / rate, directory, write
         self._next = 0.0  # when the next request may begin
         self._lock = threading.RLock()
         self._links: dict[str, dict[str, str]] = {}  # dataset -> file -> link, until it expires
@@ -239,7 +222,7 @@ class _Api:
             )
         new = [name for name in names if record is None or name not in record.datasets]
         if new:
-            read_key(self._options.key_env)  # fails before the first request
+            read_key(self._key_env)  # fails before the first request
             id_, known = self._release(release if record is None else record.release)
             record = record or Record(release=id_)
         assert record is not None
@@ -256,8 +239,8 @@ class _Api:
             ]
             self._fetcher.on_message(f"{name}: requesting the sizes of {len(files):,} files")
             entries = []
-            for file, said in filter(None, self._fetcher.in_threads(self._fetcher.look_up, files)):
-                if isinstance(said, FailedError):
+            for file, said in self._fetcher.in_threads(self._fetcher.look_up, files):
+                if not isinstance(said, Claims):
                     raise DataError(f"the size of a file is not known: {said}. {GO_ON}")
                 entries.append(FileEntry(name=file.path.name, bytes=said.bytes or 0, md5=said.md5))
             record.datasets[name] = sorted(entries, key=lambda entry: entry.name)
@@ -305,7 +288,7 @@ class _Api:
                 return self._links[dataset]
             release = self._record.release
             path = f"/release/{quote(release, safe='')}/dataset/{quote(dataset, safe='')}"
-            answer = self._get(path, read_key(self._options.key_env))
+            answer = self._get(path, read_key(self._key_env))
             if answer is None:
                 raise _unknown_dataset(dataset, release, self._release(release)[1])
             links = answer.get("files") if isinstance(answer, dict) else None
@@ -328,44 +311,35 @@ class _Api:
 
     def _get(self, path: str, key: str | None = None) -> Any:
         """Return the JSON at `path`, or None if the API has nothing there."""
+        headers = {KEY_HEADER: key} if key else {}
 
-        def attempt() -> Any:
+        def attempt() -> tuple[int, Any]:
             now = time.monotonic()
             if self._next > now:
                 self._fetcher.sleep(self._next - now)
-            self._next = max(now, self._next) + 1.0 / self._options.rate
-            return self._get_once(path, key)
+            self._next = max(now, self._next) + self._interval
+            with self._fetcher.open(self._base_url + path, headers, "the API") as response:
+                body = self._fetcher.text(response)
+            try:
+                return response.status_code, json.loads(body)
+            except (ValueError, RecursionError):
+                if response.status_code == 200:
+                    raise TransientError("the API answered something that is no JSON") from None
+            return response.status_code, None
 
         with self._lock:
             try:
-                return self._fetcher.retry(attempt, path)
+                status, answer = self._fetcher.retry(attempt, path)
             except FailedError as error:
                 raise ArenaError(
                     f"the Datasets API cannot be asked for {path}: {error}. {GO_ON}"
                 ) from None
-
-    def _get_once(self, path: str, key: str | None) -> Any:
-        headers = {KEY_HEADER: key} if key else {}
-        url = self._options.base_url.rstrip("/") + path
-        with self._fetcher.open(url, headers, "the API") as response:
-            status = response.status_code
-            if status == 404:
-                return None
-            body = self._fetcher.text(response, _LONGEST_ANSWER)
-        try:
-            answer = json.loads(body)
-        except (ValueError, RecursionError):
-            answer = None
-        if status == 200 and answer is None:
-            raise TransientError("the API answered something that is no JSON")
-        if status == 200:
-            return answer
-        text = ""
+        if status in (200, 404):
+            return answer if status == 200 else None
+        said = f"status {status}"
         if isinstance(answer, dict):  # the API's own message, in which the key may be repeated
-            text = str(answer.get("message") or answer.get("error") or "").replace(
-                key or "\0", "***"
-            )
-        said = f"status {status}: {clip(text)}" if text else f"status {status}"
+            text = str(answer.get("message") or answer.get("error") or "")
+            said += f": {clip(text.replace(key or chr(0), '***'))}" if text else ""
         if status in (401, 403):
             raise DataError(
                 f"the Datasets API refuses {'the key' if key else 'the request'} ({said}). Is the "

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from threading import Semaphore
 from typing import Any, NamedTuple
 
-from arena.errors import DataError, clip, did_you_mean
-from arena.llm import Failed, Fields, ask
-from corpus_builder._model import client_of, client_options, shaping, templates_of
-from corpus_builder.figures.answers import read_name, read_tree
+from arena._internal.options import whole
+from arena.errors import DataError, clip
+from arena.llm import Failed, Fields, ParseError, as_json, ask, tagged, unfenced, without_thoughts
+from arena.mindmap import MindMap, read_mind_map
+from arena.registry import check_options
+from corpus_builder._model import client_options, open_model
 from corpus_builder.figures.folder import MAX_BYTES, Flaw, data_url, folder_name, read_folder
 
 PROMPTS = Path(__file__).resolve().parent.parent / "prompts" / "mind_map"
@@ -25,7 +28,6 @@ BATCH = 32
 """Surveys whose captions are shown at once."""
 
 _IMAGES = 4  # in memory at once
-_CLIENT = client_options()
 _OWN = ("model", "vision_model", "prompts", "max_bytes")
 
 
@@ -63,23 +65,18 @@ class Extraction:
     """
 
     def __init__(self, figures: Path, options: Mapping[str, Any]) -> None:
-        known = (*_OWN, *_CLIENT)
-        for name in options:
-            if name not in known:
-                raise DataError(f"mind_maps.options: no {clip(name)}.{did_you_mean(name, known)}")
-        given = _CLIENT | {name: value for name, value in options.items() if name in _CLIENT}
+        check_options("extraction of mind-maps", options, (*_OWN, *client_options()))
         self._figures, self._images = figures, Semaphore(_IMAGES)
-        self._templates = templates_of(TEMPLATES, PROMPTS, options.get("prompts"))
-        self._max_bytes = options.get("max_bytes", MAX_BYTES)
-        if type(self._max_bytes) is not int or not 1 <= self._max_bytes <= 100_000_000:
-            raise DataError(f"max_bytes={clip(self._max_bytes)}: give 1 to 100,000,000.")
-        model = options.get("model")
-        vision = options.get("vision_model") or model
-        self._reader = client_of(model, given)
-        self._viewer = self._reader if vision == model else client_of(vision, given)
+        llm = dict(options)
+        vision, self._max_bytes = llm.pop("vision_model", None), llm.pop("max_bytes", MAX_BYTES)
+        whole("max_bytes", self._max_bytes, 1, 100_000_000)
+        self._reader, self._templates, pick = open_model(llm, TEMPLATES, PROMPTS)
+        self._viewer, read = self._reader, pick
+        if vision and vision != llm["model"]:
+            self._viewer, _, read = open_model(llm | {"model": vision}, TEMPLATES, PROMPTS)
         self._config = {
-            "pick": shaping(model, given),
-            "read": shaping(vision, given),
+            "pick": pick,
+            "read": read,
             "prompts": {name: t.text for name, t in self._templates.items()},
             "max_bytes": self._max_bytes,
         }
@@ -153,3 +150,78 @@ class Extraction:
 def _flaw(step: str, reason: str, failed: Failed) -> Flaw:
     refused = failed.reason.startswith("the server refused")
     return Flaw(step, "refused by the server" if refused else reason, failed.reason[:300])
+
+
+# The answers of a model: the name of a figure, and the tree in it.
+
+_NONE = frozenset({"null", "none"})
+_AROUND = " \t\r\n`'\"*"
+_COMMA = re.compile(r",(?=\s{0,200}[}\]])")
+_OPENS, _CLOSES = re.compile(r"<\s{0,5}typology\b", re.I), re.compile(r"</\s{0,5}typology\b", re.I)
+
+
+def read_name(text: str, names: Collection[str]) -> str | None:
+    """Return the one of `names` that an answer says, or None if it says NULL.
+
+    Raises:
+        ParseError: It says none of them, or several.
+
+    >>> read_name("The figure is `2-Figure1-1.png`.", ["2-Figure1-1.png", "12-Figure1-1.png"])
+    '2-Figure1-1.png'
+    """
+    plain = _plain(without_thoughts(text))
+    if plain in names:
+        return plain
+    if plain.casefold() in _NONE:
+        return None
+    said = [n for n in names if re.search(rf"(?<![\w./\\-]){re.escape(n)}(?![\w/\\-])", plain)]
+    if len(said) != 1:
+        raise ParseError(f"{clip(plain)} is not the name of one of the figures, nor NULL.")
+    return said[0]
+
+
+def _plain(text: str) -> str:
+    """Return a text without the marks and the full stop that may stand around a word."""
+    return text.strip(_AROUND).rstrip("." + _AROUND)
+
+
+def read_tree(text: str) -> str | None:
+    """Return the mind-map in an answer as the gold maps of a corpus are kept, as JSON text.
+
+    None if the answer is NULL. Papers are left out: a figure names none that a corpus knows.
+    An answer that was cut off is none: half a map would be a wrong label.
+
+    Raises:
+        ParseError: There is no mind-map with a label in it.
+    """
+    plain = without_thoughts(text)
+    opened, closed = _OPENS.search(plain), _CLOSES.search(plain)
+    if opened and not closed:
+        raise ParseError("It ends before </typology>.")
+    inside = tagged(plain, "typology") if opened else unfenced(plain)
+    if _plain(inside).casefold() in _NONE:
+        return None
+    tree = _tree(inside, loosely=opened is not None)
+    if not tree.labels():
+        raise ParseError("There is no label in it.")
+    return json.dumps(_bare(tree).to_json())
+
+
+def _tree(text: str, loosely: bool) -> MindMap:
+    start = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=len(text))
+    part = text[start : max(text.rfind("}"), text.rfind("]")) + 1]
+    if not part:
+        raise ParseError("There is no JSON object in it.")
+    problem = ""
+    # A comma after the last entry, as in figure 2 of the paper, is no mistake.
+    for repair in (str, lambda part: _COMMA.sub("", part), as_json)[: 3 if loosely else 2]:
+        try:
+            return read_mind_map(repair(part))[0]
+        except DataError as error:
+            problem = problem or str(error)
+    raise ParseError(problem)
+
+
+def _bare(tree: MindMap) -> MindMap:
+    """Return a tree without its papers."""
+    return MindMap(tree.label, tuple(map(_bare, tree.children)))

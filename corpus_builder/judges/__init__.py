@@ -1,25 +1,96 @@
 """Judges, which decide which candidates are surveys; one file each, registered by name."""
 
-from corpus_builder.judges.base import (
-    JUDGES,
-    OTHER,
-    SURVEY,
-    UNREAD,
-    VERDICTS,
-    Candidate,
-    Judge,
-    Verdict,
-    make_judge,
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from arena.registry import Registry, make
+
+SURVEY, OTHER, UNREAD = "survey", "other", "unread"
+VERDICTS = (SURVEY, OTHER, UNREAD)
+"""Verdicts. ``unread`` where no judgement could be had: such a paper is no task, and nobody may
+find it either, since it may be a survey."""
+
+
+class Candidate(NamedTuple):
+    """A paper that may be a survey.
+
+    Attributes:
+        id: Id of the paper.
+        title: Title in the release.
+        abstract: Beginning of the abstract; empty if the release has none.
+        flagged: Whether the release calls it a survey.
+    """
+
+    id: str
+    title: str
+    abstract: str = ""
+    flagged: bool = False
+
+
+class Verdict(NamedTuple):
+    """A judgement.
+
+    Attributes:
+        verdict: One of `VERDICTS`.
+        reason: One line, the same for the same judgement: a rule's name, or why there is none.
+    """
+
+    verdict: str
+    reason: str
+
+
+class Judge(Protocol):
+    """Decides which candidates are surveys; made by its registered factory from keyword options."""
+
+    batch: int
+    """Number of candidates to judge in one call."""
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """All that shapes verdicts, as JSON values, without any path."""
+        ...
+
+    def judge(self, candidates: Sequence[Candidate]) -> list[Verdict]:
+        """Return the verdict on each candidate; it must not depend on the others.
+
+        Raises:
+            ArenaError: If the judge cannot work; what it has asked of a model is kept.
+        """
+        ...
+
+
+JUDGES: Registry[Callable[..., Judge]] = Registry(
+    "judge", packages=["corpus_builder.judges"], entry_points="researcharena.judges"
 )
 
-__all__ = [
-    "JUDGES",
-    "OTHER",
-    "SURVEY",
-    "UNREAD",
-    "VERDICTS",
-    "Candidate",
-    "Judge",
-    "Verdict",
-    "make_judge",
-]
+
+def make_judge(name: str, options: Mapping[str, Any]) -> Judge:
+    """Return the judge registered as `name`.
+
+    Args:
+        name: Name of a registered judge.
+        options: Options of the judge.
+
+    Raises:
+        UnknownNameError: If no judge has that name.
+        DataError: If it has no such option, or an option is out of range.
+    """
+    return make(JUDGES, name, options)
+
+
+@JUDGES.register("all")
+class All:
+    """Every candidate is a survey."""
+
+    batch = 4096
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """An empty configuration."""
+        return {}
+
+    def judge(self, candidates: Sequence[Candidate]) -> list[Verdict]:
+        """Return ``survey`` for each."""
+        return [Verdict(SURVEY, "every candidate") for _ in candidates]

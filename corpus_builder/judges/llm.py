@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any
 
-from arena.llm import Client, Failed, Fields, ParseError, ask_many, without_thoughts
-from corpus_builder._model import client_of, shaping, templates_of
-from corpus_builder.judges.base import JUDGES, OTHER, SURVEY, UNREAD, Candidate, Verdict
+from arena.llm import Failed, Fields, ParseError, ask_many, without_thoughts
+from corpus_builder._model import client_options, open_model
+from corpus_builder.judges import JUDGES, OTHER, SURVEY, UNREAD, Candidate, Verdict
 
 PROMPTS = Path(__file__).resolve().parent.parent / "prompts" / "judge"
 TEMPLATES = {"judge": Fields(required=("title", "abstract"))}
+_CLIENT = client_options()
 _WORD = re.compile(r"\b(true|false)\b", re.IGNORECASE)
 _ANSWER = re.compile(r"\W*(?:(?:final )?answer\W*)?(true|false)\b", re.IGNORECASE)
 
@@ -27,37 +29,25 @@ class LLMJudge:
     Args:
         model: Name of the model on the server; required.
         prompts: Folder with your own template ``judge.txt``, which uses $title and $abstract.
-        base_url, mode, store, temperature, seed, max_tokens, request, timeout, max_retries,
-            max_parallel, max_per_minute, prices, limits, api_key_env: See `arena.llm.Client`.
+        options: ``base_url``, ``mode``, ``store``, ``temperature``, ``seed``, ``max_tokens``,
+            ``request``, ``timeout``, ``max_retries``, ``max_parallel``, ``max_per_minute``,
+            ``prices``, ``limits``, ``api_key_env``: see `arena.llm.Client`.
 
     Raises:
         ArenaError: If an option, the template or the store cannot be used.
     """
 
-    def __init__(
-        self,
-        model: str | None = None,
-        prompts: str | None = None,
-        base_url: str | None = None,
-        mode: str | None = None,
-        store: str | None = None,
-        temperature: float | None = 0,
-        seed: int | None = 42,
-        max_tokens: int | None = None,
-        request: Mapping[str, Any] | None = None,
-        timeout: float = 120.0,
-        max_retries: int = 5,
-        max_parallel: int = 4,
-        max_per_minute: float | None = None,
-        prices: str | Mapping[str, Any] | None = None,
-        limits: Mapping[str, Any] | None = None,
-        api_key_env: str = "OPENAI_API_KEY",
-    ) -> None:
-        options = {k: v for k, v in locals().items() if k not in ("self", "model", "prompts")}
-        self._template = templates_of(TEMPLATES, PROMPTS, prompts)["judge"]
-        self._config = shaping(model, options) | {"prompt": self._template.text}
-        self._client: Client = client_of(model, options)
-        self.batch = 64 * max_parallel  # what a kill can lose is only what is under way
+    __signature__ = Signature([
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default)
+        for name, default in ({"model": None, "prompts": None} | _CLIENT).items()
+    ])  # fmt: skip
+
+    def __init__(self, **options: Any) -> None:
+        self._client, templates, shaping = open_model(options, TEMPLATES, PROMPTS)
+        self._template = templates["judge"]
+        self._config = shaping | {"prompt": self._template.text}
+        # What a kill can lose is only what is under way.
+        self.batch = 64 * (_CLIENT | options)["max_parallel"]
 
     @property
     def config(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from corpus_builder.judges.base import JUDGES, OTHER, SURVEY, UNREAD, Candidate, Verdict
+from corpus_builder.judges import JUDGES, OTHER, SURVEY, UNREAD, Candidate, Verdict
 
 _CHARACTERS = 10_000  # of a text; what is longer is no title and no abstract
 

@@ -6,49 +6,24 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-import pyarrow as pa
-
-from corpus_builder._options import ConstructorOptions
-
-_WHERE = [("file", pa.string()), ("line", pa.int64())]
+from corpus_builder.parquet import schema
+from corpus_builder.sources.base import ConstructorOptions
 
 TABLES = {
-    "papers": pa.schema(
-        [
-            ("id", pa.string()),
-            ("title", pa.string()),
-            ("title_key", pa.string()),  # records.title_key
-            ("day", pa.int32()),  # resolved; null if undated
-            ("precision", pa.string()),
-            ("is_survey", pa.bool_()),  # the release itself says so
-            ("n_references", pa.int32()),  # as the release counts them; null if it does not
-            ("venue", pa.string()),
-            ("authors", pa.list_(pa.string())),
-            ("fields", pa.list_(pa.string())),
-            ("arxiv_id", pa.string()),
-            ("doi", pa.string()),
-            *_WHERE,
-        ]
+    "papers": schema(
+        "id title title_key day:int32 precision is_survey:bool n_references:int32 venue "
+        "authors:texts fields:texts arxiv_id doi file line:int64"
     ),
-    "abstracts": pa.schema([("id", pa.string()), ("abstract", pa.string()), *_WHERE]),
-    "texts": pa.schema(
-        [
-            ("id", pa.string()),
-            ("abstract", pa.string()),  # null if the full text has none
-            ("sections", pa.list_(pa.struct([("heading", pa.string()), ("text", pa.string())]))),
-            ("n_references", pa.int32()),  # entries of the bibliography, matched or not
-            *_WHERE,
-        ]
-    ),
-    "citations": pa.schema(
-        [("citing", pa.string()), ("cited", pa.string()), ("influential", pa.bool_())]
-    ),
-    # Entries of bibliographies that were matched to a paper.
-    "bibliography": pa.schema(
-        [("citing", pa.string()), ("cited", pa.string()), ("mentions", pa.int32())]
-    ),
+    "abstracts": schema("id abstract file line:int64"),
+    "texts": schema("id abstract sections:sections n_references:int32 file line:int64"),
+    "citations": schema("citing cited influential:bool"),
+    "bibliography": schema("citing cited mentions:int32"),
 }
-"""Table -> columns. ``file`` and ``line`` are filled in by the reader and not part of a row."""
+"""Table -> columns. ``file`` and ``line`` are filled in by the reader and not part of a row.
+
+A paper's ``day`` is resolved, or null; ``is_survey`` and ``n_references`` are what the release says
+of it. Of a text, ``abstract`` is null if it has none, and ``n_references`` are the entries of its
+bibliography; the table ``bibliography`` has those that were matched to a paper."""
 
 
 class Sink:

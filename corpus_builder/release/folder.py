@@ -8,26 +8,92 @@ import shlex
 from collections.abc import Sequence
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated
 
+from pydantic import AfterValidator, BaseModel, NonNegativeInt
+
+from arena._internal.files import write_json
 from arena.errors import DataError, clip, did_you_mean
 from corpus_builder.release.base import Shard
-from corpus_builder.release.record import Record
 
-_SUFFIXES = (".gz", ".jsonl", ".json")
-_STAMP = re.compile(r"(\d{8})_\d{6}_")
+RECORD = "release.json"
+"""The release that a folder holds, and every file of its datasets."""
 
 
-class ReleaseFolder(NamedTuple):
-    """A release in a folder.
+def safe_name(name: object, kind: str) -> str:
+    """Return a name that a server gave if it can name a visible file in its own directory.
+
+    Args:
+        name: The name.
+        kind: What it names, for the error.
+
+    Raises:
+        DataError: If it cannot name a file.
+    """
+    if (
+        not isinstance(name, str)
+        or not (name.isprintable() and name.isascii())
+        or not 0 < len(name) <= 200
+        or name[0] in ".~-"
+        or any(letter in name for letter in '/\\:*?"<>|')
+    ):
+        raise DataError(f"the server names a {kind} {clip(name)}, which cannot name a file.")
+    return name
+
+
+class FileEntry(BaseModel, strict=True):
+    """One file of a release.
 
     Attributes:
-        release: Date of the release, from the folder or the file names; None if unknown.
-        shards: Its shards, ordered by name.
+        name: Name of the file in the folder of its dataset.
+        bytes: Its size, if it is known.
+        md5: MD5 according to the storage, or None.
+        sha256: SHA-256 of the file on disk; None until it has been fetched and verified.
     """
 
-    release: str | None
-    shards: list[Shard]
+    name: Annotated[str, AfterValidator(lambda name: safe_name(name, "file"))]
+    bytes: NonNegativeInt | None = None
+    md5: str | None = None
+    sha256: str | None = None
+
+
+class Record(BaseModel, strict=True):
+    """The content of ``release.json``.
+
+    Attributes:
+        release: Id of the release.
+        datasets: All files of each dataset.
+    """
+
+    release: Annotated[str, AfterValidator(lambda name: safe_name(name, "release"))]
+    datasets: dict[
+        Annotated[str, AfterValidator(lambda name: safe_name(name, "dataset"))], list[FileEntry]
+    ] = {}
+
+    @classmethod
+    def read(cls, folder: Path) -> Record | None:
+        """Return the record in a folder, or None if there is none.
+
+        Raises:
+            DataError: If the file is malformed.
+        """
+        try:
+            return cls.model_validate_json((folder / RECORD).read_bytes())
+        except FileNotFoundError:
+            return None
+        except ValueError:
+            raise DataError(
+                f"{str(folder / RECORD)!r} does not say what was downloaded. Restore it, download "
+                "into another folder, or remove it to build from the files as they are."
+            ) from None
+
+    def write(self, folder: Path) -> None:
+        """Write the record atomically."""
+        write_json(folder / RECORD, self.model_dump())
+
+
+_SUFFIXES = (".gz", ".jsonl", ".json")
+_STAMP = re.compile(r"\d{8}_\d{6}_")
 
 
 def existing_folder(name: str | Path) -> Path:
@@ -43,13 +109,17 @@ def existing_folder(name: str | Path) -> Path:
     return path
 
 
-def find_shards(path: Path, datasets: Sequence[str], kind: str) -> ReleaseFolder:
+def find_shards(path: Path, datasets: Sequence[str], kind: str) -> tuple[str | None, list[Shard]]:
     """Find the shards of some datasets, in ``<dataset>/`` or as ``<dataset>-*``.
 
     Args:
         path: The folder.
         datasets: Names of the datasets to look for; one without shards is left out.
         kind: Name of the source, for the command that completes a download.
+
+    Returns:
+        The date of the release, from the folder or the file names, None if unknown; and its shards,
+        ordered by name.
 
     Raises:
         DataError: If a shard is missing or cut short, a file belongs to another release, or a
@@ -63,7 +133,13 @@ def find_shards(path: Path, datasets: Sequence[str], kind: str) -> ReleaseFolder
         stamps = [_one_stamp(path, dataset, shards) for dataset, shards in by_dataset.items()]
         release = max((stamp for stamp in stamps if stamp), default=None)
     shards = [shard for listed in by_dataset.values() for shard in listed]
-    return ReleaseFolder(release, sorted(shards, key=attrgetter("name")))
+    return release, sorted(shards, key=attrgetter("name"))
+
+
+def year_of(release: str | None) -> int | None:
+    """Return the year with which the date of a release begins, or None."""
+    year = (release or "")[:4]
+    return int(year) if year.isascii() and year.isdigit() else None
 
 
 def is_shard(path: Path) -> bool:
@@ -103,18 +179,16 @@ def _shards(path: Path, dataset: str) -> list[Shard]:
 def _one_stamp(path: Path, dataset: str, shards: list[Shard]) -> str | None:
     """Return the day in the names of a dataset's files; they all begin with one export time."""
     stamps: dict[str, str] = {}
-    days: dict[str, str] = {}
     for shard in sorted(shards, key=attrgetter("name")):
         if match := _STAMP.match(shard.path.name):
             stamps.setdefault(match[0], shard.path.name)
-            days[match[0]] = f"{match[1][:4]}-{match[1][4:6]}-{match[1][6:]}"
     if len(stamps) > 1:
         first, second, *_ = stamps.values()
         raise DataError(
             f"{str(path / dataset)!r} holds two releases mixed, {first!r} and {second!r} for one. "
             "Keep the files of one."
         )
-    return next(iter(days.values()), None)
+    return next((f"{stamp[:4]}-{stamp[4:6]}-{stamp[6:8]}" for stamp in stamps), None)
 
 
 def _check_listed(path: Path, record: Record, by_dataset: dict[str, list[Shard]], kind: str) -> str:

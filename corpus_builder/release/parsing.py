@@ -6,16 +6,14 @@ import json
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from arena._internal.workdir import atomic_directory
 from corpus_builder.lines import MAX_LINE, Lines
+from corpus_builder.parquet import RowWriter
 from corpus_builder.release.base import TABLES, RecordLimits, RejectError, Release, Shard, Sink
 from corpus_builder.release.values import read_json
 from corpus_builder.reports import write_report
-
-if TYPE_CHECKING:
-    from corpus_builder.parquet import RowWriter
 
 REPORT = "report.json"
 REJECTS = "rejects.jsonl"
@@ -23,7 +21,7 @@ LISTED = 1000
 """Records of one shard and reason that are listed one by one; all are counted."""
 
 _PLACED = frozenset(table for table, schema in TABLES.items() if "line" in schema.names)
-_GROUP = 1 << 16  # rows of a narrow table that are written at once
+_NARROW = {"rows": 1 << 16, "characters": 1 << 22}  # of a table without texts, written at once
 
 
 class ShardTask(NamedTuple):
@@ -82,10 +80,12 @@ def parse_shard(task: ShardTask) -> dict[str, Any]:
                     note("flaws", number, reason, detail)
                 counts["skipped"].update(sink.skipped)
                 for table, row in sink.rows:
-                    if (writer := writers.get(table)) is None:
-                        writer = stack.enter_context(_writer(new, table))
-                        writers[table] = writer
-                    writer.add((*row, shard.name, number) if table in _PLACED else row)
+                    if table not in writers:
+                        size = {} if table in _PLACED else _NARROW
+                        writer = RowWriter(new / f"{table}.parquet", TABLES[table], **size)
+                        writers[table] = stack.enter_context(writer)
+                    place = (shard.name, number) if table in _PLACED else ()
+                    writers[table].add((*row, *place))
         report = {
             "shard": shard.name,
             "sha256": lines.sha256,
@@ -96,10 +96,3 @@ def parse_shard(task: ShardTask) -> dict[str, Any]:
         }
         write_report(new / REPORT, task.key, report)
     return report
-
-
-def _writer(directory: Path, table: str) -> RowWriter:
-    from corpus_builder.parquet import RowWriter
-
-    narrow = {} if table in _PLACED else {"rows": _GROUP, "characters": _GROUP << 6}
-    return RowWriter(directory / f"{table}.parquet", TABLES[table], **narrow)

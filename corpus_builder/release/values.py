@@ -113,8 +113,8 @@ def required_title(value: object) -> str:
     Raises:
         RejectError: ``no title``.
     """
-    title = " ".join(clean(value).split()) if type(value) is str else ""
-    if not title:
+    title = first_text((value,))
+    if title is None:
         raise RejectError("no title", clip(value))
     return title
 
@@ -149,12 +149,12 @@ def names_of(values: object, key: str, sink: Sink, *path: str) -> list[str]:
         for step in path:
             name = name.get(step) if isinstance(name, dict) else None
         if isinstance(name, str):
-            if name := " ".join(clean(name).split()):
-                names[name] = None
+            names[first_text((name,)) or ""] = None
         elif unnamed is None:
             unnamed = [value]
     if unnamed is not None:
         sink.flaw(f"{key} unreadable", clip(unnamed))
+    names.pop("", None)
     return list(names)
 
 
@@ -182,11 +182,17 @@ def resolve(date: object, year: object, sink: Sink, limits: RecordLimits) -> Res
     """
     days = []
     for value in (date, year):
-        if value is not None:
-            day = _one(value, sink, limits)
-            if day is None:
-                return None
-            days.append(day)
+        if value is None:
+            continue
+        try:
+            day = parse_date(value)
+        except DataError:
+            sink.flaw("date unreadable", clip(value))
+            return None
+        if not limits.first_year <= int(str(day)[:4]) <= limits.last_year:
+            sink.flaw("date implausible", clip(value))
+            return None
+        days.append(day)
     if len(days) == 2 and str(days[0])[:4] != str(days[1])[:4]:
         sink.flaw("date and year disagree", f"{clip(date)}, {clip(year)}")
         return max(days)
@@ -209,17 +215,3 @@ def coarsen(date: object, january: str) -> object:
     if isinstance(date, str) and len(date) == 10 and date.endswith("-01"):
         return date[:4] if january == "year" and date.endswith("-01-01") else date[:7]
     return date
-
-
-def _one(value: object, sink: Sink, limits: RecordLimits) -> ResolvedDate | None:
-    """Return the day; None if it is unusable."""
-    try:
-        day = parse_date(value)
-        year = int(str(day)[:4])
-    except DataError:
-        sink.flaw("date unreadable", clip(value))
-        return None
-    if not limits.first_year <= year <= limits.last_year:
-        sink.flaw("date implausible", clip(value))
-        return None
-    return day

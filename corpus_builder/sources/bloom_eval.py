@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from arena.errors import DataError
 from arena.report.listing import cite
@@ -65,7 +65,7 @@ class BloomEval(PublishedSource):
         for number, folder in enumerate(folders, 1):
             topic = folder.parent.name
             article, outline, listed = (
-                self._read(topic, folder / f"{name}.json")
+                read_json(folder / f"{name}.json", self._hashes, f"{topic}/{name}.json")
                 for name in ("expert_article", "outline", "reference")
             )
             where = f"{topic}/human"
@@ -91,9 +91,6 @@ class BloomEval(PublishedSource):
                 extra={"abstract": article.get("abstract"), "outline": outline},
                 article=partial(write_article, article["title"], citations),
             )
-
-    def _read(self, topic: str, path: Path) -> Any:
-        return read_json(path, self._hashes, f"{topic}/{path.name}")
 
 
 def _years(path: Path) -> dict[str, int]:

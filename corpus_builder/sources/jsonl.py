@@ -10,9 +10,8 @@ from typing import Any, ClassVar
 
 from arena._internal.progress import progress
 from arena.errors import DataError, clip
-from corpus_builder._options import ConstructorOptions
 from corpus_builder.lines import MAX_LINE, Lines
-from corpus_builder.sources.base import SOURCES, LocatedRecord
+from corpus_builder.sources.base import SOURCES, ConstructorOptions, LocatedRecord
 
 EXPECTED = "Write one JSON object a line."
 
@@ -123,12 +122,6 @@ class JsonLines(ConstructorOptions):
 
     def describe(self) -> dict[str, Any]:
         """Return the names and sha256s of the files as they were read."""
-        files = {"papers": self._papers, "surveys": self._surveys}
-        return {
-            "source": "jsonl",
-            "files": {
-                role: {"name": file.name, "sha256": file.sha256}
-                for role, file in files.items()
-                if file is not None
-            },
-        }
+        roles = (("papers", self._papers), ("surveys", self._surveys))
+        files = {role: {"name": f.name, "sha256": f.sha256} for role, f in roles if f is not None}
+        return {"source": "jsonl", "files": files}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.dates import parse_date
+from arena.dates import format_day, parse_date
 from arena.errors import DataError
 from arena.text.identifiers import arxiv_key, doi_key, normal_title
 from corpus_builder.sources.base import LocatedRecord
@@ -44,11 +46,11 @@ def identifiers_of(keys: Iterable[str]) -> tuple[str | None, str | None]:
     >>> identifiers_of({"doi:10.1109/1", "arxiv:1706.03762", "arxiv:2001.00001"})
     ('1706.03762', '10.1109/1')
     """
-    found = (
-        min((key[len(kind) :] for key in keys if key.startswith(kind)), default=None)
+    keys = sorted(keys)
+    arxiv_id, doi = (
+        next((key.removeprefix(kind) for key in keys if key.startswith(kind)), None)
         for kind in ("arxiv:", "doi:")
     )
-    arxiv_id, doi = found
     return arxiv_id, doi
 
 
@@ -170,7 +172,10 @@ class Collection:
         keys &= self._held.keys()
         if not keys or not isinstance(identifier, str | int):
             return False
-        held = StoredPaper(_day(record.get("date")), str(identifier), record.get("date"))
+        date, day = record.get("date"), _UNDATED
+        with suppress(DataError):  # the builder refuses the paper, and says where it stands
+            day = day if date is None else parse_date(date).day
+        held = StoredPaper(day, str(identifier), date)
         for key in keys:
             self._held[key].add(held)
         return not keys.isdisjoint(self._surveys)
@@ -185,13 +190,6 @@ def _title(sought: PaperQuery) -> tuple[str, ...]:
     return (f"title:{key}",) if key else ()
 
 
-def _day(date: object) -> int:
-    try:
-        return _UNDATED if date is None else parse_date(date).day
-    except DataError:  # the builder refuses the paper, and says where it stands
-        return _UNDATED
-
-
 COUNTS = ("listed", "by_id", "by_title", "not_found", "repeated", "ambiguous", "years_apart")
 """What a join counts: ``listed`` is the sum of the next four. ``repeated``: entries for a paper,
 or with a title, that the survey has listed before. ``ambiguous``: of those found, the ones that
@@ -202,37 +200,23 @@ _APART = 3
 _PLAUSIBLE = range(1800, 2100)
 
 
-class JoinResult(NamedTuple):
-    """The references of one survey after a join.
+def join(
+    listed: Sequence[PaperQuery], collection: Collection
+) -> tuple[list[str | None], dict[str, int]]:
+    """Look every entry up, by identifier and then by title.
 
-    Attributes:
-        ids: Distinct ids of the papers, in the order listed.
-        places: For each entry, the id of its paper, or None.
-        counts: Counts, see `COUNTS`.
+    Returns:
+        For each entry the id of its paper, or None; and counts, see `COUNTS`.
     """
-
-    ids: list[str]
-    places: list[str | None]
-    counts: dict[str, int]
-
-    @property
-    def distinct(self) -> int:
-        """Number of distinct works that the survey lists."""
-        return self.counts["listed"] - self.counts["repeated"]
-
-
-def join(listed: Sequence[PaperQuery], collection: Collection) -> JoinResult:
-    """Look every entry up, by identifier and then by title."""
     counts = dict.fromkeys(COUNTS, 0)
     counts["listed"] = len(listed)
-    ids: dict[str, None] = {}
     places: list[str | None] = []
     missed: set[str] = set()
     for entry in listed:
         match = collection.find(entry)
-        places.append(match.paper.id if match else None)
         names = {*entry.keys, normal_title(entry.title)} - {""}
-        known = match.paper.id in ids if match else not names.isdisjoint(missed)
+        known = match.paper.id in places if match else not names.isdisjoint(missed)
+        places.append(match.paper.id if match else None)
         if match is None:
             missed |= names
         if known:
@@ -240,16 +224,70 @@ def join(listed: Sequence[PaperQuery], collection: Collection) -> JoinResult:
         elif match is None:
             counts["not_found"] += 1
         else:
-            ids[match.paper.id] = None
             counts[f"by_{match.by}"] += 1
             counts["ambiguous"] += match.candidates > 1
-            counts["years_apart"] += _apart(entry, match)
-    return JoinResult(list(ids), places, counts)
+            year = entry.year if entry.year in _PLAUSIBLE else None
+            if match.by == "title" and match.paper.dated and year:
+                found = int(format_day(match.paper.day)[:4])
+                counts["years_apart"] += abs(year - found) >= _APART
+    return places, counts
 
 
-def _apart(entry: PaperQuery, match: Match) -> bool:
-    if match.by != "title" or not match.paper.dated:
-        return False
-    if entry.year is None or entry.year not in _PLAUSIBLE:
-        return False
-    return abs(entry.year - int(str(parse_date(match.paper.date))[:4])) >= _APART
+class JoinCounts:
+    """Counts for each survey, and their sums.
+
+    Attributes:
+        surveys: Id of a survey -> its counts.
+        left_out: Ids of the surveys without a date, which no corpus can hold.
+        unusable: Ids of the surveys whose mind-map cannot be read.
+    """
+
+    def __init__(self) -> None:
+        self.surveys: dict[str, dict[str, Any]] = {}
+        self.left_out: list[str] = []
+        self.unusable: list[str] = []
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the sums over the surveys that are not left out, and the counts of every one."""
+        kept = [of for survey, of in self.surveys.items() if survey not in set(self.left_out)]
+        total: Counter[str] = Counter()
+        for counts in kept:
+            for name, value in counts.items():
+                if isinstance(value, int):
+                    total[name] += value
+        dates = Counter(counts["date_from"] for counts in kept if "date_from" in counts)
+        return {
+            "surveys": len(kept),
+            "left_out_undated": sorted(self.left_out),
+            "unusable_mind_maps": sorted(self.unusable),
+            "dates_from": dict(sorted(dates.items())),
+            "total": dict(total),
+            "per_survey": self.surveys,
+        }
+
+
+def yield_rows(counts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return (name, text) rows that describe what `JoinCounts.to_json` returns."""
+    total = counts["total"]
+    rows = []
+    if total.get("listed"):
+        text = (
+            f"{total['listed']:,} listed by {counts['surveys']:,} surveys: {total['by_id']:,} "
+            f"found by id, {total['by_title']:,} by title, {total['not_found']:,} not found, "
+            f"{total['repeated']:,} repeats"
+        )
+        for name, reason in (("ambiguous", "of several candidates"),
+                           ("years_apart", "3 or more years from their listed year")):  # fmt: skip
+            if total.get(name):
+                text += f"; {total[name]:,} {reason}"
+        rows.append(("joined", text))
+    parts = [f"{count:,} from {whence}" for whence, count in counts["dates_from"].items()]
+    if left_out := len(counts["left_out_undated"]):
+        parts.append(f"{left_out:,} left out: no date is known")
+    if counts["unusable_mind_maps"]:
+        parts.append(f"{len(counts['unusable_mind_maps']):,} mind-maps cannot be read")
+    if total.get("in_collection"):
+        parts.append(f"{total['in_collection']:,} of their own papers in the collection, hidden")
+    if parts:
+        rows.append(("survey dates" if counts["dates_from"] else "surveys", "; ".join(parts)))
+    return rows

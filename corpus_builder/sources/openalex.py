@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from arena.errors import DataError, clip
 from arena.text.identifiers import arxiv_key, doi_key, title_key
 from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink
-from corpus_builder.release.folder import existing_folder, is_shard, make_shard, no_shards
+from corpus_builder.release.folder import existing_folder, is_shard, make_shard, no_shards, year_of
 from corpus_builder.release.values import (
     clean,
     coarsen,
@@ -53,8 +53,12 @@ class OpenAlex(Release):
     @property
     def year(self) -> int | None:
         """The year of the latest partition, if there are partitions."""
-        year = (self._latest(self.shards()) or "")[:4]
-        return int(year) if year.isascii() and year.isdigit() else None
+        return year_of(self._latest())
+
+    def _latest(self) -> str | None:
+        parts = (part for shard in self.shards() for part in shard.name.split("/"))
+        days = (part.removeprefix(_PARTITION) for part in parts if part.startswith(_PARTITION))
+        return max(days, default=None)
 
     def shards(self) -> list[Shard]:
         """Return all shards, ordered by name: the oldest partition first."""
@@ -122,27 +126,16 @@ class OpenAlex(Release):
 
     def describe(self) -> dict[str, Any]:
         """Return the latest partition, the number of shards, and what is missing."""
-        shards = self.shards()
         return {
             "source": "openalex",
-            "release": self._latest(shards),
-            "shards": {"works": len(shards)},
+            "release": self._latest(),
+            "shards": {"works": len(self.shards())},
             "missing": {
                 "full text": "no sections and no in-text mentions",
                 "influential": "the release marks no reference as influential",
             },
             "reviews": self._reviews,
         }
-
-    @staticmethod
-    def _latest(shards: list[Shard]) -> str | None:
-        days = [
-            part.removeprefix(_PARTITION)
-            for shard in shards
-            for part in shard.name.split("/")
-            if part.startswith(_PARTITION)
-        ]
-        return max(days, default=None)
 
 
 def _check_manifest(works: Path, by_name: dict[str, Path]) -> None:

@@ -16,15 +16,12 @@ from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, read_mind_map
 from arena.text.identifiers import normal_title
-from corpus_builder._options import ConstructorOptions
-from corpus_builder.sources.base import LocatedRecord
-from corpus_builder.sources.join_counts import JoinCounts
+from corpus_builder.sources.base import ConstructorOptions, LocatedRecord
 from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.matching import (
     Collection,
-    JoinResult,
+    JoinCounts,
     PaperQuery,
-    StoredPaper,
     identifiers_of,
     join,
 )
@@ -120,14 +117,16 @@ class PublishedSource(ConstructorOptions, ABC):
         """
         self._yields = JoinCounts()
         for survey in self._published:
-            joined = join(survey.references, self._collection)
-            counts = self._yields.surveys[survey.id] = dict(joined.counts)
+            places, joined = join(survey.references, self._collection)
+            counts: dict[str, Any] = {**joined}
+            self._yields.surveys[survey.id] = counts
             counts["in_collection"] = len(self._collection.versions(survey.itself))
             date, counts["date_from"] = self._date(survey)
             if date is None:
                 self._yields.left_out.append(survey.id)
                 continue
-            record = self._record(survey, joined, date)
+            record = self._record(survey, places, date)
+            record["n_references_total"] = counts["listed"] - counts["repeated"]
             if counts["date_from"] == GUESS:
                 record["date_guessed"] = True
             yield LocatedRecord(record, survey.file, survey.line)
@@ -163,46 +162,41 @@ class PublishedSource(ConstructorOptions, ABC):
         for version in self._collection.versions(survey.itself):
             if version.dated:
                 return version.date, "collection"
-        if not self._guess_dates:
-            return None, None
-        matches = (self._collection.find(entry) for entry in survey.references)
-        late = day_after(match.paper for match in matches if match)
-        return late, None if late is None else GUESS
+        matches = map(self._collection.find, survey.references) if self._guess_dates else ()
+        days = [match.paper.day for match in matches if match and match.paper.dated]
+        return (format_day(max(days) + 1), GUESS) if days else (None, None)
 
-    def _record(self, survey: PublishedSurvey, joined: JoinResult, date: Any) -> dict[str, Any]:
+    def _record(
+        self, survey: PublishedSurvey, places: list[str | None], date: Any
+    ) -> dict[str, Any]:
+        cited = dict.fromkeys((place for place in places if place is not None), 0)
         record = {
             "id": survey.id,
             "title": survey.itself.title,
             "date": date,
             **dict(zip(("arxiv_id", "doi"), identifiers_of(survey.itself.keys), strict=True)),
-            "references": joined.ids,
-            "n_references_total": joined.distinct,
+            "references": list(cited),
             **survey.extra,
             "listed_titles": [entry.title for entry in survey.references],
         }
         if survey.mentions is not None:
-            cited = dict.fromkeys(joined.ids, 0)
-            for place, mentions in zip(joined.places, survey.mentions, strict=True):
+            for place, mentions in zip(places, survey.mentions, strict=True):
                 if place is not None:
                     cited[place] += mentions
             record["influential"] = [
                 paper for paper, n in cited.items() if n >= self.influential_mentions
             ]
         if survey.article is not None:
-            record["article"] = survey.article(joined.places)
+            record["article"] = survey.article(places)
         if survey.mind_map is not None:
-            record["mind_map"] = self._map(survey, joined)
+            record["mind_map"] = None
+            pairs = zip(survey.references, places, strict=True)
+            ids = {entry.title: paper for entry, paper in pairs if paper}
+            try:
+                record["mind_map"] = _with_ids(read_mind_map(survey.mind_map)[0], ids).to_json()
+            except DataError:
+                self._yields.unusable.append(survey.id)
         return record
-
-    def _map(self, survey: PublishedSurvey, joined: JoinResult) -> dict[str, Any] | None:
-        try:
-            tree, _ = read_mind_map(survey.mind_map)
-        except DataError:
-            self._yields.unusable.append(survey.id)
-            return None
-        ids = {entry.title: place for entry, place in zip(survey.references, joined.places,
-                                                          strict=True) if place}  # fmt: skip
-        return _with_ids(tree, ids).to_json()
 
 
 def _with_ids(tree: MindMap, ids: Mapping[str, str]) -> MindMap:
@@ -224,7 +218,11 @@ class DatesFile:
     def __init__(self, path: str | Path) -> None:
         self._dates: dict[str, Any] = {}
         path = Path(path)
-        for where, record in _csv(path) if path.suffix == ".csv" else _json_lines(path):
+        lines = JsonLinesFile(path, "dates") if path.suffix != ".csv" else _csv(path)
+        for record, file, line in lines:
+            where = f"{file} line {line}"
+            if not isinstance(record, Mapping):
+                raise DataError(f"{where}: {clip(record)} is no JSON object.")
             date = record.get("date")
             names = _names(record.get("id"), record.get("title"))
             if not names or date in (None, ""):
@@ -246,33 +244,20 @@ class DatesFile:
         return next((date for date in dates if date is not None), None)
 
 
-def day_after(references: Iterable[StoredPaper]) -> str | None:
-    """Return the day after the latest date of a survey's references, or None."""
-    days = [paper.day for paper in references if paper.dated]
-    return format_day(max(days) + 1) if days else None
-
-
 def _names(identifier: object, title: object) -> list[str]:
     names = [f"id:{identifier}"] if isinstance(identifier, str | int) and identifier != "" else []
     key = normal_title(title) if isinstance(title, str) else ""
     return [*names, f"title:{key}"] if key else names
 
 
-def _json_lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for record, file, line in JsonLinesFile(path, "dates"):
-        if not isinstance(record, Mapping):
-            raise DataError(f"{file} line {line}: {clip(record)} is no JSON object.")
-        yield f"{file} line {line}", record
-
-
-def _csv(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _csv(path: Path) -> Iterator[LocatedRecord]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
             if "date" not in (reader.fieldnames or ()):
                 raise DataError(f"{str(path)!r} has no column 'date'. Begin with `id,title,date`.")
             for row in reader:
-                yield f"{path.name} line {reader.line_num}", row
+                yield LocatedRecord(row, path.name, reader.line_num)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(

@@ -15,9 +15,8 @@ from arena._internal.files import sha256_json
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, read_mind_map
 from corpus_builder.sources.base import SOURCES, ConstructorOptions, LocatedRecord
-from corpus_builder.sources.join_counts import JoinCounts
 from corpus_builder.sources.jsonl import JsonLinesFile, parse_line
-from corpus_builder.sources.matching import COUNTS
+from corpus_builder.sources.matching import COUNTS, JoinCounts
 
 _PATTERNS = {
     "survey": ("survey.jsonl.gz", "survey.jsonl"),
@@ -230,18 +229,14 @@ def _with_texts(
     Both are written below the directory for temporary files (``TMPDIR``) as Parquet first, which
     takes about the size of the packed input, and as much again while they are joined.
     """
-    import pyarrow as pa
-
     from corpus_builder.database import connected, literal, rows
-    from corpus_builder.parquet import RowWriter
+    from corpus_builder.parquet import RowWriter, schema
 
-    schema = pa.schema([("id", pa.string()), ("record", pa.string()), ("file", pa.string()),
-                        ("line", pa.int64())])  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="researcharena-") as name:
         directory = Path(name)
         sides = directory / "papers.parquet", directory / "texts.parquet"
         for records, path in zip((papers, texts), sides, strict=True):
-            with RowWriter(path, schema) as writer:
+            with RowWriter(path, schema("id record file line:int64")) as writer:
                 for place in records:  # one without an id would be lost silently
                     key = _converted(place, _identifier).record
                     writer.add((key, json.dumps(place.record), place.file, place.line))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import chain
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 from arena.errors import DataError, clip, did_you_mean
 from arena.text.identifiers import title_key
 from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink
-from corpus_builder.release.folder import ReleaseFolder, existing_folder, find_shards, no_shards
+from corpus_builder.release.folder import existing_folder, find_shards, no_shards, year_of
 from corpus_builder.release.values import (
     clean,
     coarsen,
@@ -55,10 +55,7 @@ class S2orc(Release):
     example: ClassVar[str] = "--input DIR --config configs/s2orc.yaml"
 
     def __init__(
-        self,
-        input: str | Path,
-        datasets: tuple[str, ...] | None = None,
-        reviews: bool = False,
+        self, input: str | Path, datasets: tuple[str, ...] | None = None, reviews: bool = False
     ) -> None:
         self._path = existing_folder(input)
         self._datasets = DATASETS if datasets is None else datasets
@@ -71,12 +68,11 @@ class S2orc(Release):
     @property
     def year(self) -> int | None:
         """The year of the release, if ``release.json`` or the file names give it."""
-        release = self._find().release or ""
-        return int(release[:4]) if release[:4].isascii() and release[:4].isdigit() else None
+        return year_of(self._find()[0])
 
     def shards(self) -> list[Shard]:
         """Return all shards, ordered by name."""
-        return self._find().shards
+        return self._find()[1]
 
     def parse(self, dataset: str, record: Any, sink: Sink, limits: RecordLimits) -> None:
         """Turn one record into rows."""
@@ -91,23 +87,23 @@ class S2orc(Release):
 
     def describe(self) -> dict[str, Any]:
         """Return the release, the number of shards of each dataset, and what is missing."""
-        folder = self._find()
-        counts = Counter(shard.dataset for shard in folder.shards)
+        release, shards = self._find()
+        counts = Counter(shard.dataset for shard in shards)
         if "s2orc_v2" in counts:
             missing = {name: why for name, why in _WITHOUT.items() if name != "s2orc"}
         else:
             missing = _WITHOUT
         return {
             "source": "s2orc",
-            "release": folder.release,
+            "release": release,
             "shards": dict(counts),
             "missing": {name: why for name, why in missing.items() if name not in counts},
             "reviews": self._reviews,
         }
 
-    def _find(self) -> ReleaseFolder:
-        folder = find_shards(self._path, self._datasets, "s2orc")
-        there = {shard.dataset for shard in folder.shards}
+    def _find(self) -> tuple[str | None, list[Shard]]:
+        release, shards = find_shards(self._path, self._datasets, "s2orc")
+        there = {shard.dataset for shard in shards}
         wanted = [name for name in self._datasets if self._chosen or name == "papers"]
         for name in ["papers", *wanted]:
             if name not in there:
@@ -120,7 +116,7 @@ class S2orc(Release):
                 f"{str(self._path)!r} holds the full texts twice, as s2orc and as s2orc_v2. Name "
                 "the datasets to read: --datasets papers,abstracts,citations,s2orc_v2"
             )
-        return folder
+        return release, shards
 
 
 def parse_paper(record: Any, sink: Sink, limits: RecordLimits, reviews: bool) -> None:
@@ -207,17 +203,8 @@ class Span(NamedTuple):
     end: int
 
 
-class Faults(dict[str, list[str]]):
-    """Kind -> details of what is wrong with the annotations of one record."""
-
-    def add(self, reason: str, detail: str) -> None:
-        """Add a fault."""
-        self.setdefault(reason, []).append(detail)
-
-    def report(self, sink: Sink) -> None:
-        """Report each kind as one flaw of the record."""
-        for reason, details in self.items():
-            sink.flaw(reason, f"{len(details)} x, first {details[0]}")
+Faults = defaultdict[str, list[str]]
+"""Kind -> details of what is wrong with the annotations of one record."""
 
 
 class Annotations:
@@ -234,7 +221,7 @@ class Annotations:
     def __init__(self, value: object, faults: Faults) -> None:
         self._faults = faults
         if value is not None and not isinstance(value, dict):
-            faults.add("annotations unreadable", clip(value))
+            faults["annotations unreadable"].append(clip(value))
         known = value if isinstance(value, dict) else {}
         self._kinds = {name.replace("_", ""): listed for name, listed in known.items()}
 
@@ -251,11 +238,11 @@ class Annotations:
         for entry in self._entries(kind):
             start, end = _offset(entry.get("start")), _offset(entry.get("end"))
             if start is None or end is None:
-                self._faults.add("annotation without offsets", f"{kind} {clip(entry, 60)}")
+                self._faults["annotation without offsets"].append(f"{kind} {clip(entry, 60)}")
             elif start > end:
-                self._faults.add("annotation reversed", f"{kind} {start}-{end}")
+                self._faults["annotation reversed"].append(f"{kind} {start}-{end}")
             elif end > length:
-                self._faults.add("annotation out of range", f"{kind} {start}-{end} of {length}")
+                self._faults["annotation out of range"].append(f"{kind} {start}-{end} of {length}")
             else:
                 spans.append(Span(start, end))
         return spans
@@ -266,15 +253,15 @@ class Annotations:
             try:
                 listed = read_json(listed)
             except RejectError as error:
-                self._faults.add("annotations unreadable", f"{kind}: {clip(error.detail, 60)}")
+                self._faults["annotations unreadable"].append(f"{kind}: {clip(error.detail, 60)}")
                 return []
         if listed is None:
             return []
         if not isinstance(listed, list):
-            self._faults.add("annotations unreadable", f"{kind}: {clip(listed, 60)}")
+            self._faults["annotations unreadable"].append(f"{kind}: {clip(listed, 60)}")
             return []
         for entry in (entry for entry in listed if not isinstance(entry, dict)):
-            self._faults.add("annotations unreadable", f"{kind}: {clip(entry, 60)}")
+            self._faults["annotations unreadable"].append(f"{kind}: {clip(entry, 60)}")
         return [entry for entry in listed if isinstance(entry, dict)]
 
 
@@ -328,7 +315,7 @@ def parse_text(record: Any, sink: Sink, limits: RecordLimits) -> None:
     if len(text) > limits.characters:
         raise RejectError("text too long", f"{len(text):,} characters")
     text = clean(text)
-    faults = Faults()
+    faults = Faults(list)
     annotations = Annotations(body.get("annotations"), faults)
     listed = annotations
     if isinstance(bibliography := record.get("bibliography"), dict):
@@ -339,10 +326,11 @@ def parse_text(record: Any, sink: Sink, limits: RecordLimits) -> None:
     if any(section["text"] for section in sections):
         sink.add("texts", (paper, abstract, sections, n_references))
     else:
-        faults.add("no paragraphs", f"in {len(text):,} characters")
+        faults["no paragraphs"].append(f"in {len(text):,} characters")
     for cited, number in mentions.items():
         sink.add("bibliography", (paper, cited, number))
-    faults.report(sink)
+    for reason, details in faults.items():
+        sink.flaw(reason, f"{len(details)} x, first {details[0]}")
 
 
 def _sections(
@@ -371,7 +359,7 @@ def _sections(
             continue
         if span.start < position:
             kind = "sectionheader" if is_header else "paragraph"
-            faults.add("annotations overlap", f"{kind} {span.start}-{span.end}")
+            faults["annotations overlap"].append(f"{kind} {span.start}-{span.end}")
             continue
         position = span.end
         part = text[span.start : span.end].strip()
@@ -411,9 +399,9 @@ def _bibliography(
             return None
         cited = identifier(value)
         if cited is None:
-            faults.add("matched_paper_id unreadable", clip(value))
+            faults["matched_paper_id unreadable"].append(clip(value))
         elif cited == paper:
-            faults.add("cites itself", paper)
+            faults["cites itself"].append(paper)
             return None
         return cited
 

@@ -11,11 +11,7 @@ from arena.text.identifiers import arxiv_key, arxiv_month, doi_key
 from corpus_builder.sources.base import SOURCES
 from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.matching import PaperQuery
-from corpus_builder.sources.published import (
-    PublishedSource,
-    PublishedSurvey,
-    check_record,
-)
+from corpus_builder.sources.published import PublishedSource, PublishedSurvey, check_record
 
 _WHAT = "TaxoAlign's taxonomies, one {id, title, arxiv_id, tree} a line"
 _ACM = "10.1145/"  # what ACM Computing Surveys has before the numbers that stand here

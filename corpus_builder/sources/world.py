@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 
 from arena._internal.progress import progress
 from arena.errors import DataError, did_you_mean
-from corpus_builder._options import argument_descriptions
-from corpus_builder.sources.base import SOURCES, LocatedRecord, Source
+from corpus_builder.sources.base import SOURCES, LocatedRecord, Source, argument_descriptions
 from corpus_builder.world import PAPERS_PER_SURVEY, World, WorldConfig
 
 
@@ -44,11 +43,16 @@ class WorldSource:
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> Source:
         """Make the source from ``--config``, overridden by the single options."""
-        knobs = _read_config(Path(arguments.config)) if arguments.config else {}
-        for field in dataclasses.fields(WorldConfig):
-            value = getattr(arguments, field.name)
-            if value is not None:
-                knobs[field.name] = value
+        from arena._internal.settings import read_source
+
+        known, knobs = [field.name for field in dataclasses.fields(WorldConfig)], {}
+        if arguments.config:
+            source = read_source(Path(arguments.config), "knobs", "docs/literature-worlds.md")
+            knobs = source.data
+            if unknown := [name for name in knobs if name not in known]:
+                hint = did_you_mean(unknown[0], known)
+                raise DataError(f"{source.where((unknown[0],))}: no such knob.{hint}")
+        knobs |= {n: value for n in known if (value := getattr(arguments, n)) is not None}
         if "surveys" not in knobs and isinstance(knobs.get("papers"), int):
             # a small world has few surveys, unless more are asked for
             knobs["surveys"] = min(WorldConfig.surveys, knobs["papers"] // PAPERS_PER_SURVEY)
@@ -74,14 +78,3 @@ class WorldSource:
             "config": self._config.to_dict(),
             "note": "every text is made up by a program; nothing in it is true",
         }
-
-
-def _read_config(path: Path) -> dict[str, Any]:
-    from arena._internal.settings import read_source
-
-    source = read_source(path, "knobs", "docs/literature-worlds.md")
-    known = [field.name for field in dataclasses.fields(WorldConfig)]
-    for name in source.data:
-        if name not in known:
-            raise DataError(f"{source.where((name,))}: no such knob.{did_you_mean(name, known)}")
-    return source.data

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from corpus_builder.stages.base import Plan, Resources, Stage, Steps, plan
+from corpus_builder.stages.base import Plan, Stage, Steps, plan
 from corpus_builder.stages.config import Config, read_config
 from corpus_builder.stages.running import run_stages
 
-__all__ = ["Config", "Plan", "Resources", "Stage", "Steps", "plan", "read_config", "run_stages"]
+__all__ = ["Config", "Plan", "Stage", "Steps", "plan", "read_config", "run_stages"]

@@ -29,38 +29,6 @@ _THREAD = 300 << 20
 _WORKER = 500 << 20  # bytes that a process may need for one shard
 
 
-class Resources(NamedTuple):
-    """Resources of a build.
-
-    Attributes:
-        memory: Bytes for all its processes on this machine.
-        workers: Number of processes and threads.
-    """
-
-    memory: int
-    workers: int
-
-    @property
-    def processes(self) -> int:
-        """Number of processes that read shards and fit into the memory beside this one."""
-        return max(1, min(self.workers, (self.memory - _OWN) // _WORKER))
-
-    @property
-    def threads(self) -> int:
-        """Number of DuckDB threads that fit into its memory: each pins blocks of its own."""
-        return max(1, min(self.workers, self.database // _THREAD))
-
-    @property
-    def each(self) -> int:
-        """Bytes that DuckDB manages in each of these processes."""
-        return int((self.memory - _OWN) / self.processes * 0.5)
-
-    @property
-    def database(self) -> int:
-        """Bytes that DuckDB manages; it needs some memory besides."""
-        return int((self.memory - _OWN) * 0.7)
-
-
 class Plan(NamedTuple):
     """A build.
 
@@ -69,7 +37,8 @@ class Plan(NamedTuple):
         release: The release that holds the papers.
         output: Directory of the corpus.
         config: Configuration of the stages.
-        resources: Resources of this run; no output depends on them.
+        memory: Bytes for all its processes on this machine; no output depends on it.
+        workers: Number of processes and threads; no output depends on it.
         executor: Executor of the tasks that handle one shard each.
         limits: Limits of plausible dates and lengths.
         overwrite: Replace another corpus in `output`.
@@ -80,7 +49,8 @@ class Plan(NamedTuple):
     release: Release
     output: Path
     config: Config
-    resources: Resources
+    memory: int
+    workers: int
     executor: Executor
     limits: RecordLimits
     overwrite: bool = False
@@ -94,6 +64,26 @@ class Plan(NamedTuple):
     def stage(self, name: str) -> Path:
         """Return the directory of a stage."""
         return self.work / name
+
+    @property
+    def database(self) -> int:
+        """Bytes that DuckDB manages; it needs some memory besides."""
+        return int((self.memory - _OWN) * 0.7)
+
+    @property
+    def threads(self) -> int:
+        """Number of DuckDB threads that fit into its memory: each pins blocks of its own."""
+        return max(1, min(self.workers, self.database // _THREAD))
+
+    @property
+    def each(self) -> int:
+        """Bytes that DuckDB manages in each process that handles a shard."""
+        return int((self.memory - _OWN) / _processes(self.memory, self.workers) * 0.5)
+
+
+def _processes(memory: int, workers: int) -> int:
+    """Return the number of processes that handle shards and fit into the memory beside this one."""
+    return max(1, min(workers, (memory - _OWN) // _WORKER))
 
 
 def plan(
@@ -126,21 +116,19 @@ def plan(
     config = config or Config()
     if memory < LEAST_MEMORY:
         raise DataError(f"memory={clip(memory)} bytes: a build needs at least 1 GB.")
-    asked = workers
-    if workers is None:
-        workers = cores()
-    if workers < 1:
+    if workers is not None and workers < 1:
         raise DataError(f"workers={clip(workers)}: give at least 1.")
-    resources = Resources(memory, workers)
+    remote, cpus = EXECUTORS.get(engine).remote, workers or cores()
     # As many processes as fit into the memory of this machine, or as another has room for.
-    executor = make_executor(engine, asked if EXECUTORS.get(engine).remote else resources.processes)
-    year = release.year
+    executor = make_executor(engine, workers if remote else _processes(memory, cpus))
     last = config.dates.last_year
     if last is None:
-        last = RecordLimits().last_year if year is None else year + 1
+        last = RecordLimits().last_year if release.year is None else release.year + 1
     limits = RecordLimits(config.dates.first_year, last, config.characters)
     path = Path(os.path.realpath(output))
-    return Plan(source, release, path, config, resources, executor, limits, overwrite, str(output))
+    return Plan(
+        source, release, path, config, memory, cpus, executor, limits, overwrite, str(output)
+    )
 
 
 class Steps:
@@ -187,9 +175,9 @@ class Steps:
         path.mkdir(parents=True)
         return path
 
-    def connect(self, resources: Resources) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+    def connect(self, plan: Plan) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
         """Open an empty database that spills into `scratch`."""
-        return connected(self.scratch(), resources.database, resources.threads)
+        return connected(self.scratch(), plan.database, plan.threads)
 
     @contextmanager
     def outputs(self, table: str, schema: pa.Schema, notes: str) -> Iterator[tuple[Any, Any]]:

@@ -8,15 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from arena._internal.settings import (
-    Flag,
-    Positive,
-    Settings,
-    Text,
-    Whole,
-    read_source,
-    refusal,
-)
+from arena._internal.settings import Flag, Positive, Settings, Text, Whole, read_source, refusal
 
 
 class Dates(Settings):

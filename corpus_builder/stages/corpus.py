@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from arena._internal.files import sha256_file, sha256_json, write_json
+from arena._internal.files import sha256_file, write_json
 from arena._internal.workdir import put, sync
 from arena.corpus import layout
 from arena.errors import ArenaError, DataError
 from arena.tasks import PROMPT_LEVELS
-from corpus_builder._index import check_fields, list_files, make_plan, write_index
-from corpus_builder.build import check_output
+from corpus_builder._index import check_fields, make_plan
+from corpus_builder.build import check_output, finish
 from corpus_builder.content import write_content
 from corpus_builder.database import connected, literal
 from corpus_builder.stages.base import Plan, Stage, Steps
@@ -82,13 +81,13 @@ def _prompts_sha256(plan: Plan) -> str | None:
 def _run_index(plan: Plan, steps: Steps) -> dict[str, Any]:
     """Write the corpus and its indexes, and move it to the output."""
     new, done = steps.directory / _NEW, steps.done.get("manifest")
-    if done and not (_is_in_place(plan.output, done) or _is_in_place(new, done)):
+    if done and done not in (_manifest(plan.output), _manifest(new)):
         steps.forget()  # a killed run had put the corpus into the output; it is no longer there
         shutil.rmtree(new, ignore_errors=True)
     new.mkdir(exist_ok=True)
     manifest = steps.once("manifest", lambda: _write(plan, steps, new))
     identity = _identity(manifest)
-    if not _is_in_place(plan.output, manifest):
+    if manifest != _manifest(plan.output):
         sync(new)
         # Another may have come there in the hours since the build began.
         check_output(plan.output, plan.overwrite or is_ours(plan))
@@ -111,50 +110,44 @@ def _write(plan: Plan, steps: Steps, new: Path) -> dict[str, Any]:
     if (sha256 := _prompts_sha256(plan)) is not None:
         manifest["source"]["prompts"] = {"sha256": sha256}
     manifest["configuration"] = plan.config.index.model_dump(mode="json")
-    manifest["indexes"] = {}
-    for engine in plan.config.index.engines:
-        work = partial(_index, plan, new, engine, manifest["content_sha256"])
-        manifest["indexes"][engine] = steps.once(f"index-{engine}", work)
-    manifest["files"] = steps.once("files", lambda: list_files(new, layout.INDEXES))
-    manifest["manifest_sha256"] = sha256_json(manifest)
-    write_json(new / layout.MANIFEST, manifest)
-    return manifest
+    index = plan.config.index
+    return finish(new, manifest, index.engines, index.fields, plan.executor, steps.once)
 
 
 def is_ours(plan: Plan) -> bool:
     """Return whether the output is a corpus that this build has written."""
-    try:
-        return _identity(layout.read_manifest(plan.output)) in _ours(plan.stage("index"))
-    except ArenaError:
-        return False
+    return _identity(_manifest(plan.output)) in _ours(plan.stage("index"))
 
 
 def is_intact(plan: Plan, report: dict[str, Any]) -> bool:
     """Return whether the output still is the corpus that this stage made."""
+    return _identity(_manifest(plan.output)) == _identity(report)
+
+
+def _manifest(corpus: Path) -> dict[str, Any]:
     try:
-        manifest = layout.read_manifest(plan.output)
+        return layout.read_manifest(corpus)
     except ArenaError:
-        return False
-    return all(manifest[key] == report[key] for key in ("content_sha256", "tasks_sha256"))
+        return {}
 
 
-def _content(plan: Plan, steps: Steps, new: Path) -> dict[str, Any]:
-    resources, scratch = plan.resources, steps.scratch()
-    dangling = steps.reports[REFERENCES.name]["dangling_references"]
-    with connected(scratch / "spill", resources.database, resources.threads) as connection:
-        _view(plan, connection)
-        return write_content(connection, new, scratch, dangling, steps.once)
+def _identity(manifest: dict[str, Any]) -> list[str | None]:
+    return [manifest.get("content_sha256"), manifest.get("tasks_sha256")]
 
 
-def _identity(manifest: dict[str, Any]) -> list[str]:
-    return [manifest["content_sha256"], manifest["tasks_sha256"]]
-
-
-def _ours(directory: Path) -> list[list[str]]:
+def _ours(directory: Path) -> list[list[str | None]]:
     try:
         return list(json.loads((directory / OURS).read_bytes()))
     except (OSError, ValueError, TypeError, RecursionError):
         return []
+
+
+def _content(plan: Plan, steps: Steps, new: Path) -> dict[str, Any]:
+    scratch = steps.scratch()
+    dangling = steps.reports[REFERENCES.name]["dangling_references"]
+    with connected(scratch / "spill", plan.database, plan.threads) as connection:
+        _view(plan, connection)
+        return write_content(connection, new, scratch, dangling, steps.once)
 
 
 def _view(plan: Plan, connection: duckdb.DuckDBPyConnection) -> None:
@@ -177,25 +170,6 @@ def _view(plan: Plan, connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(_VIEWS.format(**places, written=written))
 
 
-def _is_in_place(output: Path, manifest: dict[str, Any]) -> bool:
-    """Return whether a killed run has already moved the corpus to its place."""
-    try:
-        current = layout.read_manifest(output)
-    except ArenaError:
-        return False
-    return bool(current["manifest_sha256"] == manifest["manifest_sha256"])
-
-
-def _index(build: Plan, corpus: Path, engine: str, content: str) -> str:
-    plan, kind = make_plan(engine, None, build.config.index.fields, None, content)
-    index = layout.index_directory(corpus, engine)
-    if not kind.resumes:
-        shutil.rmtree(index, ignore_errors=True)
-    index.mkdir(parents=True, exist_ok=True)
-    write_index(corpus, index, plan, build.executor)
-    return sha256_file(index / layout.MANIFEST)
-
-
 INDEX = Stage("index", _index_inputs, _run_index, keeps=(OURS,))
 
 
@@ -203,14 +177,9 @@ def _run_card(plan: Plan, steps: Steps) -> dict[str, Any]:
     """Write the card into the corpus; return its counts."""
     from corpus_builder.card import write_card
 
-    card = write_card(
-        plan.output,
-        memory=plan.resources.database,
-        threads=plan.resources.threads,
-        scratch=steps.scratch(),
-    )
-    counts: dict[str, Any] = card["counts"]
-    return counts
+    scratch = steps.scratch()
+    card = write_card(plan.output, memory=plan.database, threads=plan.threads, scratch=scratch)
+    return dict(card["counts"])
 
 
 CARD = Stage("card", lambda plan: None, _run_card)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable
+from itertools import chain
 from typing import Any
-
-import pyarrow as pa
 
 from arena._internal.progress import progress
 from corpus_builder.figures import Extraction, Outcome, fingerprint
 from corpus_builder.figures.extraction import BATCH
+from corpus_builder.parquet import schema
 from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.surveys import SURVEYS, surveys_of
 
@@ -21,7 +20,7 @@ MAPS = "mind_maps.parquet"
 REJECTS = "rejects.jsonl"
 """What gave no mind-map, ordered by survey: ``survey, step, reason, detail``."""
 
-_SCHEMA = pa.schema([("survey", pa.string()), ("mind_map", pa.string())])
+_SCHEMA = schema("survey mind_map")
 
 
 def _inputs(plan: Plan) -> Any:
@@ -42,11 +41,16 @@ def _run(plan: Plan, steps: Steps) -> dict[str, Any]:
     surveys = list(surveys_of(plan.stage(SURVEYS.name)))
     with_figures = picked = made = 0
     reasons: Counter[str] = Counter()
+    outcomes: Iterable[Outcome] = ()
+    if figures is not None:
+        extraction = Extraction(figures, plan.config.mind_maps.options)
+        batches = (surveys[at : at + BATCH] for at in range(0, len(surveys), BATCH))
+        outcomes = chain.from_iterable(map(extraction.outcomes, batches))
     with (
         steps.outputs(MAPS, _SCHEMA, REJECTS) as (add_map, add_reject),
         progress(total=len(surveys), desc="mind-maps") as bar,
     ):
-        for outcome in _outcomes(plan, figures, surveys):
+        for outcome in outcomes:
             with_figures += outcome.folder
             picked += outcome.figure is not None
             if outcome.mind_map is not None:
@@ -64,15 +68,6 @@ def _run(plan: Plan, steps: Steps) -> dict[str, Any]:
         "mind_maps": made,
         "rejected": dict(sorted(reasons.items())),
     }
-
-
-def _outcomes(
-    plan: Plan, figures: Path | None, surveys: list[tuple[str, str]]
-) -> Iterator[Outcome]:
-    if figures is not None:
-        extraction = Extraction(figures, plan.config.mind_maps.options)
-        for at in range(0, len(surveys), BATCH):
-            yield from extraction.outcomes(surveys[at : at + BATCH])
 
 
 MIND_MAPS = Stage("mind-maps", _inputs, _run)

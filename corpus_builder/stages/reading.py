@@ -182,7 +182,7 @@ WHERE nth <= {LISTED} ORDER BY file, line
 
 
 def _write_corpus(plan: Plan, steps: Steps) -> dict[str, Any]:
-    with steps.connect(plan.resources) as connection:
+    with steps.connect(plan) as connection:
         view_tables(connection, steps.directory / SHARDS)
         join = "JOIN" if plan.config.full_text_only else "LEFT JOIN"
         execute(connection, _CORPUS.format(join=join))

@@ -116,7 +116,7 @@ def _run(plan: Plan, steps: Steps) -> dict[str, Any]:
 
 
 def _documents(plan: Plan, steps: Steps) -> dict[str, Any]:
-    with steps.connect(plan.resources) as connection:
+    with steps.connect(plan) as connection:
         view_papers(plan, connection)
         create_documents(connection)
         copy(connection, "SELECT * FROM documents", steps.directory / DOCUMENTS, "document")
@@ -143,14 +143,14 @@ def _link(plan: Plan, steps: Steps) -> dict[str, Any]:
             tasks.append(
                 LinkTask(
                     shard.name, tables, steps.directory / DOCUMENTS, steps.directory / _IDS,
-                    plan.config.references.influential_mentions, place, plan.resources.each,
+                    plan.config.references.influential_mentions, place, plan.each,
                 )
             )  # fmt: skip
     with progress(total=len(tasks), desc="link", unit="shard") as bar:
         for place, number in plan.executor.run(link_shard, tasks):
             dangling[place] = number
             bar.update()
-    with steps.connect(plan.resources) as connection:
+    with steps.connect(plan) as connection:
         for name, kind in ((LINKED, "INTEGER"), (LISTED, "VARCHAR")):
             files = [literal(place / name) for place in dangling if (place / name).exists()]
             one = f"SELECT NULL::{kind} AS citing, NULL::{kind} AS cited, false AS influential"
@@ -167,7 +167,7 @@ def _link(plan: Plan, steps: Steps) -> dict[str, Any]:
 def _surveys(plan: Plan, steps: Steps) -> dict[str, Any]:
     """Write the tasks, and why the other surveys are no tasks."""
     wanted = plan.config.references
-    with steps.connect(plan.resources) as connection:
+    with steps.connect(plan) as connection:
         view_papers(plan, connection)
         counted = _COUNTED.format(
             documents=literal(steps.directory / DOCUMENTS),

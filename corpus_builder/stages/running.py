@@ -126,7 +126,7 @@ def _run(plan: Plan, stage: Stage, key: str, reports: dict[str, Any]) -> dict[st
     except duckdb.OutOfMemoryException:
         # With fewer threads, fewer blocks must be in memory at once.
         _log.warning("stage %s ran out of memory; once more with one thread", stage.name)
-        report = stage.run(plan._replace(resources=plan.resources._replace(workers=1)), steps)
+        report = stage.run(plan._replace(workers=1), steps)
     shutil.rmtree(directory / ".scratch", ignore_errors=True)
     clear_leftovers(directory)  # of tasks of a lost machine
     write_report(directory / _DONE, key, report)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice, starmap
 from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from arena._internal.progress import progress
 from arena.errors import DataError, clip
 from corpus_builder.database import copy, execute, literal
 from corpus_builder.judges import OTHER, SURVEY, VERDICTS, Candidate, Judge, make_judge
+from corpus_builder.parquet import read_rows, schema
 from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.reading import CORPUS, SHARDS, view_tables
 
@@ -26,7 +26,7 @@ JUDGED = "judged.jsonl"
 """The same with ``reason`` and ``flagged`` (the release itself calls it a survey), to be read."""
 
 _FOUND = "found.parquet"
-_SCHEMA = pa.schema([("id", pa.string()), ("title", pa.string()), ("verdict", pa.string())])
+_SCHEMA = schema("id title verdict")
 _CHARACTERS = 10_000  # of an abstract; a longer one is none, and a model is paid by the word
 _WORDS = re.compile(r"[A-Za-z]+(?:\|[A-Za-z]+)*")
 
@@ -103,7 +103,8 @@ def _run(plan: Plan, steps: Steps) -> dict[str, Any]:
         steps.outputs(CANDIDATES, _SCHEMA, JUDGED) as (add_candidate, add_judged),
         progress(total=total, desc="judge") as bar,
     ):
-        for batch in _batches(steps.directory / _FOUND, judge.batch):
+        candidates = starmap(Candidate, read_rows(steps.directory / _FOUND, Candidate._fields))
+        while batch := list(islice(candidates, max(1, judge.batch))):
             for candidate, judgement in zip(batch, judge.judge(batch), strict=True):
                 if judgement.verdict not in counts:
                     raise DataError(
@@ -126,7 +127,7 @@ def _run(plan: Plan, steps: Steps) -> dict[str, Any]:
 
 def _find(plan: Plan, steps: Steps) -> dict[str, int]:
     parse, pattern = plan.stage("parse"), title_pattern(plan.config.surveys.title)
-    with steps.connect(plan.resources) as connection:
+    with steps.connect(plan) as connection:
         view_tables(connection, parse / SHARDS)
         find = {
             "corpus": literal(parse / CORPUS),
@@ -143,24 +144,15 @@ def _find(plan: Plan, steps: Steps) -> dict[str, int]:
     return dict(zip(("candidates", "by_title", "flagged_by_release"), map(int, row), strict=True))
 
 
-def _batches(path: Path, size: int) -> Iterator[list[Candidate]]:
-    with pq.ParquetFile(path) as file:
-        columns = list(Candidate._fields)
-        for batch in file.iter_batches(max(1, size), columns=columns):
-            yield [Candidate(**row) for row in batch.to_pylist()]
-
-
 def surveys_of(directory: Path) -> Iterator[tuple[str, str]]:
     """Yield id and title of the papers whose verdict is ``survey``, ordered by id.
 
     Args:
         directory: Directory of the stage.
     """
-    with pq.ParquetFile(directory / CANDIDATES) as file:
-        for batch in file.iter_batches():
-            for row in batch.to_pylist():
-                if row["verdict"] == SURVEY:
-                    yield row["id"], row["title"]
+    for survey, title, verdict in read_rows(directory / CANDIDATES):
+        if verdict == SURVEY:
+            yield survey, title
 
 
 SURVEYS = Stage("surveys", _inputs, _run)

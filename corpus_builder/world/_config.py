@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arena.errors import DataError, clip
+from arena._internal.options import number, whole
+from arena.errors import DataError
 
 PAPERS_PER_SURVEY = 10
 """A survey needs papers to cite: a world holds at most one survey for this many papers."""
@@ -79,14 +80,11 @@ class WorldConfig:
 
     def __post_init__(self) -> None:
         for name, (low, high) in _RANGES.items():
-            value, share = getattr(self, name), isinstance(low, float)
-            if type(value) not in (int, float)[: 1 + share] or not low <= value <= high:
-                raise DataError(
-                    f"World knob {name} is {clip(value)}: give a {'' if share else 'whole '}number "
-                    f"from {low} to {high}."
-                )
-            if share:  # YAML reads a share of 0 as an int
-                object.__setattr__(self, name, float(value))
+            value, knob = getattr(self, name), f"world knob {name}"
+            if isinstance(low, float):  # YAML reads a share of 0 as an int
+                object.__setattr__(self, name, number(knob, value, low, high))
+            else:
+                whole(knob, value, low, int(high))
         if self.surveys * PAPERS_PER_SURVEY > self.papers:
             raise DataError(
                 f"World knob surveys is {self.surveys}, too many for papers={self.papers}: at most "

@@ -51,11 +51,7 @@ class SurveyPlanner:
     """Chooses what each survey treats and cites; sets its day in the timeline."""
 
     def __init__(
-        self,
-        config: WorldConfig,
-        tree: TopicTree,
-        timeline: Timeline,
-        citations: IntArray,
+        self, config: WorldConfig, tree: TopicTree, timeline: Timeline, citations: IntArray
     ) -> None:
         self._config, self._tree, self._timeline = config, tree, timeline
         self._weight = (1.0 + citations) * (_LEAST_TYPICAL + timeline.typical)
@@ -181,10 +177,7 @@ class SurveyPlanner:
             return near
         # Interleave the two kinds, so that any first part of the list holds both in proportion.
         place = np.concatenate(
-            [
-                np.arange(len(near)) / _NEIGHBOUR_SHARE,
-                np.arange(len(far)) / (1 - _NEIGHBOUR_SHARE),
-            ]
+            [np.arange(len(near)) / _NEIGHBOUR_SHARE, np.arange(len(far)) / (1 - _NEIGHBOUR_SHARE)]
         )
         return np.concatenate([near, far])[np.argsort(place, kind="stable")]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -174,9 +173,7 @@ def update(
         optimizer.step()
 
 
-def train(
-    corpora: Sequence[Path | Corpus], seed: int, settings: Settings
-) -> Iterator[tuple[int, Policy]]:
+def train(corpora: Sequence[Corpus], seed: int, settings: Settings) -> Iterator[tuple[int, Policy]]:
     """Yield (episodes played, policy), first before any, then after every update.
 
     The same arguments give the same policies; torch uses one thread.
@@ -192,7 +189,7 @@ def train(
     optimizer = torch.optim.Adam(learner.parameters(), settings.learning_rate)
     generator = np.random.default_rng(seed)
     count = settings.surveys * settings.repeats
-    environments: dict[Path | Corpus, Any] = {}
+    environments: dict[Corpus, Any] = {}
     yield 0, learner.policy()
     with ExitStack() as stack:
         for number in range(settings.updates):
@@ -215,10 +212,10 @@ def train(
             yield (number + 1) * count, learner.policy()
 
 
-def evaluate(corpus: Path, policy: Policy) -> dict[str, float]:
+def evaluate(corpus: Corpus, policy: Policy) -> dict[str, float]:
     """Return recall@100 of every survey of a corpus, with the most probable queries."""
     found: dict[str, float] = {}
-    with closing(gymnasium.make(ENVIRONMENT, corpus=str(corpus))) as env:
+    with closing(gymnasium.make(ENVIRONMENT, corpus=corpus)) as env:
         for survey in TaskSet(corpus).scorable:
             observation, _ = env.reset(options={"survey": survey})
             agent, over = Reformulation(policy=policy), False

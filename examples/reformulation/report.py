@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from arena.cli.app import print_table
+from arena.results.plots import STYLE, Plot, ticks
+
 Recalls = Mapping[str, float]
 """Survey -> recall@100."""
-
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
 def mean_over(runs: Sequence[Recalls]) -> dict[str, float]:
@@ -40,48 +40,48 @@ def paired(ours: Recalls, theirs: Recalls) -> dict[str, Any]:
     }
 
 
-def describe(test: Mapping[str, Any]) -> str:
-    """Return a comparison in words."""
-    p = f"p = {test['p']:.2g}" if test["p"] >= 1e-4 else f"p = {test['p']:.0e}"
-    return (
-        f"{test['mean_difference']:+.4f} a survey, better on {test['better']}, worse on "
-        f"{test['worse']} of {test['n']}, {p}"
-    )
+def show(results: Mapping[str, Any]) -> None:
+    """Print the mean of every agent on every group of tests, and the paired tests."""
+    tests = results["tests"]
+    agents = next(iter(tests.values()))["mean"]
+    rows = [(agent, *(test["mean"][agent] for test in tests.values())) for agent in agents]
+    for seed in range(results["seeds"]):
+        rows.append((f"trained, seed {seed}", *(test["by_seed"][seed] for test in tests.values())))
+    print_table(rows, ("recall@100", *tests))
+    for name, test in tests.items():
+        print(f"\nOn {name}, by survey (Wilcoxon signed-rank test, two-sided):")
+        pairs = {
+            f"trained against {other}": pair for other, pair in test["trained_against"].items()
+        }
+        pairs["random phrases against title"] = test["random_phrases_against_title"]
+        for title, pair in pairs.items():
+            p = f"p = {pair['p']:.2g}" if pair["p"] >= 1e-4 else f"p = {pair['p']:.0e}"
+            print(
+                f"  {title}: {pair['mean_difference']:+.4f} a survey, better on {pair['better']}, "
+                f"worse on {pair['worse']} of {pair['n']}, {p}"
+            )
 
 
 def svg(curves: Mapping[str, Sequence[tuple[int, float]]], levels: Mapping[str, float]) -> str:
     """Return an SVG of learning curves with levels to compare with.
 
     Args:
-        curves: name -> (episodes, mean recall@100), in order.
-        levels: name -> mean recall@100 of an agent that does not learn.
+        curves: Name -> (episodes, mean recall@100), in order.
+        levels: Name -> mean recall@100 of an agent that does not learn.
     """
-    from matplotlib import rc_context
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    with rc_context({"svg.hashsalt": "arena", "svg.fonttype": "none", "font.size": 10}):
-        figure = Figure(figsize=(7.5, 4.2), layout="constrained")
-        FigureCanvasSVG(figure)
-        axes = figure.subplots()
-        for (name, curve), colour, marker in zip(curves.items(), _COLOURS, "osD^vP", strict=False):
-            episodes, recall = zip(*curve, strict=True)
-            axes.plot(
-                episodes, recall, color=colour, marker=marker, markersize=4, label=name, zorder=3
-            )
-        last = max(curve[-1][0] for curve in curves.values())
-        for name, level in levels.items():
-            axes.axhline(level, color="#555555", linestyle="--", linewidth=1)
-            axes.annotate(
-                f"{name} {level:.3f}", (last, level), xytext=(0, 3), textcoords="offset points",
-                ha="right", fontsize=9,
-            )  # fmt: skip
-        axes.set_xlabel("training episodes")
-        axes.set_ylabel("mean recall@100 on unseen worlds")
-        axes.set_ylim(0, 1.06)
-        axes.legend(loc="upper left", bbox_to_anchor=(0.0, 0.93), frameon=False)
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
-        stream = io.StringIO()
-        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+    last = max(curve[-1][0] for curve in curves.values())
+    plot = Plot(70, 620, 20, 330, ticks(0, last, whole=True), ticks(0, 1))
+    plot.y_axis(lambda value: f"{value:g}")
+    plot.x_axis(ticks(0, last, whole=True), lambda value: f"{value:g}")
+    plot.titles("training episodes", "mean recall@100 on unseen worlds")
+    for name, level in levels.items():
+        plot.line("trend", plot.left, plot.y(level), plot.right, plot.y(level))
+        plot.text(plot.right + 8, plot.y(level) + 4, f"{name} {level:.3f}")
+    for place, (name, curve) in enumerate(curves.items()):
+        points = [(plot.x(episodes), plot.y(recall)) for episodes, recall in curve]
+        with plot.group(f"c{place % 6}"):
+            plot.path("curve", points)
+            for point in (*points, (plot.left + 15, plot.top + 15 + 20 * place)):
+                plot.mark(place, *point)
+        plot.text(plot.left + 28, plot.top + 20 + 20 * place, name)
+    return plot.file(800, 380, "Learning curves of the seeds", STYLE)

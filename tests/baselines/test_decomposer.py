@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from llm_server import LLMServer, last_text
-from scripted_agents import C1, LETTERS, alone, bullets, corpus_of, episodes, play, queries_of
+from scripted_agents import C1, LETTERS, bullets, corpus_of, episodes, play, queries_of
 
 from arena.agents import AGENTS
 from arena.errors import DataError
 
-pytestmark = pytest.mark.usefixtures(alone.__name__)
+pytestmark = pytest.mark.usefixtures("alone")
 
 ANSWER = "<Decomposition>\n- What is it?\n    - Why?\n</Decomposition>\n" + bullets(
     ["alpha", "beta", "gamma"]

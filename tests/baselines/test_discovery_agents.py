@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from helpers import run_contents
 from llm_server import LLMServer, Trouble, last_text
-from scripted_agents import alone, bullets, episodes, helpful, play, queries_of
+from scripted_agents import bullets, episodes, helpful, play, queries_of
 
-pytestmark = pytest.mark.usefixtures(alone.__name__)
+pytestmark = pytest.mark.usefixtures("alone")
 
 SURVEYS = 2
 # Requests and searches of an episode with the model `helpful`. The second query of self-rag may

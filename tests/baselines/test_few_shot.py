@@ -10,10 +10,11 @@ from helpers import Memory
 from llm_server import LLMServer, Trouble, last_text
 
 import arena
-from arena.llm.agent import shared_client
 from arena.mindmap import read_mind_map
 from baselines.few_shot import FewShot
 from corpus_builder.build import build
+
+pytestmark = pytest.mark.usefixtures("alone")
 
 # Appendix C.3 of ResearchArena, with $topic for {x}.
 PAPER = """
@@ -44,14 +45,6 @@ $topic
 PROMPTS = Path(arena.__file__).parent.parent / "baselines" / "prompts" / "few-shot"
 GOLD = {"Colouring": {"Planar": None, "Edges": None}, "Paths": {"Shortest": None}}
 ANSWER = f"Here it is.\n<typology>\n{json.dumps(GOLD)}\n</typology>"
-
-
-@pytest.fixture(autouse=True)
-def nothing_shared(monkeypatch, tmp_path):
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    shared_client.cache_clear()
 
 
 @pytest.fixture(scope="module")

@@ -7,14 +7,14 @@ import re
 import pytest
 from helpers import make_env, played, run_contents
 from llm_server import LLMServer
-from scripted_agents import alone, part
+from scripted_agents import part
 
 import arena
 from arena.errors import DataError
 from arena.report import cited_ids
 from baselines.outline_first import OutlineFirst
 
-pytestmark = pytest.mark.usefixtures(alone.__name__)
+pytestmark = pytest.mark.usefixtures("alone")
 
 OUTLINE = "<outline>\n# Any title\n## Index compression\n## Models\n### Sparse\n</outline>"
 

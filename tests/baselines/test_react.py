@@ -11,16 +11,9 @@ from llm_server import LLMServer, Trouble, tool_call
 import arena
 from arena.agents import AGENTS
 from arena.errors import DataError
-from arena.llm.agent import shared_client
 from baselines.react import CUT, LEFT_OUT, MAX_REFUSED
 
-
-@pytest.fixture(autouse=True)
-def nothing_shared(monkeypatch, tmp_path):
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    shared_client.cache_clear()
+pytestmark = pytest.mark.usefixtures("alone")
 
 
 def play(world, output, server, task="discovery", budget=None, surveys=1, **options):

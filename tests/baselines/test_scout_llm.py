@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from helpers import run_contents
 from llm_server import LLMServer, Trouble, last_text
-from scripted_agents import alone, episodes, play, queries_of
+from scripted_agents import episodes, play, queries_of
 
 import arena
 from arena.errors import DataError
 from baselines.scout_llm import ScoutLLM
 
-pytestmark = pytest.mark.usefixtures(alone.__name__)
+pytestmark = pytest.mark.usefixtures("alone")
 
 PROPOSED = ["membrane splicing", "slow erosion"]
 

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llm_server import LLMServer, last_text
-from scripted_agents import C2, LETTERS, alone, bullets, corpus_of, episodes, part, play, queries_of
+from scripted_agents import C2, LETTERS, bullets, corpus_of, episodes, part, play, queries_of
 
 from arena.agents import AGENTS
 from arena.errors import DataError
 from arena.llm import ParseError
 from baselines.parts.asking import first_query, next_query, verdicts
 
-pytestmark = pytest.mark.usefixtures(alone.__name__)
+pytestmark = pytest.mark.usefixtures("alone")
 
 ALPHA, BETA, GAMMA = (bullets([word]) for word in ("alpha", "beta", "gamma"))
 LOOK, MORE, ENOUGH = "[Retrieve]\n", "[Continue]\n", "[Enough]"

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 from llm_server import LLMServer
-from scripted_agents import alone, helpful  # noqa: F401 - a fixture
+from scripted_agents import helpful
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import arena

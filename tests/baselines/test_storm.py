@@ -19,7 +19,6 @@ import baselines
 from arena.agents import Known
 from arena.errors import DataError
 from arena.llm import ParseError
-from arena.llm.agent import shared_client
 from arena.mindmap import read_mind_map
 from arena.mindmap.tree import MAX_HEADINGS
 from baselines.parts.asking import queries
@@ -39,16 +38,10 @@ from baselines.storm import (
     question_in,
 )
 
+pytestmark = pytest.mark.usefixtures("alone")
+
 SMALL = {"perspectives": 1, "max_turns": 2, "queries": 2, "k": 5, "abstracts": 1}
 CALLS = 1 + 2 * (2 + 2 + 2) + 2  # of a survey with these options
-
-
-@pytest.fixture(autouse=True)
-def nothing_shared(monkeypatch, tmp_path):
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    shared_client.cache_clear()
 
 
 def asked_for(body):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from llm_server import LLMServer, last_text
-from scripted_agents import C2, LETTERS, alone, bullets, corpus_of, episodes, play, queries_of
+from scripted_agents import C2, LETTERS, bullets, corpus_of, episodes, play, queries_of
 
 from arena.llm import ParseError
 from baselines.parts.asking import one_query
 
-pytestmark = pytest.mark.usefixtures(alone.__name__)
+pytestmark = pytest.mark.usefixtures("alone")
 
 
 def test_the_hits_of_the_query_are_submitted(tmp_path):

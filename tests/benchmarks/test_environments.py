@@ -9,23 +9,25 @@ from typing import Any
 
 import pytest
 
+import arena
 from arena.corpus.store import CorpusStore
 from benchmarks.__main__ import main
-from benchmarks.environments import queries_of, show
+from benchmarks.environments import show
+from benchmarks.serving import queries_of
 
 
 def test_every_query_is_asked_once_and_is_made_of_titles(world: Path) -> None:
-    store = CorpusStore(world)
+    corpus, store = arena.Corpus.open(world), CorpusStore(world)
     titles = [store.titles[n] for n in range(len(store.titles))]
     words = {word for title in titles for word in title.split()}
-    found = list(islice(queries_of(store, 3), 20_000))  # more than there are titles
+    found = list(islice(queries_of(corpus, 3), 20_000))  # more than there are titles
     assert len(set(found)) == len(found)
     assert {word for query in found for word in query.split()} <= words
     whole = [query for query in found[:500] if any(query in title for title in titles)]
     assert len(whole) > 400  # the others are pieces of more than one title
     assert all(3 <= len(query.split()) <= 6 for query in whole)
-    assert list(islice(queries_of(store, 3), 50)) == found[:50]
-    assert list(islice(queries_of(store, 4), 50)) != found[:50]
+    assert list(islice(queries_of(corpus, 3), 50)) == found[:50]
+    assert list(islice(queries_of(corpus, 4), 50)) != found[:50]
 
 
 def test_ratios_are_to_the_faster_async_kind() -> None:
@@ -64,7 +66,7 @@ def test_the_command(world: Path, tmp_path: Path, capsys: Any) -> None:
     [
         (["--num-envs", "0"], "--num-envs 0: give a number from 1 to 1000"),
         (["--steps", "0"], "--steps 0"),
-        (["--seed", "-1"], "--seed -1"),
+        (["--rounds", "-1"], "--rounds -1"),
         (["--retriever", "bm52"], "bm52"),
     ],
 )

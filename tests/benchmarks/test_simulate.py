@@ -22,8 +22,9 @@ from hypothesis import strategies as st
 
 from arena.errors import CorpusError, DataError
 from benchmarks.__main__ import main as simulate_command
-from benchmarks.release_records import FIRST_EXTRA, corpus_id, paper_record, text_record
-from benchmarks.simulate import ReleaseSettings, simulate
+from benchmarks.bad_records import FIRST_EXTRA
+from benchmarks.release_records import corpus_id, paper_record, text_record
+from benchmarks.simulate import measure
 from corpus_builder.build import build
 from corpus_builder.cli import main
 from corpus_builder.verify import verify
@@ -32,6 +33,10 @@ from corpus_builder.world import World, WorldConfig
 CONFIG = WorldConfig(papers=700, surveys=8, seed=5)
 # All titles of a world's surveys, and no other.
 TITLES = "survey|review|overview|^recent advances in|progress and open problems$|^trends in"
+
+
+def simulate(world: WorldConfig, output: Path, **settings: Any) -> dict[str, Any]:
+    return measure(world=world, output=str(output), **settings)
 
 
 def rows(release: Path, dataset: str) -> list[dict[str, Any]]:
@@ -45,7 +50,7 @@ def rows(release: Path, dataset: str) -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("simulate") / "release"
-    simulate(CONFIG, directory, ReleaseSettings(shards=3), workers=1)
+    simulate(CONFIG, directory, shards=3, workers=1)
     return directory
 
 
@@ -225,8 +230,8 @@ def test_shares_of_full_text(tmp_path: Path) -> None:
     world = list(World(CONFIG).papers())
     surveys = {corpus_id(paper["id"]) for paper in world if paper["is_survey"]}
     for full, of_surveys in ((0.0, 1.0), (1.0, 0.0)):
-        chosen = ReleaseSettings(shards=2, full_text=full, survey_full_text=of_surveys)
-        simulate(CONFIG, tmp_path / f"{full}", chosen, workers=1)
+        shares = {"full_text": full, "survey_full_text": of_surveys}
+        simulate(CONFIG, tmp_path / f"{full}", shards=2, workers=1, **shares)
         texts = {row["corpusid"] for row in rows(tmp_path / f"{full}", "s2orc")}
         assert texts == (surveys if of_surveys else {corpus_id(p["id"]) for p in world} - surveys)
 
@@ -291,7 +296,7 @@ def test_a_world_through_a_release_is_that_world(
 ) -> None:
     if version == "v2":
         release = tmp_path / "release"
-        simulate(CONFIG, release, ReleaseSettings(shards=3, text_version="v2"), workers=1)
+        simulate(CONFIG, release, shards=3, text_version="v2", workers=1)
     source, sections = as_the_format_has_it(release)
     assert {p["id"] for p in source._papers if re.search(TITLES, p["title"], re.I)} == {
         survey["id"] for survey in source._surveys
@@ -327,7 +332,7 @@ def test_mentions_tell_what_is_influential(tmp_path: Path, release: Path) -> Non
 
 def test_bad_records_leave_the_others_as_they_are(tmp_path: Path, release: Path) -> None:
     bad = tmp_path / "bad"
-    report = simulate(CONFIG, bad, ReleaseSettings(shards=3, bad=0.15), workers=1)
+    report = simulate(CONFIG, bad, shards=3, bad=0.15, workers=1)
     build_release(release, tmp_path / "clean")
     build_release(bad, tmp_path / "staged", "max_rejected=0.5")
     kinds_told = {kind.split(": ")[1] for kind in report["bad"]}
@@ -372,9 +377,9 @@ def test_bad_records_leave_the_others_as_they_are(tmp_path: Path, release: Path)
 
 
 def test_same_knobs_same_bytes(tmp_path: Path, release: Path) -> None:
-    simulate(CONFIG, tmp_path / "other", ReleaseSettings(shards=3), workers=2)
+    simulate(CONFIG, tmp_path / "other", shards=3, workers=2)
     assert contents(tmp_path / "other") == contents(release)
-    simulate(CONFIG, tmp_path / "more", ReleaseSettings(shards=4), workers=1)
+    simulate(CONFIG, tmp_path / "more", shards=4, workers=1)
     for dataset in ("papers", "abstracts", "citations", "s2orc"):
         one, other = (
             sorted(json.dumps(row) for row in rows(place, dataset))
@@ -417,18 +422,24 @@ def test_replacing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"release": "2024-2-6"}, "release='2024-2-6': give a day"),
+        ({"release": "2024-2-6"}, "--release '2024-2-6': give a day"),
         ({"shards": 0}, "--shards 0: give a number from 1 to 700"),
         ({"shards": 701}, "--shards 701: give a number from 1 to 700"),
         ({"full_text": 1.5}, "--full-text 1.5: give a number from 0 to 1"),
         ({"bad": float("nan")}, "--bad nan: give a number from 0 to 0.5"),
-        ({"text_version": "v3"}, "text_version='v3' is unknown"),
     ],
 )
 def test_refusals(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     with pytest.raises(DataError, match=re.escape(message)):
-        simulate(CONFIG, tmp_path / "r", ReleaseSettings(**change))
+        simulate(CONFIG, tmp_path / "r", **change)
     assert names(tmp_path) == []
+
+
+def test_an_unknown_version_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["simulate", "--output", str(tmp_path / "r"), "--text-version", "v3"]
+    with pytest.raises(SystemExit):
+        simulate_command(command)
+    assert "unknown 'v3'. Did you mean" in capsys.readouterr().err
 
 
 def test_a_world_that_cannot_be(tmp_path: Path) -> None:

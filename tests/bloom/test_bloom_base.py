@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arena.bloom import Article, Heading, Pair, Tools, compare, survey_metrics
-from arena.bloom.base import ratios
+from arena.bloom.matching import ratios
 from arena.errors import UnknownNameError
 from arena.report import Report
 

@@ -84,7 +84,7 @@ def test_empty_lists(make_client, facts: list[str], claims: list[str], wanted: A
 
 
 def test_parts_that_cannot_be_read_are_noted(make_client, monkeypatch) -> None:
-    monkeypatch.setattr("arena.bloom.extraction.CHUNK", 40)
+    monkeypatch.setattr("arena.bloom.metrics.extracted.CHUNK", 40)
     facts = ["Trees have no cycles."]
 
     def script(body: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ import pytest
 from llm_server import LLMServer
 
 from arena.bloom import Article, Finding, Pair, Tools, article_of, compare
-from arena.bloom.grade import excerpt
+from arena.bloom.metrics.grade import excerpt
 from arena.errors import DataError
 from arena.report import read_report
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from llm_server import LLMServer, last_text
 
 from arena.bloom import Article, Heading, Pair, Tools, compare
-from arena.bloom.outline import headings, parents, unnumbered
+from arena.bloom.metrics.outline import headings, parents, unnumbered
 from arena.report import Report
 
 OUTLINES = ["sts", "scons", "otc", "scs"]

@@ -10,8 +10,7 @@ import pytest
 from llm_server import LLMServer
 
 from arena.bloom import Article, Pair, Tools, Work, compare
-from arena.bloom.metrics.tbal import gini
-from arena.bloom.themes import themes_of
+from arena.bloom.metrics.themes import gini, themes_of
 from arena.errors import DataError
 from arena.report import Report
 

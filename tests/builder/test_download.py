@@ -18,7 +18,7 @@ from release_server import KEY, RELEASE, ReleaseServer, files_in, files_of, shar
 from test_corpus_cli import fails, run
 
 from arena.errors import ArenaError, DataError, UnknownNameError
-from corpus_builder.download import Options, download
+from corpus_builder.download import download
 
 SHARDS = {"papers": [shard(1), shard(2, 3000)], "abstracts": [shard(3, 50_000)]}
 
@@ -36,7 +36,7 @@ def get(server: ReleaseServer, directory: Path, *datasets: str, **options: Any) 
     release = options.pop("release", "latest")
     known = {k: options.pop(k) for k in ("dry_run", "on_message", "sleep") if k in options}
     known.setdefault("sleep", lambda seconds: None)
-    return download(directory, release, names, server.options(**options), **known)
+    return download(directory, release, names, **server.options(**options), **known)
 
 
 def record(directory: Path) -> Any:
@@ -204,16 +204,16 @@ def test_a_file_that_was_put_but_not_recorded(server: ReleaseServer, tmp_path: P
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"parallel": 0}, "parallel 0"),
-        ({"attempts": 0}, "attempts 0"),
-        ({"rate": 0.0}, "rate 0"),
-        ({"patience": float("nan")}, "patience nan"),
+        ({"parallel": 0}, "parallel=0"),
+        ({"attempts": 0}, "attempts=0"),
+        ({"rate": 0.0}, "rate=0"),
+        ({"patience": float("nan")}, "patience=nan"),
         ({"base_url": "ftp://x"}, "base URL 'ftp://x'"),
     ],
 )
 def test_options_out_of_range(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(DataError, match=message):
-        download(tmp_path / "d", options=Options(**changes))
+        download(tmp_path / "d", **changes)
     assert not (tmp_path / "d").exists()
 
 

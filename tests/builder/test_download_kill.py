@@ -46,9 +46,9 @@ def start(server: ReleaseServer, directory: Path) -> subprocess.Popen[str]:
 
 
 MODULES = """
-from corpus_builder.download import fetch as files
-from corpus_builder.release import record
-PartFile, Record = files.PartFile, record.Record
+from corpus_builder.download import parts as files
+from corpus_builder.release import folder
+PartFile, Record = files.PartFile, folder.Record
 def at_call(number, function):
     calls = iter(range(1, 99))
     return lambda *arguments: function(*arguments) if next(calls) < number else die()
@@ -112,7 +112,7 @@ def test_sigkill_at_every_kind_of_moment(
     kill_at(MODULES + MOMENTS[moment], MAIN, words(server, tmp_path / "d"))
     options = server.options()
     server.rate = 1e7
-    download(tmp_path / "d", datasets=["papers"], options=options, sleep=lambda seconds: None)
+    download(tmp_path / "d", datasets=["papers"], **options, sleep=lambda seconds: None)
     assert files_in(tmp_path / "d") == files_of(server)
     if "put" in moment:
         assert server.sent <= 1.7 * TOTAL

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import DataError
-from corpus_builder.download.fetch import Claims, PartFile, claims, compare, gzip_damage
+from corpus_builder.download.parts import Claims, PartFile, claims, compare, gzip_damage
 from corpus_builder.download.s2 import object_name
 
 

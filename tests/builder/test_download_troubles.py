@@ -23,7 +23,7 @@ from release_server import (
 
 from arena.errors import ArenaError, DataError
 from corpus_builder.download import download
-from corpus_builder.download.fetch import PartFile
+from corpus_builder.download.parts import PartFile
 
 CONTENT = shard(1)
 SIZE = len(CONTENT)
@@ -50,7 +50,7 @@ class Sleeps(list[float]):
 def get(server: ReleaseServer, directory: Path, **options: Any) -> tuple[dict[str, Any], Sleeps]:
     sleeps = Sleeps()
     return download(
-        directory, "latest", server.names, server.options(**options), sleep=sleeps
+        directory, "latest", server.names, **server.options(**options), sleep=sleeps
     ), sleeps
 
 

@@ -238,9 +238,9 @@ sys.path[:0] = [{tests!r}]
 from select_helpers import run_mind_maps
 from corpus_builder.executors import EXECUTORS
 from corpus_builder.release import RecordLimits
-from corpus_builder.stages import Plan, Resources, read_config
+from corpus_builder.stages import Plan, read_config
 config = read_config({{"mind_maps": {{"figures": {figures!r}, "options": {options!r}}}}})
-plan = Plan("toy", None, Path({output!r}), config, Resources(1 << 30, 2),
+plan = Plan("toy", None, Path({output!r}), config, 1 << 30, 2,
             EXECUTORS.get("local")(1), RecordLimits())
 run_mind_maps(plan)
 """

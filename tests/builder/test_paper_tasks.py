@@ -14,6 +14,7 @@ import pytest
 from helpers import Memory, contents, run_contents
 
 import arena
+import arena.cli
 import corpus_builder.cli
 from arena.corpus import Corpus
 from arena.errors import CorpusError, DataError
@@ -140,6 +141,20 @@ def test_a_run_records_and_replays_them(world, world_tasks, tmp_path):
     assert scored["mean"]["recall@100"] == summary["mean"]["recall@100"]
     with pytest.raises(CorpusError, match="another task set"):
         arena.runs.replay(played, world)
+    rest = ["--corpus", str(world), "--tasks", str(world_tasks)]
+    run, made = str(played), tmp_path / "made"
+    made.mkdir()
+    for command in (
+        ["score", "--task", "selection", run],
+        ["compare", run, "--html", str(made / "page.html")],
+        ["export", "inspect", run, "--output", str(made / "log.json")],
+        ["experiment", "researcharena", "--output", str(made / "out"), "--agents", "title",
+         "--tables", "1", "--retriever", "Dense=bm25", "--surveys", "2"],
+    ):  # fmt: skip
+        assert arena.cli.main([*command, *rest]) == 0
+    assert arena.cli.main(["compare", run, "--html", str(made / "page.html"), *rest[:2]]) == 2
+    experiment = json.loads((made / "out" / "experiment.json").read_bytes())
+    assert experiment["sha256"]["tasks"] == manifest["tasks_sha256"]
 
 
 def test_an_audit_of_them_is_clean(world, world_tasks):

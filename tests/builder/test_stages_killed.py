@@ -13,7 +13,7 @@ import pytest
 from helpers import MAIN, contents
 from kills import kill_when
 
-from benchmarks.simulate import ReleaseSettings, simulate
+from benchmarks import simulate
 from corpus_builder.release import Release
 from corpus_builder.sources import SOURCES
 from corpus_builder.world import WorldConfig
@@ -22,7 +22,8 @@ from corpus_builder.world import WorldConfig
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("killed") / "release"
-    simulate(WorldConfig(papers=1000, surveys=20), directory, ReleaseSettings(shards=4))
+    world = WorldConfig(papers=1000, surveys=20)
+    simulate.measure(world=world, output=str(directory), shards=4)
     return directory
 
 

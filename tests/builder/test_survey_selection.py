@@ -151,7 +151,7 @@ def test_no_output_depends_on_shards_threads_or_place(tmp_path):
     ]
     one = parsed(tmp_path / "one", many, shards=1)
     other = parsed(tmp_path / "elsewhere" / "two", many, shards=7)
-    other = other._replace(resources=other.resources._replace(workers=1))
+    other = other._replace(workers=1)
     assert run_surveys(one) == run_surveys(other)
     assert outputs(one) == outputs(other)
 
@@ -178,9 +178,9 @@ sys.path[:0] = [{tests!r}]
 from select_helpers import run_surveys
 from corpus_builder.executors import EXECUTORS
 from corpus_builder.release import RecordLimits
-from corpus_builder.stages import Plan, Resources, read_config
+from corpus_builder.stages import Plan, read_config
 config = read_config({{"surveys": {{"judge": "llm", "options": {options!r}}}}})
-plan = Plan("toy", None, Path({output!r}), config, Resources(1 << 30, 2),
+plan = Plan("toy", None, Path({output!r}), config, 1 << 30, 2,
             EXECUTORS.get("local")(1), RecordLimits())
 run_surveys(plan)
 """

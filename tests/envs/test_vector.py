@@ -188,7 +188,7 @@ def test_as_the_vector_of_gymnasium(corpus, ids, name, mode, data):
         assert_same(step, theirs.step(tuple(actions)))
         assert step[0] in ours.observation_space
         over = step[2] | step[3]
-    assert ours.render() is None
+    assert ours.render() == theirs.render()
 
 
 @pytest.mark.parametrize("name", environment_ids())
@@ -467,18 +467,18 @@ def test_bad_arguments(corpus, options, message):
         ({"seed": 5, "options": {"surveys": "x"}}, "Did you mean 'survey'"),
         ({"options": 3}, "options=3: give a mapping"),
         ({"options": {"surveys": "x"}}, "Did you mean 'survey'"),
-        ({"options": {"reset_mask": [True, False, True]}}, "give a NumPy array of 3 booleans"),
-        ({"options": {"reset_mask": np.array([True])}}, "give a NumPy array of 3 booleans"),
-        ({"options": {"reset_mask": np.array([1, 0, 1])}}, "give a NumPy array of 3 booleans"),
-        ({"options": {"reset_mask": np.zeros(3, bool)}}, "one of them true"),
-        ({"options": {"reset_mask": [[1], [2, 3]]}}, "give a NumPy array of 3 booleans"),
+        ({"options": {"reset_mask": [True, False, True]}}, "must be a numpy array"),
+        ({"options": {"reset_mask": np.array([True])}}, r"must have shape `\(3,\)`"),
+        ({"options": {"reset_mask": np.array([1, 0, 1])}}, "must have `dtype=np.bool_`"),
+        ({"options": {"reset_mask": np.zeros(3, bool)}}, "at least one True value"),
+        ({"options": {"reset_mask": [[1], [2, 3]]}}, "must be a numpy array"),
     ],
 )
 def test_a_bad_reset_changes_nothing(corpus, arguments, message):
     env, twin = vector(corpus), vector(corpus)
     for each in (env, twin):
         each.reset(seed=0)
-    with pytest.raises((DataError, UnknownNameError), match=message):
+    with pytest.raises((ValueError, TypeError, UnknownNameError), match=message):
         env.reset(**arguments)
     assert env.np_random_seed == twin.np_random_seed == (0, 1, 2)
     with pytest.raises(UnknownNameError):

@@ -17,6 +17,8 @@ from arena.cli import main
 from arena.errors import ArenaError, DataError
 from arena.llm.agent import shared_client
 
+pytestmark = pytest.mark.usefixtures("alone")
+
 AGENT = '''
 from arena.llm import Fields, LLMAgent, as_list, tagged
 
@@ -46,15 +48,6 @@ class Asker(LLMAgent):
         return {"tool": "submit", "arguments": {"paper_ids": self.found}}
 '''
 PROMPT = "Queries before $cutoff for <topic>$topic</topic>, in <Queries>."
-
-
-@pytest.fixture(autouse=True)
-def nothing_shared(monkeypatch, tmp_path):
-    """A process of its own for each test, as far as clients go."""
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    shared_client.cache_clear()
 
 
 @pytest.fixture

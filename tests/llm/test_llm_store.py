@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
-import json
 import shutil
 import signal
 import sqlite3
@@ -201,138 +198,10 @@ def test_a_file_that_is_cut_off_is_empty_or_refused(path):
             assert length == 0 or length > len(whole) - 4096  # the last page alone is incomplete
 
 
-HEADER = b'{"arena.llm":"answers","version":1}\n'
-
-
-def old_line(content: object) -> bytes:
-    """Return a line as releases before 0.2 wrote it."""
-    head = json.dumps(content, separators=(",", ":")).encode().removesuffix(b"}")
-    return head + b',"sum":"' + hashlib.sha256(head).hexdigest()[:16].encode() + b'"}\n'
-
-
-MERGED = b"".join([
-    HEADER, old_line({"key": "a", "model": "m", "text": "mine"}),
-    HEADER, old_line({"key": "a", "model": "m", "text": "yours"}),
-    old_line({"key": "b", "model": "n", "text": "yours"}),
-])  # fmt: skip
-
-
-@pytest.mark.parametrize("ends", [b"\n", b"\r\n"])
-def test_json_lines_of_earlier_releases_become_a_database(path, ends):
-    """Merged ones too, and ones whose last line is torn."""
-    path.write_bytes((MERGED + b'{"key":"c","mod').replace(b"\n", ends))
-    path.chmod(0o600)
-    store = Store(path)
-    assert store.get("a") == {"key": "a", "model": "m", "text": "mine"}
-    assert (len(store), store.models) == (2, {"m", "n"})
-    assert path.read_bytes().startswith(b"SQLite format 3")
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert [item.name for item in path.parent.iterdir()] == ["answers.db"]
-    store.put(record("c"))
-    assert len(Store(path)) == 3
-
-
-def test_a_store_that_only_reads_leaves_json_lines_as_they_are(path):
-    path.write_bytes(MERGED)
-    with pytest.raises(LLMError, match="JSON lines of an earlier release, which mode='record'"):
-        Store(path, read_only=True)
-    assert path.read_bytes() == MERGED
-    assert len(Store(path)) == 2
-    with pytest.raises(LLMError, match="read only"):
-        Store(path, read_only=True).put(record("c"))
-
-
-def test_any_byte_of_json_lines_that_changes_is_refused(path):
-    whole = HEADER + b"".join(old_line(record(key, f"text of {key}")) for key in "abc")
-    for place in range(len(HEADER), len(whole) - 1):
-        damaged = bytearray(whole)
-        damaged[place] ^= 1
-        path.write_bytes(bytes(damaged))
-        with pytest.raises(LLMError, match=r"line \d is not as it was written"):
-            Store(path)
-        assert path.read_bytes() == damaged
-    path.write_bytes(whole.replace(b"text of b", b"text of B"))
-    with pytest.raises(LLMError, match="line 3"):
-        Store(path)
-
-
-def test_json_lines_that_are_cut_off_anywhere_open_and_go_on(path):
-    whole = HEADER + old_line(record("a", "a" * 20)) + old_line(record("b", "b" * 20))
-    ends = [n for n, byte in enumerate(whole) if byte == 10]
-    for length in range(len(HEADER) - 1, len(whole) + 1):
-        path.write_bytes(whole[:length])
-        complete = max(0, sum(end <= length for end in ends) - 1)
-        store = Store(path)
-        assert len(store) == complete
-        store.put(record("new"))
-        assert len(Store(path)) == complete + 1
-
-
-@pytest.mark.parametrize(
-    "line",
-    [b"5\n", b"\n", b"[" * 100_000 + b"\n", b'{"key":"c","mod\n',
-     old_line({"key": "a", "text": ""}), old_line({"model": "m"}),
-     old_line({"key": "a", "model": "m"}).replace(b'"m"', b'"m","x":' + b"[" * 100_000)],
-)  # fmt: skip
-def test_lines_that_hold_no_answer_are_refused(path, line):
-    for content in (HEADER + line, MERGED + line + old_line(record("c"))):
-        path.write_bytes(content)
-        with pytest.raises(LLMError, match=r"line \d is not as it was written"):
-            Store(path)
-        assert path.read_bytes() == content
-
-
-def test_deep_lines_with_a_true_checksum_are_refused(path):
-    head = b'{"key":"a","model":"m","x":' + b"[" * 100_000 + b"]" * 100_000
-    checksum = hashlib.sha256(head).hexdigest()[:16].encode()
-    path.write_bytes(HEADER + head + b',"sum":"' + checksum + b'"}\n')
-    with pytest.raises(LLMError, match="line 2 is not as it was written"):
-        Store(path)
-
-
-def test_two_processes_convert_json_lines_and_neither_loses_an_answer(path, monkeypatch):
-    """The other one converts the file and adds an answer after this one has seen JSON lines."""
-    path.write_bytes(MERGED)
-    flock = fcntl.flock
-
-    def late(*arguments):
-        monkeypatch.setattr(fcntl, "flock", flock)
-        child('Store(sys.argv[1]).put(record("late", "from afar"))', path).communicate()
-        flock(*arguments)
-
-    monkeypatch.setattr(fcntl, "flock", late)
-    store = Store(path)
-    kept = store.get("late")
-    assert kept is not None and kept["text"] == "from afar"
-    assert len(store) == 3
-
-
-def test_a_conversion_waits_for_a_writer_of_an_earlier_release(path):
-    path.write_bytes(MERGED)
-    with path.open("ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        process = child("print(len(Store(sys.argv[1])))", path)
-        time.sleep(1)
-        file.write(old_line(record("late")))
-    assert process.communicate()[0] == "3\n"
-
-
-def test_json_lines_that_cannot_be_replaced_say_so(path, monkeypatch):
-    path.write_bytes(MERGED)
-
-    def replace(*_, **__):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "replace", replace)
-    with pytest.raises(LLMError, match=r"cannot be replaced by a database \(Permission denied\)"):
-        Store(path)
-    assert path.read_bytes() == MERGED
-
-
 @pytest.mark.parametrize(
     "content",
     [b"id,title\na,b\n", b"a file of notes without an end of line", b"\x1f\x8b\x08" * 50,
-     b'{"key":"a","model":"m","sum":"0"}\n'],
+     b'{"arena.llm":"answers","version":1}\n{"key":"a","model":"m","sum":"0"}\n'],
 )  # fmt: skip
 def test_other_files_are_refused_and_left_alone(content, path):
     path.write_bytes(content)
@@ -366,18 +235,13 @@ def test_a_directory_and_a_missing_file(path):
 
 
 def test_leftovers_of_killed_processes_do_not_block(path):
-    """A journal without a database, one that is no journal, and the file of a killed conversion."""
-    leftovers = ["answers.db-journal", ".answers.db.0123abcd", ".0123456789abcdef.atomic-write.tmp"]
+    """A journal without a database, and one that is no journal."""
     for content in (b"", b"\0" * 700, b"junk" * 300):
-        for old in (None, MERGED):
-            for name in leftovers:
-                path.with_name(name).write_bytes(content)
-            if old:
-                path.write_bytes(old)
-            Store(path).put(record("z"))
-            assert Store(path, read_only=True).get("z") == record("z")
-            assert len(Store(path)) == (3 if old else 1)
-            path.unlink()
+        path.with_name("answers.db-journal").write_bytes(content)
+        Store(path).put(record("z"))
+        assert Store(path, read_only=True).get("z") == record("z")
+        assert len(Store(path)) == 1
+        path.unlink()
 
 
 def test_stores_are_merged_by_sqlite(path, tmp_path):

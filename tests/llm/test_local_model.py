@@ -20,10 +20,10 @@ from local_model import EXAMPLE, LocalModel, missing
 import arena
 from arena.agents import actions_from, tool_message
 from arena.llm import Client, RequestRefusedError, Session, as_json
-from arena.llm.agent import shared_client
 from arena.testing.checks.spaces import violation
 
 pytestmark = [
+    pytest.mark.usefixtures("alone"),
     pytest.mark.slow,  # a local model
     pytest.mark.skipif(
         bool(missing()), reason=f"not installed: {', '.join(missing())} (docs/local-model.md)"
@@ -43,15 +43,6 @@ PAPER = {
 def local_model():
     with LocalModel() as model:
         yield model
-
-
-@pytest.fixture(autouse=True)
-def nothing_shared(monkeypatch, tmp_path):
-    """A process of its own for each test, as far as clients go."""
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    shared_client.cache_clear()
 
 
 def ask(model, messages=QUESTION, tokens=24, **options):

@@ -423,7 +423,8 @@ def test_a_line_that_is_not_an_object(line, tmp_path, capsys):
     path = tmp_path / "data.jsonl"
     path.write_text(line + "\n")
     assert runpy.run_path(str(EXAMPLE))["main"]([str(path)]) == 2
-    assert capsys.readouterr().err == "error: line 1 of 'data.jsonl' is no JSON object.\n"
+    error = "mind_map_scores.py: error: line 1 of 'data.jsonl' is no JSON object.\n"
+    assert capsys.readouterr().err == error
 
 
 def test_maps_with_a_separator_of_lines_are_read(tmp_path):

@@ -8,30 +8,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena._internal.tables import best, escape_latex, escape_markdown, latex, markdown, text
+from arena._internal.tables import Table, best, escape_latex, escape_markdown
 
 HEADER = ["run", "recall@10", "searches"]
 ROWS = [["title_1", 0.51234, 12], ["a|b & 50 %", None, 1234]]
 
 
 def test_text():
-    assert text(HEADER, ROWS).splitlines() == [
+    assert Table(HEADER, ROWS).text().splitlines() == [
         "run           recall@10    searches",
         "----------  -----------  ----------",
         "title_1          0.5123          12",
         "a|b & 50 %            -        1234",
     ]
-    assert text(["id"], [["2101.01507"]]).splitlines()[-1] == "2101.01507"
-    assert text(HEADER, [], decimals=2).splitlines()[0].split() == HEADER
-    told = text(["x\n"], [["\x1b[31mred\u202e\ud800\n\n"]])
+    assert Table(["id"], [["2101.01507"]]).text().splitlines()[-1] == "2101.01507"
+    assert Table(HEADER, []).text().splitlines()[0].split() == HEADER
+    told = Table(["x\n"], [["\x1b[31mred\u202e\ud800\n\n"]]).text()
     assert all(line.isprintable() for line in told.splitlines()) and told.count("\n") == 2
 
 
 def test_markdown():
-    assert markdown(HEADER, ROWS, bold={(0, 1)}, decimals=2).splitlines() == [
+    assert Table(HEADER, ROWS, bold={(0, 1)}).markdown().splitlines() == [
         r"| run          |   recall@10 |   searches |",
         r"|:-------------|------------:|-----------:|",
-        r"| title_1      |    **0.51** |         12 |",
+        r"| title_1      |  **0.5123** |         12 |",
         r"| a\|b \& 50 % |           - |       1234 |",
     ]
     assert escape_markdown("<script>[x](y) `a` *b* _c_ d_e") == (
@@ -40,7 +40,7 @@ def test_markdown():
 
 
 def test_latex():
-    shown = latex(HEADER, ROWS, caption="50 % of\n$x$", label="tab:a b_c", bold={(0, 1)})
+    shown = Table(HEADER, ROWS, None, {(0, 1)}, "50 % of\n$x$", "a b_c").latex()
     assert shown.splitlines() == [
         r"\begin{table}",
         r"\centering",
@@ -56,7 +56,7 @@ def test_latex():
         r"\end{tabular}",
         r"\end{table}",
     ]
-    assert latex(["d"], [["-0.1 to +0.2"], [-0.5], ["[x]"]]).splitlines()[4:7] == [
+    assert Table(["d"], [["-0.1 to +0.2"], [-0.5], ["[x]"]]).latex().splitlines()[8:11] == [
         r"$-$0.1 to +0.2 \\", r"$-$0.5000 \\", r"{[}x{]} \\",
     ]  # fmt: skip
 
@@ -93,7 +93,7 @@ def test_best_by_hand():
     assert best([["a", None]], [1]) == set()
 
 
-@pytest.mark.parametrize("write", [text, markdown, latex])
+@pytest.mark.parametrize("write", [Table.text, Table.markdown, Table.latex])
 def test_columns_must_be_as_many(write):
     with pytest.raises(ValueError):
-        write(["a", "b"], [["x", 1], ["y"]])
+        write(Table(["a", "b"], [["x", 1], ["y"]]))

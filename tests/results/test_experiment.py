@@ -25,6 +25,8 @@ from arena.mindmap import MIND_MAP_METRICS
 from arena.results.experiments import preview
 from arena.tasks import TaskSet
 
+pytestmark = pytest.mark.usefixtures("alone")
+
 CONFIG: dict[str, Any] = {
     "name": "grid",
     "title": "A grid | for *tests*",
@@ -63,15 +65,6 @@ CONFIG: dict[str, Any] = {
         },
     },
 }
-
-
-@pytest.fixture(autouse=True)
-def nothing_shared(monkeypatch, tmp_path):
-    """A process of its own for each test, as far as clients go."""
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    shared_client.cache_clear()
 
 
 def tree(directory: Path) -> dict[str, bytes]:
@@ -299,7 +292,7 @@ def test_a_metric_whose_packages_are_absent_is_a_dash_and_a_note(
     def absent(name, options):
         raise DataError("the package spacy is absent")
 
-    monkeypatch.setattr("arena.results.experiments.tables.make_extractor", absent)
+    monkeypatch.setattr("arena.results.experiments.scores.make_extractor", absent)
     table = CONFIG["tables"]["3"]
     metrics = {**table["metrics"], "Entities": "heading_entity_recall"}
     rows = {"Clustering": table["rows"]["Clustering"]}

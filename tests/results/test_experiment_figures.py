@@ -12,8 +12,9 @@ import pytest
 import arena
 from arena.errors import DataError
 from arena.results.experiments import read_experiment
+from arena.results.experiments.config import directory_of
 from arena.results.experiments.figures import make_figures, spearman
-from arena.results.experiments.grid import directory_of, reported_metrics
+from arena.results.experiments.grid import reported_metrics
 
 CONFIG: dict[str, Any] = {
     "name": "figures",

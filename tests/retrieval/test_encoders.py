@@ -308,19 +308,15 @@ def test_threads_that_come_first_together_load_a_model_once(monkeypatch):
     import threading
     import time
 
-    from arena.encoders import flag
+    package = load("FlagEmbedding")
+    real, made, gate = package.FlagModel, [], threading.Barrier(4)
 
-    made, gate = [], threading.Barrier(4)
+    def slowly(*arguments, **options):
+        made.append(arguments)
+        time.sleep(0.05)
+        return real(*arguments, **options)
 
-    class Runner:
-        def __init__(self, *arguments):
-            made.append(arguments)
-            time.sleep(0.05)
-
-        def each(self, texts):
-            return np.ones((len(texts), 384), np.float32)
-
-    monkeypatch.setattr(flag, "FlagModelRunner", Runner)
+    monkeypatch.setattr(package, "FlagModel", slowly)
     encoder = make_encoder("minilm", {"device": "cpu"})
 
     def query(_):

@@ -12,7 +12,7 @@ from llm_server import LLMServer
 from arena import cli
 from arena.errors import DataError
 from arena.suites import SUITES
-from arena.suites.reportbench_data import distinct_works, read_data
+from arena.suites.reportbench import distinct_works, read_data
 from corpus_builder.build import build
 
 # Four works: the third entry is the first again, by its arXiv id. Seven titles, five distinct.

@@ -11,8 +11,12 @@ from arena import cli
 from arena.errors import DataError
 from arena.suites import SUITES
 from arena.suites.taxobench import METRICS, RELEASED
-from arena.suites.taxobench_released import released_scores
-from arena.suites.titles import alignment, released_alignment, released_similarity
+from arena.suites.taxobench_released import (
+    alignment,
+    released_alignment,
+    released_scores,
+    released_similarity,
+)
 
 GOLD = {
     "name": "Agents",

@@ -348,7 +348,7 @@ class LeakyVector(SurveyVectorEnv):
     def reset(self, *, seed=None, options=None):
         found = super().reset(seed=seed, options=options)
         self.seek = [
-            gold(self._factory.corpus.directory, play.survey.id) for play in self._episodes
+            gold(env._factory.corpus.directory, env._episode.survey.id) for env in self.envs
         ]
         return found
 

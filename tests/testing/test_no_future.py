@@ -17,7 +17,7 @@ import pytest
 import arena
 from arena.corpus.view import CorpusView
 from arena.errors import UnknownPaperError
-from arena.testing.audited import PREDICTED
+from arena.testing.attacks import PREDICTED
 from arena.tools import TOOLS, Episode, Search, Shown, ToolError, make_searches
 from corpus_builder.world import World, WorldConfig
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from helpers import Memory, make_env, run_contents
 from llm_server import LLMServer
-from scripted_agents import alone, bullets, episodes, part, play
+from scripted_agents import bullets, episodes, part, play
 
 import arena
 from arena.agents import AGENTS
@@ -24,7 +24,7 @@ from arena.llm import LLMAgent
 from arena.report import cited_ids
 from corpus_builder.build import build
 
-pytestmark = pytest.mark.usefixtures(alone.__name__)
+pytestmark = pytest.mark.usefixtures("alone")
 
 MARK = "zzpoison"
 """In every poisoned text and in nothing else."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Hashable, Mapping
+from typing import NamedTuple, TypeVar
 
 from arena.bloom.article import Work
 from arena.bloom.base import Finding, JudgeFailedError, Pair, survey_metric
 from arena.llm import Failed, Fields, ParseError, as_json
 from arena.llm.schemas import object_schema
 from arena.report import spread
+
+K = TypeVar("K", bound=Hashable)
 
 
 class _Question(NamedTuple):
@@ -69,47 +72,40 @@ _Judged = list[tuple[bool | None, list[bool | None]]]  # the statement, and each
 
 
 def _together(pair: Pair, questions: list[_Question]) -> _Judged:
-    whole = _ask(pair, questions)
-    alone = _ask(
-        pair,
-        [
-            _Question(each.statement, (work,))
-            for each, holds in zip(questions, whole, strict=True)
-            for work in each.works
-            if holds and len(each.works) > 1
-        ],
-    )
-    places = [
-        (n, i)
+    """Judge each statement by all its works; those of a supported one alone, then the others."""
+    whole = _ask(pair, dict(enumerate(questions)))
+    several = {
+        (n, i): each._replace(works=(work,))
         for n, each in enumerate(questions)
-        for i in range(len(each.works))
+        for i, work in enumerate(each.works)
         if whole[n] and len(each.works) > 1
-    ]
-    verdicts = dict(zip(places, alone, strict=True))
-    open_places = [place for place in places if verdicts[place] is False]
-    rest = _ask(
-        pair,
-        [
-            each._replace(works=each.works[:i] + each.works[i + 1 :])
-            for n, i in open_places
-            for each in [questions[n]]
-        ],
-    )
-    for place, others in zip(open_places, rest, strict=True):
-        verdicts[place] = None if others is None else not others
+    }
+    needed = _ask(pair, several)
+    others = {
+        (n, i): questions[n]._replace(works=questions[n].works[:i] + questions[n].works[i + 1 :])
+        for (n, i), holds in needed.items()
+        if holds is False
+    }
+    for place, holds in _ask(pair, others).items():
+        needed[place] = None if holds is None else not holds
     return [
-        (holds, [verdicts.get((n, i), holds) for i in range(len(questions[n].works))])
-        for n, holds in enumerate(whole)
+        (whole[n], [needed.get((n, i), whole[n]) for i in range(len(each.works))])
+        for n, each in enumerate(questions)
     ]
 
 
 def _alone(pair: Pair, questions: list[_Question]) -> _Judged:
     """Judge as the released code does, which asks nothing of a work without an abstract."""
-    single = [_Question(each.statement, (work,)) for each in questions for work in each.works]
-    answers = iter(_ask(pair, [each for each in single if each.works[0].abstract]))
+    single = {
+        (n, i): each._replace(works=(work,))
+        for n, each in enumerate(questions)
+        for i, work in enumerate(each.works)
+        if work.abstract
+    }
+    answers = _ask(pair, single)
     judged: _Judged = []
-    for each in questions:
-        found = [next(answers) if work.abstract else False for work in each.works]
+    for n, each in enumerate(questions):
+        found = [answers.get((n, i), False) for i in range(len(each.works))]
         unread = None in found
         holds = True if any(found) else None if unread else False
         # Which of several is needed is open as long as one is unread.
@@ -118,16 +114,18 @@ def _alone(pair: Pair, questions: list[_Question]) -> _Judged:
     return judged
 
 
-def _ask(pair: Pair, questions: list[_Question]) -> list[bool | None]:
+def _ask(pair: Pair, questions: Mapping[K, _Question]) -> dict[K, bool | None]:
+    """Return what the judge says to each question; None where that cannot be read."""
     values = [
         {
             "statement": each.statement,
             "works": "\n\n".join(f"{work.title}\n{work.abstract}" for work in each.works),
         }
-        for each in questions
+        for each in questions.values()
     ]
     answers = pair.ask("cf", values, _read, object_schema(supported={"type": "boolean"}))
-    return [None if isinstance(each, Failed) else each for each in answers]
+    read = (None if isinstance(each, Failed) else each for each in answers)
+    return dict(zip(questions, read, strict=True))
 
 
 def _read(text: str) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from arena.bloom.article import Work
-from arena.bloom.base import Finding, Pair, ratios, survey_metric
+from arena.bloom.base import Finding, Pair, survey_metric
+from arena.bloom.matching import ratios
 
 LEAST_CITATIONS = 51
 LEAST_RATIO = 90

@@ -1,10 +1,13 @@
-"""A tree for the terminal."""
+"""Formats of plain characters: a tree for the terminal, JSON, Markdown, and Mermaid."""
 
 from __future__ import annotations
 
+import json as standard
+import re
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
+from arena.errors import DataError
 from arena.mindmap.formats import FORMATS, Format
 from arena.mindmap.tree import MindMap
 from arena.text.display import columns, shown
@@ -74,3 +77,101 @@ def _cut(line: str) -> str:
 def _padded(lines: list[str]) -> list[str]:
     widest = max(map(columns, lines))
     return [line + " " * (widest - columns(line)) for line in lines]
+
+
+def json(tree: MindMap) -> str:
+    """Nested objects with label, children and papers; nothing is lost."""
+    try:
+        return standard.dumps(tree.to_json(), indent=2) + "\n"
+    except RecursionError:
+        raise DataError(
+            f"the mind-map is {tree.depth:,} levels deep, too many for JSON; cut it to 64."
+        ) from None
+
+
+FORMATS.register("json")(Format(json, (".json",)))
+
+
+# Markdown: the title a heading, the rest nested bullets, escaped where it looks like more
+
+_LONG = 120  # what `read_mind_map` takes for the label of a bullet that is not bold
+_MARKS = re.compile(r"[\\`*_\[\]<$~]|&(?=#?\w+;)|^[-+=>#{]|#(?=#*$)")
+_NUMBER = re.compile(r"\(?(?:\d{1,9}(?=[\s.):–—-]|$)|(?:[A-Za-z]|[IVXivx]+)(?=[.):]))")
+_TAG = re.compile(r"\\<(?=/?typology>)")  # what `read_mind_map` looks for in any text
+_KEY = re.compile(r"""(["']?(?:label|name|children|subtopics)["']?\s*):""")  # of YAML
+
+
+def markdown(tree: MindMap) -> str:
+    """The root as a heading, the rest as nested bullets; papers are left out."""
+    lines = []
+    # With no heading above it, a bullet that stands alone would be read as the root.
+    if shown(tree.label) or len(tree.children) == 1:
+        lines.append(f"# {escaped(tree.label)}".rstrip() + "\n")
+        lines += ["\n"] if tree.children else []
+    waiting = [(child, 0) for child in reversed(tree.children)]
+    while waiting:
+        node, level = waiting.pop()
+        label = escaped(node.label)
+        if len(label) > _LONG:
+            label = f"**{label}**"
+        lines.append(f"{'  ' * level}- {label}".rstrip() + "\n")
+        waiting.extend((child, level + 1) for child in reversed(node.children))
+    return "".join(lines)
+
+
+def escaped(label: str) -> str:
+    """Return a label that Markdown shows as it is, and that is read back as it is."""
+    text = shown(label)
+    number = _NUMBER.match(text)
+    body, colon = (text[:-1], "&#58;") if text.endswith(":") else (text, "")
+    body = _TAG.sub("&lt;", _MARKS.sub(r"\\\g<0>", body))
+    text = _KEY.sub(r"\1\\:", body, count=1) if _KEY.match(body) else body
+    text += colon
+    if number is None:
+        return text
+    # Else it would be a section's, or a list in the list.
+    end = number.end()
+    if end <= 4 and text[end : end + 1] in (".", ")"):
+        return f"{text[:end]}\\{text[end:]}"
+    return f"&#{ord(text[0])};{text[1:]}"
+
+
+FORMATS.register("markdown")(Format(markdown, (".md", ".markdown")))
+
+
+# Mermaid, which GitHub, GitLab and many editors draw
+
+# Mermaid takes labels for Markdown, and parts of them for its own directives, icons, comments or
+# formulas. All that is no letter, digit or mark of plain prose goes in as a character code, and so
+# do dots and hyphens where they make a list or a link.
+_PLAIN = re.compile(r"[^\w ,.()/'?\-\u200c\u200d]|_")
+_LIST = re.compile(r"^(\d+)([.)])|^-")
+_LINK = re.compile(r"(?<=www)\.", re.IGNORECASE)
+
+
+def mermaid(tree: MindMap) -> str:
+    """A mindmap diagram of Mermaid 11; papers are left out."""
+    lines = ["mindmap\n"]
+    waiting = [(tree, 0)]
+    while waiting:
+        node, level = waiting.pop()
+        opening, closing = ("((", "))") if level == 0 else ("(", ")") if level == 1 else ("[", "]")
+        name = f"n{len(lines) - 1}"
+        lines.append(f'{"  " * (level + 1)}{name}{opening}"{encoded(node.label)}"{closing}\n')
+        waiting.extend((child, level + 1) for child in reversed(node.children))
+    return "".join(lines)
+
+
+def encoded(label: str) -> str:
+    """Return a label as it stands between quotes in Mermaid; a blank one for an empty one."""
+    text = shown(label) or "\u00a0"
+    text = _PLAIN.sub(lambda match: _code(match[0]), text)
+    text = _LIST.sub(lambda f: f"{f[1]}{_code(f[2])}" if f[1] else _code("-"), text)
+    return _LINK.sub(_code("."), text)
+
+
+def _code(character: str) -> str:
+    return f"#{ord(character)};"
+
+
+FORMATS.register("mermaid")(Format(mermaid, (".mmd", ".mermaid")))

@@ -1,7 +1,7 @@
-"""Heading soft recall, precision and F1: the overlap of two maps' headings by their meaning.
+"""Soft recall, precision and F1: the overlap of two maps' headings by their meaning.
 
-All three take these arguments, and raise a DataError where the gold map has no label below its root
-or, without ``clip``, where a cardinality is infinite or 0:
+Those of headings take these arguments, and raise a DataError where the gold map has no label below
+its root or, without ``clip``, where a cardinality is infinite or 0:
 
 - predicted: The map that was made; its root's label does not count.
 - gold: The survey's own.
@@ -130,13 +130,62 @@ def _cardinalities(
 ) -> tuple[float, float, float]:
     """Return c(P), c(G) and what P and G share; 1, 1 and 0 if P is empty."""
     ours, theirs = compared(predicted, gold)
-    return cardinalities(ours, theirs, encoder, clip) if ours else (1.0, 1.0, 0.0)
+    return _shared_cardinalities(ours, theirs, encoder, clip) if ours else (1.0, 1.0, 0.0)
 
 
 def _share(shared: float, of: float) -> float:
     if not of:  # sums of positive and negative terms, without clip
         raise DataError("without clip, a soft cardinality is 0 here: use clip=True.")
     return shared / of
+
+
+# TaxoBench, section 3.2: the root's label counts, too. A map without a heading below its root
+# is no answer and scores 0.
+
+
+@MIND_MAP_METRICS.register("node_soft_recall")
+def node_soft_recall(predicted: MindMap, gold: MindMap, encoder: str | Encoder = "static") -> float:
+    """Soft overlap of the headings, relative to the gold map's: TaxoBench, equation 7.
+
+    NSR = (c(T*) + c(T) - c(T* u T)) / c(T*), with the soft cardinality c of equation 6 over the
+    distinct labels, negative cosines counted as 0 (`arena.mindmap.cardinality`). At least 0, 1 for
+    the gold map; can exceed 1.
+    """
+    _, theirs, shared = _node_cardinalities(predicted, gold, encoder)
+    return shared / theirs
+
+
+@MIND_MAP_METRICS.register("node_soft_precision")
+def node_soft_precision(
+    predicted: MindMap, gold: MindMap, encoder: str | Encoder = "static"
+) -> float:
+    """Soft overlap of the headings, relative to the predicted map's: TaxoBench, equation 8.
+
+    NSP = (c(T*) + c(T) - c(T* u T)) / c(T); see `node_soft_recall`.
+    """
+    ours, _, shared = _node_cardinalities(predicted, gold, encoder)
+    return shared / ours
+
+
+@MIND_MAP_METRICS.register("node_soft_f1")
+def node_soft_f1(predicted: MindMap, gold: MindMap, encoder: str | Encoder = "static") -> float:
+    """Harmonic mean of node soft recall and precision: TaxoBench, equation 9.
+
+    At least 0, 1 for the gold map. It can exceed 1 by a little: a label between two others makes a
+    union count less than its parts.
+    """
+    ours, theirs, shared = _node_cardinalities(predicted, gold, encoder)
+    return 2 * shared / (ours + theirs)
+
+
+def _node_cardinalities(
+    predicted: MindMap, gold: MindMap, encoder: str | Encoder
+) -> tuple[float, float, float]:
+    """Return c(T), c(T*) and their overlap; 1, 1 and 0 without an answer."""
+    if not predicted.size:
+        return 1.0, 1.0, 0.0
+    ours, theirs = ([node.label for node in tree.nodes()] for tree in (predicted, gold))
+    return _shared_cardinalities(ours, theirs, encoder)
 
 
 # Soft cardinality: how many different things a set of labels names
@@ -163,10 +212,10 @@ def cardinality(labels: Collection[str], encoder: str | Encoder, clip: bool = Tr
         DataError: More than 32,768 labels; or, without ``clip``, a label whose similarities sum
             to 0.
     """
-    return cardinalities(labels, (), encoder, clip)[0]
+    return _shared_cardinalities(labels, (), encoder, clip)[0]
 
 
-def cardinalities(
+def _shared_cardinalities(
     first: Collection[str], second: Collection[str], encoder: str | Encoder, clip: bool = True
 ) -> tuple[float, float, float]:
     """Return the soft cardinalities of two sets of labels and of what they share.

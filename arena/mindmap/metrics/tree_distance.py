@@ -1,8 +1,8 @@
 """Tree distances: how many nodes to insert, delete and relabel to get the survey's own map.
 
-All four take ``predicted``, the map that was made, and ``gold``, the survey's own; the semantic
-ones also ``encoder``, the name of a registered encoder, or an encoder. They raise a DataError if
-the maps are too large for an edit distance: more than 4,194,304 pairs of nodes, or 2^31 steps.
+All take ``predicted``, the map that was made, and ``gold``, the survey's own; those of meaning also
+``encoder``, the name of a registered encoder, or an encoder. They raise a DataError if the maps are
+too large for an edit distance: more than 4,194,304 pairs of nodes, or 2^31 steps.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from arena._internal.cores import one_thread
 from arena.encoders import Encoder
-from arena.mindmap._labels import check_maps, unit_vectors
+from arena.mindmap._labels import check_maps, cosines
 from arena.mindmap.metrics import MIND_MAP_METRICS
 from arena.mindmap.tree import MindMap
 
@@ -99,6 +98,28 @@ def normalised_tree_semantic_distance(
     return _distance(predicted, gold, encoder) / (predicted.size + gold.size or 1)
 
 
+@MIND_MAP_METRICS.register("normalised_ted")
+def normalised_ted(predicted: MindMap, gold: MindMap, encoder: str | Encoder = "static") -> float:
+    """Tree edit distance with the cosine as cost of a new label, divided by the number of nodes.
+
+    TED = least sum of costs / (|T*| + |T|), TaxoBench, equation 5: an insertion and a deletion
+    cost 1, to put one label for another costs 1 - max(0, cosine), and 0 if they are equal. Ordered
+    trees; Zhang and Shasha's algorithm. The root counts, as in the paper. In [0, 1]: 0 for equal
+    maps; 1 for a map without a heading below its root, which is no answer.
+    """
+    if not predicted.size:
+        return 1.0
+    from arena.mindmap.edit_distance import edit_distance
+
+    a, b = MindMap("", (predicted,)), MindMap("", (gold,))  # so that the roots are nodes, too
+
+    def costs() -> NDArray[np.float64]:
+        likeness = np.clip(cosines(a.labels(), b.labels(), encoder), 0.0, 1.0)
+        return np.minimum(~_equal(a, b), 1.0 - likeness)
+
+    return edit_distance(a, b, costs) / (a.size + b.size)
+
+
 def _distance(predicted: MindMap, gold: MindMap, encoder: str | Encoder | None) -> float:
     check_maps(predicted, gold)
     from arena.mindmap.edit_distance import edit_distance
@@ -113,14 +134,15 @@ def alike(predicted: MindMap, gold: MindMap, encoder: str | Encoder | None) -> N
         Shape (labels of `predicted`, labels of `gold`), as `MindMap.labels` orders them. A blank
         label has no meaning and is like its equals alone; without an encoder so are all.
     """
+    same = _equal(predicted, gold)
+    if encoder is not None:
+        likeness = cosines(predicted.labels(), gold.labels(), encoder)
+        same |= np.rint(likeness * 1e6) > _THRESHOLD
+    return same
+
+
+def _equal(predicted: MindMap, gold: MindMap) -> NDArray[np.bool_]:
+    """Return for each pair of labels whether they are the same text."""
     rows, columns = (np.array(tree.labels(), object) for tree in (predicted, gold))
     same: NDArray[np.bool_] = np.equal.outer(rows, columns).astype(bool)
-    ours, theirs = (
-        [i for i, label in enumerate(labels) if label.strip()] for labels in (rows, columns)
-    )
-    if encoder is not None and ours and theirs:
-        vectors = unit_vectors([*rows[ours], *columns[theirs]], encoder)
-        with one_thread():
-            cosines = vectors[: len(ours)] @ vectors[len(ours) :].T
-        same[np.ix_(ours, theirs)] |= np.rint(cosines * 1e6) > _THRESHOLD
     return same

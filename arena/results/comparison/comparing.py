@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +16,11 @@ from arena.results.comparison import statistics
 from arena.results.comparison.model import (
     ComparedRun,
     Comparison,
-    Effort,
     Estimate,
     MetricComparison,
     PairedDifference,
 )
-from arena.results.comparison.opening import (
-    name_runs,
-    notes_on,
-    open_run,
-    read_run,
-    refuse_different,
-    split_name,
-    why_no_curve,
-)
+from arena.results.comparison.opening import notes_on, open_runs, read_gold, read_run
 from arena.tasks import lower_is_better
 
 TESTS = ("fisher", "student")
@@ -84,14 +74,11 @@ def compare(
     if all_pairs and baseline is not None:
         raise DataError("all pairs are compared with each other: name no baseline.")
 
-    given, directories = zip(*map(split_name, runs), strict=True)
-    opened = [open_run(directory) for directory in directories]
-    names = name_runs(given, [run for run, _ in opened])
-    by_name = dict(zip(names, opened, strict=True))
-    refuse_different(by_name)
-    places = {name: run.directory.resolve() for name, (run, _) in by_name.items()}
-    first, scores = opened[0]
-    definition = first.manifest.get("definition", {})
+    opened = open_runs(runs)
+    names = list(opened)
+    places = {name: run.directory.resolve() for name, (run, _) in opened.items()}
+    first, scores = opened[names[0]]
+    definition = first.manifest["definition"]
     chosen = _chosen(definition, scores, metrics)
     against = None if all_pairs else _baseline(baseline, places)
     pairs = (
@@ -100,21 +87,13 @@ def compare(
         else [(name, against) for name in names if name != against]
     )
 
-    compared: list[ComparedRun] = []
-    gold: dict[str, dict[str, int]] = {}
-    total = sum(len(run.manifest["surveys"]) for run, _ in opened)
+    total = sum(len(run.manifest["surveys"]) for run, _ in opened.values())
     with progress(total=total, desc="reading runs", unit="episode") as bar:
-        for name, (run, its_metrics) in by_name.items():
-            played, gold = read_run(name, run, its_metrics, bar.update)
-            compared.append(played)
+        compared = [read_run(name, *parts, bar.update) for name, parts in opened.items()]
     notes = list(notes_on({run.name: run.manifest for run in compared}))
-    tables = []
-    for metric in chosen:
-        table, remarks = _compare_by(metric, compared, pairs, test, correction, level)
-        tables.append(table)
-        notes += remarks
-    scored = sorted(survey for survey, gains in gold.items() if gains)
-    without = {run.name: why for run in compared if (why := _why_no_curve(run))}
+    tables = [_compare_by(each, compared, pairs, test, correction, level) for each in chosen]
+    for table in tables:
+        notes += _remarks_on(table, compared)
     headline = definition.get("headline")
     return Comparison(
         first.task,
@@ -126,15 +105,7 @@ def compare(
         tuple(tables),
         headline if headline in chosen else chosen[0],
         tuple(sorted(first.manifest["surveys"])),
-        gold,
-        {run.name: _curve(run, scored) for run in compared if run.name not in without and scored},
-        without,
-        {
-            run.name: dataclasses.replace(
-                Effort.total(e.effort for e in run.episodes.values()), seconds=run.seconds
-            )
-            for run in compared
-        },
+        read_gold(first),
         tuple(notes),
     )
 
@@ -164,19 +135,6 @@ def _baseline(baseline: str | None, places: Mapping[str, Path]) -> str:
     )
 
 
-def _why_no_curve(run: ComparedRun) -> str | None:
-    searches = any(len(episode.curve or ()) > 1 for episode in run.episodes.values())
-    return why_no_curve(run.manifest) or (None if searches else "it searches nothing")
-
-
-def _curve(run: ComparedRun, scored: Sequence[str]) -> tuple[float, ...]:
-    """Return the mean over surveys; an episode that has ended keeps its last share."""
-    curves = [run.episodes[survey].curve or (0.0,) for survey in scored]
-    longest = max(map(len, curves))
-    filled = [[*curve, *[curve[-1]] * (longest - len(curve))] for curve in curves]
-    return tuple(np.array(filled).mean(axis=0).tolist())
-
-
 def _compare_by(
     metric: str,
     runs: Sequence[ComparedRun],
@@ -184,8 +142,8 @@ def _compare_by(
     test: str,
     correction: str,
     level: float,
-) -> tuple[MetricComparison, list[str]]:
-    """Compare all runs by one metric; return the comparison and remarks on it."""
+) -> MetricComparison:
+    """Compare all runs by one metric."""
     entries = [run.metrics["per_survey"] for run in runs]
     surveys = [s for s in sorted(entries[0]) if all(e[s][metric] is not None for e in entries)]
     values = np.array([[e[s][metric] for e in entries] for s in surveys], np.float64)
@@ -219,29 +177,32 @@ def _compare_by(
     ceilings = [run.metrics["ceiling"][metric] for run in runs]
     ceiling = ceilings[0] if ceilings.count(ceilings[0]) == len(ceilings) else None
     by_run = {name: tuple(column.tolist()) for name, column in columns.items()}
-    table = MetricComparison(
+    return MetricComparison(
         metric, lower, tuple(surveys), ceiling, by_run, means, tuple(differences)
     )
-    remarks = []
+
+
+def _remarks_on(table: MetricComparison, runs: Sequence[ComparedRun]) -> Iterator[str]:
+    """Yield what a reader of the numbers must know."""
+    metric, ceiling = table.metric, table.ceiling
     labelled = max(run.metrics["counts"]["scored"] for run in runs)
-    if len(surveys) != labelled:
-        remark = f"{metric} is taken over {len(surveys)} of {labelled} scored surveys"
-        own = {sum(entry[metric] is not None for entry in each.values()) for each in entries}
-        remarks.append(
-            f"{remark}: those that every run has a value for."
-            if len(own) > 1
-            else f"{remark}; the labels of the others have nothing that it counts."
-        )
-    if ceiling != ceilings[0]:
-        remarks.append(f"The runs were given different ceilings of {metric}; none is shown.")
-    above = [n for n, mean in means.items() if ceiling is not None and mean.mean > ceiling + 1e-9]
-    if above and not lower:
-        remarks.append(
+    if len(table.surveys) != labelled:
+        remark = f"{metric} is taken over {len(table.surveys)} of {labelled} scored surveys"
+        entries = [run.metrics["per_survey"].values() for run in runs]
+        if len({sum(entry[metric] is not None for entry in each) for each in entries}) > 1:
+            yield f"{remark}: those that every run has a value for."
+        else:
+            yield f"{remark}; the labels of the others have nothing that it counts."
+    if ceiling != runs[0].metrics["ceiling"][metric]:
+        yield f"The runs were given different ceilings of {metric}; none is shown."
+    means = table.means.items()
+    above = [name for name, mean in means if ceiling is not None and mean.mean > ceiling + 1e-9]
+    if above and not table.lower_is_better:
+        yield (
             f"{'; '.join(above)}: {metric} is above the ceiling, which is the score of the labels "
             "themselves. This metric has no upper limit: an answer with more, and more different, "
             "headings can score higher (docs/mind-map-metrics.md)."
         )
-    return table, remarks
 
 
 def _mean(values: statistics.Floats) -> float:

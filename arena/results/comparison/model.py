@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -67,13 +70,15 @@ class Effort:
     seconds: float | None = None
 
     @classmethod
-    def total(cls, efforts: Iterable[Effort]) -> Effort:
-        """Return the sum; one unknown part makes a number unknown."""
-        columns = zip(*(dataclasses.astuple(effort) for effort in efforts), strict=True)
-        parts = dict(zip((field.name for field in dataclasses.fields(cls)), columns, strict=True))
-        models = tuple(sorted({name for names in parts.pop("models") for name in names}))
-        sums: Any = {name: None if None in each else sum(each) for name, each in parts.items()}
-        return cls(models=models, **sums)
+    def total(cls, efforts: Iterable[Effort], seconds: float | None) -> Effort:
+        """Return the sum, with the time of the run; one unknown part makes a number unknown."""
+        rows = [dataclasses.asdict(effort) for effort in efforts]
+        models = tuple(sorted({name for row in rows for name in row["models"]}))
+        sums: Any = {
+            name: None if None in (parts := [row[name] for row in rows]) else sum(parts)
+            for name in rows[0].keys() - {"models", "seconds"}
+        }
+        return cls(models=models, seconds=seconds, **sums)
 
 
 @dataclass(frozen=True)
@@ -105,14 +110,23 @@ class ComparedRun:
         manifest: Its manifest.
         metrics: Content of ``metrics.json``.
         episodes: Survey -> its episode.
-        seconds: Time that it took, if it was timed.
+        effort: What it cost.
+        why_no_curve: Why its episodes have no curves, None if they have.
     """
 
     name: str
     manifest: Mapping[str, Any]
     metrics: Mapping[str, Any]
     episodes: Mapping[str, PlayedEpisode]
-    seconds: float | None = None
+    effort: Effort
+    why_no_curve: str | None
+
+    def curve(self, surveys: Sequence[str]) -> tuple[float, ...]:
+        """Return the mean curve over surveys; an episode that has ended keeps its last share."""
+        curves = [self.episodes[survey].curve or (0.0,) for survey in surveys]
+        longest = max(map(len, curves))
+        filled = [[*curve, *[curve[-1]] * (longest - len(curve))] for curve in curves]
+        return tuple(np.array(filled).mean(axis=0).tolist())
 
 
 @dataclass(frozen=True)
@@ -194,9 +208,6 @@ class Comparison:
         surveys: The surveys that all runs played, in order.
         gold: Survey -> paper -> 2 (influential) or 1, of the references in reach; empty where a
             task has no ranking.
-        curves: Run -> mean share of references shown after 0, 1, 2, ... searches.
-        without_curve: Run -> why it has no curve.
-        efforts: Run -> what it cost.
         notes: Remarks for a reader, such as differences between runs that may be compared all the
             same.
     """
@@ -211,15 +222,29 @@ class Comparison:
     headline: str
     surveys: tuple[str, ...]
     gold: Mapping[str, Mapping[str, int]]
-    curves: Mapping[str, tuple[float, ...]]
-    without_curve: Mapping[str, str]
-    efforts: Mapping[str, Effort]
     notes: tuple[str, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the runs."""
         return tuple(run.name for run in self.runs)
+
+    @cached_property
+    def curves(self) -> dict[str, tuple[float, ...]]:
+        """Run -> mean share of references shown after 0, 1, 2, ... searches."""
+        scored = sorted(survey for survey, gains in self.gold.items() if gains)
+        counting = [run for run in self.runs if scored and run.why_no_curve is None]
+        return {run.name: run.curve(scored) for run in counting}
+
+    @property
+    def without_curve(self) -> dict[str, str]:
+        """Run -> why it has no curve."""
+        return {run.name: run.why_no_curve for run in self.runs if run.why_no_curve is not None}
+
+    @property
+    def efforts(self) -> dict[str, Effort]:
+        """Run -> what it cost."""
+        return {run.name: run.effort for run in self.runs}
 
     @property
     def guessed(self) -> list[str]:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from arena import trec
+from arena._internal.forms import misfit
 from arena.errors import CorpusError, DataError, clip
 from arena.results.comparison.model import ComparedRun, Effort, PlayedEpisode, Query
-from arena.runs.directory import MANIFEST, OpenedRun, read_timing
+from arena.runs.directory import OpenedRun, read_timing
 from arena.runs.results import PICTURES, file_name
 from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import tools_of
@@ -24,13 +25,27 @@ _LONGEST = 80
 _SHORT = 12
 
 
-def open_run(directory: str | Path) -> tuple[OpenedRun, dict[str, Any]]:
-    """Return a finished run whose files are as it left them, and its ``metrics.json``.
+def open_runs(runs: Sequence[str | Path]) -> dict[str, tuple[OpenedRun, dict[str, Any]]]:
+    """Return name -> (finished run, its ``metrics.json``), checked to be comparable.
+
+    Args:
+        runs: Directories, each alone or as ``NAME=DIR``.
 
     Raises:
         CorpusError: There is no run, or one that is unfinished, damaged or was changed.
-        DataError: `directory` is no path, or a file holds what it cannot.
+        DataError: A directory is no path, a file holds what it cannot, a run is given twice, a
+            name is unusable or that of several runs, or runs differ in what they played.
     """
+    given, directories = zip(*map(split_name, runs), strict=True)
+    opened = [_open_run(directory) for directory in directories]
+    names = _name_runs(given, [run for run, _ in opened])
+    by_name = dict(zip(names, opened, strict=True))
+    _refuse_different(by_name)
+    return by_name
+
+
+def _open_run(directory: str | Path) -> tuple[OpenedRun, dict[str, Any]]:
+    """Return a finished run whose files are as it left them, and its ``metrics.json``."""
     if not isinstance(directory, str | Path):
         raise DataError(f"run {clip(directory)}: give the directory of a run.")
     place = Path(directory)
@@ -38,17 +53,7 @@ def open_run(directory: str | Path) -> tuple[OpenedRun, dict[str, Any]]:
         what = "is a file" if place.exists() else "does not exist"
         raise CorpusError(f"{str(directory)!r} {what}. Name the --output of a run.")
     run = OpenedRun(place)
-    if not isinstance(names := run.manifest["definition"].get("metrics", []), list):
-        raise CorpusError(
-            f"{str(place / MANIFEST)!r} is damaged: definition.metrics={clip(names)}. Run it again."
-        )
-    files = run.finished_files()
-    for name in (_METRICS, TRAJECTORIES):
-        if name not in files:
-            raise CorpusError(
-                f"{str(place / MANIFEST)!r} is damaged: it does not hash {name}. Run it again."
-            )
-    run.refuse_changed(*files)
+    run.refuse_changed(*{**run.finished_files(), _METRICS: "", TRAJECTORIES: ""})
     try:
         metrics = json.loads((place / _METRICS).read_bytes())
         entries, means = metrics["per_survey"], metrics["mean"]
@@ -56,9 +61,8 @@ def open_run(directory: str | Path) -> tuple[OpenedRun, dict[str, Any]]:
         complete = (
             set(entries) == set(run.manifest["surveys"])
             and all(value is None or math.isfinite(value) for value in values)
-            and all(isinstance(metrics["counts"][key], int) for key in ("scored", "gold"))
-            and all(isinstance(entry["gold"], int) for entry in entries.values())
-            and all(isinstance(entry["submitted"], dict) for entry in entries.values())
+            and misfit(metrics, {"counts": {"scored": int, "gold": int}}) is None
+            and not any(misfit(e, {"gold": int, "submitted": dict}) for e in entries.values())
             and set(means) <= set(metrics["ceiling"])
         )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
@@ -70,8 +74,8 @@ def open_run(directory: str | Path) -> tuple[OpenedRun, dict[str, Any]]:
 
 def read_run(
     name: str, run: OpenedRun, metrics: Mapping[str, Any], tick: Callable[[], Any]
-) -> tuple[ComparedRun, dict[str, dict[str, int]]]:
-    """Return a run with its episodes, and its gold papers with their gains, by survey.
+) -> ComparedRun:
+    """Return a run with its episodes.
 
     Args:
         name: Its name in the comparison.
@@ -89,9 +93,17 @@ def read_run(
         tick()
     if list(episodes) != manifest["surveys"]:
         raise CorpusError(f"{str(run.directory)!r} lacks episodes of its surveys. Run it again.")
+    effort = Effort.total([e.effort for e in episodes.values()], read_timing(run.directory))
+    why = _why_no_curve(manifest)
+    if why is None and all(len(episode.curve or ()) < 2 for episode in episodes.values()):
+        why = "it searches nothing"
+    return ComparedRun(name, manifest, metrics, episodes, effort, why)
+
+
+def read_gold(run: OpenedRun) -> dict[str, dict[str, int]]:
+    """Return survey -> gold paper -> gain; empty where the task has no ranking."""
     qrels = run.directory / _QRELS
-    gold = trec.read_qrels(qrels) if _QRELS in files and qrels.stat().st_size else {}
-    return ComparedRun(name, manifest, metrics, episodes, read_timing(run.directory)), gold
+    return trec.read_qrels(qrels) if _QRELS in (run.files or {}) and qrels.stat().st_size else {}
 
 
 def _episode(
@@ -125,7 +137,7 @@ def _episode(
         models=(model,) if model else (),
         **usage,
     )
-    counted = None if why_no_curve(manifest) else tuple(curve)
+    counted = None if _why_no_curve(manifest) else tuple(curve)
     return PlayedEpisode(tuple(queries), counted, record["answers"], effort, picture)
 
 
@@ -156,7 +168,7 @@ def _number(value: Any) -> Any:
     return value if is_number and 0 <= value < math.inf else None
 
 
-def why_no_curve(manifest: Mapping[str, Any]) -> str | None:
+def _why_no_curve(manifest: Mapping[str, Any]) -> str | None:
     """Return why a run does not record how many references each search showed, or None."""
     reward = str(manifest["environment"].get("reward"))
     if GAIN not in reward.split("+"):
@@ -183,12 +195,8 @@ def split_name(text: str | Path) -> tuple[str | None, str | Path]:
     return name.strip(), directory
 
 
-def name_runs(given: Sequence[str | None], runs: Sequence[OpenedRun]) -> list[str]:
-    """Return a name for each run: the given one, or agent and retriever, or its directory's.
-
-    Raises:
-        DataError: A run is given twice, or a name is unusable or that of several runs.
-    """
+def _name_runs(given: Sequence[str | None], runs: Sequence[OpenedRun]) -> list[str]:
+    """Return a name for each run: the given one, or agent and retriever, or its directory's."""
     places = [run.directory.resolve() for run in runs]
     for place, run in zip(places, runs, strict=True):
         if places.count(place) > 1:
@@ -211,16 +219,8 @@ def name_runs(given: Sequence[str | None], runs: Sequence[OpenedRun]) -> list[st
     raise DataError(f"several runs are called {clip(twin)}. Name them: NAME=DIR.")
 
 
-def refuse_different(runs: Mapping[str, tuple[OpenedRun, Mapping[str, Any]]]) -> None:
-    """Refuse runs that differ in what they played.
-
-    Args:
-        runs: Name -> (run, metrics).
-
-    Raises:
-        DataError: One differs from the first in corpus, task set, task, surveys, metrics, or the
-            encoder that they compare headings by; the message has both values.
-    """
+def _refuse_different(runs: Mapping[str, tuple[OpenedRun, Mapping[str, Any]]]) -> None:
+    """Refuse runs that differ in what they played; the message has both values."""
     (first, expected), *others = [(name, _identity(*run)) for name, run in runs.items()]
     for name, identity in others:
         differing = {what: value for what, value in expected.items() if value != identity[what]}
@@ -274,39 +274,32 @@ def _short(value: Any) -> str:
 
 def notes_on(manifests: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield a sentence on each thing that differs and may: code, release, budget, seed, reward."""
-    aspects: dict[str, Callable[[Mapping[str, Any]], str]] = {
-        # Without the agent's own, which differs where that lies in a file of the user's.
-        "the code of environment and scores": lambda m: str(m["sha256"].get("environment"))[
-            :_SHORT
-        ],
-        "release": lambda m: m["arena"],
-        "budget": lambda m: ", ".join(
-            f"{name} {value:,}" for name, value in sorted(m["budget"].items())
-        ),
-        "seed": lambda m: str(m["seed"]),
-        "reward": lambda m: str(m["environment"].get("reward")),
-        "the papers that an episode begins with": _starting_papers,
-        "what an episode shows of a paper": _input,
-    }
-    for what, value_of in aspects.items():
+    settings = {name: _settings(manifest) for name, manifest in manifests.items()}
+    for what in next(iter(settings.values())):
         groups: dict[str, list[str]] = {}
-        for name, manifest in manifests.items():
-            groups.setdefault(value_of(manifest), []).append(name)
+        for name, values in settings.items():
+            groups.setdefault(values[what], []).append(name)
         if len(groups) > 1:
             parts = [f"{value} ({'; '.join(names)})" for value, names in groups.items()]
             yield f"The runs differ in {what}: {', '.join(parts)}."
 
 
-def _input(manifest: Mapping[str, Any]) -> str:
-    """Return the input in words, with the hash of its digests."""
-    name, sha256 = manifest["environment"].get("show"), manifest["sha256"].get("input")
-    return f"{name} {str(sha256)[:_SHORT]}" if sha256 else "title_abstract"
-
-
-def _starting_papers(manifest: Mapping[str, Any]) -> str:
-    """Return in words which papers an episode begins with."""
-    options = manifest["environment"]
-    found = options.get("found")
-    if isinstance(found, Mapping):
-        return f"those of the run {str(found.get('sha256'))[:_SHORT]}"
-    return {"oracle": "the survey's own references"}.get(str(options.get("references")), "none")
+def _settings(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Return in words what may differ between runs that are compared."""
+    hashes, options = manifest["sha256"], manifest["environment"]
+    papers = {"oracle": "the survey's own references"}.get(str(options.get("references")), "none")
+    if isinstance(found := options.get("found"), Mapping):
+        papers = f"those of the run {str(found.get('sha256'))[:_SHORT]}"
+    digests = hashes.get("input")
+    return {
+        # Without the agent's own, which differs where that lies in a file of the user's.
+        "the code of environment and scores": str(hashes.get("environment"))[:_SHORT],
+        "release": manifest["arena"],
+        "budget": ", ".join(f"{k} {v:,}" for k, v in sorted(manifest["budget"].items())),
+        "seed": str(manifest["seed"]),
+        "reward": str(options.get("reward")),
+        "the papers that an episode begins with": papers,
+        "what an episode shows of a paper": (
+            f"{options.get('show')} {str(digests)[:_SHORT]}" if digests else "title_abstract"
+        ),
+    }

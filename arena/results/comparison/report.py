@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from arena._internal import tables as tabular
+from arena._internal.tables import Table, best, escape_markdown, one_line
 from arena.dates import GUESS_MARK, guess_note
 from arena.results.comparison.model import (
     Comparison,
@@ -32,30 +31,6 @@ _TERMS = (
 )  # fmt: skip
 LABELS = {name: name.replace("_", " ") for name in _TERMS} | {"failed": "failed answers"}
 """What tables and the page call things; the glossary in CONTRIBUTING.md explains each of them."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table before it is text.
-
-    Attributes:
-        title: Its caption.
-        key: Its name, for labels and anchors.
-        header: Names of the columns.
-        rows: Cells: text, numbers, None for what is unknown or undefined.
-        bold: (row, column) of the best values.
-    """
-
-    title: str
-    key: str
-    header: Sequence[str]
-    rows: Sequence[Sequence[Any]]
-    bold: frozenset[tuple[int, int]] = frozenset()
-
-    @property
-    def align(self) -> str:
-        """``l`` for the first column and ``r`` for the others."""
-        return "l" + "r" * (len(self.header) - 1)
 
 
 def tables(comparison: Comparison) -> list[Table]:
@@ -112,14 +87,14 @@ def means(comparison: Comparison) -> Table:
         for run, row in zip(comparison.runs, rows, strict=True)
     ]
     lowest = [1 + i for i, metric in enumerate(metrics) if metric.lower_is_better]
-    best = tabular.best(fair, range(1, len(metrics) + 1), lowest) if len(rows) > 1 else set()
+    highest = best(fair, range(1, len(metrics) + 1), lowest) if len(rows) > 1 else set()
     title = f"Mean scores of the task {comparison.task}{_mark(comparison)}"
     header = [comparison.task, *(metric.metric for metric in metrics)]
     rows.append([LABELS["ceiling"], *(metric.ceiling for metric in metrics)])
     if len(metrics) > _MOST_COLUMNS:  # one row per metric
         header, *rows = map(list, zip(header, *rows, strict=True))
-        best = {(column - 1, row + 1) for row, column in best}
-    return Table(title, "means", header, rows, frozenset(best))
+        highest = {(column - 1, row + 1) for row, column in highest}
+    return _table(title, "means", header, rows, frozenset(highest))
 
 
 def floors(comparison: Comparison) -> list[Table]:
@@ -139,7 +114,7 @@ def floors(comparison: Comparison) -> list[Table]:
                 name = f"{run.name} ({LABELS[label]})" if label else run.name
                 rows.append([name, *map(values.get, names)])
     title = f"Mean scores of the task {comparison.task} beside floors{_mark(comparison)}"
-    return [Table(title, "floors", [comparison.task, *names], rows)] if rows else []
+    return [_table(title, "floors", [comparison.task, *names], rows)] if rows else []
 
 
 def by_metric(comparison: Comparison, metric: MetricComparison) -> Table:
@@ -157,7 +132,7 @@ def by_metric(comparison: Comparison, metric: MetricComparison) -> Table:
             rows[-1] += _tested(tested[name]) if name in tested else [None] * 7
     header = [metric.metric, LABELS["mean"], _percent(comparison)]
     header += _test_header(comparison) if against is not None else []
-    return Table(title, metric.metric, header, rows)
+    return _table(title, metric.metric, header, rows)
 
 
 def pairs(comparison: Comparison, metric: MetricComparison) -> Table:
@@ -165,7 +140,7 @@ def pairs(comparison: Comparison, metric: MetricComparison) -> Table:
     rows = [[f"{d.run} - {d.against}", *_tested(d)] for d in metric.differences]
     header = [metric.metric, *_test_header(comparison)]
     title = f"{metric.metric}: all pairs{_mark(comparison)}"
-    return Table(title, f"{metric.metric}-pairs", header, rows)
+    return _table(title, f"{metric.metric}-pairs", header, rows)
 
 
 def searches(comparison: Comparison) -> Table:
@@ -178,7 +153,7 @@ def searches(comparison: Comparison) -> Table:
     ]
     title = "Share of the references in reach that were shown after n searches"
     title += _mark(comparison)
-    return Table(title, "searches", [LABELS["searches"], *map(str, steps)], rows)
+    return _table(title, "searches", [LABELS["searches"], *map(str, steps)], rows)
 
 
 def effort(comparison: Comparison) -> Table:
@@ -192,7 +167,7 @@ def effort(comparison: Comparison) -> Table:
         rows.append([run, *(f"{v:,}" if isinstance(v, int) else v for v in values)])
     number = len(comparison.surveys)
     title = f"Effort of each run in {number} episode{'s' * (number != 1)}"
-    return Table(title, "effort", [LABELS["run"], *(LABELS[name] for name in names)], rows)
+    return _table(title, "effort", [LABELS["run"], *(LABELS[name] for name in names)], rows)
 
 
 def uses_models(comparison: Comparison) -> bool:
@@ -251,6 +226,12 @@ def interval(value: Estimate | PairedDifference | None) -> str | None:
     return f"{value.low:{sign}.4f} to {value.high:{sign}.4f}"
 
 
+def _table(
+    title: str, key: str, header: Sequence[str], rows: Sequence[Sequence[Any]], bold: Any = ()
+) -> Table:
+    return Table(header, rows, "l" + "r" * (len(header) - 1), bold, title, key)
+
+
 def _mark(comparison: Comparison) -> str:
     return f" {GUESS_MARK}" if comparison.guessed else ""
 
@@ -287,34 +268,27 @@ def _tested(difference: PairedDifference) -> list[Any]:
 
 def as_text(comparison: Comparison) -> str:
     """Return the tables for a terminal, after the verdict."""
-    parts = [_line(verdict(comparison))]
-    for table in tables(comparison):
-        shown = tabular.text(table.header, table.rows, align=table.align)
-        parts.append(f"{_line(table.title)}\n{shown}")
-    return "\n\n".join([*parts, "\n".join(map(_line, remarks(comparison)))]) + "\n"
+    parts = [one_line(verdict(comparison))]
+    parts += [f"{one_line(table.title)}\n{table.text()}" for table in tables(comparison)]
+    return "\n\n".join([*parts, "\n".join(map(one_line, remarks(comparison)))]) + "\n"
 
 
 def as_markdown(comparison: Comparison) -> str:
     """Return the tables for GitHub's Markdown; the best mean of each metric is bold."""
-    parts = [tabular.escape_markdown(_line(verdict(comparison)))]
-    for table in tables(comparison):
-        shown = tabular.markdown(table.header, table.rows, align=table.align, bold=table.bold)
-        parts.append(f"### {tabular.escape_markdown(_line(table.title))}\n\n{shown}")
-    notes = "\n".join(f"- {tabular.escape_markdown(_line(r))}" for r in remarks(comparison))
+
+    def escaped(text: str) -> str:
+        return escape_markdown(one_line(text))
+
+    parts = [escaped(verdict(comparison))]
+    parts += [f"### {escaped(table.title)}\n\n{table.markdown()}" for table in tables(comparison)]
+    notes = "\n".join(f"- {escaped(remark)}" for remark in remarks(comparison))
     return "\n\n".join([*parts, notes]) + "\n"
 
 
 def as_latex(comparison: Comparison) -> str:
     """Return the tables for LaTeX with booktabs; the remarks are comments."""
-    parts = [
-        tabular.latex(
-            table.header, table.rows, caption=table.title, label=f"tab:{table.key}",
-            align=table.align, bold=table.bold,
-        )
-        for table in tables(comparison)
-    ]  # fmt: skip
-    notes = "\n".join(f"% {_line(remark)}" for remark in remarks(comparison))
-    return "\n\n".join([*parts, notes]) + "\n"
+    notes = "\n".join(f"% {one_line(remark)}" for remark in remarks(comparison))
+    return "\n\n".join([*(table.latex() for table in tables(comparison)), notes]) + "\n"
 
 
 def as_json(comparison: Comparison) -> dict[str, Any]:
@@ -358,8 +332,3 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
         "verdict": verdict(comparison),
         "notes": remarks(comparison),
     }
-
-
-def _line(text: str) -> str:
-    """Return a text of one line that nothing in it can end or turn around."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)

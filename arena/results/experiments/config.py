@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -30,6 +30,8 @@ from arena.tasks import DEFAULT_BUDGET, ENCODER, EXTRACTOR, budget_of
 
 FINDS = "discovery"
 """The task whose runs an episode of organization may begin with."""
+RUNS = "runs"
+"""Folder of the runs of an experiment."""
 
 _LONGEST = {"agents": 45, "retrievers": 25}
 """Characters of a label: the name of a run in a comparison has both, and at most 80."""
@@ -271,11 +273,17 @@ class Experiment(Settings):
             return [row.retriever]
         return list(self.retrievers)[: None if table.columns == "retrievers" else 1]
 
+    def runs_of(self, table: TableSpec) -> Iterator[tuple[str, Row, str, str]]:
+        """Yield label, row, label of the retriever, and directory of each run of a table."""
+        for label, row in table.all_rows.items():
+            for column in self.engines_of(table, row):
+                yield label, row, column, directory_of(table.task, label, column)
+
     def locate(self, place: Place, error: ArenaError) -> ArenaError:
         """Return an error of the same kind that says where in the configuration it comes from."""
         return type(error)(f"{self.source.where(place)}: {error}")
 
-    def picked(self, tables: Iterable[str] | None, agents: Iterable[str] | None) -> Experiment:
+    def picked(self, tables: Sequence[str] | None, agents: Sequence[str] | None) -> Experiment:
         """Return the experiment with these tables alone, and in them the rows of these agents.
 
         Args:
@@ -286,30 +294,27 @@ class Experiment(Settings):
             UnknownNameError: There is no such table or agent.
             DataError: Nothing is left.
         """
-        rows = list(self.placed_rows())
-        labels = {name for place, row in rows for name in (place[-1], str(row.agent))}
-        wanted = self._known("agent", agents, labels)
-        chosen = self._known("table", tables, set(self.tables))
-        kept: dict[str, dict[str, dict[str, Row]]] = {}
-        for (_, name, key, label), row in rows:
-            if name in chosen and wanted & {label, str(row.agent)}:
-                kept.setdefault(name, {"rows": {}, "more": {}})[key][label] = row
-        if not kept:
+        labels = {name for place, row in self.placed_rows() for name in (place[-1], str(row.agent))}
+        for kind, names, known in (("agent", agents, labels), ("table", tables, set(self.tables))):
+            if isinstance(names, str):
+                raise DataError(f"{kind}s={clip(names)} is one string; give a list.")
+            for name in sorted(set(map(str, names or ())) - known):
+                raise UnknownNameError(
+                    f"no {kind} {clip(name)} in {self.source.name}.{did_you_mean(name, known)}"
+                )
+        wanted = labels if agents is None else set(map(str, agents))
+        specs = {}
+        for name, table in self.tables.items():
+            parts = {
+                key: {k: v for k, v in rows.items() if wanted & {k, str(v.agent)}}
+                for key, rows in (("rows", table.rows), ("more", table.more))
+            }
+            if any(parts.values()) and (tables is None or name in map(str, tables)):
+                specs[name] = table.model_copy(update=parts)
+        if not specs:
             raise DataError("none of the tables has a row of these agents. Name others.")
-        specs = {name: self.tables[name].model_copy(update=part) for name, part in kept.items()}
         figures = {name: spec for name, spec in self.figures.items() if spec.table in specs}
         return self.model_copy(update={"tables": specs, "figures": figures})
-
-    def _known(self, kind: str, names: Iterable[str] | None, known: set[str]) -> set[str]:
-        """Return `names`, or all that are known if it is None."""
-        if isinstance(names, str):
-            raise DataError(f"{kind}s={clip(names)} is one string; give a list.")
-        wanted = known if names is None else {str(name) for name in names}
-        for name in sorted(wanted - known):
-            raise UnknownNameError(
-                f"no {kind} {clip(name)} in {self.source.name}.{did_you_mean(name, known)}"
-            )
-        return wanted
 
 
 def read_experiment(
@@ -352,3 +357,8 @@ def slug(label: str) -> str:
     ('zero-shot', 'storm.bm25', 'hybrid-bm25-dense')
     """
     return re.sub(r"[^a-z0-9._]+", "-", label.lower()).strip(".-_")[:100]
+
+
+def directory_of(task: str, label: str, column: str) -> str:
+    """Return the directory of a run, relative to the experiment."""
+    return f"{RUNS}/{task}/{slug(label)}/{slug(column)}"

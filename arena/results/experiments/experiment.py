@@ -145,8 +145,7 @@ def preview(
     planned = []
     for key, cell in make_grid(experiment, corpus).items():
         done, finished, differs = state_of(output, cell, experiment, _hashes(corpus))
-        state = "done" if finished else "begun" if done else "to do"
-        state = "another run" if differs else state
+        state = "another run" if differs else "done" if finished else "begun" if done else "to do"
         if overwrite:
             done, state = 0, "to do"
         agent, retriever = cell.record["agent"], cell.record["retriever"]
@@ -162,11 +161,12 @@ def _configured(
     retrievers: Mapping[str, str] | None = None,
     changes: Mapping[str, Any] | None = None,
 ) -> Experiment:
-    experiment = read_experiment(config, changes, retrievers).picked(tables, agents)
     if isinstance(surveys, str):
         raise DataError(f"surveys={clip(surveys)} is one string; give a list of ids.")
-    chosen = list(surveys) if isinstance(surveys, Sequence) else surveys
-    return experiment.model_copy(update={} if surveys is None else {"surveys": chosen})
+    if surveys is not None:
+        chosen = surveys if isinstance(surveys, int) else list(surveys)
+        changes = {**(changes or {}), "surveys": chosen}
+    return read_experiment(config, changes, retrievers).picked(tables, agents)
 
 
 def _hashes(corpus: Corpus) -> dict[str, str]:
@@ -253,19 +253,16 @@ def _play(
                 record, found = cell.record, cell.record["found"]
                 if found in failed:
                     raise ArenaError(f"{found}, which it begins with, failed.")
+                settings = cell.settings(experiment)
+                if found is not None:
+                    settings["env_options"] = record["env_options"] | {"found": str(output / found)}
                 run(
                     corpus,
                     record["task"],
                     cell.agent,
                     output / key,
-                    retriever=record["retriever"],
-                    retriever_options=record["retriever_options"],
-                    retrievers=record["retrievers"],
-                    encoder=experiment.encoder,
-                    env_options=record["env_options"]
-                    | ({} if found is None else {"found": str(output / found)}),
+                    **settings,
                     agent_options=cell.options,
-                    budget=experiment.budget_of(cell.record["task"]),
                     surveys=cell.surveys,
                     seed=experiment.seed,
                     overwrite=overwrite,

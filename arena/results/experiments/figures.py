@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from arena.dates import GUESS_MARK
 from arena.results.experiments.config import Experiment, FigureSpec, slug
-from arena.results.experiments.grid import directory_of
 from arena.results.plots import COLOURS, SIZE, STYLE, Plot, ticks
 from arena.text.display import width
 
@@ -55,13 +54,11 @@ def points_of(
     table = experiment.tables[name]
     several = table.columns == "retrievers" and len(experiment.retrievers) > 1
     points = []
-    for label, row in table.all_rows.items():
-        for column in experiment.engines_of(table, row):
-            run = scores.get(directory_of(table.task, label, column))
-            if run is not None:
-                values = {heading: run["mean"].get(key) for heading, key in reported.items()}
-                shown = f"{label}, {column}" if several else label
-                points.append(Point(shown, label in table.more, values))
+    for label, _, column, key in experiment.runs_of(table):
+        if key in scores:
+            values = {head: scores[key]["mean"].get(name) for head, name in reported.items()}
+            shown = f"{label}, {column}" if several else label
+            points.append(Point(shown, label in table.more, values))
     return points
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,11 +23,10 @@ from arena.errors import (
     did_you_mean,
 )
 from arena.mindmap.extractors import EXTRACTORS
-from arena.results.experiments.config import FINDS, Experiment, Row, slug
-from arena.runs.directory import MANIFEST
+from arena.results.experiments.config import FINDS, Experiment, Row, directory_of
+from arena.runs.directory import OpenedRun
 from arena.runs.environment import FOUND, arguments_of, takes_found
 from arena.runs.players import ORACLE, AgentFactory
-from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import (
     TASKS,
     TaskSet,
@@ -40,7 +39,6 @@ from arena.tasks import (
     with_topic,
 )
 
-RUNS = "runs"
 JUDGED = "judge."
 """Prefix of the numbers that the configuration's judge reports; see `arena.judging`."""
 
@@ -66,6 +64,14 @@ class Cell(NamedTuple):
     asks: bool
     surveys: list[str]
 
+    def settings(self, experiment: Experiment) -> dict[str, Any]:
+        """Return the arguments of `arena.run` that shape the environment."""
+        names = ("retriever", "retriever_options", "retrievers", "env_options")
+        return {name: self.record[name] for name in names} | {
+            "encoder": experiment.encoder,
+            "budget": experiment.budget_of(self.record["task"]),
+        }
+
 
 def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> dict[str, Cell]:
     """Return the runs that the tables need: directory -> cell, in the order of playing.
@@ -89,17 +95,15 @@ def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> 
             registry.get(getattr(experiment, key))
         except ArenaError as error:
             raise experiment.locate((key,), error) from None
-    maker = _Maker(experiment, TaskSet(corpus), prepare, {})
+    tasks = TaskSet(corpus)
+    surveys = functools.cache(functools.partial(_surveys, experiment.surveys, tasks))
     cells: dict[str, Cell] = {}
-    for place, row in experiment.placed_rows():
-        table = experiment.tables[place[1]]
-        for column in experiment.engines_of(table, row):
-            for cell in maker.cells(table.task, place, row, column):
-                if cells.setdefault(cell.record["run"], cell).record != cell.record:
-                    why = f"another table has {clip(cell.record['row'])} with other options."
-                    raise experiment.locate(
-                        place, DataError(f"{why} Give one of them another label.")
-                    )
+    for task, place, row, column in _wanted(experiment):
+        played = surveys(task, row.env_options.get("prompt") or "title")
+        cell = _make_cell(experiment, tasks, prepare, task, place, row, column, played)
+        if cells.setdefault(cell.record["run"], cell).record != cell.record:
+            why = f"another table has {clip(cell.record['row'])} with other options."
+            raise experiment.locate(place, DataError(f"{why} Give one of them another label."))
     _check_indexes(experiment, corpus, cells)
     ordered: dict[str, Cell] = {}
     for cell in sorted(cells.values(), key=lambda cell: cell.asks):
@@ -109,9 +113,15 @@ def make_grid(experiment: Experiment, corpus: Corpus, prepare: bool = False) -> 
     return ordered
 
 
-def directory_of(task: str, label: str, column: str) -> str:
-    """Return the directory of a run, relative to the experiment."""
-    return f"{RUNS}/{task}/{slug(label)}/{slug(column)}"
+def _wanted(experiment: Experiment) -> Iterator[tuple[str, Place, Row, str]]:
+    """Yield task, place, row and column of each run, after those of the run it begins with."""
+    for place, row in experiment.placed_rows():
+        table = experiment.tables[place[1]]
+        for column in experiment.engines_of(table, row):
+            if row.found is not None:
+                finder_place, finder = experiment.finder(row.found)
+                yield FINDS, finder_place, finder, finder.retriever or column
+            yield table.task, place, row, column
 
 
 def reported_metrics(experiment: Experiment) -> dict[str, dict[str, str]]:
@@ -154,57 +164,51 @@ def _check_judged(task: str, metric: str) -> None:
         raise DataError(f"{clip(metric)} judges a report, and the task {task!r} has none.")
 
 
-class _Maker(NamedTuple):
-    """Makes the cells of an experiment."""
-
-    experiment: Experiment
-    tasks: TaskSet
-    prepare: bool
-    surveys: dict[tuple[str, str], list[str]]
-
-    def cells(self, task: str, place: Place, row: Row, column: str) -> Iterator[Cell]:
-        """Yield the cell of a row in a column, after the one that it begins with, if any."""
-        experiment, found, env_options = self.experiment, None, dict(row.env_options)
-        if row.found is not None:
-            if not takes_found(task):
-                refused: ArenaError = DataError(f"the task {task!r} begins with no papers.")
-                raise experiment.locate((*place, "found"), refused)
-            finder_place, finder = experiment.finder(row.found)
-            first = finder.retriever or column
-            yield from self.cells(FINDS, finder_place, finder, first)
-            found = directory_of(FINDS, row.found, first)
-            env_options.setdefault("references", "found")
-        prompt = env_options.get("prompt") or "title"
-        if (task, prompt) not in self.surveys:
-            asked = _surveys(experiment.surveys, self.tasks, task, prompt)
-            self.surveys[task, prompt] = asked
-        try:
-            agent, options, asks = _agent(experiment, row)
-            factory = AgentFactory(agent, options, task, self.tasks)
-            if self.prepare:
-                factory.prepare()
-        except ArenaError as error:
-            raise experiment.locate((*place, "agent"), error) from None
-        engines = experiment.retrievers
-        record = {
-            "run": directory_of(task, place[-1], column),
-            "task": task,
-            "row": place[-1],
-            "column": column,
-            "agent": factory.name,
-            "agent_options": {n: options[n] for n in options if n not in factory.kind.unrecorded},
-            "retriever": engines[column].retriever,
-            "retriever_options": engines[column].options,
-            "retrievers": [engines[n].retriever if n in engines else n for n in row.retrievers],
-            "env_options": env_options,
-            "found": found,
-        }
-        try:
-            sha256_json(record)
-        except TypeError as problem:
-            refused = DataError(f"they must be what JSON can hold: {problem}.")
-            raise experiment.locate((*place, "options"), refused) from None
-        yield Cell(record, agent, options, asks, self.surveys[task, prompt])
+def _make_cell(
+    experiment: Experiment,
+    tasks: TaskSet,
+    prepare: bool,
+    task: str,
+    place: Place,
+    row: Row,
+    column: str,
+    surveys: list[str],
+) -> Cell:
+    """Return the cell of a row in a column."""
+    found, env_options = None, dict(row.env_options)
+    if row.found is not None:
+        if not takes_found(task):
+            refused: ArenaError = DataError(f"the task {task!r} begins with no papers.")
+            raise experiment.locate((*place, "found"), refused)
+        found = directory_of(FINDS, row.found, experiment.finder(row.found)[1].retriever or column)
+        env_options.setdefault("references", "found")
+    try:
+        agent, options, asks = _agent(experiment, row)
+        factory = AgentFactory(agent, options, task, tasks)
+        if prepare:
+            factory.prepare()
+    except ArenaError as error:
+        raise experiment.locate((*place, "agent"), error) from None
+    engines = experiment.retrievers
+    record = {
+        "run": directory_of(task, place[-1], column),
+        "task": task,
+        "row": place[-1],
+        "column": column,
+        "agent": factory.name,
+        "agent_options": {n: options[n] for n in options if n not in factory.kind.unrecorded},
+        "retriever": engines[column].retriever,
+        "retriever_options": engines[column].options,
+        "retrievers": [engines[n].retriever if n in engines else n for n in row.retrievers],
+        "env_options": env_options,
+        "found": found,
+    }
+    try:
+        sha256_json(record)
+    except TypeError as problem:
+        refused = DataError(f"they must be what JSON can hold: {problem}.")
+        raise experiment.locate((*place, "options"), refused) from None
+    return Cell(record, agent, options, asks, surveys)
 
 
 def _agent(experiment: Experiment, row: Row) -> tuple[str | type[Agent], dict[str, Any], bool]:
@@ -281,28 +285,16 @@ def state_of(
     Raises:
         DataError: The environment does not take its options.
     """
-    record, directory = cell.record, output / cell.record["run"]
-    same = ("task", "agent", "agent_options", "retriever")
+    record = cell.record
     try:
-        manifest = json.loads((directory / MANIFEST).read_bytes())
-        played = {key: manifest[key] for key in (*same, "seed", "surveys")}
-        played |= {key: manifest["sha256"][key] for key in sha256}
-        played |= manifest["budget"] | manifest["environment"]
-        finished = isinstance(manifest.get("files"), dict)
-        done = (directory / TRAJECTORIES).read_bytes().count(b"\n")
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        run = OpenedRun(output / record["run"])
+    except (CorpusError, UnknownNameError):  # none yet, or one that cannot be continued
         return 0, False, []
-    wanted = arguments_of(
-        record["task"],
-        retriever=record["retriever"],
-        retriever_options=record["retriever_options"],
-        retrievers=record["retrievers"],
-        reward=None,
-        reward_options=None,
-        encoder=experiment.encoder,
-        options=record["env_options"],
-        budget=experiment.budget_of(record["task"]),
-    )
+    manifest, same = run.manifest, ("task", "agent", "agent_options", "retriever")
+    played = {key: manifest.get(key) for key in (*same, "seed", "surveys")}
+    played |= {key: manifest["sha256"].get(key) for key in sha256}
+    played |= manifest["budget"] | manifest["environment"]
+    wanted = arguments_of(record["task"], **cell.settings(experiment))
     wanted |= {key: record[key] for key in same}
     wanted |= {"surveys": cell.surveys, "seed": experiment.seed, **sha256}
     # The papers that an episode begins with change with the run that finds them.
@@ -313,4 +305,5 @@ def state_of(
         for key in {**wanted, **played}
         if sha256_json(wanted.get(key)) != sha256_json(played.get(key))
     ]
-    return done, finished, differs
+    done = run.path.read_bytes().count(b"\n")
+    return done, run.files is not None, differs

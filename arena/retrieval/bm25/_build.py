@@ -74,10 +74,7 @@ def _write_terms(directory: Path, terms: Iterable[str]) -> NDArray[np.int64]:
 
 
 class _Blocks:
-    """The tokens of all documents, then their postings, in files of bounded size.
-
-    A posting is ``term << 32 | document``, so that one integer sorts by both.
-    """
+    """The tokens of all documents, then their postings, ``term << 32 | document``, in files."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory

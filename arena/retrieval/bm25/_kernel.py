@@ -29,10 +29,7 @@ _SPARSE = 128  # with less than one posting in so many documents, only stripes w
 
 @njit(cache=True, nogil=True)
 def place_of(docs, low, high, document) -> Any:  # type: ignore[no-untyped-def]
-    """Return the first place in `low`..`high` whose document is not below `document`.
-
-    Looks near `low` first, since the next document is mostly not far away.
-    """
+    """Return the first place in `low`..`high` whose document is at least `document`, often near."""
     step = np.int64(8)
     while low + step < high and docs[low + step] < document:
         low += step
@@ -71,10 +68,7 @@ def _keep_best(documents, scores, count, k) -> Any:  # type: ignore[no-untyped-d
 
 @njit(cache=True, nogil=True)
 def _insert(documents, scores, size, k, document, score) -> Any:  # type: ignore[no-untyped-def]
-    """Put one more candidate into the sorted `size` <= `k` best, behind those of equal score.
-
-    It must be better than the last, if there are `k`. Returns the new size.
-    """
+    """Put a candidate better than the last of `k` into the `size` <= `k` best; return the size."""
     place = min(size, k - 1)
     while place > 0 and scores[place - 1] < score:
         scores[place] = scores[place - 1]

@@ -18,6 +18,7 @@ import threading
 from array import array
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ class BM25Retriever(LexicalEngine):
         )
         self._values = Values(directory, self._k1, self._b, empty=not len(self._docs))
         self._free_sums: list[NDArray[np.float64]] = []  # zeros, between searches
-        self._known_terms: dict[str, int] = {}
+        self._number = lru_cache(_TERMS)(partial(_number, self._terms))
 
     @classmethod
     def write(cls, *arguments: Any) -> dict[str, Any]:
@@ -87,10 +88,9 @@ class BM25Retriever(LexicalEngine):
 
     def _rank(self, requests: Sequence[Request]) -> list[Ranking]:
         scopes = [self._counted(scope) for _, _, scope in requests]
-        known, queries = self._numbers([query for query, _, _ in requests])
         numbers, bounds = array("q"), [0]
-        for terms in queries:
-            numbers.extend([known[term] for term in terms])
+        for query, _, _ in requests:
+            numbers.extend(map(self._number, analyze(query)))
             bounds.append(len(numbers))
         if not numbers:
             return [_NOTHING] * len(requests)
@@ -127,18 +127,6 @@ class BM25Retriever(LexicalEngine):
             Ranking(documents[low : low + size], scores[low : low + size])
             for low, size in zip(places, counts.tolist(), strict=False)
         ]
-
-    def _numbers(self, queries: list[str]) -> tuple[dict[str, int], list[list[str]]]:
-        """Return the terms of each query, and the number of each, -1 for an unknown one."""
-        analyzed = list(map(analyze, queries))
-        known = self._known_terms
-        new = {term for terms in analyzed for term in terms if term not in known}
-        if len(known) + len(new) > _TERMS:  # others may still read the old ones
-            known = self._known_terms = {}
-            new = {term for terms in analyzed for term in terms}
-        for term in new:
-            known[term] = self._terms.find(term.encode("utf-8", "surrogatepass"))
-        return known, analyzed
 
 
 class Values:
@@ -184,6 +172,11 @@ class Values:
         self._table = np.empty((self.room, len(self._tfs)))
         self._known: dict[float, int] = {}
         self._used = 0
+
+
+def _number(terms: StringTable, term: str) -> int:
+    """Return the number of a term, -1 for an unknown one."""
+    return terms.find(term.encode("utf-8", "surrogatepass"))
 
 
 def _concatenated(parts: list[tuple[int, ...]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

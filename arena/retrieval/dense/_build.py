@@ -35,13 +35,7 @@ _STATE = "building.json"
 
 
 class Batch(NamedTuple):
-    """Papers that are encoded together.
-
-    Attributes:
-        row: Row of the first paper.
-        first: Document number of the first paper.
-        texts: Texts of all papers, in order.
-    """
+    """Papers that are encoded together: row and document number of the first, texts of all."""
 
     row: int
     first: int
@@ -59,15 +53,8 @@ def write_vectors(
 ) -> int:
     """Write a vector for each searchable paper; return how many are zero, being blank.
 
-    Args:
-        source: Papers of the corpus.
-        directory: Directory of the index, empty or as a killed build of these papers left it.
-        fields: Fields to encode.
-        progress: As in `Retriever.build`.
-        made: How a process makes the encoder of the papers.
-        identity: All that the vectors depend on besides the papers; vectors of another identity
-            that the directory holds are made again.
-        spread: Runs the encoding in other processes, to the same bytes.
+    Vectors of a killed build that `directory` holds are kept if their `identity` is the same: all
+    that they depend on besides the papers.
     """
     clear_temporary([directory])
     _encoder.cache_clear()
@@ -123,14 +110,7 @@ def _batches(texts: Iterable[tuple[int, str]], row: int) -> Iterator[Batch]:
 
 
 class Making(NamedTuple):
-    """The encoder, as another process makes it.
-
-    Attributes:
-        name: Name under which it is registered.
-        options: Its options as JSON text.
-        dimension: Dimension of its vectors.
-        config: Hash of its `config`.
-    """
+    """The encoder, as another process makes it: options as JSON, hash of its config."""
 
     name: str
     options: str
@@ -138,17 +118,8 @@ class Making(NamedTuple):
     config: str
 
 
-def making(name: str, options: dict[str, object], encoder: Encoder) -> Making:
-    """Return how another process makes `encoder`."""
-    return Making(name, json.dumps(options), encoder.dimension, sha256_json(encoder.config))
-
-
 def encode_block(block: tuple[Batch, Making]) -> tuple[int, NDArray[np.float16], int]:
-    """Return the row and the vectors of a batch, and how many of its texts are blank.
-
-    Raises:
-        DataError: if the encoder fails, or is another one in this process.
-    """
+    """Return the row and the vectors of a batch, and how many of its texts are blank."""
     batch, made = block
     encoder, config = _encoder(made.name, made.options)
     if config != made.config:
@@ -168,17 +139,7 @@ def _encoder(name: str, options: str) -> tuple[Encoder, str]:
 
 
 def encode(encoder: Encoder, texts: list[str], first: int, dimension: int) -> NDArray[np.float16]:
-    """Return the rows of a batch; those of blank texts are zero.
-
-    Args:
-        encoder: Encoder of the papers.
-        texts: Texts of a batch.
-        first: Document number of the first text, for a message.
-        dimension: Dimension of a vector.
-
-    Raises:
-        DataError: if the encoder does not return one vector a text.
-    """
+    """Return the vectors of texts, from document `first` on; those of blank texts are zero."""
     vectors = np.zeros((len(texts), dimension), np.float32)
     filled = [i for i, text in enumerate(texts) if text.strip()]
     if filled:

@@ -22,19 +22,12 @@ _TORCH_SCORES = 2**27  # of a group of queries, at most: 1 GiB
 
 
 class RowRequest(NamedTuple):
-    """One search, in rows.
+    """One search, in rows."""
 
-    Attributes:
-        query: Query vector, float16, shape (dimension,), length 1.
-        k: Number of rows to return, at least 1 and at most the rows of the scope.
-        end: Rows below this are searched,
-        excluded: except these, int64, ascending.
-    """
-
-    query: NDArray[np.float16]
-    k: int
-    end: int
-    excluded: NDArray[np.int64]
+    query: NDArray[np.float16]  # shape (dimension,), length 1
+    k: int  # number of rows to return, at least 1 and at most the rows of the scope
+    end: int  # rows below this are searched,
+    excluded: NDArray[np.int64]  # except these, ascending
 
 
 class RowRanking(NamedTuple):
@@ -51,14 +44,10 @@ def best(rows: NDArray[np.int64], scores: NDArray[np.float64], k: int) -> RowRan
 
 
 class FlatSearch:
-    """Exact search by compiled loops and matrix products; results do not depend on which.
-
-    Args:
-        vectors: Vectors, float16, shape (rows, dimension), mapped or in memory; not copied.
-    """
+    """Exact search by compiled loops and matrix products; results do not depend on which."""
 
     def __init__(self, vectors: NDArray[np.float16]) -> None:
-        from arena.retrieval.dense import _kernel  # compiles: only where a search is requests
+        from arena.retrieval.dense import _kernel  # compiles: only where a search is wanted
 
         self._kernel = _kernel
         self._bits = vectors.view(np.uint16)
@@ -134,10 +123,8 @@ Search = Callable[[Sequence[RowRequest]], list[RowRanking]]
 def fastest(vectors: NDArray[np.float16], flat: FlatSearch, device: str) -> Search:
     """Return `flat.search`, or a search on the device that `device` stands for.
 
-    Where the device's memory is too small, ``"auto"`` searches by `flat`.
-
-    Raises:
-        DataError: if a device that was named is absent or too small; so does the search.
+    Where the device's memory is too small, ``"auto"`` searches by `flat`, and a device that was
+    named raises DataError, here or in the search.
     """
     resolved = resolve_device(device)
     if resolved == "cpu":
@@ -170,10 +157,6 @@ class TorchSearch:
 
     All products are float64, and so exact at once. A GPU has arithmetic to spare for that, and
     a program cannot make torch round them, as it can with float32 (TF32, bfloat16).
-
-    Args:
-        vectors: Vectors, float16, shape (rows, dimension).
-        device: Torch's name of the device.
     """
 
     def __init__(self, vectors: NDArray[np.float16], device: str) -> None:

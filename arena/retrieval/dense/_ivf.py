@@ -63,11 +63,7 @@ def build(
 
 
 def load_faiss() -> Any:
-    """Import faiss.
-
-    Raises:
-        DataError: if it is not installed.
-    """
+    """Import faiss; DataError if it is not installed."""
     try:
         return importlib.import_module("faiss")
     except ImportError:
@@ -77,15 +73,7 @@ def load_faiss() -> Any:
 
 
 class IVFSearch:
-    """Inverted lists, opened; they stay on the disk, mapped.
-
-    Args:
-        directory: Directory that `build` wrote into.
-        flat: Exact search over the same rows.
-        shape: Shape of the vectors.
-        training: Number of rows that the lists were trained on.
-        probes: Number of lists that a search reads.
-    """
+    """Inverted lists, opened; they stay on the disk, mapped."""
 
     def __init__(
         self, directory: Path, flat: FlatSearch, shape: tuple[int, int], training: int, probes: int
@@ -112,7 +100,7 @@ class IVFSearch:
         """Return whether the lists can serve a search.
 
         Rows that trained the lists are no sample of what came later, so a scope that ends among
-        them is searched flat; so is one where the lists read hold little more than is requests.
+        them is searched flat; so is one where the lists hold little more than the request wants.
         Neither depends on rows after the scope.
         """
         read = request.end * self._probes / self._index.nlist

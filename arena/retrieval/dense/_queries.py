@@ -29,11 +29,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_description(directory: Path) -> dict[str, Any]:
-    """Return the description of an index: its encoder, dimension, fields and lists.
-
-    Raises:
-        CorpusError: if it is missing or damaged.
-    """
+    """Return the description of an index: its encoder, dimension, fields and lists."""
     path = directory / ENCODER
     try:
         description = json.loads(path.read_bytes())
@@ -48,14 +44,9 @@ def read_description(directory: Path) -> dict[str, Any]:
 
 
 class QueryVectors:
-    """float16 query vectors, kept for queries that come again.
+    """float16 query vectors; the `keep` most recently used are kept.
 
-    Args:
-        directory: Directory of the index, for messages.
-        description: What `read_description` returned.
-        device: Device of the encoder, if it can choose.
-        model: Folder to use in place of the one that the index was built with.
-        keep: Number of vectors to keep at most; the least recently used goes first.
+    A `model` is a folder to use in place of the one that the index was built with.
     """
 
     def __init__(
@@ -99,11 +90,7 @@ class QueryVectors:
     def get(self, query: str) -> NDArray[np.float16] | None:
         """Return the vector of a query, or None if there is nothing in it to search for.
 
-        Each query is encoded by itself, so that its vector does not depend on the others of a
-        batch.
-
-        Raises:
-            CorpusError: if the encoder is not the one that the index was built with.
+        Each query is encoded by itself: its vector does not depend on the others of a batch.
         """
         if not query.strip():
             return None

@@ -17,14 +17,7 @@ MAX_DIMENSION = 65_536
 
 
 def normalised(vectors: NDArray[np.float32]) -> NDArray[np.float16]:
-    """Return the rows scaled to length 1 and rounded to float16; zero rows stay zero.
-
-    Args:
-        vectors: shape (n, dimension).
-
-    Raises:
-        DataError: if a component is no finite number.
-    """
+    """Return rows, shape (n, dimension), of length 1 and rounded to float16; zero stays zero."""
     exact = np.asarray(vectors, np.float64)
     if not np.isfinite(exact).all():
         raise DataError("the encoder returned a vector that holds NaN or an infinity.")
@@ -47,13 +40,7 @@ def error_bound(dimension: int) -> float:
 
 
 def load_vectors(directory: Path, dimension: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the vectors, shape (rows, dimension), and the document number of each row.
-
-    Both are memory-mapped; nothing is read yet.
-
-    Raises:
-        CorpusError: if a file is missing, cut off, or does not fit the other.
-    """
+    """Return the vectors, shape (rows, dimension), and the document number of each row, mapped."""
     documents = load_array(directory / DOCUMENTS, np.uint32)
     vectors = load_array(directory / VECTORS)
     shape = (len(documents), dimension)

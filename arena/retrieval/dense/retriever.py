@@ -7,6 +7,7 @@ negated Euclidean distance does: -|q - d|^2 = 2 q.d - 2.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from arena._internal.files import write_json
+from arena._internal.files import sha256_json, write_json
 from arena._internal.lazy import once
 from arena._internal.options import choice, whole
 from arena.encoders import make_encoder
@@ -30,7 +31,7 @@ from arena.retrieval.base import (
     Spread,
 )
 from arena.retrieval.dense import _ivf
-from arena.retrieval.dense._build import finish, making, write_vectors
+from arena.retrieval.dense._build import Making, finish, write_vectors
 from arena.retrieval.dense._flat import FlatSearch, RowRanking, RowRequest, Search, fastest
 from arena.retrieval.dense._queries import ENCODER, QueryVectors, read_description
 from arena.retrieval.dense._vectors import VECTORS, load_vectors
@@ -152,7 +153,7 @@ class Dense(Retriever):
         parameters = {"lists": lists, "training": training} if with_lists else None
         if parameters:
             _ivf.load_faiss()
-        how = making(encoder, options, made)
+        how = Making(encoder, json.dumps(options), made.dimension, sha256_json(made.config))
         blank = write_vectors(source, directory, fields, progress, how, identity, spread)
         described = {
             **identity, "dimension": made.dimension, "fields": list(fields), "ivf": parameters,
@@ -186,7 +187,9 @@ class Dense(Retriever):
                 if rankings[i] is None:
                     flat.append((i, in_rows))
         if flat:
-            exact = self._exact([in_rows for _, in_rows in flat])
+            # A forked process cannot use the GPU of its parent.
+            search = self._fastest if os.getpid() == self._process else self._flat.search
+            exact = search([in_rows for _, in_rows in flat])
             for (i, _), ranking in zip(flat, exact, strict=True):
                 rankings[i] = ranking
         return [self._in_documents(ranking) for ranking in rankings]
@@ -238,11 +241,6 @@ class Dense(Retriever):
             raise
         self._opened.check()
         return lists
-
-    def _exact(self, requests: Sequence[RowRequest]) -> list[RowRanking]:
-        """Search the GPU where there is one; a forked process cannot use its parent's."""
-        search = self._fastest if os.getpid() == self._process else self._flat.search
-        return search(requests)
 
     @once
     def _fastest(self) -> Search:

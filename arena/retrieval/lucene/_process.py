@@ -19,17 +19,10 @@ from arena.retrieval.lucene._java import requirements
 
 
 class JavaProcess:
-    """A process of `_worker`.
+    """A process of `_worker`; `versions` are those of Lucene and Java.
 
-    Args:
-        failing: Beginning of the message about an error in it: what cannot be done.
-        arguments: Those of its `main`.
-
-    Attributes:
-        versions: Versions of Lucene and Java.
-
-    Raises:
-        ArenaError: if a package or Java is absent, or Java does not start.
+    `failing` begins the message about an error in it: what cannot be done. Raises ArenaError if a
+    package or Java is absent, or Java does not start.
     """
 
     def __init__(self, failing: str, *arguments: str) -> None:
@@ -52,11 +45,7 @@ class JavaProcess:
         self._failing = failing
 
     def send(self, value: Any) -> None:
-        """Send a value.
-
-        Raises:
-            ArenaError: if the process has ended.
-        """
+        """Send a value; ArenaError if the process has ended."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(value).encode("ascii") + b"\n")

@@ -33,15 +33,9 @@ _SCOPES, _TERMS = 64, 1024  # how many scopes keep their terms, and how many ter
 def write(
     texts: Iterable[str], directory: Path, segment_tokens: int = _SEGMENT_TOKENS
 ) -> dict[str, int]:
-    """Write an index.
+    """Write an index of texts, terms with blanks between; return the number of terms and postings.
 
-    Args:
-        texts: Terms of each document with blanks between them.
-        directory: Directory of the index; made if absent.
-        segment_tokens: Number of terms that are gathered in memory.
-
-    Returns:
-        The number of terms and of postings.
+    About `segment_tokens` terms are gathered in memory.
     """
     java = _java.start()
     lucene = java.lucene
@@ -130,18 +124,12 @@ def _strip_and_count(java: _java.Java, store: Any) -> dict[str, int]:
 class _Scope:
     """What all searches of one scope share.
 
-    Args:
-        searcher: Lucene's searcher, with the similarity of the scope.
-        documents: Number of Lucene's documents.
-        end: Documents below this exist,
-        excluded: except these, ascending.
-        of_scope: Whether document frequencies count the scope alone, not the whole index.
-        query: Function from the scope and a term to its query; the results are kept.
-
     Attributes:
+        searcher: Lucene's searcher, with the similarity of the scope.
         ranges: Ranges [low, high) of Lucene's documents that exist.
         hidden: The other ranges, if it is quicker to count those, or None.
         all_count: Whether document frequencies are those of the whole index.
+        query: Function from a term to its query; the results are kept.
     """
 
     def __init__(
@@ -168,15 +156,8 @@ class Index:
 
     pyjnius keeps the object of a call in its method until the call begins, one place for all
     threads. So every call holds a lock, except static methods that have no overload, which have no
-    object: `score` in `_similarity`, where a search spends its time.
-
-    Args:
-        directory: Directory that `write` wrote into.
-        k1: Saturation of the term frequency.
-        b: Weight of the document length.
-
-    Attributes:
-        shape: Number of documents and of segments.
+    object: `score` in `_similarity`, where a search spends its time. `shape` is the number of
+    documents and of segments.
     """
 
     def __init__(self, directory: Path, k1: float, b: float) -> None:
@@ -306,9 +287,7 @@ def answer_batch(index: Index, pool: ThreadPoolExecutor, batch: list[Any]) -> st
 def failure(error: Exception, of_files: str) -> str:
     """Return the answer in place of one that failed.
 
-    Args:
-        error: An error of Java or of Python.
-        of_files: Beginning of the names of Java's errors that are about files.
+    Java's errors whose names begin with `of_files` are about files.
     """
     java = str(getattr(error, "classname", None) or "")
     name = java.rpartition(".")[2]
@@ -322,15 +301,7 @@ def failure(error: Exception, of_files: str) -> str:
 
 
 def main(task: str, directory: str, parent: str, k1: str = "0", b: str = "0") -> None:
-    """Write what comes in, or search; all answers go to standard output.
-
-    Args:
-        task: ``write`` or ``search``.
-        directory: Directory of the index.
-        parent: Number of the process that asks.
-        k1: Saturation of the term frequency.
-        b: Weight of the document length.
-    """
+    """Write what comes in, or search, for the process `parent`; answers go to standard output."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks
     if task == "write":
         # The system ends this process with its parent, also while Java is busy and nothing is read.

@@ -120,10 +120,8 @@ def _closing(trace: Trace) -> list[dict[str, Any]]:
     submit = {"tool": "submit", "arguments": {"paper_ids": trace.ids()[:30]}}
     tree = {"label": "Map", "children": [{"label": "Methods"}, {"label": "Applications"}]}
     organize = {"tool": "organize", "arguments": {"mind_map": tree}}
-    report = {
-        "tool": "submit_report",
-        "arguments": {"text": " ".join(f"[@{i}]" for i in trace.ids())},
-    }
+    text = " ".join(f"[@{paper_id}]" for paper_id in trace.ids())
+    report = {"tool": "submit_report", "arguments": {"text": text}}
     return [submit, submit, organize, report, {"tool": "finish", "arguments": {}}]
 
 
@@ -138,15 +136,8 @@ def relabelled(corpus: Path, target: Path, number: int, *, keep_references: bool
     """Make one of two copies of a corpus that have no label in common, and all else.
 
     Each reference of a survey is a reference in one of the copies alone, unless the survey has no
-    other, and there are twice as many in the second one. The mind-maps, outlines and articles are
-    others, too. All other
-    files are links.
-
-    Args:
-        corpus: Directory of a built corpus.
-        target: Directory that does not exist.
-        number: Which copy to make, 0 or 1.
-        keep_references: Keep every reference; exchange only which are influential.
+    other, and there are twice as many in the second one; to keep them all exchanges only which are
+    influential. Mind-maps, outlines and articles are others, too. All other files are links.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -172,11 +163,8 @@ def relabelled(corpus: Path, target: Path, number: int, *, keep_references: bool
     trees = [row | {"mind_map": row["mind_map"] and tree} for row in maps.to_pylist()]
     texts = [row | {"outline": tree, "article": f"{number}."} for row in articles.to_pylist()]
     manifest = json.loads((source / _MANIFEST).read_bytes())
-    for name, table, changed in (
-        (_GOLD, gold, rows),
-        (_MIND_MAPS, maps, trees),
-        (_ARTICLES, articles, texts),
-    ):
+    tables = (_GOLD, gold, rows), (_MIND_MAPS, maps, trees), (_ARTICLES, articles, texts)
+    for name, table, changed in tables:
         pq.write_table(pa.Table.from_pylist(changed, schema=table.schema), target / name)
         size, digest = (target / name).stat().st_size, sha256_file(target / name)
         manifest["files"][name] = {"bytes": size, "sha256": digest}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from arena.errors import clip
-from arena.testing.contract import Subject, task_of
+from arena.testing.contract import Subject
 from arena.testing.episodes import replay
 from arena.testing.report import CHECKS, require
 
@@ -16,7 +16,7 @@ def rewards(subject: Subject) -> str:
     from arena.rewards import REWARDS
     from arena.tasks import stages_of
 
-    stages = stages_of(task_of(subject.make()))
+    stages = stages_of(subject.task)
     names = [*REWARDS.names(), *(metric for _, task in stages for metric in task.metrics)]
     options = subject.options.get("reward_options") or {}
     for reward in [None, *names, "+".join(names)]:

@@ -13,12 +13,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from arena.bloom.article import Article
-from arena.bloom.base import Finding, JudgeFailedError, Pair
+from arena.bloom.base import Finding, JudgeFailedError, Pair, survey_metric
 from arena.llm import Failed, Fields, ParseError, as_json, tagged
 from arena.llm.schemas import TEXT, object_schema
 
-COLUMNS = ("", "order")
-PROMPTS = {
+_COLUMNS = ("", "order")
+_PROMPTS = {
     "grade-criteria": Fields(("task", "dimension", "question")),
     "grade-scores": Fields(
         ("task", "dimension", "article_1", "article_2", "criteria", "key"), ("question", "focus")
@@ -48,10 +48,75 @@ class Dimension(NamedTuple):
     words: tuple[str, ...] = ()
 
 
+_FRAMEWORK = Dimension(
+    "application of a framework",
+    "Does the survey choose a recognised principle of order that suits this field, such as time, "
+    "method, task or theory, make it plain, and carry it through from the first section to the "
+    "last?",
+    "Look at the introduction, the headings, and how each section takes its place among them.",
+    "framework_application",
+)
+_NOVELTY = Dimension(
+    "novelty of the framework",
+    "Does the survey order this field in a way of its own, and does that order show connections, "
+    "differences or gaps that the usual scheme hides, rather than repeat the usual scheme?",
+    "Look at how the survey says that it divides the field, at the headings, and at what it "
+    "concludes from the division; a label without use is not new.",
+    "framework_novelty",
+)
+_OUTLOOK = Dimension(
+    "quality of the research outlook",
+    "Are the questions and directions that the survey proposes for research new, insightful, drawn "
+    "from gaps that it has shown, and feasible?",
+    "Judge only what stands in conclusions, future work, challenges and outlook.",
+    "research_heuristics",
+    (
+        "conclu",
+        "future",
+        "challenge",
+        "outlook",
+        "open ",
+        "direction",
+        "prospect",
+        "perspective",
+    ),
+)
+
+
 class _Criterion(NamedTuple):
     name: str
     explanation: str
     weight: float
+
+
+@survey_metric("fap", tier="application", needs=["judge"], columns=_COLUMNS, prompts=_PROMPTS)
+def fap(pair: Pair) -> Finding:
+    """Framework Application: GRADE of the order that the survey gives its field, in [0, 1].
+
+    generated / (generated + human), Bloom-Eval, equations 3 and 4, mean over both orders in which
+    the judge sees the surveys; see `grade`.
+    """
+    return grade(pair, _FRAMEWORK)
+
+
+@survey_metric("fnov", tier="creation", needs=["judge"], columns=_COLUMNS, prompts=_PROMPTS)
+def fnov(pair: Pair) -> Finding:
+    """Framework Novelty: GRADE of the originality and insight of the survey's order, in [0, 1].
+
+    generated / (generated + human), Bloom-Eval, equations 3 and 4, mean over both orders in which
+    the judge sees the surveys; see `grade`.
+    """
+    return grade(pair, _NOVELTY)
+
+
+@survey_metric("roq", tier="creation", needs=["judge"], columns=_COLUMNS, prompts=_PROMPTS)
+def roq(pair: Pair) -> Finding:
+    """Research Outlook Quality: GRADE of the research that the survey proposes, in [0, 1].
+
+    generated / (generated + human), Bloom-Eval, equations 3 and 4, mean over both orders in which
+    the judge sees the surveys; see `grade`.
+    """
+    return grade(pair, _OUTLOOK)
 
 
 def grade(pair: Pair, dimension: Dimension) -> Finding:
@@ -70,11 +135,8 @@ def grade(pair: Pair, dimension: Dimension) -> Finding:
     """
     official = pair.tools.official
     about = {"task": pair.human.title, "dimension": dimension.name, "question": dimension.question}
-    (rubric,) = pair.ask(
-        "grade-criteria", [about], partial(_read_criteria, any_sum=official), _CRITERIA
-    )
-    if isinstance(rubric, Failed):
-        raise JudgeFailedError(f"the judge wrote no criteria: {rubric.reason}")
+    read = partial(_read_criteria, any_sum=official)
+    rubric = pair.ask_one("grade-criteria", about, read, _CRITERIA, "the judge wrote no criteria")
     shown = {
         side: excerpt(article, pair.tools.longest, dimension.words)
         for side, article in pair.sides.items()

@@ -1,9 +1,10 @@
-"""Document Structure Integrity: has the survey the parts that every survey has?"""
+"""Integrity: has the survey the parts that every survey has, and does it list what it cites?"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from arena.bloom import released
 from arena.bloom.article import Article, is_listed
@@ -86,3 +87,37 @@ def _speaking(sections: Sequence[ReportSection]) -> str:
     return next(
         (each.heading or "no heading" for each in sections if _SPEAKS.search(each.text)), ""
     )
+
+
+@survey_metric("fmi", tier="application")
+def fmi(pair: Pair) -> Finding:
+    """Formatting Integrity: agreement of what is cited with what is listed, in [0, 1].
+
+    |C & R| / |C | R|, Bloom-Eval, equation 6: C are the keys that the statements of the generated
+    survey cite, R the entries of its bibliography. An id of a paper in the corpus, as agents cite
+    by, needs no entry. A survey that neither cites nor lists anything has 0; in the released code
+    it has 1.
+    """
+    article = pair.generated
+    cited: set[Any]
+    listed: set[Any]
+    if pair.tools.official:
+        cited, listed = released.formatting(article)
+    else:
+        cited = {key for statement in article.report.statements for key in statement.citations}
+        listed = {each.key for each in article.report.references if is_listed(each)}
+    both, either = cited & listed, cited | listed
+    score = len(both) / len(either) if either else float(pair.tools.official)
+    rows = [
+        (_shown(key), "not listed" if key in cited else "not cited")
+        for key in sorted(either - both, key=_shown)
+    ]
+    return Finding({"": score}, rows, ("reference", "fault"))
+
+
+def _shown(key: Any) -> str:
+    """Return a key of the report, or an id of the released code, as text."""
+    if isinstance(key, str):
+        return key
+    kind, name = key
+    return " ".join(map(str, (kind, *name) if isinstance(name, tuple) else key))

@@ -1,10 +1,11 @@
-"""Themes of a bibliography: clusters of its references."""
+"""Themes of a bibliography, clusters of its references: their balance, and what both share."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,13 +13,18 @@ from numpy.typing import NDArray
 
 from arena._internal.lazy import load, require
 from arena.bloom.article import Work
-from arena.bloom.base import Pair
+from arena.bloom.base import Finding, Pair, survey_metric
+from arena.bloom.matching import distribution_similarity, pairs_schema, ratios, side_by_side
+from arena.llm import Fields
 
 FEWEST = 5
 """Fewer references than this are not grouped."""
 
 CUT = 2.0
 """Ward's distance at which the tree of references is cut; see `docs/bloom-eval.md`."""
+
+LEAST_COSINE = 0.8
+"""Of the centres of two themes: means of many vectors are closer than two texts are."""
 
 Vectors = NDArray[np.float64]
 
@@ -37,6 +43,70 @@ class Theme(NamedTuple):
     label: str
     central: str
     centre: Vectors
+
+
+@survey_metric("tbal", tier="comprehension", needs=("embeddings",))
+def tbal(pair: Pair) -> Finding:
+    """Thematic Balance: evenness of the themes of the generated references, in [0, 1].
+
+    1 - G, the Gini coefficient of their sizes, Bloom-Eval, equation 5. Fewer than five references
+    give 0, as in the released code. All of them in one theme are even: 1. None if BERTopic leaves
+    all of them out.
+    """
+    themes = themes_of(pair, "generated")
+    rows = [(theme.label, str(len(theme.works)), theme.central) for theme in themes]
+    headers = ("theme", "references", "in its middle")
+    if sum(bool(work.title or work.abstract) for work in pair.generated.works) < FEWEST:
+        return Finding({"": 0.0}, rows, headers)
+    if not themes:
+        return Finding({"": None}, rows, headers, "the references form no theme.")
+    return Finding({"": 1 - gini([len(theme.works) for theme in themes])}, rows, headers)
+
+
+def gini(sizes: Sequence[int]) -> float:
+    """Return the Gini coefficient of sizes, in [0, 1); equation 5.
+
+    >>> gini([1, 3]), gini([2, 2])
+    (0.25, 0.0)
+    """
+    return sum(abs(a - b) for a in sizes for b in sizes) / (2 * len(sizes) * sum(sizes))
+
+
+@survey_metric(
+    "tfsim",
+    tier="comprehension",
+    needs=("embeddings", "matcher"),
+    columns=("f1", "precision", "recall", "ds"),
+    prompts={"tfsim": Fields(("human", "generated"))},
+)
+def tfsim(pair: Pair) -> Finding:
+    """Thematic Focus Similarity: the themes of both bibliographies, paired one-to-one, in [0, 1].
+
+    Bloom-Eval, B.2 and A.1. By embedding, themes pair by the cosine of their centres, at least
+    `LEAST_COSINE` and `Tools.threshold`; a judge pairs them by their typical words. ``ds`` is the
+    distributional similarity of the numbers of references of the themes that are shared, None if
+    none is. None for experts with fewer than five references.
+    """
+    human, generated = (themes_of(pair, side) for side in ("human", "generated"))
+    pairs: list[tuple[int, int]] = []
+    if human and generated:
+        ours, theirs = (np.stack([theme.centre for theme in side]) for side in (human, generated))
+        cosines = ours @ theirs.T
+        near = np.where(cosines >= LEAST_COSINE, cosines, 0.0)
+        labels, others = ([theme.label for theme in side] for side in (human, generated))
+        form = pairs_schema("matched_pairs", "expert_topic", "llm_topic")
+        pairs = pair.match(labels, others, "tfsim", form, near)
+    scores = ratios(len(pairs), len(human), len(generated))
+    shared = [(len(human[i].works), len(generated[j].works)) for i, j in pairs]
+    scores["ds"] = distribution_similarity(*zip(*shared, strict=True)) if shared else None
+    cells = (
+        [(f"{each.label}; such as {each.central}", str(len(each.works))) for each in side]
+        for side in (human, generated)
+    )
+    rows = side_by_side(pairs, *cells)
+    headers = ("experts' theme", "references", "generated theme", "references")
+    reason = "" if shared else "the bibliographies share no theme."
+    return Finding(scores, rows, headers, reason if human else "the experts' references form none.")
 
 
 def themes_of(pair: Pair, side: str) -> list[Theme]:

@@ -1,4 +1,4 @@
-"""``arena-corpus digest``: what a language model makes of each paper."""
+"""``arena-corpus digest`` and ``prompts``: what a language model writes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,11 @@ def digest(
     Args:
         directory (DIR): A built corpus.
         input (NAME): Input to make (`arena list inputs`).
-        llm_option: Option of the language model: model, prompts (a folder), base_url, store,
-            max_tokens, and others.
+        llm_option: Option of the model's client (docs/llm.md), or prompts=DIR with own templates.
         surveys (IDS|N): Only references of these surveys, ids with commas or the first N.
         all: Digest every paper that can be found, for episodes that search.
         characters: Most characters of a paper in a request.
         overwrite: Replace the digests of that input once the new ones are made.
-        json: Print JSON instead of text.
 
     Example:
         arena-corpus digest demo/world --input summary --llm-option model=gpt-4o
@@ -56,3 +54,46 @@ def digest(
     print(printable(f"{text} by {manifest['config']['model']}", 1000))
     if counts["failed"]:
         print(f"The others failed; digest/{name}/failed.jsonl says why. Their abstract is shown.")
+
+
+def prompts(
+    source: str,
+    *,
+    output: str,
+    llm_option: dict[str, Any] | None = None,
+    surveys: str | None = None,
+    characters: int = 20_000,
+    json: bool = False,
+) -> None:
+    """Let a model write prompts for surveys; the same command resumes after a break.
+
+    Args:
+        source (DIR|FILE): A built corpus, or surveys as JSON lines.
+        output (FILE): JSON lines to write, for `arena-corpus build SOURCE --prompts FILE`.
+        llm_option: Option of the model's client (docs/llm.md), or prompts=DIR with own templates.
+        surveys (IDS|N): Only these surveys, ids with commas or the first N.
+        characters: Most characters of a survey's text in a request.
+
+    Example:
+        arena-corpus prompts demo/world --output prompts.jsonl --llm-option model=gpt-4o
+    """
+    from arena.tasks import PROMPT_LEVELS
+    from corpus_builder.prompt_writing import write_prompts
+
+    chosen = parse_surveys(surveys, ())
+    with resumable():
+        report = write_prompts(
+            source, output, llm_option or {}, surveys=chosen, characters=characters
+        )
+    if json:
+        print_json(report)
+        return
+    counts = report["counts"]
+    levels = ", ".join(f"{counts[level]:,} {level}" for level in PROMPT_LEVELS)
+    print(
+        printable(f"{counts['surveys']:,} surveys by {report['config']['model']}: {levels}", 1000)
+    )
+    if counts["failed"]:
+        print(f"{counts['failed']:,} prompts failed; the key `failed` of {output} says why.")
+    if counts["unknown"]:
+        print(f"{counts['unknown']:,} surveys are of unknown domain.")

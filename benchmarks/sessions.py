@@ -1,0 +1,274 @@
+"""Time many episodes at once: in this process, and through the doors over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import requests
+
+import arena
+from arena.doors import Door, find_door
+from arena.session import Sessions
+from benchmarks.report import Results, check_range, head, numbers, table
+from benchmarks.serving import megabytes_of, queries_of, serving
+
+Plan = list[list[str]]
+"""The queries of each episode."""
+
+Player = Callable[[int], AbstractContextManager[Callable[[str], str]]]
+"""Starts the episode of a number; lends a function that searches and returns the result as text."""
+
+
+class Played(NamedTuple):
+    """One measurement."""
+
+    seconds: float  # from the first call to the last answer
+    calls: list[float]  # seconds of each
+    lost: int  # calls without the right kind of answer
+    left: int | None = None  # episodes that are open after their idle time-out, if there are any
+    megabytes: float | None = None  # most memory of the process that holds the episodes
+
+
+def measure(
+    *,
+    corpus: str,
+    retriever: str = "bm25",
+    sessions: tuple[str, ...] = ("1", "16", "128", "512"),
+    searches: int = 8,
+    episodes: int = 512,
+    k: int = 10,
+    doors: tuple[str, ...] | None = None,
+    idle: float = 10.0,
+) -> Results:
+    """Time many episodes at once, also through doors.
+
+    The servers run in processes of their own; their client writes HTTP with little more than
+    sockets, so that the server is measured and not the client.
+
+    Args:
+        corpus (DIR): A built corpus with a survey that can be scored.
+        retriever (NAME): An engine of the corpus.
+        sessions (NUMBERS): Episodes at once.
+        searches: Searches of an episode.
+        episodes: Episodes of each measurement, at least as many as are played at once.
+        k: Hits of a search.
+        doors (NAMES): Doors to play through with their framework's own client in place of the
+            servers; each client has a thread of this process.
+        idle: Seconds after which an episode that nobody plays is closed; longer than a client
+            waits between two of its calls.
+
+    Returns:
+        ``corpus`` (its hash) and ``rows``: of each door and number of episodes at once, what
+        `Played` holds.
+
+    Raises:
+        DataError: If a setting is out of its range, or a server does not start.
+        CorpusError, UnknownNameError: If the corpus or the engine cannot be used.
+    """
+    counts = numbers("sessions", sessions, int)
+    check_range(1, 4096, **{f"sessions {n}": n for n in counts})
+    check_range(1, 50, searches=searches)
+    check_range(1, 10**6, episodes=episodes)
+    opened = arena.Corpus.open(corpus)
+    queries = queries_of(opened)
+    opened.at("9999", retriever=retriever).search("compiles what is compiled late")
+    setup = _Setup(opened, retriever, k, idle)
+    ways: dict[str, Way] = {
+        f"{name}, its own client": partial(_with_clients, find_door(name)) for name in doors or ()
+    }
+    rows = []
+    for number in counts:
+        count = max(episodes, number)
+        for name, play in (ways or _WAYS).items():
+            plan = [list(islice(queries, searches)) for _ in range(count)]
+            played = play(setup, number, plan)
+            rows.append({"door": name, "sessions": number, "episodes": count, **played._asdict()})
+    return {"corpus": opened.sha256, "rows": rows}
+
+
+class _Setup(NamedTuple):
+    corpus: arena.Corpus
+    retriever: str
+    k: int
+    idle: float
+
+    def search(self, query: str) -> dict[str, Any]:
+        """Return the action of a search."""
+        return {"tool": "search", "arguments": {"query": query, "k": self.k}}
+
+
+def _play(players: Sequence[Player], plan: Plan) -> Played:
+    """Play all episodes of a plan; each player has a thread and plays one after the other."""
+    places, calls, lost = iter(range(len(plan))), list[float](), list[bool]()
+
+    def play_some(player: Player) -> None:
+        for place in places:
+            with player(place) as search:
+                for query in plan[place]:
+                    started = time.perf_counter()
+                    text = search(query)
+                    calls.append(time.perf_counter() - started)
+                    lost.append('"hits"' not in text)
+
+    begun = time.perf_counter()
+    with ThreadPoolExecutor(len(players)) as pool:
+        list(pool.map(play_some, players))
+    return Played(time.perf_counter() - begun, calls, sum(lost))
+
+
+def _in_process(setup: _Setup, number: int, plan: Plan) -> Played:
+    """Play the plain environment, one episode after the other."""
+    env = Sessions.make(setup.corpus, retriever=setup.retriever).env
+
+    @contextmanager
+    def player(place: int) -> Iterator[Callable[[str], str]]:
+        env.reset(seed=place)
+        yield lambda query: str(env.step(setup.search(query))[0]["result"])
+
+    return _play([player], plan)
+
+
+def _in_threads(setup: _Setup, number: int, plan: Plan) -> Played:
+    """Play sessions, each in a thread."""
+    sessions = Sessions.make(setup.corpus, retriever=setup.retriever)
+
+    @contextmanager
+    def player(place: int) -> Iterator[Callable[[str], str]]:
+        session = sessions.open(f"{place}", seed=place)
+        yield lambda query: str(session.step(setup.search(query)).observation["result"])
+        sessions.close(session.key)
+
+    return _play([player] * number, plan)._replace(left=len(sessions))
+
+
+def _with_clients(door: type[Door], setup: _Setup, number: int, plan: Plan) -> Played:
+    """Play through a door as the framework does, each client in a thread."""
+    sessions = Sessions.make(setup.corpus, retriever=setup.retriever, idle=setup.idle)
+
+    @contextmanager
+    def episode(client: Door, place: int) -> Iterator[Callable[[str], str]]:
+        client.open(place, None)
+        yield lambda query: client.call(**setup.search(query)).text
+
+    with ExitStack() as stack:
+        clients = [door(sessions) for _ in range(number)]
+        for client in clients:
+            stack.callback(client.close)
+        played = _play([partial(episode, client) for client in clients], plan)
+    left = _left(lambda: len(sessions), setup.idle)
+    return played._replace(left=left, megabytes=megabytes_of(os.getpid()))
+
+
+def _left(count: Callable[[], int], idle: float) -> int:
+    """Return how many episodes are still open after the idle time-out."""
+    end = time.monotonic() + 4 * idle
+    while (left := count()) and time.monotonic() < end:
+        time.sleep(0.2)
+    return left
+
+
+def _mcp(setup: _Setup, number: int, plan: Plan) -> Played:
+    words = ["mcp", "--http", "--task", "discovery", "--idle", str(setup.idle)]
+
+    def request(place: int, query: str) -> tuple[str, dict[str, Any]]:
+        call = {"name": "search", "arguments": {"query": query, "k": setup.k}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        return f"?episode={place}&seed={place}", message
+
+    with serving(setup.corpus, setup.retriever, words) as (url, process):
+        played = asyncio.run(_play_http(url, number, plan, request, b'"hits'))
+        health = url.replace("/mcp", "/health")
+        left = _left(lambda: int(requests.get(health, timeout=60).json()["open"]), setup.idle)
+        return played._replace(left=left, megabytes=megabytes_of(process))
+
+
+def _retrieve(setup: _Setup, number: int, plan: Plan) -> Played:
+    def request(place: int, query: str) -> tuple[str, dict[str, Any]]:
+        return "", {"queries": [query], "topk": setup.k, "return_scores": True}
+
+    words = ["retrieve", "--before", "9999"]
+    with serving(setup.corpus, setup.retriever, words) as (url, process):
+        played = asyncio.run(_play_http(url, number, plan, request, b'{"result":[['))
+        return played._replace(megabytes=megabytes_of(process))
+
+
+Way = Callable[[_Setup, int, Plan], Played]
+"""Plays the episodes of a plan, a number of them at a time."""
+
+_WAYS: dict[str, Way] = {
+    "plain environment": _in_process,
+    "sessions in threads": _in_threads,
+    "mcp over HTTP": _mcp,
+    "/retrieve": _retrieve,
+}
+
+
+async def _play_http(
+    url: str,
+    number: int,
+    plan: Plan,
+    request: Callable[[int, str], tuple[str, dict[str, Any]]],
+    right: bytes,
+) -> Played:
+    """Play all episodes of a plan, `number` at a time, each with a connection of its own."""
+    host, _, path = url.removeprefix("http://").partition("/")
+    address, port = host.split(":")
+    places, calls, lost = iter(range(len(plan))), list[float](), 0
+
+    async def play_some(some: Iterable[int]) -> None:
+        nonlocal lost
+        for place in some:
+            reader, writer = await asyncio.open_connection(address, int(port))
+            for query in plan[place % len(plan)]:
+                parameters, message = request(place, query)
+                body = json.dumps(message).encode()
+                head = (
+                    f"POST /{path}{parameters} HTTP/1.1\r\nHost: {host}\r\n"
+                    "Content-Type: application/json\r\n"
+                    "Accept: application/json, text/event-stream\r\n"
+                    f"Content-Length: {len(body)}\r\n\r\n"
+                )
+                started = time.perf_counter()
+                writer.write(head.encode() + body)
+                answer = await reader.readuntil(b"\r\n\r\n")
+                length = int(answer.lower().partition(b"content-length:")[2].split()[0])
+                content = await reader.readexactly(length)
+                calls.append(time.perf_counter() - started)
+                lost += right not in content
+            writer.close()
+
+    await play_some([len(plan)])  # compiles what is compiled late
+    calls.clear()
+    begun = time.perf_counter()
+    async with asyncio.TaskGroup() as group:
+        for _ in range(number):
+            group.create_task(play_some(places))
+    return Played(time.perf_counter() - begun, calls, lost)
+
+
+def show(results: Results) -> str:
+    """Return a table of what `measure` returned."""
+    settings, rows = results["settings"], []
+    for row in results["rows"]:
+        half, most = np.percentile(row["calls"], [50, 99])
+        rows.append([
+            row["door"], row["sessions"], row["episodes"] / row["seconds"],
+            len(row["calls"]) / row["seconds"], 1e3 * half, 1e3 * most, row["lost"], row["left"],
+            row["megabytes"],
+        ])  # fmt: skip
+    title = (
+        f"episodes of {settings['searches']} searches, {settings['retriever']}, k={settings['k']}"
+    )
+    headers = ("door", "at once", "episodes/s", "searches/s", "p50 ms", "p99 ms", "lost",
+               "left open", "MB")  # fmt: skip
+    return f"{head(results)}\n\n{table(title, headers, rows)}"
