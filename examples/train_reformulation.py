@@ -11,11 +11,11 @@ import argparse
 import importlib.util
 import io
 import json
-import multiprocessing
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,10 +29,10 @@ import arena
 from arena._internal.cores import cores
 from arena._internal.files import atomic_write, write_json
 from arena._internal.progress import progress
-from arena._internal.signals import block_sigint_in_children
 from arena.cli.app import Parser, run_command
 from arena.corpus import Corpus
 from arena.errors import DataError
+from corpus_builder.executors import make_executor
 from corpus_builder.paper_tasks import write_paper_tasks
 from corpus_builder.world import WorldConfig
 
@@ -91,18 +91,14 @@ def execute(arguments: argparse.Namespace) -> None:
     }
     for name in ("results.json", "learning_curve.svg"):  # of a run before, with other weights
         (output / name).unlink(missing_ok=True)
-    # torch and the engines have threads, which a forked process would lack.
-    context = multiprocessing.get_context("spawn")
-    with block_sigint_in_children():  # this process alone answers Ctrl-C, and ends them
-        pool = context.Pool(min(arguments.seeds, cores()))
-    with pool:
-        work = partial(_train, output, train, tests["unseen worlds"], plan)
-        curves = pool.map(work, range(arguments.seeds), chunksize=1)
+    work = partial(_train, output, train, tests["unseen worlds"], plan)
+    with closing(make_executor("local", min(arguments.seeds, cores()))) as executor:
+        curves = dict(sorted(executor.run(work, range(arguments.seeds))))
     results = {
         "plan": {key: list(v) if isinstance(v, tuple) else v for key, v in plan._asdict().items()},
         "seeds": arguments.seeds,
         "tasks": arguments.tasks,
-        "curves": {f"seed {seed}": curve for seed, curve in enumerate(curves)},
+        "curves": {f"seed {seed}": curve for seed, curve in curves.items()},
         "tests": {
             name: _test(output, name, corpora, arguments.seeds)
             for name, corpora in tests.items()
@@ -139,8 +135,8 @@ def _compare_with(other: Path, results: dict[str, Any]) -> None:
 
 def _train(
     output: Path, train: Sequence[Corpus], test: Sequence[Corpus], plan: Plan, seed: int
-) -> list[tuple[int, float]]:
-    """Train one seed, save its weights, and return its (episodes, mean recall@100 on `test`)."""
+) -> tuple[int, list[tuple[int, float]]]:
+    """Train one seed, save its weights; return it with (episodes, mean recall@100 on `test`)."""
     from reformulation import learning
 
     settings = learning.Settings(episodes=plan.episodes)
@@ -158,7 +154,7 @@ def _train(
     stream = io.BytesIO()
     np.savez(stream, **policy._asdict())
     atomic_write(weights_file(output, seed), stream.getvalue())
-    return curve
+    return seed, curve
 
 
 def weights_file(output: Path, seed: int) -> Path:
