@@ -88,7 +88,7 @@ def mcp(
     if before is not None:
         opened = Corpus.open(corpus)
         view = opened.at(before, retriever=opened.retriever(retriever))
-        sessions, server = None, door.library_server(door.Library(view))
+        sessions, server = None, door.library_server(door.DatedLibrary(view))
     else:
         assert task is not None
         options = {"retriever": retriever, "reward": reward, "tools": tool or ()}

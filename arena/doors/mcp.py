@@ -42,7 +42,7 @@ _ENDLESS = 10**12  # of a budget
 _NAME = "researcharena"
 
 
-class Library:
+class DatedLibrary:
     """The tools that read, over a corpus as it was before a day: no episode, budget or reward.
 
     Args:
@@ -85,7 +85,7 @@ class Library:
         return shown if isinstance(shown, str) else encode(shown), False
 
 
-def library_server(library: Library) -> Server[Any]:
+def library_server(library: DatedLibrary) -> Server[Any]:
     """Return the MCP server of a dated library."""
 
     async def call(ctx: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:

@@ -76,7 +76,7 @@ class PaperQuery(NamedTuple):
     year: int | None = None
 
 
-class StoredPaper(NamedTuple):
+class CollectionPaper(NamedTuple):
     """A paper of the collection; ordered by day, undated last, then by id."""
 
     day: int
@@ -92,7 +92,7 @@ class StoredPaper(NamedTuple):
 class Match(NamedTuple):
     """A match: the paper, how it was found, and the number of candidates."""
 
-    paper: StoredPaper
+    paper: CollectionPaper
     by: str
     candidates: int
 
@@ -119,7 +119,7 @@ class Collection:
         surveys = list(surveys)
         self._surveys = {key for survey in surveys for key in _names(survey)}
         wanted = self._surveys | {key for reference in sought for key in _names(reference)}
-        self._held: dict[str, set[StoredPaper]] = {key: set() for key in wanted}
+        self._held: dict[str, set[CollectionPaper]] = {key: set() for key in wanted}
         self._complete = False
 
     def papers(self) -> Iterator[LocatedRecord]:
@@ -144,7 +144,7 @@ class Collection:
                 return Match(min(papers), by, len(papers))
         return None
 
-    def versions(self, sought: PaperQuery) -> list[StoredPaper]:
+    def versions(self, sought: PaperQuery) -> list[CollectionPaper]:
         """Return all papers with an identifier or the title of the query, the earliest first."""
         self._read()
         return sorted({paper for key in _names(sought) for paper in self._held[key]})
@@ -175,7 +175,7 @@ class Collection:
         date, day = record.get("date"), _UNDATED
         with suppress(DataError):  # the builder refuses the paper, and says where it stands
             day = day if date is None else parse_date(date).day
-        held = StoredPaper(day, str(identifier), date)
+        held = CollectionPaper(day, str(identifier), date)
         for key in keys:
             self._held[key].add(held)
         return not keys.isdisjoint(self._surveys)

@@ -85,7 +85,7 @@ class MindMaps(Settings):
     options: dict[str, Any] = Field(default={})
 
 
-class Index(Settings):
+class IndexSettings(Settings):
     """Section ``index``: which indexes the corpus has, over which fields."""
 
     engines: tuple[Text, ...] = ("bm25",)
@@ -117,7 +117,7 @@ class Config(Settings):
     surveys: Surveys = Surveys()
     references: References = References()
     mind_maps: MindMaps = MindMaps()
-    index: Index = Index()
+    index: IndexSettings = IndexSettings()
     prompts: Place | None = None
 
 

@@ -17,7 +17,7 @@ import gymnasium
 import pytest
 
 import arena
-from arena.doors.mcp import HEADER, STEP, Library, episode_server, http_app, library_server
+from arena.doors.mcp import HEADER, STEP, DatedLibrary, episode_server, http_app, library_server
 from arena.session import Sessions, opening_text
 from arena.tasks import TaskSet
 
@@ -187,7 +187,7 @@ def test_a_dated_library(world: Path) -> None:
 def test_a_library_whose_engine_breaks_shows_no_file(world: Path, tmp_path: Path) -> None:
     corpus = shutil.copytree(world, tmp_path / "world")
     shutil.rmtree(corpus / "index" / "bm25")
-    library = Library(arena.Corpus.open(corpus).at("2015-01-01"))  # opens no engine yet
+    library = DatedLibrary(arena.Corpus.open(corpus).at("2015-01-01"))  # opens no engine yet
     text, failed = library.call("search", SEARCH)
     assert failed
     assert json.loads(text) == {"error": "the tool failed, which is no fault of the call."}
@@ -306,7 +306,7 @@ def test_a_library_in_this_process(world: Path) -> None:
     view = arena.Corpus.open(world).at("2015-01-01")
 
     async def play() -> None:
-        async with Client(library_server(Library(view, max_k=7))) as client:
+        async with Client(library_server(DatedLibrary(view, max_k=7))) as client:
             (search, *_) = (await client.list_tools()).tools
             assert search.input_schema["properties"].keys() == {"query", "k", "offset"}
             assert search.input_schema["properties"]["k"]["maximum"] == 7

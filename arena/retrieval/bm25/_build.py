@@ -33,7 +33,7 @@ def build(
 ) -> dict[str, Any]:
     """Write the files of the lists; fill in `lengths`; return the counts for the manifest."""
     with tempfile.TemporaryDirectory(dir=directory, prefix="blocks-") as temporary:
-        blocks = _Blocks(Path(temporary))
+        blocks = _PostingBlocks(Path(temporary))
         for document, text in texts:
             lengths[document] = blocks.add(document, text)
         ranks = _write_terms(directory, blocks.finish())
@@ -73,7 +73,7 @@ def _write_terms(directory: Path, terms: Iterable[str]) -> NDArray[np.int64]:
     return ranks
 
 
-class _Blocks:
+class _PostingBlocks:
     """The tokens of all documents, then their postings, ``term << 32 | document``, in files."""
 
     def __init__(self, directory: Path) -> None:
