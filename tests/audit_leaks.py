@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from arena.corpus.view import CorpusView, Hit
-from arena.envs import SurveyEnv, SurveyVectorEnv
+from arena.envs import SurveyEnv, SurveyVectorEnv, vector
 from arena.envs._episode import ScoredEpisode
 from arena.envs._factory import EpisodeFactory
 from arena.errors import ArenaError, UnknownPaperError
@@ -238,13 +238,15 @@ def a_refusal_tells_a_label(monkeypatch):
 
 
 def an_instruction_tells_the_number(monkeypatch):
-    real: Any = ScoredEpisode._first_result
+    real: Any = ScoredEpisode.__init__
 
-    def first(self: ScoredEpisode, references: Any) -> dict[str, Any]:
-        result: dict[str, Any] = real(self, references)
-        return result | {"message": f"{result['message']} There are {len(self._gains)}."}
+    def begin(self: ScoredEpisode, *args: Any, **options: Any) -> None:
+        real(self, *args, **options)
+        result = json.loads(self.result)
+        result["message"] += f" There are {len(self._gains)}."
+        self.result = json.dumps(result)
 
-    monkeypatch.setattr(ScoredEpisode, "_first_result", first)
+    monkeypatch.setattr(ScoredEpisode, "__init__", begin)
 
 
 def observations_hold_gains(monkeypatch):
@@ -254,7 +256,14 @@ def observations_hold_gains(monkeypatch):
         "observation",
         lambda self: real(self) | {"gains": list(self._gains.values())},
     )
-    monkeypatch.setattr("arena.envs.vector._TEXTS", ("cutoff", "gains", "result", "stage", "topic"))
+    batched = vector._batched
+
+    def with_gains(space: Any, parts: Any) -> Any:
+        gains = [part["gains"] for part in parts if isinstance(part, dict) and "gains" in part]
+        whole = batched(space, parts)
+        return whole | {"gains": tuple(gains)} if gains else whole
+
+    monkeypatch.setattr(vector, "_batched", with_gains)
 
 
 def the_topic_is_the_id(monkeypatch):

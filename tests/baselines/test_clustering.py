@@ -556,7 +556,7 @@ def test_a_search_without_hits(mini, tmp_path):
     """A topic of which no word is in the corpus: one search, then the end."""
     agent = clustering.Clustering()
     budget = {"steps": 9, "searches": 9, "reads": 9, "characters": 200_000}
-    seen = {"topic": "t", "stage": "organization", "budget": budget}
+    seen = {"topic": "t", "cutoff": "2020-01-01", "stage": "organization", "budget": budget}
     assert agent.act({**seen, "result": '{"message": "begin"}'})["tool"] == "search"
     assert agent.act({**seen, "result": '{"hits": [], "message": "Nothing."}'})["tool"] == "finish"
 
