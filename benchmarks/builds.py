@@ -104,7 +104,11 @@ def memory_of(pid: int) -> tuple[int, int]:
 def show(results: Results) -> str:
     """Return tables of what `measure` returned."""
     rows = [*results["stages"].items(), ("all", results["seconds"])]
-    rates = [(name, took, f"{results['papers'] / took:,.0f}") for name, took in rows]
+    # The build prints its times to a tenth of a second.
+    rates = [
+        (name, took, f"{results['papers'] / took:,.0f}" if took >= 0.1 else "")
+        for name, took in rows
+    ]
     title = f"{results['papers']:,} papers; {results['machine']}"
     return (
         f"{table(title, ('stage', 'seconds', 'papers/s'), rates)}\n\n{results['cpu']:.1f} CPU "
