@@ -58,6 +58,7 @@ DOORS := inspect openenv verifiers verl
 BESIDE := langchain openai-agents rllib skyrl smolagents verl
 doors: $(DOORS:%=door-%) $(BESIDE:%=$(VENV)-%/.installed)
 	$(BIN)/python -m pytest -q tests/doors/test_other_frameworks.py
+	$(VENV)-skyrl/bin/python -m pytest -q -k skyrl tests/doors/test_retrieve.py
 .PRECIOUS: $(VENV)-%/.installed
 
 $(VENV)-%/.installed: requirements/%.txt pyproject.toml | $(BIN)/python

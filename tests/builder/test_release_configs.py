@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from corpus_builder.stages import Config, read_config
-from corpus_builder.stages.config import Dates, Index, MindMaps, References, Surveys
+from corpus_builder.stages.config import Dates, IndexSettings, MindMaps, References, Surveys
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 
@@ -17,7 +17,7 @@ def test_the_configuration_of_s2orc_is_the_default_with_every_key():
     told = yaml.safe_load((CONFIGS / "s2orc.yaml").read_text(encoding="utf-8"))
     for name, section in {
         "dates": Dates, "surveys": Surveys, "references": References, "mind_maps": MindMaps,
-        "index": Index,
+        "index": IndexSettings,
     }.items():  # fmt: skip
         assert set(told[name]) == set(section.model_fields)
     assert set(told) == set(Config.model_fields)
