@@ -6,9 +6,15 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    ExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
@@ -63,7 +69,8 @@ def measure(
         episodes: Episodes of each measurement, at least as many as are played at once.
         k: Hits of a search.
         doors (NAMES): Doors to play through with their framework's own client in place of the
-            servers; each client has a thread of this process.
+            servers; each client has a thread of this process, but those of OpenEnv, which are
+            asynchronous and share a server.
         idle: Seconds after which an episode that nobody plays is closed; longer than a client
             waits between two of its calls.
 
@@ -84,7 +91,10 @@ def measure(
     opened.at("9999", retriever=retriever).search("compiles what is compiled late")
     setup = _Setup(opened, retriever, k, idle)
     ways: dict[str, Way] = {
-        f"{name}, its own client": partial(_with_clients, find_door(name)) for name in doors or ()
+        f"{name}, its own client": _openenv
+        if name == "openenv"
+        else partial(_with_clients, find_door(name))
+        for name in doors or ()
     }
     rows = []
     for number in counts:
@@ -178,28 +188,60 @@ def _left(count: Callable[[], int], idle: float) -> int:
 
 
 def _mcp(setup: _Setup, number: int, plan: Plan) -> Played:
-    words = ["mcp", "--http", "--task", "discovery", "--idle", str(setup.idle)]
+    """Play on a server of MCP."""
 
-    def request(place: int, query: str) -> tuple[str, dict[str, Any]]:
+    def message(query: str) -> dict[str, Any]:
         call = {"name": "search", "arguments": {"query": query, "k": setup.k}}
-        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
-        return f"?episode={place}&seed={place}", message
+        return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
 
+    words = ["mcp", "--http", "--task", "discovery", "--idle", str(setup.idle)]
     with serving(setup.corpus, setup.retriever, words) as (url, process):
-        played = asyncio.run(_play_http(url, number, plan, request, b'"hits'))
-        health = url.replace("/mcp", "/health")
-        left = _left(lambda: int(requests.get(health, timeout=60).json()["open"]), setup.idle)
+        episode = partial(_http_episode, f"{url}?episode={{0}}&seed={{0}}", message)
+        played = asyncio.run(_play_side_by_side(number, plan, episode))
+        left = _left_at(url.replace("/mcp", "/health"), setup.idle)
         return played._replace(left=left, megabytes=megabytes_of(process))
 
 
 def _retrieve(setup: _Setup, number: int, plan: Plan) -> Played:
-    def request(place: int, query: str) -> tuple[str, dict[str, Any]]:
-        return "", {"queries": [query], "topk": setup.k, "return_scores": True}
+    """Play on a server of searches, which knows no episodes."""
+
+    def message(query: str) -> dict[str, Any]:
+        return {"queries": [query], "topk": setup.k, "return_scores": True}
 
     words = ["retrieve", "--before", "9999"]
     with serving(setup.corpus, setup.retriever, words) as (url, process):
-        played = asyncio.run(_play_http(url, number, plan, request, b'{"result":[['))
+        episode = partial(_http_episode, url, message)
+        played = asyncio.run(_play_side_by_side(number, plan, episode, '{"result":[['))
         return played._replace(megabytes=megabytes_of(process))
+
+
+def _openenv(setup: _Setup, number: int, plan: Plan) -> Played:
+    """Play on a server of OpenEnv with its generic client, which has no thread of its own."""
+    from openenv.core import GenericEnvClient
+
+    @asynccontextmanager
+    async def episode(place: int) -> AsyncIterator[AsyncSearch]:
+        async with GenericEnvClient(base_url=url) as client:
+            await client.reset(seed=place)
+
+            async def search(query: str) -> str:
+                call = {"tool_name": "search", "arguments": setup.search(query)["arguments"]}
+                answer = await client.step({"type": "call_tool", **call})
+                return str(answer.observation["result"])
+
+            yield search
+
+    words = ["openenv", "--task", "discovery", "--idle", str(setup.idle)]
+    words += ["--most", str(2 * number)]  # a place is free a while after its client has gone
+    with serving(setup.corpus, setup.retriever, words) as (url, process):
+        played = asyncio.run(_play_side_by_side(number, plan, episode))
+        left = _left_at(f"{url}/health", setup.idle)
+        return played._replace(left=left, megabytes=megabytes_of(process))
+
+
+def _left_at(health: str, idle: float) -> int:
+    """Return what `_left` does, of a server that counts its episodes at a URL."""
+    return _left(lambda: int(requests.get(health, timeout=60).json()["open"]), idle)
 
 
 Way = Callable[[_Setup, int, Plan], Played]
@@ -212,40 +254,54 @@ _WAYS: dict[str, Way] = {
     "/retrieve": _retrieve,
 }
 
+AsyncSearch = Callable[[str], Awaitable[str]]
+"""Searches and returns the result as text."""
 
-async def _play_http(
-    url: str,
+
+@asynccontextmanager
+async def _http_episode(
+    url: str, message: Callable[[str], dict[str, Any]], place: int
+) -> AsyncIterator[AsyncSearch]:
+    """Lend a search over a connection of its own; `message` is what a query sends."""
+    host, _, path = url.format(place).removeprefix("http://").partition("/")
+    address, port = host.split(":")
+    reader, writer = await asyncio.open_connection(address, int(port))
+
+    async def search(query: str) -> str:
+        body = json.dumps(message(query)).encode()
+        head = (
+            f"POST /{path} HTTP/1.1\r\nHost: {host}\r\n"
+            "Content-Type: application/json\r\n"
+            "Accept: application/json, text/event-stream\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        )
+        writer.write(head.encode() + body)
+        answer = await reader.readuntil(b"\r\n\r\n")
+        length = int(answer.lower().partition(b"content-length:")[2].split()[0])
+        return (await reader.readexactly(length)).decode()
+
+    yield search
+    writer.close()
+
+
+async def _play_side_by_side(
     number: int,
     plan: Plan,
-    request: Callable[[int, str], tuple[str, dict[str, Any]]],
-    right: bytes,
+    episode: Callable[[int], AbstractAsyncContextManager[AsyncSearch]],
+    right: str = '"hits',
 ) -> Played:
-    """Play all episodes of a plan, `number` at a time, each with a connection of its own."""
-    host, _, path = url.removeprefix("http://").partition("/")
-    address, port = host.split(":")
+    """Play all episodes of a plan, `number` at a time; a right answer has a part in it."""
     places, calls, lost = iter(range(len(plan))), list[float](), 0
 
     async def play_some(some: Iterable[int]) -> None:
         nonlocal lost
         for place in some:
-            reader, writer = await asyncio.open_connection(address, int(port))
-            for query in plan[place % len(plan)]:
-                parameters, message = request(place, query)
-                body = json.dumps(message).encode()
-                head = (
-                    f"POST /{path}{parameters} HTTP/1.1\r\nHost: {host}\r\n"
-                    "Content-Type: application/json\r\n"
-                    "Accept: application/json, text/event-stream\r\n"
-                    f"Content-Length: {len(body)}\r\n\r\n"
-                )
-                started = time.perf_counter()
-                writer.write(head.encode() + body)
-                answer = await reader.readuntil(b"\r\n\r\n")
-                length = int(answer.lower().partition(b"content-length:")[2].split()[0])
-                content = await reader.readexactly(length)
-                calls.append(time.perf_counter() - started)
-                lost += right not in content
-            writer.close()
+            async with episode(place) as search:
+                for query in plan[place % len(plan)]:
+                    started = time.perf_counter()
+                    text = await search(query)
+                    calls.append(time.perf_counter() - started)
+                    lost += right not in text
 
     await play_some([len(plan)])  # compiles what is compiled late
     calls.clear()

@@ -7,6 +7,9 @@ from functools import partial
 from typing import Any
 
 from openenv import core
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
 from arena import __version__
 from arena.doors import Door, Reply, _http
@@ -155,7 +158,7 @@ class LiteratureEnvironment(core.Environment):  # type: ignore[misc]
 
 
 def make_app(sessions: Sessions, most: int = 256, idle: float = IDLE) -> Any:
-    """Return the FastAPI application of a server.
+    """Return the FastAPI application of a server; ``/health`` also says how many episodes are open.
 
     Args:
         sessions: The episodes. A reset opens one before it closes another.
@@ -168,6 +171,11 @@ def make_app(sessions: Sessions, most: int = 256, idle: float = IDLE) -> Any:
         make, core.CallToolAction, Answer, concurrency_config=limits, env_name=NAME
     )
     app.add_exception_handler(ArenaError, lambda _, error: _http.refusal(400, error))
+
+    async def health(_: Request) -> JSONResponse:
+        return JSONResponse({"status": "healthy", "open": len(sessions)})
+
+    app.router.routes.insert(0, Route("/health", health))  # before OpenEnv's own
     return app
 
 

@@ -23,6 +23,7 @@ from serving import serving
 
 from arena.doors.openenv import Answer, ArenaClient, make_app
 from arena.session import Sessions, opening_text
+from benchmarks.__main__ import main as benchmark
 
 ROOT = Path(__file__).parents[2]
 SEARCH = {"query": "nested lattice", "k": 3}
@@ -67,6 +68,23 @@ def test_many_clients_each_play_their_own_episode(url: str, sessions: Sessions) 
         await asyncio.gather(*(play(seed) for seed in range(64)))
 
     asyncio.run(all_at_once())
+
+
+def test_health_counts_open_episodes(url: str) -> None:
+    before = requests.get(f"{url}/health", timeout=60).json()["open"]
+    with GenericEnvClient(base_url=url).sync() as client:
+        client.reset(seed=0)
+        health = requests.get(f"{url}/health", timeout=60).json()
+        assert health == {"status": "healthy", "open": before + 1}
+
+
+def test_the_benchmark_plays_on_one_server(world: Path, tmp_path: Path) -> None:
+    file = tmp_path / "out.json"
+    words = ["sessions", "--corpus", str(world), "--doors", "openenv", "--sessions", "3"]
+    words += ["--episodes", "7", "--searches", "2", "--idle", "5", "--json", str(file)]
+    assert benchmark(words) == 0
+    (row,) = json.loads(file.read_text())["rows"]
+    assert (len(row["calls"]), row["lost"], row["left"]) == (14, 0, 0)
 
 
 def test_one_client_too_many_is_refused(sessions: Sessions) -> None:
