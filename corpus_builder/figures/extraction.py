@@ -1,4 +1,4 @@
-"""From the figures of a survey to its mind-map, by two questions to language models."""
+"""From the figures of a survey to its mind-map (ResearchArena, section 3.3), by two questions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from arena.llm import Failed, Fields, ParseError, as_json, ask, tagged, unfenced
 from arena.mindmap import MindMap, read_mind_map
 from arena.registry import check_options
 from corpus_builder._model import client_options, open_model
-from corpus_builder.figures.folder import MAX_BYTES, Flaw, data_url, folder_name, read_folder
+from corpus_builder.figures import MAX_BYTES, Flaw, data_url, folder_name, read_folder
 
 PROMPTS = Path(__file__).resolve().parent.parent / "prompts" / "mind_map"
 TEMPLATES = {

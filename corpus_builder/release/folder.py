@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, NonNegativeInt
 
 from arena._internal.files import write_json
 from arena.errors import DataError, clip, did_you_mean
-from corpus_builder.release.base import Shard
+from corpus_builder.release import Shard
 
 RECORD = "release.json"
 """The release that a folder holds, and every file of its datasets."""

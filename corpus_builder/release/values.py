@@ -1,51 +1,13 @@
-"""Single values of a record, as releases write them: JSON, ids, titles, counts, names, dates."""
+"""Single values of a record, as releases write them: ids, titles, counts, names, dates."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import orjson
-
 from arena.dates import ResolvedDate, parse_date
 from arena.errors import DataError, clip
-from corpus_builder.release.base import RecordLimits, RejectError, Sink
-
-_SMALL = 4 << 20  # bytes or characters; the values of so few are small whatever they are
-_LARGE = 16 << 20  # Python's own parser takes up to nine times a text
-_PARTS = 1_000_000
-
-
-def read_json(text: bytes | str) -> Any:
-    """Return the value that a line, or a string within a record, holds.
-
-    Python's parser has the last word where the text is of moderate length: it takes lone
-    surrogates and huge integers, too.
-
-    Raises:
-        RejectError: ``no UTF-8``, ``no JSON``, or ``too many parts``: a list of 20 million empty
-            lists takes 60 megabytes as text and gigabytes as a value.
-    """
-    if len(text) > _SMALL:
-        marks: Any = b",[{" if isinstance(text, bytes) else ",[{"
-        parts = sum(text.count(marks[at : at + 1]) for at in range(3))
-        if parts > _PARTS:
-            raise RejectError("too many parts", f"{parts:,} in one record")
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        if len(text) > _LARGE:
-            wrong = isinstance(text, bytes) and "UTF-8" in str(error)
-            raise RejectError("no UTF-8" if wrong else "no JSON", clip(str(error))) from None
-    try:
-        # Given bytes, it would take other encodings than UTF-8.
-        return json.loads(text.decode() if isinstance(text, bytes) else text)
-    except UnicodeDecodeError as error:
-        raise RejectError("no UTF-8", clip(str(error))) from None
-    except (ValueError, RecursionError) as error:
-        raise RejectError("no JSON", clip(f"{error}: {text[:60]!r}", 120)) from None
-
+from corpus_builder.release import RecordLimits, RejectError, Sink
 
 _MAX_ID = 256  # as in corpus_builder.records
 _INT32 = 1 << 31

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from arena.errors import DataError, clip
 from arena.text.identifiers import arxiv_key, doi_key, title_key
-from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink
+from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink, read_json
 from corpus_builder.release.folder import existing_folder, is_shard, make_shard, no_shards, year_of
 from corpus_builder.release.values import (
     clean,
@@ -19,7 +19,6 @@ from corpus_builder.release.values import (
     count_of,
     first_text,
     names_of,
-    read_json,
     record_of,
     required_title,
     resolve,

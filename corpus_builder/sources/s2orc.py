@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from arena.errors import DataError, clip, did_you_mean
 from arena.text.identifiers import title_key
-from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink
+from corpus_builder.release import RecordLimits, RejectError, Release, Shard, Sink, read_json
 from corpus_builder.release.folder import existing_folder, find_shards, no_shards, year_of
 from corpus_builder.release.values import (
     clean,
@@ -20,7 +20,6 @@ from corpus_builder.release.values import (
     first_text,
     identifier,
     names_of,
-    read_json,
     record_of,
     required_id,
     required_title,

@@ -13,7 +13,7 @@ from arena._internal.workdir import atomic_directory
 from arena.errors import DataError
 from corpus_builder.content import DANGLING, LINKS
 from corpus_builder.database import connected, copy, count, execute, literal, rows
-from corpus_builder.release.parsing import REPORT
+from corpus_builder.release import REPORT
 from corpus_builder.reports import read_report, write_report
 from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS, view_tables

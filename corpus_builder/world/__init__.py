@@ -5,7 +5,173 @@
 (60, 2)
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
 from corpus_builder.world._config import PAPERS_PER_SURVEY, WorldConfig
-from corpus_builder.world._world import BLOCK, World
+from corpus_builder.world._surveys import SurveyPlanner, article, mind_map, outline, prompts
+from corpus_builder.world._timeline import MAX_REFERENCES, Timeline, cite
+from corpus_builder.world.language import DRAWS, IntArray, Text, TopicTree, Writer, authors
 
 __all__ = ["BLOCK", "PAPERS_PER_SURVEY", "World", "WorldConfig"]
+
+Record = dict[str, Any]
+
+BLOCK = 512
+"""Papers whose random numbers are drawn at once; part of what a seed means."""
+
+_OTHER_SURVEYS = 400  # one more survey paper, without gold, for this many papers
+_PURPOSE = 6
+
+
+class World:
+    """A made-up field of science: the same configuration always gives the same records.
+
+    Building one decides who cites whom and what each survey covers, and keeps about 200 bytes of
+    every paper; texts are written while iterating, in an order independent of topic and date.
+
+    Args:
+        config: The knobs.
+
+    Raises:
+        DataError: A survey would find no dated paper to cite.
+    """
+
+    def __init__(self, config: WorldConfig) -> None:
+        others = 1 + config.papers // _OTHER_SURVEYS
+        self.config = config
+        self._tree = TopicTree(config)
+        self._timeline = Timeline(config, self._tree, config.surveys + others)
+        self._cited = cite(config, self._tree, self._timeline)
+        citations = np.bincount(self._cited[self._cited >= 0], minlength=config.papers)
+        planner = SurveyPlanner(config, self._tree, self._timeline, citations)
+        self._surveys = planner.plan(config.surveys, others)
+
+    @property
+    def blocks(self) -> int:
+        """In how many parts the papers come: `BLOCK` of them each, the last has what is left."""
+        return -(-self.config.papers // BLOCK)
+
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """The number in the id of each paper, below 2**40, in the order of `papers`."""
+        return self._timeline.ids
+
+    def papers(self, blocks: range | None = None) -> Iterator[Record]:
+        """Yield ``config.papers`` paper records, survey papers included, from the start each time.
+
+        Those of some `blocks` alone come as they come in the whole.
+
+        A record has the keys id, title, abstract, date (``YYYY-MM-DD``, ``YYYY-MM``, ``YYYY`` or
+        None), sections (heading and text), references (id and whether influential; cited papers are
+        dated before the citing one), is_survey, fields, venue and authors.
+        """
+        config, tree = self.config, self._tree
+        writer = Writer(config, tree)
+        planned = {survey.index: survey for survey in self._surveys}
+        for block in range(self.blocks) if blocks is None else blocks:
+            start = block * BLOCK
+            draws, shares, marks = (drawn.tolist() for drawn in self._draw(block))
+            who = range(start, min(start + BLOCK, config.papers))
+            leaves = self._timeline.leaf[start : start + BLOCK]
+            chains = np.stack([tree.ancestors(leaves, k) for k in range(tree.depth + 1)], axis=1)
+            typical = self._timeline.typical[start : start + BLOCK].tolist()
+            cited = self._cited[start : start + BLOCK].tolist()
+            for row, (index, chain) in enumerate(zip(who, chains.tolist(), strict=True)):
+                survey = planned.get(index)
+                if survey is None:
+                    text = writer.paper(chain, typical[row], draws[row], shares[row])
+                    references = dict(zip(cited[row], marks[row], strict=True))
+                    references.pop(-1, None)
+                else:
+                    text = writer.survey(survey.title, survey.topic, draws[row])
+                    references = survey.references
+                yield self._record(index, text, references, survey is not None, draws[row][-1])
+
+    def links(self) -> Iterator[tuple[IntArray, IntArray, NDArray[np.bool_]]]:
+        """Yield the references of the papers of each block: citing, cited, whether influential.
+
+        They are those of `papers`, much sooner, as places in its order; each pair comes once.
+        """
+        planned = {survey.index: survey for survey in self._surveys}
+        of_surveys = np.array(sorted(planned), dtype=np.int64)
+        for block in range(self.blocks):
+            start = block * BLOCK
+            cited = self._cited[start : start + BLOCK].astype(np.int64)
+            marks = self._draw(block)[2][: len(cited)]
+            counts = cited >= 0
+            for slot in range(MAX_REFERENCES - 1):  # of repeats the last counts
+                later = (cited[:, slot, None] == cited[:, slot + 1 :]).any(axis=1)
+                counts[:, slot] &= ~later
+            low, high = np.searchsorted(of_surveys, [start, start + BLOCK])
+            here = of_surveys[low:high]
+            counts[here - start] = False
+            rows, slots = np.nonzero(counts)
+            listed = [(s, *pair) for s in here.tolist() for pair in planned[s].references.items()]
+            more = np.array(listed, dtype=np.int64).reshape(-1, 3)
+            yield (
+                np.concatenate([rows + start, more[:, 0]]),
+                np.concatenate([cited[rows, slots], more[:, 1]]),
+                np.concatenate([marks[rows, slots], more[:, 2].astype(bool)]),
+            )
+
+    def surveys(self) -> Iterator[Record]:
+        """Yield ``config.surveys`` survey records, from the start each time.
+
+        A record has the keys id, title, date (``YYYY-MM-DD``), references (all dated before the
+        survey), n_references_total (at least as many: real reference lists too name papers that a
+        corpus lacks) and mind_map: nested nodes of name, subtopics and papers, the root named by
+        the survey's topic. Each reference is filed under exactly one node; those from outside the
+        topic under "Related Areas".
+        Further keys are prompts, outline (the mind-map without papers) and article (Markdown that
+        cites every reference once, in the order of the mind-map).
+        """
+        for survey in self._surveys[: self.config.surveys]:
+            tree = mind_map(survey, self._tree, self._timeline)
+            yield {
+                "id": self._timeline.paper_id(survey.index),
+                "title": survey.title,
+                "date": self._timeline.date(survey.index),
+                "references": self._references(survey.references),
+                "n_references_total": survey.total,
+                "mind_map": tree,
+                "prompts": prompts(survey, self._tree, self._timeline),
+                "outline": outline(tree),
+                "article": article(survey.title, tree),
+            }
+
+    def _draw(
+        self, block: int
+    ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the random numbers of a block: for texts, for their kinds, influential marks."""
+        config = self.config
+        rng = config.rng(_PURPOSE, block)
+        draws = rng.integers(0, 1 << 32, (BLOCK, DRAWS), dtype=np.uint32)
+        shares = rng.random((BLOCK, self._tree.depth + 5))
+        marks: NDArray[np.bool_] = rng.random((BLOCK, MAX_REFERENCES)) < config.influential
+        return draws, shares, marks
+
+    def _record(
+        self, index: int, text: Text, references: dict[int, bool], is_survey: bool, draw: int
+    ) -> Record:
+        field = self._tree.field
+        return {
+            "id": self._timeline.paper_id(index),
+            **text,
+            "date": self._timeline.date(index),
+            "references": self._references(references),
+            "is_survey": is_survey,
+            "fields": [field],
+            "venue": f"Journal of Made-Up {field}",
+            "authors": authors(draw),
+        }
+
+    def _references(self, references: dict[int, bool]) -> list[Record]:
+        """Return references in the order of their ids, which are random."""
+        named = sorted((self._timeline.paper_id(i), mark) for i, mark in references.items())
+        return [{"id": name, "influential": mark} for name, mark in named]

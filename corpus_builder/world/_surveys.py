@@ -14,7 +14,7 @@ from arena.errors import DataError
 from corpus_builder.world import language as say
 from corpus_builder.world._config import WorldConfig
 from corpus_builder.world._timeline import Timeline
-from corpus_builder.world.topics import IntArray, TopicTree
+from corpus_builder.world.language import IntArray, TopicTree
 
 _ELIGIBLE = 62  # papers of the topic that a survey waits for before it is written
 _SHARE = (0.62, 0.88)  # of the topic's papers before the cutoff are cited

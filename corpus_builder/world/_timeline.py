@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_builder.world._config import WorldConfig
-from corpus_builder.world.topics import IntArray, TopicTree
+from corpus_builder.world.language import IntArray, TopicTree
 
 DAY, MONTH, YEAR, UNDATED = range(4)
 """How much of a paper's date its record gives."""

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from arena.errors import DataError
 from arena.llm import ParseError
 from arena.mindmap import MindMap, read_mind_map
-from corpus_builder.figures import fingerprint, folder_name, read_folder
+from corpus_builder.figures import MOST, data_url, fingerprint, folder_name, read_folder
 from corpus_builder.figures.extraction import read_name, read_tree
-from corpus_builder.figures.folder import MOST, data_url
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"tiny"
 JPEG = b"\xff\xd8\xff\xe0" + b"tiny-jpeg"

@@ -21,7 +21,7 @@ from arena.errors import DataError
 from arena.llm import LLMError
 from arena.mindmap import read_mind_map
 from corpus_builder.stages import read_config
-from corpus_builder.stages.mind_maps import MIND_MAPS
+from corpus_builder.stages.surveys import MIND_MAPS
 
 
 @pytest.fixture(autouse=True)

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from release_helpers import as_bytes, citation, full_text, paper, read_shard, write_shard
 
 from arena.errors import DataError
-from corpus_builder.release import RecordLimits, RejectError, Sink
-from corpus_builder.release.values import read_json
+from corpus_builder.release import RecordLimits, RejectError, Sink, read_json
 from corpus_builder.sources.openalex import OpenAlex
 from corpus_builder.sources.s2orc import DATASETS, S2orc
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from corpus_builder.stages import Config, read_config
-from corpus_builder.stages.config import Dates, IndexSettings, MindMaps, References, Surveys
+from corpus_builder.stages.base import Dates, IndexSettings, MindMaps, References, Surveys
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from arena.report import cited_ids
 from arena.tasks import PROMPT_LEVELS
 from corpus_builder.world import World, WorldConfig, language
-from corpus_builder.world.topics import TopicTree
+from corpus_builder.world.language import TopicTree
 
 ROOT = Path(__file__).resolve().parents[2]
 
