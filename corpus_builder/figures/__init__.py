@@ -46,13 +46,6 @@ class Flaw(NamedTuple):
     detail: str = ""
 
 
-class Folder(NamedTuple):
-    """The usable figures of a survey: captions by file name, and why others cannot be used."""
-
-    figures: dict[str, str]
-    flaws: list[Flaw]
-
-
 def folder_name(survey: str) -> str | None:
     """Return the name of a survey's folder: its id, with ``%`` and ``/`` percent-encoded.
 
@@ -85,8 +78,12 @@ def fingerprint(root: Path) -> str:
     return sha256_json(sorted(files))
 
 
-def read_folder(directory: Path) -> Folder:
-    """Read the captions of a survey's figures; a figure without one cannot be chosen."""
+def read_folder(directory: Path) -> tuple[dict[str, str], list[Flaw]]:
+    """Read the captions of a survey's figures; a figure without one cannot be chosen.
+
+    Returns:
+        Captions by file name, and why other figures cannot be used.
+    """
     flaws: list[Flaw] = []
     figures: dict[str, str] = {}
     try:
@@ -99,14 +96,14 @@ def read_folder(directory: Path) -> Folder:
             else:
                 figures[name] = caption
     except (DataError, OSError, ValueError, RecursionError) as error:
-        return Folder({}, [Flaw("folder", "captions unreadable", clip(str(error), 120))])
+        return {}, [Flaw("folder", "captions unreadable", clip(str(error), 120))]
     if len(figures) > MOST:
         reason = f"more than {MOST} figures, the first count"
         flaws.append(Flaw("folder", reason, str(len(figures))))
         figures = dict(list(figures.items())[:MOST])
     if not figures:
         flaws.append(Flaw("folder", "no figure with a caption"))
-    return Folder(figures, flaws)
+    return figures, flaws
 
 
 def _entries(directory: Path) -> list[Any]:

@@ -60,6 +60,9 @@ class Extraction:
             with your own ``pick.txt`` or ``read.txt``), ``max_bytes`` (of a figure, default
             10,000,000), and the options of `arena.llm.Client`.
 
+    Attributes:
+        config: Everything that shapes mind-maps besides figures, as JSON values, without any path.
+
     Raises:
         ArenaError: An option, a template or the store cannot be used.
     """
@@ -74,17 +77,8 @@ class Extraction:
         self._viewer, read = self._reader, pick
         if vision and vision != llm["model"]:
             self._viewer, _, read = open_model(llm | {"model": vision}, TEMPLATES, PROMPTS)
-        self._config = {
-            "pick": pick,
-            "read": read,
-            "prompts": {name: t.text for name, t in self._templates.items()},
-            "max_bytes": self._max_bytes,
-        }
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """Everything that shapes mind-maps besides figures, as JSON values, without any path."""
-        return self._config
+        prompts = {name: template.text for name, template in self._templates.items()}
+        self.config = {"pick": pick, "read": read, "prompts": prompts, "max_bytes": self._max_bytes}
 
     def outcomes(self, surveys: Sequence[tuple[str, str]]) -> list[Outcome]:
         """Return the result of each survey, in order; the surveys are asked for in parallel.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from arena.registry import Registry, make
 
@@ -85,11 +85,7 @@ class All:
     """Every candidate is a survey."""
 
     batch = 4096
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """An empty configuration."""
-        return {}
+    config: ClassVar[dict[str, Any]] = {}
 
     def judge(self, candidates: Sequence[Candidate]) -> list[Verdict]:
         """Return ``survey`` for each."""

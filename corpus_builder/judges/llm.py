@@ -33,6 +33,9 @@ class LLMJudge:
             ``request``, ``timeout``, ``max_retries``, ``max_parallel``, ``max_per_minute``,
             ``prices``, ``limits``, ``api_key_env``: see `arena.llm.Client`.
 
+    Attributes:
+        config: Model, settings and prompt.
+
     Raises:
         ArenaError: If an option, the template or the store cannot be used.
     """
@@ -45,14 +48,9 @@ class LLMJudge:
     def __init__(self, **options: Any) -> None:
         self._client, templates, shaping = open_model(options, TEMPLATES, PROMPTS)
         self._template = templates["judge"]
-        self._config = shaping | {"prompt": self._template.text}
+        self.config = shaping | {"prompt": self._template.text}
         # What a kill can lose is only what is under way.
         self.batch = 64 * (_CLIENT | options)["max_parallel"]
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """Model, settings and prompt."""
-        return self._config
 
     def judge(self, candidates: Sequence[Candidate]) -> list[Verdict]:
         """Ask about each candidate, in parallel.
@@ -61,10 +59,8 @@ class LLMJudge:
             LLMError: If the model could not be asked; the answers that came are kept.
         """
         self._client.check()
-        messages = [
-            self._template.messages(title=c.title, abstract=c.abstract or "(none)")
-            for c in candidates
-        ]
+        fill = self._template.messages
+        messages = [fill(title=c.title, abstract=c.abstract or "(none)") for c in candidates]
         answers = ask_many(self._client, messages, true_or_false)
         return [
             Verdict(UNREAD, answer.reason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import yaml
 
@@ -67,14 +67,10 @@ class Rules:
     """
 
     batch = 4096
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """The rules."""
-        return {
-            "rules": [[r.name, r.where, r.weight, r.pattern.pattern] for r in RULES],
-            "silence": [SILENCE, FORM],
-        }
+    config: ClassVar[dict[str, Any]] = {
+        "rules": [[r.name, r.where, r.weight, r.pattern.pattern] for r in RULES],
+        "silence": [SILENCE, FORM],
+    }
 
     def judge(self, candidates: Sequence[Candidate]) -> list[Verdict]:
         """Return the verdict on each."""

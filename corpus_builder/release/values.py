@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from arena.dates import ResolvedDate, parse_date
@@ -39,9 +40,7 @@ def identifier(value: object) -> str | None:
             return value
         usable = len(value) <= _MAX_ID and value.isprintable() and value.split() == [value]
         return value if usable else None
-    if type(value) is int and 0 <= value < _INT64:
-        return str(value)
-    return None
+    return str(value) if type(value) is int and 0 <= value < _INT64 else None
 
 
 def required_id(value: object) -> str:
@@ -61,11 +60,9 @@ def clean(text: str) -> str:
     if "\0" not in text:
         if text.isascii():
             return text
-        try:
+        with suppress(UnicodeEncodeError):
             text.encode()
             return text
-        except UnicodeEncodeError:
-            pass
     return text.translate(_UNUSABLE)
 
 
@@ -105,18 +102,17 @@ def names_of(values: object, key: str, sink: Sink, *path: str) -> list[str]:
     if values is None:
         return []
     names: dict[str, None] = {}
-    unnamed: object = None
+    unnamed: list[object] = []
     for value in values if isinstance(values, list) else [values]:
         name: object = value
         for step in path:
             name = name.get(step) if isinstance(name, dict) else None
-        if isinstance(name, str):
-            names[first_text((name,)) or ""] = None
-        elif unnamed is None:
-            unnamed = [value]
-    if unnamed is not None:
-        sink.flaw(f"{key} unreadable", clip(unnamed))
-    names.pop("", None)
+        if not isinstance(name, str):
+            unnamed.append(value)
+        elif (text := first_text((name,))) is not None:
+            names[text] = None
+    if unnamed:
+        sink.flaw(f"{key} unreadable", clip(unnamed[:1]))
     return list(names)
 
 

@@ -54,10 +54,8 @@ class JsonLinesFile:
             with progress(total=size, desc=self._path.name, unit="B", **options) as bar:
                 for number, text in lines:
                     if text is None:
-                        raise DataError(
-                            f"{self.name} line {number} has {MAX_LINE >> 20} MiB or more. "
-                            f"{EXPECTED}"
-                        )
+                        long = f"{MAX_LINE >> 20} MiB or more"
+                        raise DataError(f"{self.name} line {number} has {long}. {EXPECTED}")
                     if number == 1 and (text[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in text):
                         raise DataError(
                             f"{str(self._path)!r} is no UTF-8 text; it looks like UTF-16. Save it "
@@ -122,6 +120,6 @@ class JsonLines(ConstructorOptions):
 
     def describe(self) -> dict[str, Any]:
         """Return the names and sha256s of the files as they were read."""
-        roles = (("papers", self._papers), ("surveys", self._surveys))
-        files = {role: {"name": f.name, "sha256": f.sha256} for role, f in roles if f is not None}
+        roles = {"papers": self._papers, "surveys": self._surveys}
+        files = {role: {"name": f.name, "sha256": f.sha256} for role, f in roles.items() if f}
         return {"source": "jsonl", "files": files}

@@ -29,15 +29,9 @@ def paper_keys(record: Mapping[str, Any]) -> set[str]:
     external = record.get("externalids") or record.get("externalIds")
     external = external if isinstance(external, Mapping) else {}
     identifier = record.get("id")
-    keys = {
-        arxiv_key(record.get("arxiv_id")),
-        arxiv_key(external.get("ArXiv")),
-        doi_key(record.get("doi")),
-        doi_key(external.get("DOI")),
-    }
-    if isinstance(identifier, str):
-        keys |= {arxiv_key(identifier), doi_key(identifier), _repaired(identifier)}
-    return {key for key in keys if key}
+    arxiv = map(arxiv_key, (record.get("arxiv_id"), external.get("ArXiv"), identifier))
+    doi = map(doi_key, (record.get("doi"), external.get("DOI"), identifier))
+    return {key for key in (*arxiv, *doi, _repaired(str(identifier))) if key}
 
 
 def identifiers_of(keys: Iterable[str]) -> tuple[str | None, str | None]:
@@ -46,9 +40,9 @@ def identifiers_of(keys: Iterable[str]) -> tuple[str | None, str | None]:
     >>> identifiers_of({"doi:10.1109/1", "arxiv:1706.03762", "arxiv:2001.00001"})
     ('1706.03762', '10.1109/1')
     """
-    keys = sorted(keys)
+    keys = list(keys)
     arxiv_id, doi = (
-        next((key.removeprefix(kind) for key in keys if key.startswith(kind)), None)
+        min((key.removeprefix(kind) for key in keys if key.startswith(kind)), default=None)
         for kind in ("arxiv:", "doi:")
     )
     return arxiv_id, doi
@@ -173,8 +167,8 @@ class Collection:
         if not keys or not isinstance(identifier, str | int):
             return False
         date, day = record.get("date"), _UNDATED
-        with suppress(DataError):  # the builder refuses the paper, and says where it stands
-            day = day if date is None else parse_date(date).day
+        with suppress(DataError):  # none, or one that the builder refuses, and says where it stands
+            day = parse_date(date).day
         held = CollectionPaper(day, str(identifier), date)
         for key in keys:
             self._held[key].add(held)
@@ -252,9 +246,7 @@ class JoinCounts:
         kept = [of for survey, of in self.surveys.items() if survey not in set(self.left_out)]
         total: Counter[str] = Counter()
         for counts in kept:
-            for name, value in counts.items():
-                if isinstance(value, int):
-                    total[name] += value
+            total.update({name: n for name, n in counts.items() if isinstance(n, int)})
         dates = Counter(counts["date_from"] for counts in kept if "date_from" in counts)
         return {
             "surveys": len(kept),

@@ -96,12 +96,8 @@ class OpenAlex(Release):
             sink.skip(f"no paper: {kind}")
             return
         title = required_title(first_text((record.get("title"), record.get("display_name"))))
-        day, precision = resolve(
-            coarsen(record.get("publication_date"), "year"),
-            record["publication_year"],
-            sink,
-            limits,
-        ) or (None, None)
+        date = coarsen(record.get("publication_date"), "year")
+        day, precision = resolve(date, record["publication_year"], sink, limits) or (None, None)
         cited, total = _references(work, record, sink)
         row = (
             work,
@@ -158,22 +154,20 @@ def _check_manifest(works: Path, by_name: dict[str, Path]) -> None:
         'aws s3 sync --no-sign-request --delete "s3://openalex/data/works" '
         f"{shlex.quote(str(works))}"
     )
-    missing = [
+    if missing := [
         name
         for name, size in sorted(sizes.items())
         if name not in by_name or by_name[name].stat().st_size != size
-    ]
-    if missing:
+    ]:
         raise DataError(
             f"{len(missing)} of {len(sizes)} files of this snapshot are missing or not whole, "
             f"{missing[0]} for one. Complete them: {command}"
         )
-    for name in sorted(by_name):
-        if name not in sizes:
-            raise DataError(
-                f"{str(works)!r} holds {clip(name)}, which is of another snapshot. Remove what is "
-                f"not of this one: {command}"
-            )
+    if strangers := by_name.keys() - sizes:
+        raise DataError(
+            f"{str(works)!r} holds {clip(min(strangers))}, which is of another snapshot. Remove "
+            f"what is not of this one: {command}"
+        )
 
 
 NO_PAPERS = frozenset(
@@ -244,36 +238,27 @@ def _references(work: str, record: dict[str, Any], sink: Sink) -> tuple[list[str
     """Return the distinct works that are cited, and how many the record counts."""
     listed = record.get("referenced_works")
     total = count_of(record.get("referenced_works_count"), "referenced_works_count", sink)
-    if listed is None:
-        return [], total
     if not isinstance(listed, list):
-        sink.flaw("referenced_works unreadable", clip(listed))
+        if listed is not None:
+            sink.flaw("referenced_works unreadable", clip(listed))
         return [], total
-    cited: dict[str, None] = {}
-    unreadable: list[object] = []
-    for value in listed:
-        if (other := work_id(value)) is None:
-            unreadable.append(value)
-        else:
-            cited[other] = None
-    if unreadable:
+    cited = dict.fromkeys(map(work_id, listed))
+    if None in cited:
+        unreadable = [value for value in listed if work_id(value) is None]
         sink.flaw("referenced_works unreadable", f"{len(unreadable)} x, {clip(unreadable[0])}")
     if work in cited:
         del cited[work]
         sink.flaw("cites itself", work)
-    return list(cited), len(listed) if total is None else total
+    return [other for other in cited if other], len(listed) if total is None else total
 
 
 def _venue(record: dict[str, Any]) -> str | None:
-    for key in ("primary_location", "host_venue"):
-        place = record.get(key)
+    names = []
+    for place in (record.get("primary_location"), record.get("host_venue")):
         if isinstance(place, dict):
             source = place.get("source")
-            if not isinstance(source, dict):
-                source = place
-            if (name := first_text((source.get("display_name"),))) is not None:
-                return name
-    return None
+            names.append((source if isinstance(source, dict) else place).get("display_name"))
+    return first_text(names)
 
 
 def _fields(record: dict[str, Any], sink: Sink) -> list[str]:

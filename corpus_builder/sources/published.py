@@ -29,6 +29,8 @@ from corpus_builder.sources.matching import (
 GUESS = "a guess by the latest reference"
 """Origin of a date that no source states."""
 
+_INFLUENTIAL = 3  # mentions in the text
+
 
 @dataclass(frozen=True)
 class PublishedSurvey:
@@ -78,7 +80,6 @@ class PublishedSource(ConstructorOptions, ABC):
     example: ClassVar[str]
     input_help: ClassVar[str]
     downloadable: ClassVar[bool] = True
-    influential_mentions: ClassVar[int] = 3
 
     def __init__(
         self,
@@ -118,8 +119,7 @@ class PublishedSource(ConstructorOptions, ABC):
         self._yields = JoinCounts()
         for survey in self._published:
             places, joined = join(survey.references, self._collection)
-            counts: dict[str, Any] = {**joined}
-            self._yields.surveys[survey.id] = counts
+            counts = self._yields.surveys[survey.id] = dict[str, Any](joined)
             counts["in_collection"] = len(self._collection.versions(survey.itself))
             date, counts["date_from"] = self._date(survey)
             if date is None:
@@ -183,9 +183,7 @@ class PublishedSource(ConstructorOptions, ABC):
             for place, mentions in zip(places, survey.mentions, strict=True):
                 if place is not None:
                     cited[place] += mentions
-            record["influential"] = [
-                paper for paper, n in cited.items() if n >= self.influential_mentions
-            ]
+            record["influential"] = [paper for paper, n in cited.items() if n >= _INFLUENTIAL]
         if survey.article is not None:
             record["article"] = survey.article(places)
         if survey.mind_map is not None:
@@ -271,13 +269,11 @@ def find_one(path: Path, pattern: str, data_set: str) -> Path:
     Raises:
         DataError: If there is no such file, or more than one.
     """
-    if not path.is_dir():
-        if path.is_file():
-            return path
+    if not path.exists():
         raise DataError(f"{str(path)!r} does not exist. Name {data_set}, which has {pattern}.")
-    paths = sorted(path.glob(pattern))
+    paths = sorted(path.glob(pattern)) if path.is_dir() else [path]
     if len(paths) != 1:
-        what = "no" if not paths else f"{len(paths)} files"
+        what = f"{len(paths)} files" if paths else "no"
         raise DataError(f"{str(path)!r} holds {what} {pattern}. Name {data_set}, which has one.")
     return paths[0]
 

@@ -101,12 +101,7 @@ class ReportBench(PublishedSource):
             entry = check_record(raw, f"{name} line {line}", {"bib_id": str}, _WHAT)
             title, more = entry.get("title"), entry.get("meta_info")
             more = more if isinstance(more, Mapping) else {}
-            yield PaperQuery(
-                title if isinstance(title, str) else "", bibtex_keys(more), _year(more)
-            )
+            title = title if isinstance(title, str) else ""
+            year = re.search(r"\b(?:1[89]|20)\d\d\b", str(more.get("year")))
+            yield PaperQuery(title, bibtex_keys(more), int(year[0]) if year else None)
         self._hashes[f"{folder.name}/{file.name}"] = file.sha256
-
-
-def _year(more: Mapping[str, Any]) -> int | None:
-    match = re.search(r"\b(?:1[89]|20)\d\d\b", str(more.get("year")))
-    return int(match[0]) if match else None

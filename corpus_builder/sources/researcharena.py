@@ -19,9 +19,8 @@ from corpus_builder.sources.jsonl import JsonLinesFile, parse_line
 from corpus_builder.sources.matching import COUNTS, JoinCounts
 
 _PATTERNS = {
-    "survey": ("survey.jsonl.gz", "survey.jsonl"),
-    "public": ("public_*.jsonl.gz", "public_*.jsonl"),
-    "corpus": ("corpus_*.jsonl.gz", "corpus_*.jsonl"),
+    role: (f"{name}.jsonl.gz", f"{name}.jsonl")
+    for role, name in (("survey", "survey"), ("public", "public_*"), ("corpus", "corpus_*"))
 }
 _IDS = ("id", "corpusid", "corpus_id", "corpusId")
 _DATES = ("publicationDate", "publicationdate", "date", "year")
@@ -54,8 +53,7 @@ class ResearchArena(ConstructorOptions):
     ) -> None:
         if (input is None) == (hub is None):
             raise DataError("give --input, a folder, or --hub, the name of a data set.")
-        data = _Folder(Path(input)) if input is not None else _Hub(str(hub))
-        self._data: _Folder | _Hub = data
+        self._data = data = _Folder(Path(input)) if input is not None else _Hub(str(hub))
         roles = ("public", "corpus") if full_text else ("public",)
         self._roles = [role for role in roles if data.has(role)]
         if not self._roles:
@@ -92,7 +90,7 @@ class ResearchArena(ConstructorOptions):
         assert self._found is not None
         self._yields = JoinCounts()
         for place in self._surveys:
-            record = dict(place.record)
+            record = place.record
             ids = [entry["id"] for entry in record["references"]]
             found = len(set(ids) & self._found)
             self._yields.surveys[record["id"]] = dict.fromkeys(COUNTS, 0) | {
@@ -102,13 +100,12 @@ class ResearchArena(ConstructorOptions):
                 "repeated": len(ids) - len(set(ids)),
                 "in_collection": int(record["id"] in self._found),
             }
+            tree = None
             try:
                 tree = typology(record["mind_map"])
             except DataError:
                 self._yields.unusable.append(record["id"])
-                tree = None
-            record["mind_map"] = None if tree is None else tree.to_json()
-            yield place._replace(record=record)
+            yield place._replace(record=record | {"mind_map": tree and tree.to_json()})
 
     def describe(self) -> dict[str, Any]:
         """Return the files as they were read, and how many references are in the corpus."""
@@ -268,9 +265,7 @@ def survey(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return a survey; ``mind_map`` is the unchanged ``typology``."""
     listed = list(_references(record.get("references")))
     total = record.get("referenceCount")
-    if total is None:
-        total = len({entry["id"] for entry in listed})
-    text = str(total).strip()
+    text = str(len({entry["id"] for entry in listed}) if total is None else total).strip()
     if not (text.isdecimal() and text.isascii()) or len(text) > 9:
         raise DataError(f"referenceCount={clip(total)}: expected a number, also as a string.")
     return {
@@ -293,10 +288,8 @@ def typology(value: object) -> MindMap | None:
     Raises:
         DataError: If it is no mind-map.
     """
-    if value is None:
-        return None
-    tree, _ = read_mind_map(value)
-    return tree if tree.size else None
+    tree = None if value is None else read_mind_map(value)[0]
+    return tree if tree and tree.size else None
 
 
 def _identifier(record: Mapping[str, Any]) -> str:

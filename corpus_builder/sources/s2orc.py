@@ -88,23 +88,19 @@ class S2orc(Release):
         """Return the release, the number of shards of each dataset, and what is missing."""
         release, shards = self._find()
         counts = Counter(shard.dataset for shard in shards)
-        if "s2orc_v2" in counts:
-            missing = {name: why for name, why in _WITHOUT.items() if name != "s2orc"}
-        else:
-            missing = _WITHOUT
+        there = {name.removesuffix("_v2") for name in counts}
         return {
             "source": "s2orc",
             "release": release,
             "shards": dict(counts),
-            "missing": {name: why for name, why in missing.items() if name not in counts},
+            "missing": {name: why for name, why in _WITHOUT.items() if name not in there},
             "reviews": self._reviews,
         }
 
     def _find(self) -> tuple[str | None, list[Shard]]:
         release, shards = find_shards(self._path, self._datasets, "s2orc")
         there = {shard.dataset for shard in shards}
-        wanted = [name for name in self._datasets if self._chosen or name == "papers"]
-        for name in ["papers", *wanted]:
+        for name in ["papers", *(self._datasets if self._chosen else ())]:
             if name not in there:
                 layouts = f"no file {name}/*.gz or {name}-*.jsonl"
                 if name not in self._datasets:
@@ -132,10 +128,10 @@ def parse_paper(record: Any, sink: Sink, limits: RecordLimits, reviews: bool) ->
     """
     record = record_of(record, "corpusid", "title")
     paper, title = required_id(record["corpusid"]), required_title(record["title"])
-    day, precision = resolve(
-        coarsen(record.get("publicationdate"), "month"), record.get("year"), sink, limits
-    ) or (None, None)
+    date = coarsen(record.get("publicationdate"), "month")
+    day, precision = resolve(date, record.get("year"), sink, limits) or (None, None)
     journal, types = record.get("journal"), record.get("publicationtypes")
+    venues = record.get("venue"), journal.get("name") if isinstance(journal, dict) else None
     row = (
         paper,
         title,
@@ -144,9 +140,7 @@ def parse_paper(record: Any, sink: Sink, limits: RecordLimits, reviews: bool) ->
         precision,
         reviews and isinstance(types, list) and "Review" in types,
         count_of(record.get("referencecount"), "referencecount", sink),
-        first_text(
-            (record.get("venue"), journal.get("name") if isinstance(journal, dict) else None)
-        ),
+        first_text(venues),
         names_of(record.get("authors"), "authors", sink, "name"),
         names_of(record.get("s2fieldsofstudy"), "s2fieldsofstudy", sink, "category"),
         *identifiers_of(paper_keys(record)),
@@ -187,12 +181,9 @@ def parse_citation(record: Any, sink: Sink) -> None:
     if one == other:
         raise RejectError("cites itself", one)
     influential = record.get("isinfluential")
-    if influential is None:
-        influential = False
-    elif influential is not True and influential is not False:
+    if not isinstance(influential, bool | None):
         sink.flaw("isinfluential unreadable", clip(influential))
-        influential = False
-    sink.add("citations", (one, other, influential))
+    sink.add("citations", (one, other, influential is True))
 
 
 class Span(NamedTuple):
@@ -219,7 +210,7 @@ class Annotations:
 
     def __init__(self, value: object, faults: Faults) -> None:
         self._faults = faults
-        if value is not None and not isinstance(value, dict):
+        if not isinstance(value, dict | None):
             faults["annotations unreadable"].append(clip(value))
         known = value if isinstance(value, dict) else {}
         self._kinds = {name.replace("_", ""): listed for name, listed in known.items()}
@@ -282,11 +273,9 @@ class Zones:
 
 def _offset(value: object) -> int | None:
     """Return an offset; early releases write it as a string."""
-    if type(value) is int:
-        return value if value >= 0 else None
     if type(value) is str and len(value) < 12 and value.isascii() and value.isdigit():
         return int(value)
-    return None
+    return value if type(value) is int and value >= 0 else None
 
 
 _BREAK = "\n\n"  # as between the paragraphs of the original

@@ -93,11 +93,10 @@ class TaxoBench(PublishedSource):
 
     def describe(self) -> dict[str, Any]:
         """Return the files as they were read, and the counts of the join."""
-        description = super().describe()
-        if self._listed_papers:
-            dated, added = self._completion
-            description["listed_papers"] = {"dated": len(dated), "added": len(added)}
-        return description
+        if not self._listed_papers:
+            return super().describe()
+        dated, added = self._completion
+        return super().describe() | {"listed_papers": {"dated": len(dated), "added": len(added)}}
 
     @cached_property
     def _completion(self) -> tuple[dict[str, str], list[LocatedRecord]]:
@@ -107,7 +106,7 @@ class TaxoBench(PublishedSource):
         day on which the paper can have appeared: an earlier cutoff must not reach it.
         """
         dates = ((self._date(survey)[0], survey) for survey in self._published)
-        days = [(parse_date(date).day, survey) for date, survey in dates if date is not None]
+        days = ((parse_date(date).day, survey) for date, survey in dates if date is not None)
         dated: dict[str, str] = {}
         added: list[LocatedRecord] = []
         for day, survey in sorted(days, key=lambda pair: (pair[0], pair[1].id)):

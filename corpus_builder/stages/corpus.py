@@ -19,7 +19,7 @@ from corpus_builder.build import check_output, finish
 from corpus_builder.content import write_content
 from corpus_builder.database import connected, literal
 from corpus_builder.stages.base import Plan, Stage, Steps
-from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS, view_tables
+from corpus_builder.stages.reading import PARSE, SHARDS, view_tables
 from corpus_builder.stages.references import (
     DOCUMENTS,
     LINKED,
@@ -34,7 +34,6 @@ OURS = "ours.json"
 """Content and tasks of the corpora that this build has put, or was about to put, into the output.
 No other is replaced; it outlives the stage's other files."""
 
-_NEW = "corpus"
 _DESCRIBED = (PARSE.name, SURVEYS.name, REFERENCES.name, MIND_MAPS.name)
 
 _PROMPTS = f"STRUCT({', '.join(f'{level} VARCHAR' for level in PROMPT_LEVELS)})"
@@ -79,7 +78,7 @@ def _prompts_sha256(plan: Plan) -> str | None:
 
 def _run_index(plan: Plan, steps: Steps) -> dict[str, Any]:
     """Write the corpus and its indexes, and move it to the output."""
-    new, done = steps.directory / _NEW, steps.done.get("manifest")
+    new, done = steps.directory / "corpus", steps.done.get("manifest")
     if done and done not in (_manifest(plan.output), _manifest(new)):
         steps.forget()  # a killed run had put the corpus into the output; it is no longer there
         shutil.rmtree(new, ignore_errors=True)
@@ -108,14 +107,14 @@ def _write(plan: Plan, steps: Steps, new: Path) -> dict[str, Any]:
     }
     if (sha256 := _prompts_sha256(plan)) is not None:
         manifest["source"]["prompts"] = {"sha256": sha256}
-    manifest["configuration"] = plan.config.index.model_dump(mode="json")
     index = plan.config.index
+    manifest["configuration"] = index.model_dump(mode="json")
     return finish(new, manifest, index.engines, index.fields, plan.executor, steps.once)
 
 
 def is_ours(plan: Plan) -> bool:
     """Return whether the output is a corpus that this build has written."""
-    return _identity(_manifest(plan.output)) in _ours(plan.stage("index"))
+    return _identity(_manifest(plan.output)) in _ours(plan.stage(INDEX.name))
 
 
 def is_intact(plan: Plan, report: dict[str, Any]) -> bool:
@@ -145,22 +144,21 @@ def _content(plan: Plan, steps: Steps, new: Path) -> dict[str, Any]:
     scratch = steps.scratch()
     dangling = steps.reports[REFERENCES.name]["dangling_references"]
     with connected(scratch / "spill", plan.database, plan.threads) as connection:
-        _view(plan, connection)
+        _create_views(plan, connection)
         return write_content(connection, new, scratch, dangling, steps.once)
 
 
-def _view(plan: Plan, connection: duckdb.DuckDBPyConnection) -> None:
-    parsed, linked = plan.stage(PARSE.name), plan.stage(REFERENCES.name)
-    view_tables(connection, parsed / SHARDS)
+def _create_views(plan: Plan, connection: duckdb.DuckDBPyConnection) -> None:
+    linked = plan.stage(REFERENCES.name)
+    view_tables(connection, plan.stage(PARSE.name) / SHARDS)
+    view_papers(plan, connection, "flagged", "selected")
     files = {
         "documents": linked / DOCUMENTS,
         "links": linked / LINKED,
-        "corpus": parsed / CORPUS,
         "tasks": linked / TASKS,
         "listed": linked / LISTED,
         "maps": plan.stage(MIND_MAPS.name) / MAPS,
     }
-    view_papers(plan, connection, "flagged", "selected")
     written = f"SELECT NULL AS id, NULL::{_PROMPTS} AS prompts, NULL::VARCHAR AS domain WHERE false"
     if path := plan.config.prompts:
         columns = f"{{id: 'VARCHAR', prompts: '{_PROMPTS}', domain: 'VARCHAR'}}"

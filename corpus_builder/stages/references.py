@@ -88,12 +88,10 @@ COVERAGE = "coverage.parquet"
 _IDS = "ids.parquet"  # of all surveys
 
 # Whoever may be a survey is hidden, also where no judgement could be had.
-_PAPERS = """
+_VIEWS = """
 CREATE VIEW {papers} AS
 SELECT c.* REPLACE (c.is_survey OR coalesce(k.verdict <> 'other', false) AS is_survey)
-FROM read_parquet({corpus}) c LEFT JOIN read_parquet({candidates}) k USING (id)
-"""
-_SURVEYS = """
+FROM read_parquet({corpus}) c LEFT JOIN read_parquet({candidates}) k USING (id);
 CREATE VIEW {surveys} AS
 SELECT c.id, c.title, c.title_key, c.first_day AS day, c.first_precision AS precision,
        c.n_references, c.listed
@@ -121,11 +119,11 @@ def _documents(plan: Plan, steps: Steps) -> dict[str, Any]:
         create_documents(connection)
         copy(connection, "SELECT * FROM documents", steps.directory / DOCUMENTS, "document")
         copy(connection, "SELECT id FROM staged_surveys", steps.directory / _IDS, "id")
+        kinds = {"papers": "true", "searchable": "searchable", "undated": "day IS NULL",
+                 "hidden_surveys": "survey"}  # fmt: skip
         return {
-            "papers": count(connection, "SELECT count(*) FROM documents"),
-            "searchable": count(connection, "SELECT count(*) FROM documents WHERE searchable"),
-            "undated": count(connection, "SELECT count(*) FROM documents WHERE day IS NULL"),
-            "hidden_surveys": count(connection, "SELECT count(*) FROM documents WHERE survey"),
+            name: count(connection, f"SELECT count(*) FROM documents WHERE {kind}")
+            for name, kind in kinds.items()
         }
 
 
@@ -156,10 +154,9 @@ def _link(plan: Plan, steps: Steps) -> dict[str, Any]:
             one = f"SELECT NULL::{kind} AS citing, NULL::{kind} AS cited, false AS influential"
             merged = f"FROM read_parquet([{', '.join(files)}])" if files else f"{one} WHERE false"
             grouped = f"SELECT citing, cited, bool_or(influential) AS influential FROM ({merged})"
-            path = steps.directory / name
-            copy(connection, f"{grouped} GROUP BY ALL", path, "citing, cited")
-        linked = f"SELECT count(*) FROM read_parquet({literal(steps.directory / LINKED)})"
-        links = count(connection, linked)
+            copy(connection, f"{grouped} GROUP BY ALL", steps.directory / name, "citing, cited")
+        linked = literal(steps.directory / LINKED)
+        links = count(connection, f"SELECT count(*) FROM read_parquet({linked})")
     shutil.rmtree(steps.directory / SHARDS, ignore_errors=True)
     return {"links": links, "dangling_references": sum(dangling.values())}
 
@@ -181,8 +178,7 @@ def _surveys(plan: Plan, steps: Steps) -> dict[str, Any]:
         columns = "id, title, title_key, day, precision, total AS n_references_total"
         kept = f"SELECT {columns} FROM counted WHERE fate = 'kept'"
         copy(connection, kept, steps.directory / TASKS, "id")
-        by_fate = "SELECT fate, count(*) FROM counted GROUP BY 1 ORDER BY 1"
-        fates = dict(rows(connection, by_fate))
+        fates = dict(rows(connection, "SELECT fate, count(*) FROM counted GROUP BY 1 ORDER BY 1"))
         left = fates.pop("kept", 0)
         if left < wanted.min_tasks:
             reasons = ", ".join(f"{number:,} {why}" for why, number in fates.items())
@@ -234,11 +230,8 @@ def view_papers(
     surveys: str = "staged_surveys",
 ) -> None:
     """Create views of the corpus' papers and selected surveys, as `create_documents` needs them."""
-    names = {
-        "papers": papers,
-        "surveys": surveys,
-        "corpus": literal(plan.stage(PARSE.name) / CORPUS),
-        "candidates": literal(plan.stage(SURVEYS.name) / CANDIDATES),
-    }
-    connection.execute(_PAPERS.format(**names))
-    connection.execute(_SURVEYS.format(**names))
+    corpus = literal(plan.stage(PARSE.name) / CORPUS)
+    candidates = literal(plan.stage(SURVEYS.name) / CANDIDATES)
+    connection.execute(
+        _VIEWS.format(papers=papers, surveys=surveys, corpus=corpus, candidates=candidates)
+    )

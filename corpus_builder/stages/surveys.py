@@ -16,10 +16,10 @@ from arena.errors import DataError, clip
 from corpus_builder.database import copy, execute, literal
 from corpus_builder.figures import fingerprint
 from corpus_builder.figures.extraction import BATCH, Extraction, Outcome
-from corpus_builder.judges import OTHER, SURVEY, VERDICTS, Candidate, Judge, make_judge
+from corpus_builder.judges import OTHER, SURVEY, VERDICTS, Candidate, make_judge
 from corpus_builder.parquet import read_rows, schema
 from corpus_builder.stages.base import Plan, Stage, Steps
-from corpus_builder.stages.reading import CORPUS, SHARDS, view_tables
+from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS, view_tables
 
 CANDIDATES = "candidates.parquet"
 """One row a candidate, ordered by id: ``id, title, verdict``, the last of them ``survey``,
@@ -82,23 +82,16 @@ def title_pattern(words: str) -> str:
     return pattern
 
 
-def _judge(plan: Plan) -> Judge:
-    return make_judge(plan.config.surveys.judge, plan.config.surveys.options)
-
-
 def _survey_inputs(plan: Plan) -> Any:
     """Return pattern, judge and the judge's configuration."""
     config = plan.config.surveys
-    return [title_pattern(config.title), config.judge, _judge(plan).config]
+    judge = make_judge(config.judge, config.options)
+    return [title_pattern(config.title), config.judge, judge.config]
 
 
 def _judge_candidates(plan: Plan, steps: Steps) -> dict[str, Any]:
-    """Write `CANDIDATES` and `JUDGED`.
-
-    Raises:
-        ArenaError: If the judge cannot work; a model's answers are kept in their store.
-    """
-    judge = _judge(plan)
+    """Write `CANDIDATES` and `JUDGED`; if the judge fails, the store keeps a model's answers."""
+    judge = make_judge(plan.config.surveys.judge, plan.config.surveys.options)
     found = steps.once("found", lambda: _find(plan, steps))
     counts = dict.fromkeys(VERDICTS, 0)
     total = found["candidates"]
@@ -129,14 +122,11 @@ def _judge_candidates(plan: Plan, steps: Steps) -> dict[str, Any]:
 
 
 def _find(plan: Plan, steps: Steps) -> dict[str, int]:
-    parse, pattern = plan.stage("parse"), title_pattern(plan.config.surveys.title)
+    parse, pattern = plan.stage(PARSE.name), title_pattern(plan.config.surveys.title)
     with steps.connect(plan) as connection:
         view_tables(connection, parse / SHARDS)
-        find = {
-            "corpus": literal(parse / CORPUS),
-            "pattern": "'" + pattern.replace("'", "''") + "'",
-        }
-        execute(connection, _SELECT.format(**find))
+        quoted = "'" + pattern.replace("'", "''") + "'"
+        execute(connection, _SELECT.format(corpus=literal(parse / CORPUS), pattern=quoted))
         for table in ("abstracts", "texts"):
             execute(connection, _ABSTRACTS.format(table=table, characters=_CHARACTERS))
         copy(connection, _JOIN, steps.directory / _FOUND, "id")
@@ -179,11 +169,7 @@ def _map_inputs(plan: Plan) -> Any:
 
 
 def _extract_maps(plan: Plan, steps: Steps) -> dict[str, Any]:
-    """Write `MAPS` and `REJECTS`; both are empty without figures.
-
-    Raises:
-        ArenaError: If a model could not be asked; its answers are kept in their store.
-    """
+    """Write `MAPS` and `REJECTS`; both are empty without figures."""
     figures = plan.config.mind_maps.figures
     surveys = list(surveys_of(plan.stage(SURVEYS.name)))
     with_figures = picked = made = 0

@@ -244,10 +244,9 @@ class Writer:
         self._tree = tree
         self._synonymy = config.synonymy
         self._distractors = config.distractors
-        self._core = 1 - _CORE_SHARE * min(1.0, _fading(tree))
-        self._most_mentions = min(
-            _MOST_DISTRACTOR_SLOTS, round(_MOST_DISTRACTOR_SLOTS * _fading(tree))
-        )
+        fading = min(1.0, _fading(tree))
+        self._core = 1 - _CORE_SHARE * fading
+        self._most_mentions = round(_MOST_DISTRACTOR_SLOTS * fading)
         self._proportions = [_proportions(tree, emphasis) for emphasis in _EMPHASIS]
 
     def paper(
@@ -275,8 +274,7 @@ class Writer:
         rival = tree.phrase(near[take() % len(near)])
         core = typical > self._core
         title = _title(phrases[-1], topic if core else phrases[-1], take())
-        is_distracting = distracts < self._distractors
-        if is_distracting:
+        if is_distracting := distracts < self._distractors:
             mentions = 1 + take() % self._most_mentions
             body[:mentions] = [rival] * mentions
             if in_title < _DISTRACTOR_IN_TITLE and not core:
@@ -295,8 +293,7 @@ class Writer:
         sections = _sections(patterns, body, take)
         if alias < _ALIAS_SHARE:
             level = tree.survey_level if alias_level < _ALIAS_OF_SURVEY_TOPIC else tree.depth
-            own = wordings[level]
-            other = 0 if own else 1 + take() % (WORDINGS - 1)
+            other = 0 if wordings[level] else 1 + take() % (WORDINGS - 1)
             pattern = ALIASES[take() % len(ALIASES)]
             sentence = pattern.format(phrases[level], tree.phrase(chain[level], other))
             sections[0]["text"] += f" {sentence}"
@@ -314,11 +311,7 @@ class Writer:
             sections.append(_section(tree.name(part), patterns, own, 5, take))
         for heading in ("Comparison", "Open Problems", "Conclusion")[: max(1, 5 - len(sections))]:
             sections.append(_section(heading, patterns, subject, 5, take))
-        return {
-            "title": title,
-            "abstract": " ".join([*abstract, MADE_UP]),
-            "sections": sections,
-        }
+        return {"title": title, "abstract": " ".join([*abstract, MADE_UP]), "sections": sections}
 
 
 def authors(draw: int) -> list[str]:
@@ -338,8 +331,6 @@ def _proportions(tree: TopicTree, emphasis: int) -> list[int]:
     topic of a survey fades with its distance from the leaf.
     """
     between = list(range(tree.survey_level + 1, tree.depth))
-    if tree.survey_level == tree.depth:
-        return [tree.depth] * _SLOTS
     own = min(int(emphasis * _fading(tree)), _SLOTS - _LEAF_SLOTS - len(between))
     levels = [tree.survey_level] * own
     room = _SLOTS - _LEAF_SLOTS - own
@@ -399,13 +390,5 @@ def _sections(patterns: list[int], slots: list[str], take: Take) -> list[dict[st
     kept = KEPT_HEADINGS[4 + take() % 3]
     # Short papers have longer sections; six sections hold 36 sentences at most, an abstract 4.
     least = 4 + (len(kept) == 4)
-    return [
-        _section(
-            HEADINGS[k][take() % len(HEADINGS[k])],
-            patterns,
-            slots,
-            least + take() % 3,
-            take,
-        )
-        for k in kept
-    ]
+    headings = (HEADINGS[k][take() % len(HEADINGS[k])] for k in kept)
+    return [_section(name, patterns, slots, least + take() % 3, take) for name in headings]

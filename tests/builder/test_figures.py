@@ -34,8 +34,8 @@ def fill(directory, captions, files=(), name="captions.jsonl"):
 
 
 def usable(directory):
-    folder = read_folder(directory)
-    return folder.figures, [(flaw.step, flaw.reason) for flaw in folder.flaws]
+    figures, flaws = read_folder(directory)
+    return figures, [(flaw.step, flaw.reason) for flaw in flaws]
 
 
 @pytest.mark.parametrize(
