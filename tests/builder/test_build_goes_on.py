@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import MAIN, WORLD, arena_corpus, contents, names
+from helpers import MAIN, WORLD, contents, names
 from kills import kill_at
 from toy_release import ToyRelease, write_toy
 
@@ -54,19 +54,23 @@ def test_a_temporary_file_in_every_folder_of_stages(tmp_path: Path) -> None:
         "(Path(sys.argv[-2]) / 'manifest.json').exists() and die()",
     ],
 )
-def test_a_command_that_was_killed_when_it_was_done(tmp_path: Path, moment: str) -> None:
+def test_a_command_that_was_killed_when_it_was_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], moment: str
+) -> None:
     place = tmp_path / "place"
     place.mkdir()
-    line = [*WORLD, "--output", place / "c"]
-    kill_at(moment, MAIN.replace("main()", "main(sys.argv[1:-1])"), ["build", *line, place.name])
+    line = ["build", *WORLD, "--output", str(place / "c")]
+    kill_at(moment, MAIN.replace("main()", "main(sys.argv[1:-1])"), [*line, place.name])
     before = contents(place / "c")
-    again = arena_corpus(*line)
-    assert (again.returncode, again.stderr) == (0, "")
-    assert again.stdout.splitlines()[-1].startswith("built before from the same input")
+    assert main(line) == 0
+    printed, errors = capsys.readouterr()
+    assert errors == ""
+    assert printed.splitlines()[-1].startswith("built before from the same input")
     assert contents(place / "c") == before
     assert names(place) == ["c"]
-    other = arena_corpus("world", "--seed", 8, "--papers", 400, "--output", place / "c")
-    assert other.returncode == 2 and "already holds a corpus" in other.stderr
+    other = ["build", "world", "--seed", "8", "--papers", "400", "--output", str(place / "c")]
+    assert main(other) == 2
+    assert "already holds a corpus" in capsys.readouterr().err
     assert names(place) == ["c"]
 
 

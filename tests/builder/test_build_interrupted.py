@@ -18,6 +18,7 @@ from kills import between_two_renames, kill_at, kill_when
 from arena.corpus import Corpus
 from arena.errors import CorpusError, DataError
 from corpus_builder.build import build
+from corpus_builder.cli import main
 from corpus_builder.verify import verify
 
 pytestmark = pytest.mark.slow
@@ -68,17 +69,26 @@ MOMENTS = {
 }
 
 
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("small") / "c"
+    build(SMALL, output)
+    return output
+
+
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_sigkill_at_every_step(tmp_path: Path, mini: Path, mini_records: Any, moment: str) -> None:
+def test_sigkill_at_every_step(
+    tmp_path: Path, small: Path, mini: Path, mini_records: Any, moment: str
+) -> None:
     data, place = tmp_path / "data", tmp_path / "place"
     data.mkdir(), place.mkdir()
     papers, surveys = mini_records.write(data)
-    output = place / "c"
-    build(SMALL, output)
+    output = Path(shutil.copytree(small, place / "c"))
     old, new = contents(output), contents(mini)
-    options = ["jsonl", "--papers", papers, "--surveys", surveys, "--output", output, "--overwrite"]
-    main = MAIN.replace("main()", "main(sys.argv[1:-1])")
-    kill_at(MODULES + MOMENTS[moment], main, ["build", *options, place.name])
+    options = ["build", "jsonl", "--papers", str(papers), "--surveys", str(surveys)]
+    options += ["--output", str(output), "--overwrite"]
+    code = MAIN.replace("main()", "main(sys.argv[1:-1])")
+    kill_at(MODULES + MOMENTS[moment], code, [*options, place.name])
     whole_or_closed(place)
     done = moment in ("after the rename", "while clearing")
     if moment != "between two renames":
@@ -87,7 +97,7 @@ def test_sigkill_at_every_step(tmp_path: Path, mini: Path, mini_records: Any, mo
     with pytest.raises(CorpusError if moment == "between two renames" else DataError):
         build(Memory([{}], []), output, overwrite=moment != "between two renames")
     assert contents(output) == (new if done else old)
-    assert arena_corpus(*options).returncode == 0
+    assert main(options) == 0
     assert contents(output) == new
     assert names(place) == ["c"]
 

@@ -113,7 +113,7 @@ def test_taxobench_completed_by_the_papers_that_it_lists(joined, real_data, tmp_
     source = SOURCES.get("taxobench")(
         real_data.directory / "taxobench", real_data.papers, real_data.surveys, listed_papers=True
     )
-    counts = build(source, tmp_path / "corpus")["counts"]
+    counts = build(source, tmp_path / "corpus", engines=())["counts"]
     assert source.describe()["listed_papers"] == {"dated": 62, "added": 0}
     found = {key: counts[f"survey_references_{key}"] for key in ("gold", "not_before", "survey")}
     assert found == {"gold": 133, "not_before": 2, "survey": 3}

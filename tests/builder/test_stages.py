@@ -22,6 +22,7 @@ from corpus_builder.build import build
 from corpus_builder.cli import main
 from corpus_builder.cli.build import stage_lines
 from corpus_builder.cli.info import print_card
+from corpus_builder.sources import SOURCES
 from corpus_builder.stages import STAGES, plan, read_config, run_stages
 from corpus_builder.verify import verify
 from corpus_builder.world import World, WorldConfig
@@ -50,6 +51,13 @@ def run(toy: ToyRelease, output: Path, only: str | None = None, **options: Any) 
 def built(toy: ToyRelease, tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("built") / "c"
     run(toy, output)
+    return output
+
+
+def copy_build(built: Path, output: Path) -> Path:
+    """Copy a corpus with its stages, as the same call would make them for another output."""
+    shutil.copytree(built, output)
+    shutil.copytree(built.with_name(f"{built.name}.stages"), f"{output}.stages")
     return output
 
 
@@ -131,17 +139,16 @@ def test_sigkill_at_every_step(toy: ToyRelease, built: Path, tmp_path: Path, whe
     assert not list((tmp_path / "c.stages").rglob(".*"))
 
 
-def test_what_is_done_is_not_done_again(toy: ToyRelease, tmp_path: Path) -> None:
-    output = tmp_path / "c"
+def test_what_is_done_is_not_done_again(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
+    output = copy_build(built, tmp_path / "c")
 
     def times() -> dict[str, int]:
         return {name: (tmp_path / "c.stages" / name / "stage.json").stat().st_mtime_ns
                 for name in NAMES}  # fmt: skip
 
-    reports = run(toy, output)
-    assert list(reports) == NAMES
     before = times()
-    assert run(toy, output) == reports
+    reports = run(toy, output)
+    assert list(reports) == NAMES and all(reports.values())
     assert times() == before
     run(toy, output, changes={"references.min_available": 2})
     after = times()
@@ -195,8 +202,7 @@ OTHER = Memory(
 
 def test_another_corpus_is_not_replaced(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
     """Neither one that stands where this build's stood, nor one that comes while it runs."""
-    output = tmp_path / "c"
-    run(toy, output)
+    output = copy_build(built, tmp_path / "c")
     shutil.rmtree(output)
     build(OTHER, output)
     before = contents(output)
@@ -217,20 +223,31 @@ def test_a_corpus_that_came_meanwhile(
     assert json.loads((output / layout.MANIFEST).read_text())["counts"]["papers"] == 2
 
 
-@pytest.mark.parametrize("changes", [{}, {"surveys.title": "survey|review"}])
+OTHER_TITLES = {"surveys.title": "survey|review"}
+
+
+@pytest.fixture(scope="module")
+def other_titles(toy: ToyRelease, built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("other") / "c"
+    run(toy, output, changes=OTHER_TITLES)
+    return output
+
+
+@pytest.mark.parametrize("changes", [{}, OTHER_TITLES])
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_broken_off_around_the_output(
     toy: ToyRelease,
+    built: Path,
+    other_titles: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     changes: dict[str, Any],
     moment: str,
 ) -> None:
     """The same call goes on, also where the output is the corpus of another configuration."""
-    output, whole = tmp_path / "c", tmp_path / "whole"
+    output, whole = tmp_path / "c", other_titles if changes else built
     if changes:
-        run(toy, output)
-    run(toy, whole, changes=changes)
+        copy_build(built, output)
 
     def broken(new: Path, place: Path) -> None:
         if moment == "after":
@@ -341,10 +358,10 @@ def test_a_shard_that_ends_early(toy: ToyRelease, built: Path, tmp_path: Path) -
     assert contents(tmp_path / "c") == contents(built)
 
 
-def test_a_shard_that_is_no_more(toy: ToyRelease, tmp_path: Path) -> None:
+def test_a_shard_that_is_no_more(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
     """What an earlier build has read of it is in no later one."""
+    copy_build(built, tmp_path / "c")
     shutil.copytree(toy._directory, tmp_path / "r")
-    run(ToyRelease(tmp_path / "r"), tmp_path / "c")
     (tmp_path / "r" / "001.gz").unlink()
     run(ToyRelease(tmp_path / "r"), tmp_path / "c")
     run(ToyRelease(tmp_path / "r"), tmp_path / "d")
@@ -425,19 +442,29 @@ sys.exit(main())
 """
 
 
-def command(toy: ToyRelease, output: Path, *options: str, code: str = "") -> Any:
-    text = CLI.format(tests=str(Path(__file__).parents[1]), code=code)
+def words(toy: ToyRelease, output: Path, *options: str) -> list[str]:
     config = output.with_name("config.yaml")
     config.write_text(json.dumps(CONFIG))  # which is YAML as well
-    return subprocess.run(
-        [sys.executable, "-c", text, "build", "toy", "--input", str(toy._directory), "--output",
-         str(output), "--config", str(config), "--workers", "2", "--memory", "1GiB", *options],
-        capture_output=True,
-        text=True,
-    )  # fmt: skip
+    return ["build", "toy", "--input", str(toy._directory), "--output", str(output), "--config",
+            str(config), "--workers", "2", "--memory", "1GiB", *options]  # fmt: skip
 
 
-def test_the_command(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
+def command(toy: ToyRelease, output: Path, code: str = "") -> Any:
+    """Run the command in a process of its own, after `code`."""
+    text = CLI.format(tests=str(Path(__file__).parents[1]), code=code)
+    line = [sys.executable, "-c", text, *words(toy, output)]
+    return subprocess.run(line, capture_output=True, text=True)
+
+
+@pytest.fixture
+def toy_is_a_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SOURCES._items, "toy", ToyRelease)
+
+
+@pytest.mark.usefixtures("toy_is_a_source")
+def test_the_command(
+    toy: ToyRelease, built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     result = command(toy, tmp_path / "c")
     assert (result.returncode, result.stderr) == (0, "")
     said = [text.split()[2:] for text in result.stdout.splitlines() if text[8:12] == " s  "]
@@ -445,20 +472,21 @@ def test_the_command(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
     lines = [text.strip() for text in result.stdout.splitlines()]
     assert "papers: 600 records in 4 shards" in lines and "no figures were given" in lines
     assert contents(tmp_path / "c") == contents(built)
-    result = command(toy, tmp_path / "c")
-    said = [text.split()[2:] for text in result.stdout.splitlines() if text[8:12] == " s  "]
+    assert main(words(toy, tmp_path / "c")) == 0
+    printed = capsys.readouterr().out.splitlines()
+    said = [text.split()[2:] for text in printed if text[8:12] == " s  "]
     assert said == [[name, "was", "done", "before"] for name in NAMES]
-    result = command(toy, tmp_path / "c", "--json")
-    assert list(json.loads(result.stdout)) == NAMES
+    assert main(words(toy, tmp_path / "c", "--json")) == 0
+    assert list(json.loads(capsys.readouterr().out)) == NAMES
     for options, extra in (
         (["--memory", "much"], "--memory 'much': write a number and a unit, such as 4GB"),
         (["--set", "surveys.jugde=all"], "Did you mean 'judge'?"),
         (["--stage", "indx"], "Did you mean 'index'?"),
         (["--engine", "locl"], "Did you mean 'local'?"),
     ):
-        result = command(toy, tmp_path / "d", *options)
-        assert result.returncode == 2 and extra in result.stderr, result.stderr
-        assert result.stderr.count("\n") == 1
+        assert main(words(toy, tmp_path / "d", *options)) == 2
+        errors = capsys.readouterr().err
+        assert extra in errors and errors.count("\n") == 1
 
 
 def test_the_help_names_the_stages(
@@ -503,6 +531,7 @@ def slow(connection):
 """
 
 
+@pytest.mark.usefixtures("toy_is_a_source")
 @pytest.mark.parametrize(
     ("module", "name", "value"),
     [("references", "create_documents", "slow"), ("reading", "_REPEATED", "Slow()")],
@@ -514,7 +543,7 @@ def test_ctrl_c(
     result = command(toy, tmp_path / "c", code=code)
     assert result.returncode == 130
     assert result.stderr == "arena-corpus: interrupted. The same command goes on from here.\n"
-    assert command(toy, tmp_path / "c").returncode == 0
+    assert main(words(toy, tmp_path / "c")) == 0
     assert contents(tmp_path / "c") == contents(built)
 
 
@@ -522,11 +551,8 @@ def test_two_builds_of_one_output(toy: ToyRelease, tmp_path: Path) -> None:
     code = "import time; from corpus_builder.stages import references\n"
     code += "references.create_documents = lambda c: (open('going', 'w'), time.sleep(60))"
     text = CLI.format(tests=str(Path(__file__).parents[1]), code=code)
-    config = tmp_path / "config.yaml"
-    config.write_text(json.dumps(CONFIG))
-    options = ["build", "toy", "--input", str(toy._directory), "--output", str(tmp_path / "c"),
-               "--config", str(config), "--workers", "1"]  # fmt: skip
-    process = subprocess.Popen([sys.executable, "-c", text, *options], cwd=tmp_path)
+    line = [sys.executable, "-c", text, *words(toy, tmp_path / "c")]
+    process = subprocess.Popen(line, cwd=tmp_path)
     try:
         while not (tmp_path / "going").exists():
             assert process.poll() is None
@@ -538,10 +564,11 @@ def test_two_builds_of_one_output(toy: ToyRelease, tmp_path: Path) -> None:
     assert run(toy, tmp_path / "c")
 
 
+@pytest.mark.usefixtures("toy_is_a_source")
 def test_a_full_disk(toy: ToyRelease, built: Path, tmp_path: Path) -> None:
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 15, 1 << 15))"
     result = command(toy, tmp_path / "c", code=limit)
     assert result.returncode == 2, result.stderr
     assert "What is done is kept" in result.stderr and result.stderr.count("\n") == 1
-    assert command(toy, tmp_path / "c").returncode == 0
+    assert main(words(toy, tmp_path / "c")) == 0
     assert contents(tmp_path / "c") == contents(built)

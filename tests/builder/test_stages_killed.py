@@ -22,7 +22,7 @@ from corpus_builder.world import WorldConfig
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("killed") / "release"
-    world = WorldConfig(papers=1000, surveys=20)
+    world = WorldConfig(papers=300, surveys=6)
     simulate.measure(world=world, output=str(directory), shards=4)
     return directory
 
