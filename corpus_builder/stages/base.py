@@ -116,9 +116,7 @@ class Config(Settings):
         allow_damaged: Whether a build goes on with the readable part of shards that end early.
         dates: Section on plausible dates.
         characters: The most characters of a full text; longer ones are left out.
-        surveys: Section on the stage of the same name.
-        references: Section on the stage of the same name.
-        mind_maps: Section on the stage of the same name.
+        surveys, references, mind_maps: Sections on the stages of these names.
         index: Section on the indexes.
         prompts: File of prompts and domains of surveys, which ``arena-corpus prompts`` wrote.
     """

@@ -72,11 +72,10 @@ class SurveyPlanner:
             topic if len(self._papers_of(topic)) >= _LEAST else tree.above(topic, tree.survey_level)
             for topic in self._topics(rng, lower, others)
         ]
+        pairs = zip(self._timeline.surveys.tolist(), tasks, strict=True)
         return [
-            self._survey(self._config.rng(_PURPOSE, 1 + k), index, topic)
-            for k, (index, topic) in enumerate(
-                zip(self._timeline.surveys.tolist(), tasks, strict=True)
-            )
+            self._survey(self._config.rng(_PURPOSE, k), index, topic)
+            for k, (index, topic) in enumerate(pairs, 1)
         ]
 
     def _topics(self, rng: np.random.Generator, level: int, count: int) -> list[int]:
@@ -126,9 +125,8 @@ class SurveyPlanner:
                 "papers or years, or lower year_only or undated."
             )
         wanted = round(len(references) * self._config.influential)
-        factor = np.where(
-            np.isin(references, astray), _OFF_TOPIC_WEIGHT, timeline.typical[references]
-        )
+        typical = timeline.typical[references]
+        factor = np.where(np.isin(references, astray), _OFF_TOPIC_WEIGHT, typical)
         marked = set(self._choose(rng, references, wanted, factor).tolist())
         return PlannedSurvey(
             index=index,
@@ -173,8 +171,6 @@ class SurveyPlanner:
             self._choose(rng, who[timeline.resolved[who] < day], _MOST)
             for who in (near, np.setdiff1d(far, near))
         )
-        if not len(far):
-            return near
         # Interleave the two kinds, so that any first part of the list holds both in proportion.
         place = np.concatenate(
             [np.arange(len(near)) / _NEIGHBOUR_SHARE, np.arange(len(far)) / (1 - _NEIGHBOUR_SHARE)]
@@ -197,10 +193,8 @@ def mind_map(survey: PlannedSurvey, tree: TopicTree, timeline: Timeline) -> Topi
     # In the order of the hierarchy, so that a parent comes to be before what lies below it.
     for index in sorted(survey.references, key=lambda i: (timeline.leaf[i], i)):
         if index not in survey.off_topic:
-            paths[index] = [
-                int(tree.ancestors(timeline.leaf[index], lower))
-                for lower in range(level + 1, tree.depth + 1)
-            ]
+            levels = range(level + 1, tree.depth + 1)
+            paths[index] = [int(tree.ancestors(timeline.leaf[index], lower)) for lower in levels]
     root = _node(tree.name(survey.topic))
     _file(root, paths, tree, timeline)
     if survey.off_topic:

@@ -39,7 +39,9 @@ class Timeline:
         count = config.papers
         self.ids = _unique_numbers(config, count)
         self.prefix = f"w{config.seed}-"
-        self.span = _first_day(config.first_year), _first_day(config.first_year + config.years)
+        years = [config.first_year - 1970, config.first_year + config.years - 1970]
+        days = np.array(years, "datetime64[Y]").astype("datetime64[D]").astype(np.int64)
+        start, end = self.span = int(days[0]), int(days[1])
         self.surveys = rng.permutation(count)[:surveys]
 
         share = np.cumsum(tree.leaf_weights)
@@ -54,8 +56,7 @@ class Timeline:
         # The inverse of a distribution whose density rises linearly over the period.
         rise = rng.random(count) * (_GROWTH + _GROWTH**2 / 2)
         place = (np.sqrt(1 + 2 * rise) - 1) / _GROWTH
-        self.day = self.span[0] + np.floor(place * (self.span[1] - self.span[0])).astype(np.int64)
-        self.day = np.minimum(self.day, self.span[1] - 1)
+        self.day = np.minimum(start + np.floor(place * (end - start)).astype(np.int64), end - 1)
         draws = rng.random((count, 3))
         self.precision = np.where(draws[:, 0] < _MONTH_SHARE, MONTH, DAY)
         self.precision[draws[:, 1] < config.year_only] = YEAR
@@ -75,10 +76,6 @@ class Timeline:
             return None
         full = str(np.datetime64(int(self.day[index]), "D"))
         return full[: (10, 7, 4)[precision]]
-
-
-def _first_day(year: int) -> int:
-    return int(np.datetime64(f"{year:04d}-01-01", "D").astype(np.int64))
 
 
 def _last_day(day: IntArray, precision: IntArray) -> IntArray:
@@ -120,18 +117,14 @@ def cite(config: WorldConfig, tree: TopicTree, timeline: Timeline) -> NDArray[np
     by_leaf = _EarlierPapers(timeline, timeline.leaf)
     by_topic = _EarlierPapers(timeline, timeline.survey_topic)
     by_all = _EarlierPapers(timeline, np.zeros(count, dtype=np.int64))
-    near = np.array(
-        [
-            tree.neighbours(tree.first[tree.survey_level] + k)
-            for k in range(tree.size[tree.survey_level])
-        ]
-    )
+    first, size = tree.first[tree.survey_level], tree.size[tree.survey_level]
+    near = np.array([tree.neighbours(first + k) for k in range(size)])
     # What each paper can draw from is the same in every slot except for the topic beside its own.
     all_day, no_group = timeline.day, np.zeros(count, dtype=np.int64)
     of_leaf = by_leaf.spans(timeline.leaf, all_day)
     of_topic = by_topic.spans(timeline.survey_topic, all_day)
     of_all = by_all.spans(no_group, all_day)
-    at = np.maximum(timeline.survey_topic - tree.first[tree.survey_level], 0)
+    at = np.maximum(timeline.survey_topic - first, 0)
     of_near = [by_topic.spans(column, all_day) for column in near[at].T]
     for slot in range(MAX_REFERENCES):
         # Draws for all papers, used or not, so that no knob shifts the stream.

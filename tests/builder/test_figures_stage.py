@@ -252,6 +252,11 @@ def child(tmp_path, plan, options):
     return subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"OPENAI_API_KEY": "k"})
 
 
+def run_in_place(tmp_path, plan, options):
+    notes = {"mind_maps": {"figures": str(tmp_path / "figures"), "options": options}}
+    run_mind_maps(plan._replace(config=read_config(notes)))
+
+
 @pytest.mark.slow
 def test_killed_and_resumed(tmp_path):
     ids = [f"s{n:02}" for n in range(40)]
@@ -263,10 +268,10 @@ def test_killed_and_resumed(tmp_path):
         for count in (10, 45):
             process = child(tmp_path, killed, options)
             assert kill_when(process, lambda n=count: len(server.requests) >= n)
-        assert child(tmp_path, killed, options).wait() == 0
+        run_in_place(tmp_path, killed, options)
         assert len(server.requests) <= 79 + 2 * 2
         whole = built(tmp_path, ids, {}, "whole")
         notes = options | {"store": str(tmp_path / "whole.jsonl"), "max_parallel": 4}
-        assert child(tmp_path, whole, notes).wait() == 0
+        run_in_place(tmp_path, whole, notes)
     assert outputs(killed) == outputs(whole)
     assert len(maps(whole)) == 38

@@ -191,6 +191,10 @@ def child(output, options):
     return subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"OPENAI_API_KEY": "k"})
 
 
+def run_llm(plan, options):
+    run_surveys(plan._replace(config=configured(judge="llm", options=options)))
+
+
 @pytest.mark.slow
 def test_killed_and_resumed_asks_nothing_twice(tmp_path):
     """Killed after 30, 60 and 90 answers, it ends with the bytes of a run that was left alone."""
@@ -207,16 +211,15 @@ def test_killed_and_resumed_asks_nothing_twice(tmp_path):
             process = child(killed.output, options)
             assert kill_when(process, lambda n=count: len(server.requests) >= n)
             assert not (killed.stage("surveys") / "candidates.parquet").exists()
-        assert child(killed.output, options).wait() == 0
+        run_llm(killed, options)
         assert len(server.requests) <= 150 + 3 * 2  # what was under way at a kill is asked again
         seen = len(server.requests)
         whole = parsed(tmp_path / "whole", papers)
-        assert child(whole.output, options | {"store": str(tmp_path / "whole.jsonl")}).wait() == 0
+        run_llm(whole, options | {"store": str(tmp_path / "whole.jsonl")})
         assert len(server.requests) == seen + 150
     assert outputs(killed) == outputs(whole)
     replayed = parsed(tmp_path / "replayed", papers)
-    told = options | {"mode": "replay", "base_url": "http://127.0.0.1:9/v1"}
-    assert child(replayed.output, told).wait() == 0
+    run_llm(replayed, options | {"mode": "replay", "base_url": "http://127.0.0.1:9/v1"})
     assert outputs(replayed) == outputs(whole)
     assert list(verdicts(whole).values()).count("other") == 22  # multiples of 7 below 150
 
