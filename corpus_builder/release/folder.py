@@ -198,12 +198,11 @@ def _check_listed(path: Path, record: Record, by_dataset: dict[str, list[Shard]]
         listed = {entry.name: entry.bytes for entry in record.datasets.get(dataset, [])}
         total += len(listed)
         there = {shard.path.name: shard.size for shard in shards}
-        for name in sorted(there):
-            if name not in listed:
-                raise DataError(
-                    f"{str(path)!r} holds release {release}, which has no {dataset}/{clip(name)}: "
-                    "this file is of another release. Move it away."
-                )
+        if strangers := there.keys() - listed:
+            raise DataError(
+                f"{str(path)!r} holds release {release}, which has no "
+                f"{dataset}/{clip(min(strangers))}: this file is of another release. Move it away."
+            )
         for name, size in sorted(listed.items()):
             if name not in there:
                 missing.append(f"{dataset}/{name}")

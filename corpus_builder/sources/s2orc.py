@@ -335,13 +335,8 @@ def _sections(
     zones = Zones([*abstracts, *chain.from_iterable(floats)])
     parts = [(span, True) for span in annotations.spans("sectionheader", length)]
     parts += [(span, False) for span in annotations.spans("paragraph", length)]
-    sections: list[dict[str, str]] = []
-    heading, paragraphs, position = "", [], 0  # type: str, list[str], int
-
-    def close() -> None:
-        if heading or paragraphs:
-            sections.append({"heading": heading, "text": _BREAK.join(paragraphs)})
-
+    sections: list[tuple[str, list[str]]] = [("", [])]
+    position = 0
     for span, is_header in sorted(parts):
         if span in zones:
             continue
@@ -352,12 +347,14 @@ def _sections(
         position = span.end
         part = text[span.start : span.end].strip()
         if is_header:
-            close()
-            heading, paragraphs = " ".join(part.split()), []
+            sections.append((" ".join(part.split()), []))
         elif part:
-            paragraphs.append(part)
-    close()
-    return sections, _joined(text, abstracts) or None
+            sections[-1][1].append(part)
+    return [
+        {"heading": heading, "text": _BREAK.join(paragraphs)}
+        for heading, paragraphs in sections
+        if heading or paragraphs
+    ], _joined(text, abstracts) or None
 
 
 def _joined(text: str, spans: list[Span]) -> str:
