@@ -40,6 +40,15 @@ def joined(real_data) -> dict[str, Any]:
     return found
 
 
+@pytest.fixture(scope="module")
+def titles(real_data) -> dict[str, str]:
+    """The letters of every title, by id."""
+    return {
+        place.record["id"]: "".join(filter(str.isalnum, place.record["title"].lower()))
+        for place in JsonLinesFile(real_data.papers, "papers")
+    }
+
+
 @pytest.mark.parametrize(
     ("name", "surveys", "total"),
     [
@@ -60,12 +69,8 @@ def test_yields(joined, name, surveys, total):
 
 @pytest.mark.parametrize(("name", "least"), [("reportbench", 0.99), ("bloom-eval", 0.99),
                                              ("taxobench", 1.0)])  # fmt: skip
-def test_agreement_with_another_join(joined, real_data, name, least):
+def test_agreement_with_another_join(joined, titles, real_data, name, least):
     """The same work under another id counts as agreement, so titles are compared, and letters."""
-    titles = {
-        place.record["id"]: "".join(filter(str.isalnum, place.record["title"].lower()))
-        for place in JsonLinesFile(real_data.papers, "papers")
-    }
     prefix = INPUTS[name][1]
     theirs = {s["id"]: s["references"] for s in real_data.read().surveys}
     both = either = 0
