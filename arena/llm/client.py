@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import os
 import threading
 import time
@@ -14,26 +13,25 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.options import choice, number, whole
-from arena.errors import DataError, clip, did_you_mean
+from arena.errors import DataError, clip
 from arena.llm.answers import (
     Completion,
+    Limits,
+    LLMError,
     Message,
+    Meter,
+    ReplayMissError,
+    RequestRefusedError,
+    SpendingLimitError,
     body_of,
     describe_request,
     from_record,
     key_of,
-    read_answer,
+    price_of,
 )
-from arena.llm.errors import (
-    AgainError,
-    LLMError,
-    ReplayMissError,
-    RequestRefusedError,
-    SpendingLimitError,
-)
-from arena.llm.meter import Limits, Meter, price_of
-from arena.llm.server import Server
+from arena.llm.server import AgainError, Server
 from arena.llm.store import Store
+from arena.registry import check_options, option_names
 
 MODES = ("live", "record", "replay")
 MODE_ENV, STORE_ENV = "ARENA_LLM_MODE", "ARENA_LLM_STORE"
@@ -172,11 +170,8 @@ class Client(Model):
             DataError: if an option is unknown or out of its range, or ``model`` is missing.
             LLMError: if the key is missing, or the store cannot be used.
         """
-        known = [name for name in inspect.signature(cls).parameters if name != "sleep"]
-        for name in options:
-            if name not in known:
-                hint = did_you_mean(name, known)
-                raise DataError(f"the client of a language model has no option {clip(name)}.{hint}")
+        known = [name for name in option_names(cls) if name != "sleep"]
+        check_options("client of a language model", options, known)
         if "model" not in options:
             raise DataError(f"which model? Give `{option} model=NAME`, as the server calls it.")
         client = cls(**options)
@@ -307,7 +302,7 @@ class Client(Model):
             if stopped.is_set():
                 raise CancelledError
             try:
-                return read_answer(self._server.post(body), key, self._server.hide)
+                return self._server.answer(key, body)
             except AgainError as error:
                 reason, asked = str(error), error.pause
             pause = _backoff(key, attempt) if asked is None else 0.0
