@@ -12,8 +12,7 @@ from arena._internal.options import choice, flag, number, whole
 from arena.agents import AGENTS, Desk, Known, Researcher, Steps
 from arena.encoders import ENCODERS, Encoder
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS, MAX_LABEL, MindMap
-from baselines.parts.encoding import encode, shared_encoder, whole_characters
-from baselines.parts.phrases import Group, Labels
+from baselines.parts.texts import Group, Labels, encode, shared_encoder, whole_characters
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,8 +10,7 @@ from arena.agents import AGENTS, Known
 from arena.encoders import Encoder
 from arena.mindmap.tree import MAX_DEPTH, MAX_HEADINGS, MindMap
 from baselines.clustering import Clustering, Dendrogram, by_children, groups, labelled, text_of
-from baselines.parts.encoding import encode
-from baselines.parts.phrases import Group
+from baselines.parts.texts import Group, encode
 
 if TYPE_CHECKING:
     import numpy as np
