@@ -13,7 +13,7 @@ from typing import Any
 from arena._internal.options import choice, flag, whole
 from arena.agents import AGENTS, Desk, Hit, Steps
 from arena.llm import Fields, LLMAgent, ParseError, unfenced, without_thoughts
-from baselines.parts.asking import cleaned, judgements, listed, queries
+from baselines.parts.asking import judgements, listed, queries, query_in
 
 _TAG = re.compile(r"</?\s{0,5}queries[^<>\n]{0,100}>", re.IGNORECASE)
 # Two sentences, a question or a shout: the model talks. A query may hold "vs." and "et al.".
@@ -46,7 +46,7 @@ def one_query(text: str) -> str:
     except ParseError:
         pass
     plain = unfenced(_TAG.sub("\n", without_thoughts(text)))
-    lines = [line for line in map(cleaned, plain.splitlines()) if line]
+    lines = [line for line in map(query_in, plain.splitlines()) if line]
     # "Here is a query:" announces what stands in the next line.
     line = next((line for line in lines if not line.endswith(":")), "")
     if not line or _TALK.search(line):

@@ -60,14 +60,14 @@ _QUOTES = "\"'`“”‘’«»"
 
 def queries(text: str) -> list[str]:
     """Return the queries in the tag ``<Queries>``, each once, in order."""
-    cleaned = [cleaned(line) for line in as_list(tagged(text, "Queries"))]
+    cleaned = [query_in(line) for line in as_list(tagged(text, "Queries"))]
     distinct = list(dict.fromkeys(filter(None, cleaned)))
     if not distinct:
         raise ParseError("there is no query in <Queries>...</Queries>.")
     return distinct
 
 
-def cleaned(line: str) -> str:
+def query_in(line: str) -> str:
     """Return the query in a line of an answer; empty if it has no word."""
     query = " ".join(_SAID.sub("", line.strip()).split()).strip(_QUOTES + " *")[:LONGEST]
     return query if re.search(r"\w", query) else ""
