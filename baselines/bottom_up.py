@@ -370,18 +370,14 @@ class FewShot(LLMAgent):
         """Ask once; take no action."""
 
         def parse(text: str) -> MindMap:
-            return _mind_map(json_of(text, self.template("map").text), desk.topic)
+            root = read_tree(json_of(text, self.template("map").text)).root
+            kept = root.levels()[: MAX_HEADINGS + 1]
+            if len(kept) == 1:
+                raise ParseError("There is no heading in it.")
+            known = set(map(id, kept))
+            for node in kept:
+                node.children = {name: c for name, c in node.children.items() if id(c) in known}
+            return root.mind_map(desk.topic)
 
         desk.mind_map = self.ask("map", parse, topic=desk.topic, cutoff=desk.cutoff) or None
         yield from ()
-
-
-def _mind_map(value: Any, topic: str) -> MindMap:
-    root = read_tree(value).root
-    kept = root.levels()[: MAX_HEADINGS + 1]
-    if len(kept) == 1:
-        raise ParseError("There is no heading in it.")
-    known = set(map(id, kept))
-    for node in kept:
-        node.children = {name: c for name, c in node.children.items() if id(c) in known}
-    return root.mind_map(topic)

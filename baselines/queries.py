@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from arena._internal.options import choice, flag, whole
@@ -33,7 +34,6 @@ _STOP = re.compile(
 
 FUSIONS = ("rrf", "score")
 RRF_K = 60
-"""Constant of Cormack, Clarke and Büttcher, SIGIR 2009."""
 
 
 def one_query(text: str) -> str:
@@ -140,42 +140,30 @@ class Decomposer(LLMAgent):
         if self._fusion == "score":
             desk.ranking = score_fusion(lists)
         else:
-            desk.ranking = reciprocal_rank_fusion([[hit.id for hit in hits] for hits in lists])
+            desk.ranking = reciprocal_rank_fusion(lists)
 
 
-def reciprocal_rank_fusion(
-    rankings: Sequence[Sequence[str]], weights: Sequence[float] | None = None, k: float = RRF_K
-) -> list[str]:
-    """Return ids by the sum of ``weight / (k + rank)`` over the rankings that hold them.
+def reciprocal_rank_fusion(lists: Sequence[Sequence[Hit]]) -> list[str]:
+    """Return ids by the sum of ``1 / (RRF_K + rank)`` over the lists that hold them, from rank 1.
 
-    Args:
-        rankings: Lists of ids, best first, from rank 1. A repeated id counts at its first place.
-        weights: Weight of each ranking; 1 by default.
-        k: The larger `k`, the less the first ranks count.
-
-    Returns:
-        Ids, best first; ties in order of their first appearance, ranking by ranking.
+    The constant is that of Cormack, Clarke and Büttcher, SIGIR 2009. A repeated id counts at its
+    first place. Ties are in order of their first appearance, list by list.
     """
     sums: dict[str, float] = {}
-    for ranking, weight in zip(rankings, weights or [1.0] * len(rankings), strict=True):
-        for rank, paper_id in enumerate(dict.fromkeys(ranking), start=1):
-            sums[paper_id] = sums.get(paper_id, 0.0) + weight / (k + rank)
+    for hits in lists:
+        for rank, paper_id in enumerate(dict.fromkeys(hit.id for hit in hits), start=1):
+            sums[paper_id] = sums.get(paper_id, 0.0) + 1 / (RRF_K + rank)
     return sorted(sums, key=lambda paper_id: -sums[paper_id])
 
 
 def score_fusion(lists: Sequence[Sequence[Hit]]) -> list[str]:
     """Return ids by their highest score, as if all hits were one list sorted by score.
 
-    Args:
-        lists: Hits of each query, all by one search engine.
-
-    Returns:
-        Ids, best first; ties in order of their first appearance.
+    The hits are of one search engine. Ties are in order of their first appearance.
     """
     best: dict[str, float] = {}
-    for hits in lists:
-        for hit in hits:
-            best[hit.id] = max(hit.score, best.get(hit.id, hit.score))
+    for hit in chain(*lists):
+        best[hit.id] = max(hit.score, best.get(hit.id, hit.score))
     return sorted(best, key=lambda paper_id: -best[paper_id])
 
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from arena._internal.cores import one_thread
 from arena._internal.options import flag, number, whole
-from arena.agents import AGENTS, Desk, Hit, Known, Researcher, Steps
+from arena.agents import AGENTS, Desk, Hit, Researcher, Steps
 from arena.encoders import ENCODERS
 from arena.text import analyze
 from baselines.clustering import cluster
-from baselines.parts.texts import Phrase, encode, phrases, stems_of, whole_characters
+from baselines.parts.texts import Phrase, encode, phrases, stems_of, unit, whole_characters
 
 Scores = NDArray[np.float64]
 
@@ -153,8 +153,7 @@ class Scout(Researcher):
         for paper_id in papers:
             yield from desk.read(paper_id)
         if papers:
-            known = [desk.papers[paper_id] for paper_id in papers]
-            desk.mind_map = cluster(known, desk.topic)
+            desk.mind_map = cluster([desk.papers[i] for i in papers], desk.topic)
 
     def notes(self) -> dict[str, Any]:
         """Return the papers whose texts were searched for, and whether the corpus has links."""
@@ -185,13 +184,13 @@ class Scout(Researcher):
                 if self._judged.get(paper_id, 1.0) and desk.searches_left:
                     self._used.append(paper_id)
                     count -= 1
-                    yield from self._search(desk, _text(desk.papers[paper_id]), 1.0, paper_id)
+                    paper = desk.papers[paper_id]
+                    text = f"{paper.title}. {paper.abstract}" if paper.abstract else paper.title
+                    yield from self._search(desk, text, 1.0, paper_id)
 
     def _judge(self, desk: Desk, paper_ids: Sequence[str]) -> Steps[None]:
-        new = [paper_id for paper_id in paper_ids if paper_id not in self._judged]
-        if new:
-            judged = yield from self.judge(desk, new)
-            self._judged.update(judged)
+        if new := [paper_id for paper_id in paper_ids if paper_id not in self._judged]:
+            self._judged |= yield from self.judge(desk, new)
 
     def _follow(self, desk: Desk) -> Steps[None]:
         """List the references and the citations of the best papers; stop if there are none."""
@@ -235,10 +234,6 @@ class Scout(Researcher):
             order.append(best_first(left)[0])
             loss = np.maximum(loss, alike[order[-1]])
         return order
-
-
-def _text(paper: Known) -> str:
-    return f"{paper.title}. {paper.abstract}" if paper.abstract else paper.title
 
 
 TOPIC = ""
@@ -383,16 +378,12 @@ def _words(titles: Sequence[str]) -> Scores:
     for row, title in enumerate(stems):
         for stem in known.keys() & title:
             vectors[row, known[stem]] = np.log(len(titles) / count[stem])
-    return _cosines(vectors)
+    vectors = unit(vectors)
+    return vectors @ vectors.T
 
 
 def _embedded(titles: Sequence[str], encoder: str) -> Scores:
-    return _cosines(encode([whole_characters(title) for title in titles], encoder))
-
-
-def _cosines(vectors: Scores) -> Scores:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    vectors = vectors / np.where(lengths > 0, lengths, 1.0)
+    vectors = unit(encode([whole_characters(title) for title in titles], encoder))
     return vectors @ vectors.T
 
 

@@ -109,19 +109,19 @@ def perspectives_in(text: str) -> list[str]:
 
 def question_in(text: str) -> str:
     """Return the question in ``<question>``, empty if the model has no more questions."""
-    said = line(tagged(text, "question"), QUESTION)
-    if _DONE.fullmatch(said):
-        return ""
-    if not re.search(r"\w", said):
-        raise ParseError("there is no question in <question>...</question>.")
-    return said
+    said = _said(text, "question", QUESTION)
+    return "" if _DONE.fullmatch(said) else said
 
 
 def answer_in(text: str) -> str:
     """Return the answer in ``<answer>``."""
-    said = line(tagged(text, "answer"), ANSWER)
+    return _said(text, "answer", ANSWER)
+
+
+def _said(text: str, tag: str, longest: int) -> str:
+    said = line(tagged(text, tag), longest)
     if not re.search(r"\w", said):
-        raise ParseError("there is no answer in <answer>...</answer>.")
+        raise ParseError(f"there is no {tag} in <{tag}>...</{tag}>.")
     return said
 
 

@@ -149,11 +149,8 @@ class Desk:
         k = min(k, self.largest_k)
         if not query or not self.searches_left or k < 1:
             return []
-        arguments: dict[str, Any] = {"query": query, "k": k}
-        if offset:
-            arguments["offset"] = offset
-        if retriever is not None:
-            arguments["retriever"] = retriever
+        asked = {"query": query, "k": k, "offset": offset or None, "retriever": retriever}
+        arguments = {name: value for name, value in asked.items() if value is not None}
         yield {"tool": "search", "arguments": arguments}
         if "error" in self.result and self._max_k is None and k > 1 and self.searches_left:
             # k may be too large; the refused call cost a step and no search.

@@ -28,8 +28,6 @@ from arena.tasks import TaskSet, stages_of
 if TYPE_CHECKING:
     from arena.mindmap import MindMap
 
-_NAMES = {"mind_map": "mind-map", "report": "report"}
-
 
 @dataclass(frozen=True)
 class Rubric:
@@ -240,7 +238,8 @@ def open_finished(run: str | Path, corpus: Corpus | str | Path, kind: str) -> Fi
     stages = [stage for stage, task in stages_of(recorded.task) if task.answer == kind]
     if not stages:
         raise DataError(
-            f"{str(run)!r} is a run of the task {recorded.task!r}, which submits no {_NAMES[kind]}."
+            f"{str(run)!r} is a run of the task {recorded.task!r}, which submits no "
+            f"{kind.replace('_', '-')}."
         )
     corpus = Corpus.of(corpus)
     tasks = TaskSet(corpus)

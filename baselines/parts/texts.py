@@ -40,6 +40,14 @@ def encode(texts: Sequence[str], encoder: str | Encoder) -> NDArray[np.float64]:
     return vectors
 
 
+def unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rows of an array divided by their lengths; zeros stay zeros."""
+    import numpy as np
+
+    lengths = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
+    return vectors / np.where(lengths > 0, lengths, 1.0)
+
+
 @cache
 def shared_encoder(name: str) -> Encoder:
     """Return the one encoder of this name in this process: a model is loaded once."""
@@ -103,6 +111,7 @@ way ways wide widely work works world-wide yields
 _STOPS = frozenset((_GRAMMAR + _ABSTRACTS).split())
 # Words that may stand inside: "chain of thought", "learning to rank", "step by step".
 _LINKS = frozenset(("and", "by", "for", "in", "of", "on", "to"))
+_LETTERS = frozenset(map(chr, range(128)))
 # Words that are too general alone; compared by stems.
 _GENERAL = """
 agent algorithm analysis application architecture aspect component concept context data dataset
@@ -137,7 +146,8 @@ def phrases(text: str) -> Iterator[Phrase]:
         for end in range(start, min(start + _WORDS, len(matches))):
             if end > start and text[matches[end - 1].end() : matches[end].start()].strip():
                 break
-            if not stems[end] or (end == start and _names_nothing(words[end], stems[end])):
+            general = words[end] in _LETTERS or stems[end] in _general()
+            if not stems[end] or (end == start and general):
                 continue
             inside = range(start + 1, end)
             if all(stems[i] or words[i].lower() in _LINKS for i in inside):
@@ -150,10 +160,6 @@ def phrases(text: str) -> Iterator[Phrase]:
 def stems_of(text: str) -> frozenset[str]:
     """Return the stems of the words of a text; labels with equal stems count as equal."""
     return frozenset(analyze(text))
-
-
-def _names_nothing(word: str, stems: tuple[str, ...]) -> bool:
-    return (len(word) == 1 and word.isascii()) or stems in _general()
 
 
 @cache
