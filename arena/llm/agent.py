@@ -23,10 +23,9 @@ from arena.llm.answers import (
 )
 from arena.llm.client import Client, Model
 from arena.llm.prompts import Fields, Template, load_templates
-from arena.registry import option_names
 
 T = TypeVar("T")
-_OF_CLIENT = option_names(Client)
+_OF_CLIENT = tuple(inspect.signature(Client).parameters)
 _QUOTED = 2000  # characters of an unreadable answer that the reminder quotes
 
 

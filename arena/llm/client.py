@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 import threading
 import time
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from arena._internal.options import choice, number, whole
-from arena.errors import DataError, clip
+from arena.errors import DataError, clip, did_you_mean
 from arena.llm.answers import (
     Completion,
     Limits,
@@ -31,7 +32,6 @@ from arena.llm.answers import (
 )
 from arena.llm.server import AgainError, Server
 from arena.llm.store import Store
-from arena.registry import check_options, option_names
 
 MODES = ("live", "record", "replay")
 MODE_ENV, STORE_ENV = "ARENA_LLM_MODE", "ARENA_LLM_STORE"
@@ -170,8 +170,11 @@ class Client(Model):
             DataError: if an option is unknown or out of its range, or ``model`` is missing.
             LLMError: if the key is missing, or the store cannot be used.
         """
-        known = [name for name in option_names(cls) if name != "sleep"]
-        check_options("client of a language model", options, known)
+        known = [name for name in inspect.signature(cls).parameters if name != "sleep"]
+        for name in options:
+            if name not in known:
+                hint = did_you_mean(name, known)
+                raise DataError(f"the client of a language model has no option {clip(name)}.{hint}")
         if "model" not in options:
             raise DataError(f"which model? Give `{option} model=NAME`, as the server calls it.")
         client = cls(**options)
