@@ -19,18 +19,17 @@ from arena.report import Reference, Report, Statement, chunks, read_report
 from arena.text import analyze, tokenize
 
 CHUNK = 12_000  # characters of a report in one request; a longer sentence has one of its own
+LONGEST = 1_500  # characters of the longest passage
+TEMPERATURE = 1.0  # temperature of votes, which would be equal at 0
+NOT_FOUND = "NOT_FOUND"
 _SAME = 0.8  # share of the terms of what a model returns that its sentence must have
 
 Reports = Mapping[str, Report]
 Problems = dict[str, list[str]]
 """Id of a report -> what a model returned that could not be used, and why."""
 Row = dict[str, str]
-NOT_FOUND = "NOT_FOUND"
-TEMPERATURE = 1.0  # temperature of votes, which would be equal at 0
-
 Ask = Callable[..., list[Any]]
 """Name of a template, its values for each request, reader of an answer, options -> answers."""
-LONGEST = 1_500  # characters of the longest passage
 
 
 def mark_citations(reports: Reports, ask: Ask, problems: Problems) -> dict[str, Report]:
