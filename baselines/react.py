@@ -12,10 +12,8 @@ from arena.llm import Fields, LLMAgent
 
 LEFT_OUT = "(left out, the conversation is long)"
 CUT = " ... (cut, the rest is too long)"
-DEFAULT_K = 10
-"""Hits of a search that names no `k`, where the environment allows as many."""
-MAX_REFUSED = 5
-"""Messages in a row with refused calls alone, after which the model is stopped."""
+DEFAULT_K = 10  # hits of a search that names no `k`, where the environment allows as many
+MAX_REFUSED = 5  # messages in a row with refused calls alone, after which the model is stopped
 
 
 @AGENTS.register("react")

@@ -43,16 +43,11 @@ GENERAL = "A newcomer, who wants to know the basics of the whole topic."
 NOTHING_FOUND = "(Nothing was found on this. Ask something else.)"
 NO_ANSWER = "(There was no answer that could be read.)"
 
-QUESTION = 500
-"""Most characters of a question or a perspective."""
-ANSWER = 2_000
-"""Most characters of an answer."""
-TALKS = 40_000
-"""Most characters of all conversations together when the outline is refined."""
-PAPERS = 30
-"""Most papers that an answer is made from."""
-NOTES = 5
-"""Most questions and answers from which a section of a report is written."""
+QUESTION = 500  # most characters of a question or a perspective
+ANSWER = 2_000  # most characters of an answer
+TALKS = 40_000  # most characters of all conversations together when the outline is refined
+PAPERS = 30  # most papers that an answer is made from
+NOTES = 5  # most questions and answers from which a section of a report is written
 
 _IN_FULL = 4  # last turns whose answers the next question is based on, as in STORM
 
