@@ -176,8 +176,7 @@ def _smaller(action: Action, desk: Desk) -> Action:
     assert isinstance(action, dict)
     arguments = action["arguments"]
     if action["tool"] == "search" and isinstance(arguments, dict):
-        k = arguments.get("k", DEFAULT_K)
-        k = DEFAULT_K if k is None else k
+        k = DEFAULT_K if arguments.get("k") is None else arguments["k"]
         if isinstance(k, int | float) and k > desk.largest_k:
             return action | {"arguments": arguments | {"k": desk.largest_k}}
     return action
