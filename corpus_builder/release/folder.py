@@ -161,13 +161,9 @@ def make_shard(dataset: str, name: str, path: Path) -> Shard:
 
 
 def _shards(path: Path, dataset: str) -> list[Shard]:
-    inner = path / dataset
-    own = [file for file in inner.iterdir() if is_shard(file)] if inner.is_dir() else []
-    flat = [
-        file
-        for file in path.iterdir()
-        if is_shard(file) and re.match(rf"{re.escape(dataset)}[-.]", file.name)
-    ]
+    own = list(filter(is_shard, (path / dataset).glob("*")))
+    begins = f"{dataset}-", f"{dataset}."
+    flat = [file for file in path.iterdir() if is_shard(file) and file.name.startswith(begins)]
     if own and flat:
         raise DataError(
             f"{str(path)!r} holds {dataset} twice: {len(own)} files in {dataset}/ and "

@@ -74,12 +74,9 @@ class OpenAlex(Release):
             if is_shard(file) and file.name != "manifest.json"
         }
         if not by_name:
-            raise no_shards(
-                self._path,
-                "works",
-                "no file *.gz, works/*.gz or works/updated_date=*/*.gz. Of the snapshot's two "
-                "formats take the JSON lines",
-            )
+            layouts = "no file *.gz, works/*.gz or works/updated_date=*/*.gz"
+            advice = "Of the snapshot's two formats take the JSON lines"
+            raise no_shards(self._path, "works", f"{layouts}. {advice}")
         _check_manifest(works, by_name)
         shards = [make_shard("works", name, path) for name, path in by_name.items()]
         return sorted(shards, key=lambda shard: shard.name)
@@ -150,10 +147,8 @@ def _check_manifest(works: Path, by_name: dict[str, Path]) -> None:
         return
     except (ValueError, LookupError, TypeError, RecursionError):
         raise DataError(f"{str(path)!r} is no list of files. Get it again, or remove it.") from None
-    command = (
-        'aws s3 sync --no-sign-request --delete "s3://openalex/data/works" '
-        f"{shlex.quote(str(works))}"
-    )
+    sync = 'aws s3 sync --no-sign-request --delete "s3://openalex/data/works"'
+    command = f"{sync} {shlex.quote(str(works))}"
     if missing := [
         name
         for name, size in sorted(sizes.items())

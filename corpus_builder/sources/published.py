@@ -221,12 +221,10 @@ class DatesFile:
             where = f"{file} line {line}"
             if not isinstance(record, Mapping):
                 raise DataError(f"{where}: {clip(record)} is no JSON object.")
-            date = record.get("date")
-            names = _names(record.get("id"), record.get("title"))
+            date, names = record.get("date"), _names(record.get("id"), record.get("title"))
             if not names or date in (None, ""):
-                raise DataError(
-                    f"{where}: {clip(dict(record))}: give an id or a title, and a date."
-                )
+                given = clip(dict(record))
+                raise DataError(f"{where}: {given}: give an id or a title, and a date.")
             try:
                 parse_date(date)
             except DataError as error:
@@ -237,12 +235,11 @@ class DatesFile:
 
     def find(self, ids: Iterable[str], title: str) -> Any:
         """Return the date of the survey with one of these ids, or else this title, or None."""
-        names = [name for identifier in ids for name in _names(identifier, None)]
-        dates = (self._dates.get(name) for name in [*names, *_names(None, title)])
-        return next((date for date in dates if date is not None), None)
+        names = [*(name for identifier in ids for name in _names(identifier)), *_names(None, title)]
+        return next((self._dates[name] for name in names if name in self._dates), None)
 
 
-def _names(identifier: object, title: object) -> list[str]:
+def _names(identifier: object, title: object = None) -> list[str]:
     names = [f"id:{identifier}"] if isinstance(identifier, str | int) and identifier != "" else []
     key = normal_title(title) if isinstance(title, str) else ""
     return [*names, f"title:{key}"] if key else names

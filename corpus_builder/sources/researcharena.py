@@ -316,13 +316,11 @@ def _references(value: object) -> Iterator[dict[str, Any]]:
 def _sections(value: object) -> Iterator[dict[str, str]]:
     if isinstance(value, Mapping):  # as in S2ORC: {"source": ..., "text": ..., "annotations": ...}
         value = value.get("text")
-    if isinstance(value, str):
-        value = [value]
+    value = [value] if isinstance(value, str) else value
     if not isinstance(value, list | None):
         raise DataError(f"full text {clip(value)}: expected a string or a list of sections.")
     for section in value or ():
-        if isinstance(section, str):
-            section = {"text": section}
+        section = {"text": section} if isinstance(section, str) else section
         if not isinstance(section, Mapping):
             raise DataError(f"full text holds {clip(section)}: expected {{heading, text}}.")
         heading = section.get("heading") or section.get("section")

@@ -91,9 +91,9 @@ def _read(plan: Plan, steps: Steps, shards: list[Shard]) -> dict[str, dict[str, 
         task.directory.parent.mkdir(parents=True, exist_ok=True)
     # The largest first: a large one started last would run on alone.
     tasks.sort(key=lambda task: (-task.shard.size, task.shard.name))
-    total, left = (sum(s.size for s in of) for of in (shards, [task.shard for task in tasks]))
+    sizes = {shard.name: shard.size for shard in shards}
+    total, left = sum(sizes.values()), sum(task.shard.size for task in tasks)
     with progress(total=total, initial=total - left, desc="read", unit="B", unit_scale=True) as bar:
-        sizes = {shard.name: shard.size for shard in shards}
         for report in plan.executor.run(parse_shard, tasks):
             reports[report["shard"]] = report
             bar.update(sizes[report["shard"]])

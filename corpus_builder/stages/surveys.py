@@ -93,8 +93,7 @@ def _judge_candidates(plan: Plan, steps: Steps) -> dict[str, Any]:
     """Write `CANDIDATES` and `JUDGED`; if the judge fails, the store keeps a model's answers."""
     judge = make_judge(plan.config.surveys.judge, plan.config.surveys.options)
     found = steps.once("found", lambda: _find(plan, steps))
-    counts = dict.fromkeys(VERDICTS, 0)
-    total = found["candidates"]
+    counts, total = dict.fromkeys(VERDICTS, 0), found["candidates"]
     with (
         steps.outputs(CANDIDATES, _SCHEMA, JUDGED) as (add_candidate, add_judged),
         progress(total=total, desc="judge") as bar,
@@ -162,10 +161,10 @@ _MAPS_SCHEMA = schema("survey mind_map")
 
 def _map_inputs(plan: Plan) -> Any:
     """Return the figures and the options."""
-    figures = plan.config.mind_maps.figures
-    if figures is None:
+    config = plan.config.mind_maps
+    if config.figures is None:
         return None
-    return [fingerprint(figures), Extraction(figures, plan.config.mind_maps.options).config]
+    return [fingerprint(config.figures), Extraction(config.figures, config.options).config]
 
 
 def _extract_maps(plan: Plan, steps: Steps) -> dict[str, Any]:
