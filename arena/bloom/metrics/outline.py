@@ -164,7 +164,7 @@ def sts(pair: Pair) -> Finding:
     released code counts the title as a heading. None for experts without an outline, 0 for a
     generated survey without one.
     """
-    from arena.mindmap.edit_distance import edit_distance
+    from arena.mindmap.metrics.tree_distance import edit_distance
 
     read = released.headings if pair.tools.official else headings
     human, generated = (_tree(read(article)) for article in pair.sides.values())
