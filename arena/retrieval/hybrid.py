@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 
 from arena._internal.options import choice, number, whole
 from arena.errors import DataError, clip, did_you_mean
-from arena.retrieval.base import RETRIEVERS, Ranking, Request, Retriever
-from arena.retrieval.names import Combiner
+from arena.retrieval.base import RETRIEVERS, Combiner, Ranking, Request, Retriever
 
 FUSIONS = ("rrf", "score")
 _OPTIONS = ("depth", "fusion", "k", "weights")
