@@ -18,7 +18,7 @@ from typing import Any
 
 from arena._internal.cores import cores
 from arena._internal.files import atomic_write, sha256_file
-from arena._internal.progress import progress
+from arena._internal.tables import progress
 from arena.errors import CorpusError, DataError
 
 _SETTLED = 50_000_000

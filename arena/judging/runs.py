@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena._internal.code import code_sha256
-from arena._internal.files import write_json
+from arena._internal.files import code_sha256, write_json
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.judging.judge import Judgements, judge

@@ -12,7 +12,7 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-from arena._internal.progress import progress
+from arena._internal.tables import progress
 from arena.encoders import ENCODERS, Encoder
 from arena.errors import DataError
 from arena.errors import clip as quoted

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, cast
 
-from arena._internal.signals import block_sigint_in_children
+from arena._internal.cores import block_sigint_in_children
 from arena.errors import AgentError, ArenaError, DataError
 from arena.registry import load_file, loaded_files
 from arena.runs.episodes import Player

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from arena._internal.progress import progress
+from arena._internal.tables import progress
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.results.comparison import statistics
 from arena.results.comparison.model import (

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from arena import trec
-from arena._internal.forms import misfit
+from arena._internal.files import misfit
 from arena.errors import CorpusError, DataError, clip
 from arena.results.comparison.model import ComparedRun, Effort, PlayedEpisode, Query
 from arena.runs.directory import OpenedRun, read_timing

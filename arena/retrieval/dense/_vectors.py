@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena._internal.arrays import damaged, load_array
-from arena._internal.forms import misfit
+from arena._internal.files import misfit
 from arena._internal.lazy import once
 from arena.encoders import ENCODERS, Encoder, make_encoder
 from arena.errors import CorpusError, DataError, clip
