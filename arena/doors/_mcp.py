@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.doors import Door
 from arena.session import Sessions
-from arena.tools.openai import function_schema
+from arena.tools.base import function_schema
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult, Tool

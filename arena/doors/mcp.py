@@ -24,8 +24,8 @@ from arena.doors._mcp import ClientDoor, result_of, tools_of
 from arena.errors import ArenaError, DataError, UnknownNameError, UnknownPaperError, clip
 from arena.session import Session, Sessions
 from arena.tools import TOOLS, Episode, Search, Shown, ToolError, encode, make_searches
+from arena.tools.base import schemas_of_tools
 from arena.tools.calls import parse_action
-from arena.tools.openai import schemas_of_tools
 
 if TYPE_CHECKING:
     from mcp.server import Server, ServerRequestContext
