@@ -7,16 +7,14 @@ import shlex
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena._internal.files import sha256_file, sha256_json
 from arena.corpus import layout
 from arena.corpus.integrity import require_intact
 from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
 from arena.registry import recorded_name
-
-if TYPE_CHECKING:
-    from arena.retrieval import Name, Retriever
+from arena.retrieval import RETRIEVERS, Combiner, Name, Retriever, parse_name
 
 
 def index_names(corpus: Path) -> list[str]:
@@ -121,8 +119,6 @@ def build_command(
 
 def rebuild_command(corpus: Path, name: str) -> str:
     """Return the command that builds the index `name` again, as far as its manifest can be read."""
-    from arena.retrieval import RETRIEVERS
-
     manifest = _peek(layout.index_directory(corpus, name))
     engine, fields = manifest.get("engine"), manifest.get("fields")
     configuration, options = _peek(corpus).get("configuration"), manifest.get("options")
@@ -171,8 +167,6 @@ class Engines:
         return self._hash(self._parse(name))
 
     def _parse(self, name: str) -> Name:
-        from arena.retrieval import parse_name
-
         if not isinstance(name, str):
             raise self._unknown(name)
         return parse_name(name)
@@ -195,8 +189,6 @@ class Engines:
 
     def _combine(self, name: Name, options: Mapping[str, Any]) -> Retriever:
         """Open a combination; `options` may hold those of a part, under its canonical name."""
-        from arena.retrieval import RETRIEVERS, Combiner, parse_name
-
         kind = RETRIEVERS.get(name.name)
         if not issubclass(kind, Combiner):
             raise DataError(
@@ -215,8 +207,6 @@ class Engines:
         return kind.combine(parts, **own)
 
     def _open_index(self, name: Name, options: dict[str, Any]) -> Retriever:
-        from arena.retrieval import RETRIEVERS
-
         manifest = self._index(name.name)
         engine = manifest["engine"]
         directory = layout.index_directory(self._directory, name.name)
@@ -241,7 +231,6 @@ class Engines:
 
     def _index(self, name: str) -> dict[str, Any]:
         """Return the manifest of an index that this release can open, or say why there is none."""
-        from arena.retrieval import RETRIEVERS, Combiner
         from arena.text import ANALYZER
 
         where = str(self._directory)
@@ -274,7 +263,5 @@ class Engines:
         return manifest
 
     def _unknown(self, name: object) -> UnknownNameError:
-        from arena.retrieval import RETRIEVERS
-
         known = {*RETRIEVERS.names(), *index_names(self._directory)}
         return UnknownNameError(f"no retriever named {clip(name)}.{did_you_mean(name, known)}")
