@@ -77,17 +77,14 @@ def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
 
 
 def _sync_directory(directory: Path) -> None:
-    # Without it a power failure may undo the rename. Some systems cannot open a directory.
-    try:
+    # Without it a power failure may undo the rename, which has succeeded. Some systems cannot open
+    # a directory, and some network file systems refuse.
+    with suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        pass  # some network file systems refuse; the rename itself has succeeded
-    finally:
-        os.close(descriptor)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def write_json(path: str | os.PathLike[str], obj: object) -> None:
@@ -182,20 +179,13 @@ def code_sha256(*extra: Any, rooms: Collection[str] = ()) -> str:
 @functools.lru_cache(maxsize=2048)
 def _digest(content: bytes, suffix: str, docstrings: bool) -> str:
     """Return the hash of a file; of Python code, the hash of its syntax tree."""
-    tree = _parse(content) if suffix == ".py" else None
-    if tree is not None:
-        if not docstrings:
-            _remove_docstrings(tree)
-        content = _dump(tree).encode("utf-8", "surrogatepass")
+    if suffix == ".py":
+        with suppress(SyntaxError, ValueError):  # not valid Python, such as a draft
+            tree = ast.parse(content)
+            if not docstrings:
+                _remove_docstrings(tree)
+            content = _dump(tree).encode("utf-8", "surrogatepass")
     return hashlib.sha256(content).hexdigest()
-
-
-def _parse(content: bytes) -> ast.Module | None:
-    """Return a syntax tree, or None for a file that is not valid Python, such as a draft."""
-    try:
-        return ast.parse(content)
-    except (SyntaxError, ValueError):
-        return None
 
 
 def _remove_docstrings(tree: ast.Module) -> None:

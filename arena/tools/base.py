@@ -228,17 +228,16 @@ def tool_schemas(
 
 def schemas_of_tools(tools: Iterable[Tool]) -> list[dict[str, Any]]:
     """Return tools in the same form as `tool_schemas`."""
-    return [_function(tool) for tool in tools]
-
-
-def _function(tool: Tool) -> dict[str, Any]:
-    parameters = {
-        "type": "object",
-        "properties": {p.name: _schema(p) for p in tool.parameters},
-        "required": [p.name for p in tool.parameters if p.required],
-        "additionalProperties": False,
-    }
-    return function_schema(tool.name, tool.description, parameters)
+    schemas = []
+    for tool in tools:
+        parameters = {
+            "type": "object",
+            "properties": {p.name: _schema(p) for p in tool.parameters},
+            "required": [p.name for p in tool.parameters if p.required],
+            "additionalProperties": False,
+        }
+        schemas.append(function_schema(tool.name, tool.description, parameters))
+    return schemas
 
 
 def function_schema(name: str, description: str, parameters: dict[str, Any]) -> dict[str, Any]:
