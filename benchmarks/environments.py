@@ -16,8 +16,7 @@ from arena._internal.progress import progress
 from arena._internal.signals import block_sigint_in_children
 from arena.errors import ArenaError
 from arena.tasks import TaskSet
-from benchmarks.report import Results, check_range, head, table
-from benchmarks.serving import queries_of
+from benchmarks.report import Results, check_range, head, queries_of, table
 
 _ENVIRONMENT = "arena/Discovery-v0"
 # So large that no episode ends while it is timed.

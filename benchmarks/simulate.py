@@ -25,12 +25,14 @@ from arena._internal.files import write_json
 from arena._internal.progress import progress
 from arena._internal.workdir import other_files, whole_directory
 from arena.errors import CorpusError, DataError, clip
-from benchmarks.bad_records import bad_line, huge_text, own_survey
 from benchmarks.release_records import (
     Record,
     abstract_record,
+    bad_line,
     citation_record,
     corpus_id,
+    huge_text,
+    own_survey,
     paper_record,
     text_record,
 )

@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from worlds import open_or_build
+from demo import open_or_build
 
 import arena
 import arena.cli

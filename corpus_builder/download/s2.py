@@ -16,9 +16,8 @@ from urllib.parse import quote, unquote, urlsplit
 from arena._internal.options import number, whole
 from arena._internal.workdir import clear_temporary, other_files
 from arena.errors import ArenaError, DataError, UnknownNameError, clip, did_you_mean
-from corpus_builder.download.connections import KEY_HEADER, FailedError, TransientError
-from corpus_builder.download.fetch import GO_ON, Fetcher, writing
-from corpus_builder.download.parts import Claims, PartFile, RemoteFile
+from corpus_builder.download.fetch import GO_ON, KEY_HEADER, FailedError, Fetcher, TransientError
+from corpus_builder.download.parts import Claims, PartFile, RemoteFile, writing
 from corpus_builder.release.folder import RECORD, FileEntry, Record, safe_name
 
 BASE_URL = "https://api.semanticscholar.org/datasets/v1"

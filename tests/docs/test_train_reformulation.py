@@ -29,7 +29,7 @@ pytest.importorskip("torch", reason="training needs the extra dev")
 
 import torch  # noqa: E402
 import train_reformulation  # noqa: E402
-from reformulation import agent, learning, report  # noqa: E402
+from reformulation import agent, learning  # noqa: E402
 from reformulation.agent import FEATURES, Choice, Memory, Policy, Reformulation  # noqa: E402
 
 
@@ -37,7 +37,7 @@ def paper(name, title=""):
     return {"id": name, "title": title or name, "date": "2010-01-01"}
 
 
-@pytest.mark.parametrize("module", [agent, learning, report])
+@pytest.mark.parametrize("module", [agent, learning, train_reformulation])
 def test_the_examples_in_docstrings(module):
     assert not doctest.testmod(module).failed
 
@@ -215,12 +215,15 @@ def test_the_paired_test_by_hand():
     """All of n pairs better: two of the 2^n equally likely signs are as extreme."""
     ours = {str(n): 0.1 * n + 0.1 + 0.01 * n for n in range(5)}
     theirs = {str(n): 0.1 * n for n in range(5)}
-    test = report.paired(ours, theirs)
+    test = train_reformulation.paired(ours, theirs)
     assert test == {
         "n": 5, "better": 5, "worse": 0, "mean_difference": pytest.approx(0.12), "p": 2 / 2**5,
     }  # fmt: skip
-    assert report.paired(ours, ours)["p"] == 1.0
-    assert report.mean_over([{"a": 0.0, "b": 1.0}, {"a": 0.5, "b": 1.0}]) == {"a": 0.25, "b": 1.0}
+    assert train_reformulation.paired(ours, ours)["p"] == 1.0
+    assert train_reformulation.mean_over([{"a": 0.0, "b": 1.0}, {"a": 0.5, "b": 1.0}]) == {
+        "a": 0.25,
+        "b": 1.0,
+    }
 
 
 def test_bad_options_are_told_in_one_line(tmp_path, capsys, monkeypatch):
