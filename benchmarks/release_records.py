@@ -125,7 +125,7 @@ _BODY = [name for name in _KINDS_OF_SPANS if name not in _BIBLIOGRAPHY]
 _LONG = 4  # sentences; a section of more has two paragraphs
 
 
-class Span(NamedTuple):
+class Tag(NamedTuple):
     """An annotated part of a text, made of texts and of spans."""
 
     name: str
@@ -133,15 +133,15 @@ class Span(NamedTuple):
     attributes: Record = {}  # noqa: RUF012
 
 
-Parts = Sequence[str | Span]
+Parts = Sequence[str | Tag]
 
 
-def _render(parts: Iterable[str | Span]) -> tuple[str, dict[str, list[Record]]]:
+def _render(parts: Iterable[str | Tag]) -> tuple[str, dict[str, list[Record]]]:
     """Return the text of parts, and by name where each span lies in it."""
     texts: list[str] = []
     spans: dict[str, list[Record]] = {}
 
-    def add(part: str | Span, at: int) -> int:
+    def add(part: str | Tag, at: int) -> int:
         if isinstance(part, str):
             texts.append(part)
             return at + len(part)
@@ -165,12 +165,16 @@ def text_record(paper: Record, unmatched: int, draw: int, version: str, release:
     are ``[n]`` before the full stop of a sentence. So many entries of its bibliography are
     `unmatched`; `draw` is a random 32-bit number.
     """
-    body: list[str | Span] = ["\n", Span("title", [paper["title"]]), "\n\n"]
+    body: list[str | Tag] = ["\n", Tag("title", [paper["title"]]), "\n\n"]
     for name in paper["authors"]:
         first, _, last = name.partition(" ")
-        names: Parts = [Span("author_first_name", [first]), " ", Span("author_last_name", [last])]
-        body += [Span("author", names), "\n\n"]
-    body.append(Span("abstract", [paper["abstract"]]))
+        names: Parts = [
+            Tag("author_first_name", [first]),
+            " ",
+            Tag("author_last_name", [last]),
+        ]
+        body += [Tag("author", names), "\n\n"]
+    body.append(Tag("abstract", [paper["abstract"]]))
     body += _sections(paper, _mentions(paper["references"], unmatched, draw))
     bibliography = list(_bibliography(paper, unmatched))
     number = corpus_id(paper["id"])
@@ -191,7 +195,7 @@ def text_record(paper: Record, unmatched: int, draw: int, version: str, release:
     return {**record, "updated": f"{release}T05:38:20Z"}
 
 
-def _annotated(parts: Iterable[str | Span], names: Sequence[str]) -> Record:
+def _annotated(parts: Iterable[str | Tag], names: Sequence[str]) -> Record:
     """Return a text, and the spans of each name as JSON, or None."""
     text, spans = _render(parts)
     found = {name: orjson.dumps(spans[name]).decode() if name in spans else None for name in names}
@@ -207,36 +211,40 @@ def _mentions(references: list[Record], unmatched: int, draw: int) -> list[int]:
     return entries + [-1 if k % 4 == 3 else len(references) + k for k in range(unmatched)]
 
 
-def _sections(paper: Record, mentions: list[int]) -> Iterator[str | Span]:
+def _sections(paper: Record, mentions: list[int]) -> Iterator[str | Tag]:
     texts = [section["text"].split(". ") for section in paper["sections"]]
     count, place = sum(map(len, texts)), 0
     for number, (section, sentences) in enumerate(zip(paper["sections"], texts, strict=True), 1):
         yield "\n\n"
-        yield Span("section_header", [section["heading"]], {"n": str(number)})
+        yield Tag("section_header", [section["heading"]], {"n": str(number)})
         half = (len(sentences) + 1) // 2 if len(sentences) > _LONG else len(sentences)
         for paragraph in filter(None, (sentences[:half], sentences[half:])):
-            parts: list[str | Span] = []
+            parts: list[str | Tag] = []
             for sentence in paragraph:
                 parts += [" " if parts else "", sentence.removesuffix(".")]
                 for entry in mentions[place::count]:
                     mark, known = f"[{entry + 1 if entry >= 0 else '?'}]", entry >= 0
                     parts += [
                         " ",
-                        Span("bib_ref", [mark], {"ref_id": f"b{entry}"} if known else {}),
+                        Tag("bib_ref", [mark], {"ref_id": f"b{entry}"} if known else {}),
                     ]
                 parts.append(".")
                 place += 1
             yield "\n"
-            yield Span("paragraph", parts)
+            yield Tag("paragraph", parts)
 
 
-def _bibliography(paper: Record, unmatched: int) -> Iterator[str | Span]:
+def _bibliography(paper: Record, unmatched: int) -> Iterator[str | Tag]:
     matched = [{"matched_paper_id": corpus_id(each["id"])} for each in paper["references"]]
     for place, match in enumerate([*matched, *[{}] * unmatched]):
         title = f"A Made-Up Reference, Number {place + 1} of {paper['id']}"
-        entry: Parts = [Span("bib_title", [title]), ". ", Span("bib_venue", [paper["venue"]])]
+        entry: Parts = [
+            Tag("bib_title", [title]),
+            ". ",
+            Tag("bib_venue", [paper["venue"]]),
+        ]
         yield "\n\n"
-        yield Span("bib_entry", entry, {"id": f"b{place}", **match})
+        yield Tag("bib_entry", entry, {"id": f"b{place}", **match})
 
 
 FIRST_EXTRA = 1 << 42

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 from collections import Counter, deque
-from collections.abc import Iterator, Set
+from collections.abc import Collection, Iterator, Set
 from contextlib import contextmanager
 from functools import partial
 from glob import escape
@@ -182,16 +182,30 @@ def check_output(output: Path, overwrite: bool) -> None:
             f"{path!a}: a corpus cannot be built below a name with a backslash or with bytes "
             "that are no UTF-8. Name another directory."
         )
+    check_place(output, "corpus", _corpus_names(output), overwrite)
+
+
+def check_place(output: Path, what: str, ours: Collection[str], overwrite: bool) -> None:
+    """Check that a directory may be written, or replaced.
+
+    Args:
+        output: The directory; it may be missing.
+        what: What is written.
+        ours: Names of the files of such a thing in `output`; empty if there is none.
+        overwrite: Accept a directory that holds one.
+
+    Raises:
+        CorpusError: If `output` is a file, holds one and `overwrite` is false, or other files.
+    """
     if not output.exists():
         return
     if not output.is_dir():
         raise CorpusError(f"{str(output)!r} is a file. Name a new directory.")
-    corpus = _corpus_names(output)
-    if corpus and not overwrite:
+    others = other_files(output, map(escape, ours))
+    if ours and not overwrite:
         raise CorpusError(
-            f"{str(output)!r} already holds a corpus. Pass --overwrite to replace it."
+            f"{str(output)!r} already holds a {what}. Pass --overwrite to replace it."
         )
-    others = other_files(output, map(escape, corpus))
     if others:  # never delete what is not ours
         raise CorpusError(
             f"{str(output)!r} holds other files, {clip(others[0])} for one. "

@@ -41,7 +41,7 @@ HARDER = 0.9
 """Synonymy of the harder worlds; it is 0.5 by default."""
 
 
-class Plan(NamedTuple):
+class Scale(NamedTuple):
     """How much is done; worlds are named by their seeds."""
 
     train: tuple[int, ...] = tuple(range(1001, 1009))
@@ -55,7 +55,7 @@ class Plan(NamedTuple):
     """Of the learning curve, besides the first."""
 
 
-QUICK = Plan((1001, 1002), (7,), (), 300, train_surveys=6, test_surveys=6, episodes=64, points=2)
+QUICK = Scale((1001, 1002), (7,), (), 300, train_surveys=6, test_surveys=6, episodes=64, points=2)
 
 
 def execute(arguments: argparse.Namespace) -> None:
@@ -65,7 +65,7 @@ def execute(arguments: argparse.Namespace) -> None:
         raise DataError(
             f"training needs {', '.join(missing)}. Run `pip install {' '.join(missing)}`."
         )
-    plan = QUICK if arguments.quick else Plan()
+    plan = QUICK if arguments.quick else Scale()
     if arguments.episodes is not None:
         plan = plan._replace(episodes=arguments.episodes)
     for name, value in (("--seeds", arguments.seeds), ("--episodes", plan.episodes)):
@@ -134,12 +134,12 @@ def _compare_with(other: Path, results: dict[str, Any]) -> None:
 
 
 def _train(
-    output: Path, train: Sequence[Corpus], test: Sequence[Corpus], plan: Plan, seed: int
+    output: Path, train: Sequence[Corpus], test: Sequence[Corpus], plan: Scale, seed: int
 ) -> tuple[int, list[tuple[int, float]]]:
     """Train one seed, save its weights; return it with (episodes, mean recall@100 on `test`)."""
     from reformulation import learning
 
-    settings = learning.Settings(episodes=plan.episodes)
+    settings = learning.Knobs(episodes=plan.episodes)
     updates = settings.updates
     points = {round(updates * point / plan.points) for point in range(plan.points + 1)}
     curve: list[tuple[int, float]] = []
@@ -292,7 +292,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = Parser("train_reformulation.py", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--output", required=True, help="directory for all files, with worlds")
     parser.add_argument("--seeds", type=int, default=3, help="default: 3")
-    parser.add_argument("--episodes", type=int, help=f"of training, default: {Plan().episodes}")
+    parser.add_argument("--episodes", type=int, help=f"of training, default: {Scale().episodes}")
     parser.add_argument(
         "--tasks", choices=("surveys", "papers"), default="surveys",
         help="what to train on: surveys of the worlds, or papers from before the first of them",

@@ -177,16 +177,7 @@ def read_key(variable: str) -> str:
 
 
 class _Api:
-    """Client of the API; sends one request after the other, at a limited rate.
-
-    Args:
-        fetcher: The connections.
-        base_url: Base URL of the API.
-        key_env: Environment variable that holds the key.
-        rate: Most requests a second.
-        directory: Directory of the files.
-        write: Whether to write ``release.json``.
-    """
+    """Client of the API; sends one request after the other, at most `rate` a second."""
 
     def __init__(
         self,

@@ -122,7 +122,7 @@ def test_a_policy_gives_the_probabilities_that_torch_gives():
 
 
 def test_an_update_makes_what_gained_more_likely():
-    settings = learning.Settings(hidden=8)
+    settings = learning.Knobs(hidden=8)
     torch.manual_seed(0)
     learner = learning.Learner(settings.hidden)
     optimizer = torch.optim.Adam(learner.parameters(), settings.learning_rate)
