@@ -8,7 +8,6 @@ docs/training.md describes what is learned and the results. Needs pip install to
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import io
 import json
 import sys
@@ -27,6 +26,7 @@ from reformulation.agent import Policy, Reformulation
 import arena
 from arena._internal.cores import cores
 from arena._internal.files import atomic_write, write_json
+from arena._internal.lazy import require
 from arena._internal.progress import progress
 from arena.cli.app import Parser, print_table, run_command
 from arena.corpus import Corpus
@@ -36,7 +36,6 @@ from corpus_builder.executors import make_executor
 from corpus_builder.paper_tasks import write_paper_tasks
 from corpus_builder.world import WorldConfig
 
-NEEDED = ("torch",)
 HARDER = 0.9
 """Synonymy of the harder worlds; it is 0.5 by default."""
 
@@ -61,10 +60,7 @@ QUICK = Scale((1001, 1002), (7,), (), 300, train_surveys=6, test_surveys=6, epis
 def execute(arguments: argparse.Namespace) -> None:
     """Build the worlds, train, test, write and print."""
     started = time.monotonic()
-    if missing := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
-        raise DataError(
-            f"training needs {', '.join(missing)}. Run `pip install {' '.join(missing)}`."
-        )
+    require("training", "torch")
     plan = QUICK if arguments.quick else Scale()
     if arguments.episodes is not None:
         plan = plan._replace(episodes=arguments.episodes)
