@@ -193,7 +193,7 @@ def serving(
     Raises:
         DataError: If the server does not start.
     """
-    command = [sys.executable, "-m", "arena.cli", "serve", *words, "--port", "0"]
+    command = [sys.executable, "-m", "arena", "serve", *words, "--port", "0"]
     command += ["--corpus", str(corpus.directory), "--retriever", retriever]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
