@@ -13,9 +13,7 @@ import orjson
 
 from arena._internal.workdir import atomic_directory
 from arena.errors import clip
-from corpus_builder.lines import MAX_LINE, Lines
-from corpus_builder.parquet import RowWriter, schema
-from corpus_builder.reports import write_report
+from corpus_builder.files import MAX_LINE, Lines, RowWriter, schema, write_report
 from corpus_builder.sources.base import ConstructorOptions
 
 TABLES = {

@@ -16,8 +16,8 @@ from arena.errors import DataError, clip
 from corpus_builder.database import copy, execute, literal
 from corpus_builder.figures import fingerprint
 from corpus_builder.figures.extraction import BATCH, Extraction, Outcome
+from corpus_builder.files import read_rows, schema
 from corpus_builder.judges import OTHER, SURVEY, VERDICTS, Candidate, make_judge
-from corpus_builder.parquet import read_rows, schema
 from corpus_builder.stages.base import Plan, Stage, Steps
 from corpus_builder.stages.reading import CORPUS, PARSE, SHARDS, view_tables
 

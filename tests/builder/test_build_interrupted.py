@@ -19,7 +19,7 @@ from arena.corpus import Corpus
 from arena.errors import CorpusError, DataError
 from corpus_builder.build import build
 from corpus_builder.cli import main
-from corpus_builder.verify import verify
+from corpus_builder.manifest import verify
 
 pytestmark = pytest.mark.slow
 

@@ -17,7 +17,7 @@ from arena.llm import LLMError, ParseError
 from arena.testing import audit, check_environment
 from corpus_builder.cli import main
 from corpus_builder.digest import make_digests, text_of
-from corpus_builder.verify import verify
+from corpus_builder.manifest import verify
 
 NAME = "arena/Organization-v0"
 GIVEN = ["p:leap", "p:day", "12345", "p:last"]  # of sv:1

@@ -18,7 +18,7 @@ from arena.agents import AGENTS, Agent
 from arena.errors import ArenaError, CorpusError
 from arena.runs import replay
 from arena.runs.trajectories import append, keep_complete
-from corpus_builder.verify import verify
+from corpus_builder.manifest import verify
 
 
 @pytest.mark.parametrize(
