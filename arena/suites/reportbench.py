@@ -22,7 +22,7 @@ from arena.dates import format_day, parse_date
 from arena.errors import DataError, clip
 from arena.report import PaperFinder, PaperName, Reference, Report, read_report, resolve
 from arena.report.metrics import ReportGold, cited_works, evaluate
-from arena.suites.base import SUITES, Evaluation, Suite, folder_sha256, json_lines, mean
+from arena.suites import SUITES, Evaluation, Suite, folder_sha256, json_lines, mean
 from arena.tasks import TaskSet
 from arena.text.identifiers import arxiv_key, arxiv_month, bibtex_keys, doi_key, normal_title
 
