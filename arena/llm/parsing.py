@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from arena.llm.answers import clean
-from arena.llm.errors import ParseError
+from arena.llm.answers import ParseError, clean
 
 REPAIRED = 20_000
 """Characters of the longest JSON that is repaired."""

@@ -331,7 +331,7 @@ def test_it_searches_where_java_runs(world, tmp_path):
     shutil.copytree(world, copy)
     build_index(copy, "lucene")
     command = [
-        sys.executable, "-m", "arena.cli", "run", "--corpus", str(copy), "--task", "discovery",
+        sys.executable, "-m", "arena", "run", "--corpus", str(copy), "--task", "discovery",
         "--agent", "scout", "--retriever", "lucene", "--surveys", "2",
         "--output", str(tmp_path / "run"),
     ]  # fmt: skip

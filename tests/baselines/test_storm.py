@@ -21,8 +21,7 @@ from arena.errors import DataError
 from arena.llm import ParseError
 from arena.mindmap import read_mind_map
 from arena.mindmap.tree import MAX_HEADINGS
-from baselines.parts.asking import queries
-from baselines.parts.writing import section_in
+from baselines.parts.asking import queries, section_in
 from baselines.storm import (
     GENERAL,
     NO_ANSWER,

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from arena.llm.answers import LLMError
 from arena.llm.client import Client
-from arena.llm.errors import LLMError
 from arena.llm.store import Store
 
 
@@ -142,14 +142,14 @@ def test_a_store_in_a_directory_where_nothing_may_be_written():
         directory.chmod(0o555)
         path.chmod(0o444)
         code = """
-import arena.llm.errors
+import arena.llm.answers
 if os.getuid() == 0:
     os.setuid(65534)
 assert not os.access(sys.argv[1], os.W_OK) and not os.access(os.path.dirname(sys.argv[1]), os.W_OK)
 print(Store(sys.argv[1], read_only=True).get("a")["text"])
 try:
     Store(sys.argv[1]).put(record("b", ""))
-except arena.llm.errors.LLMError as error:
+except arena.llm.answers.LLMError as error:
     print(error)
 """
         process = child(code, path)
@@ -275,7 +275,7 @@ def test_a_full_disk_leaves_a_whole_file(path):
     Store(path).put(record("a"))
     code = """
 import resource
-from arena.llm.errors import LLMError
+from arena.llm.answers import LLMError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:

@@ -10,7 +10,7 @@ from arena.bloom.article import Work
 from arena.bloom.base import Finding, JudgeFailedError, Pair, survey_metric
 from arena.bloom.matching import ratios
 from arena.llm import Failed, Fields, ParseError, as_json
-from arena.llm.schemas import object_schema
+from arena.llm.prompts import object_schema
 from arena.report import spread
 
 LEAST_CITATIONS = 51

@@ -15,7 +15,7 @@ from arena.bloom.base import Finding, Pair, survey_metric
 from arena.bloom.matching import pairs_schema, ratios, side_by_side
 from arena.errors import DataError
 from arena.llm import Fields, ParseError, as_json
-from arena.llm.schemas import TEXT, object_schema
+from arena.llm.prompts import TEXT, object_schema
 from arena.mindmap import MindMap
 
 _FIGURES = r"\d{1,2}(?:\.\d{1,2}){0,5}"
