@@ -144,10 +144,11 @@ def _numbers(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
         if all(entry.text for entry in found):
             yield Mark(match.start(), match.end(), found, kept=bool(match[2]))
     groups = [
-        (match.start(), match.end(), _spread(match["numbers"]))
+        (match.start(), match.end(), numbers)
         for match in _NUMBERS.finditer(text.bare)
+        for numbers in [_spread(match["numbers"])]
+        if all(str(n) in bibliography.names or (n and n not in _NO_NUMBERS) for n in numbers)
     ]
-    groups = [group for group in groups if _is_mark(group[2], bibliography)]
     for place, (start, end, numbers) in enumerate(groups):
         after = groups[place + 1] if place + 1 < len(groups) else None
         if after and _BETWEEN.fullmatch(text.bare, end, after[0]):  # [69]-[71]
@@ -177,13 +178,6 @@ def _spread(text: str) -> list[int]:
         else:
             numbers += ends
     return list(dict.fromkeys(numbers))
-
-
-def _is_mark(numbers: list[int], bibliography: Bibliography) -> bool:
-    return all(
-        str(number) in bibliography.names or (number and number not in _NO_NUMBERS)
-        for number in numbers
-    )  # fmt: skip
 
 
 _RAISED = re.compile(r"\^\{\s*(\d{1,4}(?:\s*[,;\s–—-]\s*\d{1,4})*)\s*\}")
@@ -328,7 +322,7 @@ def as_cited(bibliography: Bibliography, texts: Sequence[Inline]) -> Bibliograph
     """Return the bibliography with the forms of marks that paragraphs of a report may use."""
     numbered = [name for name in bibliography.names if name.isdigit()]
     bracketed = any(
-        True for each in texts for marks in (_pandoc, _numbers) for _ in marks(each, bibliography)
+        any(marks(each, bibliography)) for each in texts for marks in (_pandoc, _numbers)
     )
     bare = bibliography.bare or (
         not bracketed
