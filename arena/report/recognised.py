@@ -13,6 +13,7 @@ from arena.report.marks import as_cited, find_marks
 from arena.report.model import (
     BREAK,
     HIDDEN,
+    MATH,
     Inline,
     Mark,
     Reference,
@@ -21,7 +22,6 @@ from arena.report.model import (
     Statement,
     TextBlock,
 )
-from arena.report.reading import MATH
 from arena.report.sentences import add_statements
 from arena.text.identifiers import normal_title
 

@@ -35,10 +35,8 @@ def hirc(pair: Pair) -> Finding:
         if ratio >= LEAST_RATIO:
             taken[-place] = work
     rows = [
-        (each.title, str(each.citations), "found" if i in taken else "missed", taken[i].title)
-        if i in taken
-        else (each.title, str(each.citations), "missed", "")
-        for i, each in enumerate(core)
+        (each.title, str(each.citations), *(("found", by.title) if by else ("missed", "")))
+        for each, by in zip(core, map(taken.get, range(len(core))), strict=True)
     ]
     reason = "" if core else "none of the experts' references has more than 50 citations."
     if all(work.citations is None for work in human):
