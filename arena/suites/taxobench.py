@@ -17,7 +17,7 @@ from arena._internal.files import sha256_file
 from arena._internal.progress import progress
 from arena.errors import DataError, clip
 from arena.mindmap import MindMap, evaluate, identity, read_mind_map
-from arena.mindmap.metrics.sem_path import path_score
+from arena.mindmap.metrics.filing import path_score
 from arena.suites import SUITES, Evaluation, Suite, json_lines, mean
 
 if TYPE_CHECKING:

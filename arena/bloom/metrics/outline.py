@@ -163,7 +163,7 @@ def sts(pair: Pair) -> Finding:
     released code counts the title as a heading. None for experts without an outline, 0 for a
     generated survey without one.
     """
-    from arena.mindmap.edit_distance import edit_distance
+    from arena.mindmap.metrics.tree_distance import edit_distance
 
     official = pair.tools.official
     human, generated = (_tree(headings(article, official)) for article in pair.sides.values())
