@@ -13,7 +13,6 @@ from arena.report.model import Bibliography, Inline, Mark, Reference
 
 # By key, as Pandoc writes them: ``[@id]``, ``[@a; @b]``, ``[see @a, p. 3]``
 
-
 GROUP = re.compile(
     r"(?<![\\!])\[(?:[^\[\]@]{0,100}[\s\-])?-?(?<!\\)@(?:\{[^{}\n]{1,500}\}|[^\[\]{])++\](?!\()"
 )
@@ -26,8 +25,6 @@ _CODE_OR_GROUP = re.compile(
     r"|\\[\\`]|`++)|" + GROUP.pattern,
     re.DOTALL | re.MULTILINE,
 )
-
-
 _WRAPPED = re.compile(
     r"^ {0,3}(?P<fence>`{3,}+|~{3,}+) *(?:markdown|md) *\n"
     r"(?P<inside>.*?)(?:^ {0,3}(?P=fence)[ \t]*$|\Z)",
@@ -77,7 +74,6 @@ def _pandoc(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
 
 # By address, ``arXiv:2010.11929``, ``doi:10.1000/x``, a footnote ``[^1]`` or a label
 
-
 _NO_WORDS = re.compile(r"[\[(【]*(?:\W|\d|https?://\S+|(?:[\w-]+\.)+[a-z]{2,}(?:/\S*)?|source|link|pdf|arxiv)*[\])】]*",
                        re.IGNORECASE)  # fmt: skip
 _LABEL = re.compile(r"\[(\^[^\[\]\s]{1,60})\](?!:)|(?<=\])\[([^\[\]]{1,60})\]")
@@ -117,7 +113,6 @@ def _labels(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
 
 
 # By number: ``[12]``, ``[1, 3-5]``, ``[69]-[71]``, ``(12)``, ``【12†source】``, or bare
-
 
 _NUMBERS = re.compile(
     r"[\[［【]\s*(?P<numbers>\d{1,5}(?:\s*[,;，、–—-]+\s*\d{1,5})*)"
@@ -241,7 +236,6 @@ def _cites_bare_numbers(texts: Iterable[Inline]) -> bool:
 
 # By author and year: ``(Smith et al., 2020; Lee, 2021a)``, ``Smith and Lee [2020]``
 
-
 _WORD = r"(?:[^\W\d_a-z][\w’'`-]*(?:- ?\w+)?)"
 _PARTICLE = r"(?:(?:van|von|der|den|de|del|della|di|da|dos|la|le|el|al|bin|ter|ten)\s+)"
 _NAME = rf"{_PARTICLE}*{_WORD}(?:\s+{_PARTICLE}*{_WORD}){{0,2}}"
@@ -309,7 +303,6 @@ def _each_year(years: str) -> list[str]:
 
 
 # All styles
-
 
 STYLES = {
     "pandoc": _pandoc, "footnotes": _labels, "links": _links,
