@@ -13,10 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from arena._internal.code import code_sha256
-from arena._internal.files import atomic_write, sha256_file
+from arena._internal.files import atomic_write, code_sha256, sha256_file
 from arena._internal.options import number
-from arena._internal.progress import progress
+from arena._internal.tables import progress
 from arena.bloom import (
     TIERS,
     Article,
