@@ -16,10 +16,8 @@ from arena.llm import Fields, LLMAgent, ParseError
 from arena.mindmap.tree import MAX_HEADINGS, MindMap
 from baselines.parts.trees import Topic, Tree, json_of, read_tree
 
-OTHER = "Other"
-"""Leaf of the papers that the model filed nowhere."""
-GENERAL = "General"
-"""Leaf of the papers that the model filed under a heading with others below it."""
+OTHER = "Other"  # leaf of the papers that the model filed nowhere
+GENERAL = "General"  # leaf of the papers that the model filed under a heading with others below it
 
 _NUMBERS = re.compile(
     r"\W{0,9}(?:(?:papers?|no|p)\W{0,3})?[0-9]{1,9}(?:[\s,;\[\]]{1,9}[0-9]{1,9})*\W{0,9}", re.I
@@ -27,9 +25,7 @@ _NUMBERS = re.compile(
 _LED = re.compile(r"\W{0,3}(?:paper\s{0,3})?([0-9]{1,9})\s{0,3}[\].:)]", re.I)
 _WORDS = re.compile(r"\w+")
 
-SHOWN = ("abstracts", "titles")
-LONGEST_ABSTRACT = 6_000
-"""Characters of an abstract, and a digest after it, in a request."""
+LONGEST_ABSTRACT = 6_000  # characters of an abstract, and a digest after it, in a request
 
 _LISTED = 50  # most unknown papers that a request for repair lists
 
@@ -85,7 +81,7 @@ class BottomUp(LLMAgent):
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
-        self._show = choice("show", show, SHOWN)
+        self._show = choice("show", show, ("abstracts", "titles"))
         self._most = whole("max_papers", max_papers, 1), whole("max_characters", max_characters, 1)
         self._filing = Filing("", ())
         self._counts = dict.fromkeys(("papers", "abstracts", "lost", "doubled"), 0)

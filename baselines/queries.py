@@ -32,7 +32,6 @@ _STOP = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 
-FUSIONS = ("rrf", "score")
 RRF_K = 60
 
 
@@ -129,7 +128,7 @@ class Decomposer(LLMAgent):
         **options: Any,
     ) -> None:
         super().__init__(seed, **options)
-        self._fusion = choice("fusion", fusion, FUSIONS)
+        self._fusion = choice("fusion", fusion, ("rrf", "score"))
         self._max_queries = whole("max_queries", max_queries, 1, 1000)
         self._k = whole("k", k, 1, 1000)
 

@@ -236,8 +236,7 @@ class Scout(Researcher):
         return order
 
 
-TOPIC = ""
-"""Source of a list that was not searched for with a paper: the topic, or a sub-topic."""
+TOPIC = ""  # source of a list that was not searched for with a paper: the topic, or a sub-topic
 
 _TURNS = 3
 _DIGITS = 9  # later digits may depend on the order of additions in a library

@@ -5,22 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, zip_longest
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from arena._internal.options import whole
 from arena.agents import AGENTS, Desk, Known, Steps
-from arena.llm import (
-    Failed,
-    Fields,
-    LLMAgent,
-    ParseError,
-    as_list,
-    tagged,
-)  # fmt: skip
+from arena.llm import Fields, LLMAgent, ParseError, as_list, tagged
 from arena.text import analyze
 from baselines.parts.asking import (
     WRITING,
@@ -35,24 +28,17 @@ from baselines.parts.asking import (
 from baselines.parts.asking import queries as queries_in
 from baselines.parts.trees import outline
 
-T = TypeVar("T")
-
 GENERAL = "A newcomer, who wants to know the basics of the whole topic."
 """Perspective of the general conversation; STORM's is a "basic fact writer"."""
 
 NOTHING_FOUND = "(Nothing was found on this. Ask something else.)"
 NO_ANSWER = "(There was no answer that could be read.)"
 
-QUESTION = 500
-"""Most characters of a question or a perspective."""
-ANSWER = 2_000
-"""Most characters of an answer."""
-TALKS = 40_000
-"""Most characters of all conversations together when the outline is refined."""
-PAPERS = 30
-"""Most papers that an answer is made from."""
-NOTES = 5
-"""Most questions and answers from which a section of a report is written."""
+QUESTION = 500  # most characters of a question or a perspective
+ANSWER = 2_000  # most characters of an answer
+TALKS = 40_000  # most characters of all conversations together when the outline is refined
+PAPERS = 30  # most papers that an answer is made from
+NOTES = 5  # most questions and answers from which a section of a report is written
 
 _IN_FULL = 4  # last turns whose answers the next question is based on, as in STORM
 
@@ -90,15 +76,11 @@ class Talk:
 def all_of(talks: Sequence[Talk]) -> str:
     """Return conversations as one text, each with an equal share of `TALKS`; empty for none."""
     held = [talk for talk in talks if talk.turns]
-    return "\n\n".join(
-        "\n".join(
-            [
-                f"Perspective: {talk.perspective}",
-                *(f"Question: {question}\nAnswer: {answer}" for question, answer in talk.turns),
-            ]
-        )[: TALKS // len(held)]
-        for talk in held
-    )
+    texts = []
+    for talk in held:
+        said = (f"Question: {question}\nAnswer: {answer}" for question, answer in talk.turns)
+        texts.append("\n".join([f"Perspective: {talk.perspective}", *said])[: TALKS // len(held)])
+    return "\n\n".join(texts)
 
 
 def perspectives_in(text: str) -> list[str]:
@@ -294,10 +276,9 @@ class Storm(LLMAgent):
 
     def _turn(self, desk: Desk, talks: Sequence[Talk], later: int) -> Steps[None]:
         """Let each conversation take a turn; at most `later` further turns follow."""
-        said = self._each(
-            "question", question_in, desk,
-            [{"perspective": talk.perspective, "conversation": talk.so_far()} for talk in talks],
-        )  # fmt: skip
+        about = _about(desk)
+        so_far = [{"perspective": t.perspective, "conversation": t.so_far()} for t in talks]
+        said = self.ask_many("question", question_in, [about | values for values in so_far])
         for talk, question in zip(talks, said, strict=True):
             talk.over = not question
         talks, questions = [talk for talk in talks if not talk.over], [q for q in said if q]
@@ -310,12 +291,9 @@ class Storm(LLMAgent):
             if desk.steps_left > min(searches, desk.budget["searches"]):
                 yield from desk.read(paper_id)
         shown = [listed([desk.papers[i] for i in ids[:PAPERS]], years=True) for ids in papers]
-        values = [
-            {"question": question, "papers": text}
-            for question, text in zip(questions, shown, strict=True)
-            if text
-        ]
-        replies = iter(self._each("answer", answer_in, desk, values))
+        pairs = [pair for pair in zip(questions, shown, strict=True) if pair[1]]
+        values = [about | {"question": question, "papers": text} for question, text in pairs]
+        replies = iter(self.ask_many("answer", answer_in, values))
         for talk, question, text in zip(talks, questions, shown, strict=True):
             reply = (next(replies) or NO_ANSWER) if text else NOTHING_FOUND
             talk.turns.append(Turn(question, reply))
@@ -326,13 +304,11 @@ class Storm(LLMAgent):
             given = [desk.papers[paper_id] for paper_id in desk.given]
             most = self._k * self._queries
             return [[paper.id for paper in closest(given, said, most)] for said in questions]
-        values: list[dict[str, Any]] = [
-            {"question": said, "count": self._queries} for said in questions
-        ]
+        about = _about(desk) | {"count": self._queries}
+        values = [about | {"question": said} for said in questions]
         papers = []
-        for said, queries in zip(
-            questions, self._each("queries", queries_in, desk, values), strict=True
-        ):
+        written = self.ask_many("queries", queries_in, values)
+        for said, queries in zip(questions, written, strict=True):
             queries = (queries or [said])[: self._queries]
             for query in queries:
                 if query not in self._hits and desk.searches_left:
@@ -343,16 +319,6 @@ class Storm(LLMAgent):
             in_turn = chain(*zip_longest(*(self._hits.get(query, []) for query in queries)))
             papers.append([paper_id for paper_id in dict.fromkeys(in_turn) if paper_id])
         return papers
-
-    def _each(
-        self,
-        template: str,
-        parse: Callable[[str], T],
-        desk: Desk,
-        many: Sequence[Mapping[str, str | int]],
-    ) -> list[T | Failed]:
-        """As `ask_many`, with topic and cutoff; an empty list asks nothing."""
-        return self.ask_many(template, parse, [{**_about(desk), **values} for values in many])
 
 
 def _about(desk: Desk) -> dict[str, str | int]:

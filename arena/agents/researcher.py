@@ -85,7 +85,8 @@ class Desk:
         self.drafted = False
         self._read: set[str] = set()
         self._functions = {tool["function"]["name"]: tool["function"] for tool in tools}
-        searching = self._parameters("search")
+        search = self._functions.get("search", {})
+        searching = search.get("parameters", {}).get("properties", {})
         self.retrievers: tuple[str, ...] = tuple(searching.get("retriever", {}).get("enum", ()))
         self._max_k: int | None = searching.get("k", {}).get("maximum")
         self.look(observation)
@@ -206,9 +207,6 @@ class Desk:
             Hit(entry["id"], entry["title"], entry["date"], float(entry.get("score", 0.0)))
             for entry in (entries if isinstance(entries, list) else ())  # `read` gives a number
         ]
-
-    def _parameters(self, tool: str) -> Mapping[str, Any]:
-        return self._functions.get(tool, {}).get("parameters", {}).get("properties", {})  # type: ignore[no-any-return]
 
 
 class Researcher(Agent):

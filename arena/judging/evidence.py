@@ -18,22 +18,18 @@ from arena.llm.client import Model
 from arena.report import Reference, Report, Statement, chunks, read_report
 from arena.text import analyze, tokenize
 
-CHUNK = 12_000
-"""Characters of a report in one request; a longer sentence has one of its own."""
+CHUNK = 12_000  # characters of a report in one request; a longer sentence has one of its own
+LONGEST = 1_500  # characters of the longest passage
+TEMPERATURE = 1.0  # temperature of votes, which would be equal at 0
+NOT_FOUND = "NOT_FOUND"
 _SAME = 0.8  # share of the terms of what a model returns that its sentence must have
 
 Reports = Mapping[str, Report]
 Problems = dict[str, list[str]]
 """Id of a report -> what a model returned that could not be used, and why."""
 Row = dict[str, str]
-NOT_FOUND = "NOT_FOUND"
-TEMPERATURE = 1.0
-"""Temperature of votes, which would be equal at 0."""
-
 Ask = Callable[..., list[Any]]
 """Name of a template, its values for each request, reader of an answer, options -> answers."""
-LONGEST = 1_500
-"""Characters of the longest passage."""
 
 
 def mark_citations(reports: Reports, ask: Ask, problems: Problems) -> dict[str, Report]:
@@ -143,7 +139,16 @@ def best_passage(view: CorpusView, paper: str | None, statement: str) -> Passage
     Returns:
         The passage; None if the paper does not exist in `view` or has no text there.
     """
-    passages = list(_passages(view, paper)) if paper and paper in view else []
+    if not paper or paper not in view:
+        return None
+    found = view.paper(paper)
+    texts = [("Abstract", found.abstract)]
+    texts += [(section.heading, section.text) for section in view.sections(paper)]
+    passages = [
+        Passage(found.title, heading, part)
+        for heading, text in texts
+        for part in pieces(text, LONGEST)
+    ]
     if not passages:
         return None
     terms = [frozenset(analyze(passage.text)) for passage in passages]
@@ -154,15 +159,6 @@ def best_passage(view: CorpusView, paper: str | None, statement: str) -> Passage
         for of_passage in terms
     ]
     return passages[scores.index(max(scores))]
-
-
-def _passages(view: CorpusView, paper: str) -> Iterator[Passage]:
-    found = view.paper(paper)
-    texts = [("Abstract", found.abstract)]
-    texts += [(section.heading, section.text) for section in view.sections(paper)]
-    for heading, text in texts:
-        for part in pieces(text, LONGEST):
-            yield Passage(found.title, heading, part)
 
 
 def pieces(text: str, longest: int) -> Iterator[str]:

@@ -44,8 +44,7 @@ PROMPTS = {
 }
 """The templates and their fields; a user's folder may hold any of them as ``NAME.txt``."""
 
-HITS = 5
-"""Papers that a search for a statement shows to a voter."""
+HITS = 5  # papers that a search for a statement shows to a voter
 
 
 def _list(**properties: Any) -> dict[str, Any]:
@@ -146,7 +145,8 @@ def judge_reports(
     if most is not None:
         whole("most", most, 1)
     templates = load_templates(PROMPTS, Path(__file__).parent / "prompts", prompts)
-    session, asked = Session(client), {each.model: Session(each) for each in voters or [client]}
+    voters = voters or [client]
+    session, asked = Session(client), {each.model: Session(each) for each in voters}
     problems: Problems = defaultdict(list)
 
     def ask(
@@ -186,7 +186,7 @@ def judge_reports(
     totals = [each.meter.totals() for each in (session, *asked.values())]
     made_by = {
         "client": client.fields,
-        "voters": [each.fields for each in voters or [client]],
+        "voters": [each.fields for each in voters],
         "votes": votes,
         "most": most,
         "extract": extract,

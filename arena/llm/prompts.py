@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 from arena.errors import DataError, clip, did_you_mean
 
-SUFFIX = ".txt"
 ANSWER_TAGS = ("Decomposition", "Queries", "topic", "typology")
 """Tags of the prompts in appendix C of ResearchArena."""
 
@@ -104,23 +103,20 @@ def load_templates(
         DataError: if a file is missing or is no template, or the user's folder has a template of
             another name.
     """
-    folders = [package] if own is None else [Path(own), package]
-    names = [] if own is None else sorted(path.stem for path in Path(own).glob(f"*{SUFFIX}"))
-    if own is not None and not names:
-        takes = ", ".join(name + SUFFIX for name in sorted(wanted))
+    files = {} if own is None else {path.stem: path for path in sorted(Path(own).glob("*.txt"))}
+    if own is not None and not files:
+        takes = ", ".join(f"{name}.txt" for name in sorted(wanted))
         raise DataError(f"{str(own)!r} holds no template. It takes {takes}.")
-    for name in names:
+    for name, path in files.items():
         if name not in wanted:
             raise DataError(
-                f"{str(folders[0] / (name + SUFFIX))!r} is no template of this agent."
-                f"{did_you_mean(name, wanted)}"
+                f"{str(path)!r} is no template of this agent.{did_you_mean(name, wanted)}"
             )
     templates = {}
     for name, fields in wanted.items():
-        paths = [folder / (name + SUFFIX) for folder in folders]
-        shared = package.parent / (name + SUFFIX)
-        path = next((path for path in (*paths, shared) if path.is_file()), paths[-1])
-        templates[name] = read_template(path, fields)
+        built_in = [folder / f"{name}.txt" for folder in (package, package.parent)]
+        path = next((path for path in built_in if path.is_file()), built_in[0])
+        templates[name] = read_template(files.get(name, path), fields)
     return templates
 
 

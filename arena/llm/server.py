@@ -19,8 +19,7 @@ from arena.errors import DataError, clip, did_you_mean
 from arena.llm.answers import Completion, LLMError, RequestRefusedError, Usage, clean
 
 OPENAI = "https://api.openai.com/v1"
-LARGEST_ANSWER = 16 << 20
-"""Bytes; a larger answer is an error."""
+LARGEST_ANSWER = 16 << 20  # bytes; a larger answer is an error
 _LARGEST_ERROR = 64 << 10  # the rest of an error's body is not read
 _LARGEST_LIST = 1 << 20
 _LONGEST_PAUSE = 300.0  # seconds; a server that asks for more has nothing left for today

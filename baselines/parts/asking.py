@@ -51,8 +51,7 @@ def line(text: str, longest: int) -> str:
     return " ".join(text.split())[:longest]
 
 
-LONGEST = 300
-"""Characters of a query; the longest title of a survey is shorter."""
+LONGEST = 300  # characters of a query; the longest title of a survey is shorter
 
 _SAID = re.compile(r"^\W*(?:search\s+)?quer(?:y|ies)\W*:", re.IGNORECASE)
 _QUOTES = "\"'`“”‘’«»"
@@ -156,8 +155,7 @@ WRITING = {
 }
 """Fields of the templates with which `write_report` asks."""
 
-SECTION = 20_000
-"""Most characters of a section."""
+SECTION = 20_000  # most characters of a section
 _BESIDE = 3_000  # characters of a neighbouring section
 
 _NUMBERS = r"[@#^]?\d{1,4}(?:\s*(?:[,;–-]|and|&)\s*[@#^]?\d{1,4})*"

@@ -119,6 +119,7 @@ design domain evaluation example experience feature framework function informati
 limitation model network output parameter process property question response sample scenario science
 setting strategy structure system technique test tool training user value world
 """
+_GENERAL_STEMS = frozenset(tuple(analyze(word)) for word in _GENERAL.split())
 
 
 class Phrase(NamedTuple):
@@ -146,7 +147,7 @@ def phrases(text: str) -> Iterator[Phrase]:
         for end in range(start, min(start + _WORDS, len(matches))):
             if end > start and text[matches[end - 1].end() : matches[end].start()].strip():
                 break
-            general = words[end] in _LETTERS or stems[end] in _general()
+            general = words[end] in _LETTERS or stems[end] in _GENERAL_STEMS
             if not stems[end] or (end == start and general):
                 continue
             inside = range(start + 1, end)
@@ -160,11 +161,6 @@ def phrases(text: str) -> Iterator[Phrase]:
 def stems_of(text: str) -> frozenset[str]:
     """Return the stems of the words of a text; labels with equal stems count as equal."""
     return frozenset(analyze(text))
-
-
-@cache
-def _general() -> frozenset[tuple[str, ...]]:
-    return frozenset(tuple(analyze(word)) for word in _GENERAL.split())
 
 
 @lru_cache(1 << 16)

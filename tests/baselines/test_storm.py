@@ -418,6 +418,7 @@ def test_cut_off_answers_are_read(mini):
     assert agent.notes()["llm"]["failed"] == []
 
 
+@pytest.mark.usefixtures("no_pauses")
 def test_troubles_that_pass_change_nothing(mini, tmp_path):
     def play(name, script):
         options = {"model": "scripted", **SMALL, "store": f"{name}.jsonl", "timeout": 20.0}
