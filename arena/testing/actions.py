@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from arena.errors import clip
@@ -59,30 +60,38 @@ def probes(tools: Schemas) -> Iterator[Probe]:
     environments accept though the schema does not: null for an optional argument, and an object
     as text.
     """
-    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-
     for action in _NO_CALLS:
         yield Probe(action, False)
     for tool, schema in tools.items():
-        properties, required = schema.get("properties", {}), schema.get("required", ())
-        good = {name: _plain_value(properties[name]) for name in required}
-        call: dict[str, Any] = {"tool": tool, "arguments": good}
+        (good, *_), *odd = _odd_arguments(json.dumps(schema))
+        call: dict[str, Any] = {"tool": tool, "arguments": dict(good)}
         changes: list[dict[str, Any]] = [{"tool": tool.upper()}, {"extra": 1}]
         changes += [{"arguments": value} for value in ([], "{", 1, _LOOPED, {1: 1})]
         yield from (Probe(call | change, False, tool) for change in changes)
-        odd = [({k: v for k, v in good.items() if k != key}, f"no {key}") for key in required]
-        for key in ("no such argument", "cutoff", "exclude", "labels"):
-            odd.append((good | {key: "2100-01-01"}, key))
-        for key, part in properties.items():
-            bounds = [part[b] + d for b in ("minimum", "maximum") for d in (0, -1, 1) if b in part]
-            for value in (*_VALUES, *bounds):
-                is_null = value is None and key not in required
-                if not is_null and not (part["type"] == "object" and isinstance(value, str)):
-                    odd.append((good | {key: value}, f"{key}={clip(value)}"))
-        validator = Draft202012Validator(schema)
-        for arguments, what in odd:
-            allowed = validator.is_valid(arguments)
-            yield Probe(call | {"arguments": arguments}, allowed, tool, what)
+        for arguments, allowed, what in odd:
+            yield Probe(call | {"arguments": dict(arguments)}, allowed, tool, what)
+
+
+@lru_cache(256)  # an audit makes many environments with the same tools
+def _odd_arguments(schema_text: str) -> list[tuple[dict[str, Any], bool, str]]:
+    """Return (arguments, whether the schema allows them, what is odd); of the first nothing is."""
+    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+    schema = json.loads(schema_text)
+    properties, required = schema.get("properties", {}), schema.get("required", ())
+    good = {name: _plain_value(properties[name]) for name in required}
+    odd = [(good, "")]
+    odd += [({k: v for k, v in good.items() if k != key}, f"no {key}") for key in required]
+    for key in ("no such argument", "cutoff", "exclude", "labels"):
+        odd.append((good | {key: "2100-01-01"}, key))
+    for key, part in properties.items():
+        bounds = [part[b] + d for b in ("minimum", "maximum") for d in (0, -1, 1) if b in part]
+        for value in (*_VALUES, *bounds):
+            is_null = value is None and key not in required
+            if not is_null and not (part["type"] == "object" and isinstance(value, str)):
+                odd.append((good | {key: value}, f"{key}={clip(value)}"))
+    is_valid = Draft202012Validator(schema).is_valid
+    return [(arguments, is_valid(arguments), what) for arguments, what in odd]
 
 
 def _plain_value(part: Mapping[str, Any]) -> Any:
