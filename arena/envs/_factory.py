@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from gymnasium.spaces import Dict, Discrete
@@ -40,6 +41,9 @@ from arena.tasks import (
 from arena.tools import MAX_QUERY, TOOLS, Episode
 
 _MAX_TEXT = 4_000_000  # 1000 hits with titles and ids of the greatest length, all escaped
+
+# Many environments over one opened corpus read its labels once.
+_TASK_SETS: WeakKeyDictionary[Corpus, TaskSet] = WeakKeyDictionary()
 
 _LIMITS = {
     "max_steps": (1, 10**6),
@@ -94,7 +98,7 @@ class EpisodeFactory:
         most = defaults | {n: whole(n, value, *_LIMITS[n]) for n, value in given.items()}
         self.corpus = Corpus.of(corpus, tasks)  # type: ignore[arg-type]  # None is refused there
         rewards = make_rewards(self._task.reward if reward is None else reward, reward_options)
-        self.tasks = TaskSet(self.corpus)
+        self.tasks = _TASK_SETS.setdefault(self.corpus, TaskSet(self.corpus))
         self._check_encoder(encoder)
         self._check_metrics(rewards, encoder)
         self._scoring = Scoring(task, self._task, self.tasks, rewards, encoder)

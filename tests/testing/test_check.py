@@ -105,7 +105,7 @@ class Picky(Own):
 
 class SlowSpace(ToolCallSpace):
     def contains(self, x):
-        odd = sum(character in ("?", "!") for _ in range(5) for character in str(x))
+        odd = sum(character in ("?", "!") for _ in range(5) for character in str(x)[:40_000])
         return odd >= 0 and super().contains(x)
 
 
