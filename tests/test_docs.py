@@ -193,7 +193,7 @@ def test_the_extensions_work_when_dropped_in(files, tmp_path):
         assert not (tmp_path / path).exists(), f"{path} exists already"
         (tmp_path / path).write_text(files[path], encoding="utf-8")
     assert "10 passed" in run(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
-    listed = run(tmp_path, "-m", "arena.cli", "list")
+    listed = run(tmp_path, "-m", "arena", "list")
     for line in (r"agents +words ", r"metrics +success ", r"retrievers +overlap ",
                  r"tasks +shortlist +ndcg@10, precision@10", r"environments +arena/Shortlist-v0 ",
                  r"tools +cocited "):  # fmt: skip
@@ -228,14 +228,14 @@ def test_the_extensions_work_as_entry_points(files, tmp_path, world):
             for group, entries in groups.items()
         )
     )
-    listed = run(tmp_path, "-m", "arena.cli", "list")
+    listed = run(tmp_path, "-m", "arena", "list")
     for kind, plugin in (("agents", "words"), ("metrics", "hits"), ("retrievers", "overlap"),
                          ("tasks", "shortlist"), ("tools", "cocited"),
                          ("environments", "arena/Shortlist-v0")):  # fmt: skip
         assert re.search(rf"{kind} +{plugin} ", listed), listed
     assert "csv" in run(tmp_path, "-m", "corpus_builder.cli", "build", "--help")
     out = run(
-        tmp_path, "-m", "arena.cli", "run", "--corpus", str(world), "--task", "shortlist",
+        tmp_path, "-m", "arena", "run", "--corpus", str(world), "--task", "shortlist",
         "--agent", "words", "--surveys", "2", "--output", "run",
     )  # fmt: skip
     assert "precision@10" in out

@@ -5,27 +5,45 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from arena.cli import export, judge, mindmap, serve
+from arena.cli import judge, mindmap, results, serve
 from arena.cli.app import Command, add_command, add_group, command_line, run_command
-from arena.cli.audit import audit
-from arena.cli.check import check
-from arena.cli.compare import compare
-from arena.cli.evaluate import add_evaluate
-from arena.cli.experiment import experiment
 from arena.cli.list import list_names
 from arena.cli.report import report
 from arena.cli.run import replay, rescore, run, score, show
 from arena.cli.search import read, search
+from arena.cli.testing import audit, check
 
 _COMMANDS: dict[str, Command] = {
     "search": search, "read": read, "run": run, "score": score, "rescore": rescore,
-    "compare": compare, "experiment": experiment, "replay": replay, "show": show, "report": report,
-    "list": list_names, "check": check, "audit": audit,
+    "compare": results.compare, "experiment": results.experiment, "replay": replay, "show": show,
+    "report": report, "list": list_names, "check": check, "audit": audit,
 }  # fmt: skip
-_GROUPS = {
-    "mindmap": (mindmap, "WHAT"), "judge": (judge, "WHAT"), "export": (export, "FORMAT"),
-    "serve": (serve, "WHAT"),
-}  # fmt: skip
+_GROUPS: dict[str, tuple[str, str, str, dict[str, Command]]] = {
+    "mindmap": (
+        "Show mind-maps as text and pictures, and score them against the survey's own.",
+        "WHAT",
+        "arena mindmap show map.json --beside survey.md --output both.svg",
+        {"show": mindmap.show, "score": mindmap.score},
+    ),
+    "judge": (
+        "Let a language model score mind-maps and statements, and compare it with people.",
+        "WHAT",
+        "arena judge agreement runs/clustering --human scores.jsonl",
+        {"run": judge.run, "statements": judge.statements, "agreement": judge.agreement},
+    ),
+    "export": (
+        "Write a run as a file of another program.",
+        "FORMAT",
+        "arena export inspect runs/title --corpus demo/world --output logs/title.eval",
+        {"inspect": results.export_inspect},
+    ),
+    "serve": (
+        "Serve a corpus to agents and trainers of other frameworks.",
+        "WHAT",
+        "arena serve retrieve --corpus demo/world --before 2015-01-01",
+        {"mcp": serve.mcp, "openenv": serve.openenv, "retrieve": serve.retrieve},
+    ),
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,9 +55,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     for name, function in _COMMANDS.items():
         add_command(commands, name, function)
-    for name, (module, metavar) in _GROUPS.items():
-        group = add_group(commands, name, module.SUMMARY, metavar, module.EXAMPLE)
-        for inner in module.COMMANDS:
-            add_command(group, inner.__name__, inner)
-    add_evaluate(commands, sys.argv[1:] if argv is None else argv)
+    for name, (summary, metavar, example, functions) in _GROUPS.items():
+        group = add_group(commands, name, summary, metavar, example)
+        for inner, function in functions.items():
+            add_command(group, inner, function)
+    results.add_evaluate(commands, sys.argv[1:] if argv is None else argv)
     return run_command(parser, argv)

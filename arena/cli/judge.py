@@ -9,9 +9,6 @@ from arena._internal.files import sha256_file, write_json
 from arena.cli.app import print_json, print_table, printable, resumable
 from arena.errors import DataError
 
-SUMMARY = "Let a language model score mind-maps and statements, and compare it with people."
-EXAMPLE = "arena judge agreement runs/clustering --human scores.jsonl"
-
 
 def run(
     run: str,
@@ -162,6 +159,3 @@ def agreement(
 
 def _ends(interval: list[float] | None) -> str:
     return "" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}"
-
-
-COMMANDS = (run, statements, agreement)

@@ -14,9 +14,6 @@ from arena.errors import clip as clip_text
 if TYPE_CHECKING:
     from arena.mindmap import MindMap
 
-SUMMARY = "Show mind-maps as text and pictures, and score them against the survey's own."
-EXAMPLE = "arena mindmap show map.json --beside survey.md --output both.svg"
-
 
 def show(
     file: str,
@@ -258,6 +255,3 @@ def _print(shown: str | bytes) -> None:
     sys.stdout.flush()
     binary.write(data)
     binary.flush()
-
-
-COMMANDS = (show, score)

@@ -7,9 +7,6 @@ from typing import Any
 from arena._internal.lazy import require
 from arena.errors import DataError
 
-SUMMARY = "Serve a corpus to agents and trainers of other frameworks."
-EXAMPLE = "arena serve retrieve --corpus demo/world --before 2015-01-01"
-
 
 def retrieve(
     *,
@@ -136,6 +133,3 @@ def openenv(
         corpus, task, most=2 * most, idle=idle, **options, **(env_option or {})
     )
     serve(make_app(sessions, most, idle), host, port, "", websockets=True)
-
-
-COMMANDS = (mcp, openenv, retrieve)

@@ -19,7 +19,7 @@ from corpus_builder.cli import main as corpus_main
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     """In a real process: its exit status and what it prints are the contract."""
     return subprocess.run(
-        [sys.executable, "-m", "arena.cli", *map(str, arguments)], capture_output=True, text=True
+        [sys.executable, "-m", "arena", *map(str, arguments)], capture_output=True, text=True
     )
 
 
@@ -308,7 +308,7 @@ def test_titles_cannot_write_to_the_terminal():
 
 def test_a_closed_pipe_is_no_error(world):
     command = (
-        f"{sys.executable} -m arena.cli list surveys --corpus {world} --json | head -n 1; "
+        f"{sys.executable} -m arena list surveys --corpus {world} --json | head -n 1; "
         "exit ${PIPESTATUS[0]}"
     )
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)

@@ -172,7 +172,7 @@ def test_other_machines_need_a_token(mini, monkeypatch, capsys):
 
 def test_the_command(mini):
     """It prints its address, refuses a port in use in one line, and ends at Ctrl-C."""
-    command = [sys.executable, "-m", "arena.cli", "serve", "retrieve", "--corpus", str(mini)]
+    command = [sys.executable, "-m", "arena", "serve", "retrieve", "--corpus", str(mini)]
     environment = {**os.environ, "ARENA_TOKEN": "secret"}
     with subprocess.Popen(
         [*command, "--before", "2020-03-06", "--port", "0"],

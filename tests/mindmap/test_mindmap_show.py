@@ -39,7 +39,7 @@ def show(*arguments: object) -> int:
 
 def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[bytes]:
     """In a real process: its exit status and the bytes it prints are the contract."""
-    command = [sys.executable, "-m", "arena.cli", "mindmap", "show", *map(str, arguments)]
+    command = [sys.executable, "-m", "arena", "mindmap", "show", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, cwd=ROOT, **options)  # type: ignore[call-overload]
 
 
@@ -98,7 +98,7 @@ def test_pictures_are_utf8_in_any_locale(tmp_path):
 def test_a_reader_that_has_seen_enough(tmp_path):
     path = tmp_path / "map.json"
     path.write_text(json.dumps({"label": "r", "children": [f"leaf {n}" for n in range(9000)]}))
-    command = [sys.executable, "-m", "arena.cli", "mindmap", "show", str(path), "--format", "svg"]
+    command = [sys.executable, "-m", "arena", "mindmap", "show", str(path), "--format", "svg"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None

@@ -134,7 +134,7 @@ def test_processes_agree_to_the_byte(runs, world, tmp_path):
         environment = os.environ | {"PYTHONHASHSEED": seed, "OPENBLAS_NUM_THREADS": threads}
         done = subprocess.run(
             [
-                sys.executable, "-m", "arena.cli", "compare", *runs, "--json", "--html",
+                sys.executable, "-m", "arena", "compare", *runs, "--json", "--html",
                 "page.html", "--corpus", str(world),
             ],
             cwd=folder, env=environment, capture_output=True, check=True,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from arena.results.comparison.statistics import bootstrap, correct, fisher, student
+from arena.results.comparison.comparing import bootstrap, correct, fisher, student
 
 
 def pair(n, seed=0, shift=0.05):

@@ -292,7 +292,7 @@ def test_a_metric_whose_packages_are_absent_is_a_dash_and_a_note(
     def absent(name, options):
         raise DataError("the package spacy is absent")
 
-    monkeypatch.setattr("arena.results.experiments.scores.make_extractor", absent)
+    monkeypatch.setattr("arena.results.experiments.make_extractor", absent)
     table = CONFIG["tables"]["3"]
     metrics = {**table["metrics"], "Entities": "heading_entity_recall"}
     rows = {"Clustering": table["rows"]["Clustering"]}

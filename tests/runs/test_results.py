@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import arena
 from arena.mindmap import MindMap, beside, render
-from arena.runs.results import file_name, write_pictures
+from arena.runs.runner import file_name, write_pictures
 
 
 def test_a_map_is_drawn_beside_the_gold_one(tmp_path):

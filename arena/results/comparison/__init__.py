@@ -4,8 +4,7 @@
 and HTML. See docs/comparing.md.
 """
 
-from arena.results.comparison.comparing import compare
-from arena.results.comparison.model import Comparison
+from arena.results.comparison.comparing import Comparison, compare
 from arena.results.comparison.opening import usage_of
 from arena.results.comparison.page import as_html, write_html
 from arena.results.comparison.report import (

@@ -1,30 +1,164 @@
-"""Compare runs; docs/comparing.md."""
+"""Compare runs survey by survey: means, intervals, paired tests; docs/comparing.md."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arena._internal.progress import progress
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
-from arena.results.comparison import statistics
-from arena.results.comparison.model import (
+from arena.results.comparison.opening import (
     ComparedRun,
-    Comparison,
-    Estimate,
-    MetricComparison,
-    PairedDifference,
+    Effort,
+    notes_on,
+    open_runs,
+    read_gold,
+    read_run,
 )
-from arena.results.comparison.opening import notes_on, open_runs, read_gold, read_run
 from arena.tasks import lower_is_better
 
 TESTS = ("fisher", "student")
 CORRECTIONS = ("holm", "bonferroni", "none")
+Floats = NDArray[np.float64]
+
+RESAMPLES = 10_000
+"""Samples of the bootstrap."""
+PERMUTATIONS = 100_000
+"""Random assignments of signs; up to this many they are all enumerated instead."""
+TIE = 1e-12
+_SEED = 20_240_610
+_CHUNK = 4096
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its confidence interval; the ends are None for fewer than two surveys."""
+
+    mean: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """One run against another by one metric, paired by survey.
+
+    Attributes:
+        run: Name of the run.
+        against: Name of the run that it is compared with.
+        difference: Mean of ``run - against``.
+        low: Lower end of its confidence interval, None for fewer than two surveys.
+        high: Upper end.
+        p: Two-sided p of the test, None if it is not defined.
+        corrected: `p` after correction for all comparisons by this metric.
+        significant: Whether `corrected` is at most 1 - level.
+        wins: Surveys on which `run` is better; for distances, lower.
+        ties: Surveys on which both are equal to 1e-12.
+        losses: The other surveys.
+    """
+
+    run: str
+    against: str
+    difference: float
+    low: float | None
+    high: float | None
+    p: float | None
+    corrected: float | None
+    significant: bool
+    wins: int
+    ties: int
+    losses: int
+
+
+@dataclass(frozen=True)
+class MetricComparison:
+    """All runs by one metric.
+
+    Attributes:
+        metric: Name of the metric.
+        lower_is_better: Whether it is a distance.
+        surveys: The surveys that every run has a value for; everything here is over them.
+        ceiling: Mean score of the labels themselves, None if unknown.
+        values: Run -> its values in the order of `surveys`.
+        means: Run -> mean with interval.
+        differences: Differences of the compared pairs.
+    """
+
+    metric: str
+    lower_is_better: bool
+    surveys: tuple[str, ...]
+    ceiling: float | None
+    values: Mapping[str, tuple[float, ...]]
+    means: Mapping[str, Estimate]
+    differences: tuple[PairedDifference, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Runs side by side; `arena.compare` makes it, `arena.results.comparison` has its outputs.
+
+    Attributes:
+        task: The task that all runs played.
+        runs: The runs, in the given order.
+        baseline: The name that the others are compared with; None if all pairs are.
+        test: ``"fisher"`` or ``"student"``.
+        correction: ``"holm"``, ``"bonferroni"`` or ``"none"``.
+        level: Level of the intervals; significance is 1 - level.
+        metrics: One comparison per metric, in the order of the task.
+        headline: The metric of the verdict, which the page draws survey by survey.
+        surveys: The surveys that all runs played, in order.
+        gold: Survey -> paper -> 2 (influential) or 1, of the references in reach; empty where a
+            task has no ranking.
+        notes: Remarks for a reader, such as differences between runs that may be compared all the
+            same.
+    """
+
+    task: str
+    runs: tuple[ComparedRun, ...]
+    baseline: str | None
+    test: str
+    correction: str
+    level: float
+    metrics: tuple[MetricComparison, ...]
+    headline: str
+    surveys: tuple[str, ...]
+    gold: Mapping[str, Mapping[str, int]]
+    notes: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the runs."""
+        return tuple(run.name for run in self.runs)
+
+    @cached_property
+    def curves(self) -> dict[str, tuple[float, ...]]:
+        """Run -> mean share of references shown after 0, 1, 2, ... searches."""
+        scored = sorted(survey for survey, gains in self.gold.items() if gains)
+        counting = [run for run in self.runs if scored and run.why_no_curve is None]
+        return {run.name: run.curve(scored) for run in counting}
+
+    @property
+    def without_curve(self) -> dict[str, str]:
+        """Run -> why it has no curve."""
+        return {run.name: run.why_no_curve for run in self.runs if run.why_no_curve is not None}
+
+    @property
+    def efforts(self) -> dict[str, Effort]:
+        """Run -> what it cost."""
+        return {run.name: run.effort for run in self.runs}
+
+    @property
+    def guessed(self) -> list[str]:
+        """The surveys whose date is guessed."""
+        return list(self.runs[0].metrics.get("dates_guessed", ()))
 
 
 def compare(
@@ -152,26 +286,26 @@ def _compare_by(
     lower = lower_is_better(metric)
     means, differences = {}, []
     if surveys:
-        intervals = statistics.bootstrap(values, level)
+        intervals = bootstrap(values, level)
         for (name, column), interval in zip(columns.items(), intervals, strict=True):
             means[name] = Estimate(_mean(column), *interval)
     if surveys and pairs:
         paired = np.stack([columns[run] - columns[against] for run, against in pairs], 1)
-        compute = statistics.fisher if test == "fisher" else statistics.student
+        compute = fisher if test == "fisher" else student
         probabilities = compute(paired)
-        corrected = statistics.correct(probabilities, correction)
+        corrected = correct(probabilities, correction)
         better = -paired if lower else paired
         for i, ((run, against), interval) in enumerate(
-            zip(pairs, statistics.bootstrap(paired, level), strict=True)
+            zip(pairs, bootstrap(paired, level), strict=True)
         ):
             now = corrected[i]
             differences.append(
                 PairedDifference(
                     run, against, _mean(paired[:, i]), *interval, probabilities[i], now,
                     now is not None and now <= round(1 - level, 12),
-                    int((better[:, i] > statistics.TIE).sum()),
-                    int((np.abs(better[:, i]) <= statistics.TIE).sum()),
-                    int((better[:, i] < -statistics.TIE).sum()),
+                    int((better[:, i] > TIE).sum()),
+                    int((np.abs(better[:, i]) <= TIE).sum()),
+                    int((better[:, i] < -TIE).sum()),
                 )
             )  # fmt: skip
     ceilings = [run.metrics["ceiling"][metric] for run in runs]
@@ -205,5 +339,109 @@ def _remarks_on(table: MetricComparison, runs: Sequence[ComparedRun]) -> Iterato
         )
 
 
-def _mean(values: statistics.Floats) -> float:
+def _mean(values: Floats) -> float:
     return math.fsum(values.tolist()) / len(values)
+
+
+def bootstrap(values: Floats, level: float) -> list[tuple[float | None, float | None]]:
+    """Return percentile intervals of the means of the columns, by resampling the rows.
+
+    Every column meets the same resamples, so the interval of a difference of columns is paired.
+    Efron and Tibshirani (1993), section 13.3.
+
+    Args:
+        values: One row per survey, one column per run or pair.
+        level: Share of the resampled means inside, in (0, 1).
+
+    Returns:
+        (low, high) of each column; None for fewer than two surveys, which have no spread.
+    """
+    n, columns = values.shape
+    if n < 2:
+        return [(None, None)] * columns
+    random = np.random.default_rng([_SEED, n])
+    means = np.empty((RESAMPLES, columns))
+    for start in range(0, RESAMPLES, _CHUNK):
+        chosen = random.integers(0, n, size=(min(_CHUNK, RESAMPLES - start), n))
+        for column in range(columns):
+            means[start : start + _CHUNK, column] = values[:, column][chosen].mean(axis=1)
+    tail = (1 - level) / 2
+    ends = np.quantile(means, [tail, 1 - tail], axis=0)
+    same = np.ptp(values, axis=0) <= TIE  # what rounding adds is no spread
+    return [
+        (float(values[0, i]), float(values[0, i])) if same[i] else (float(low), float(high))
+        for i, (low, high) in enumerate(ends.T)
+    ]
+
+
+def fisher(differences: Floats) -> list[float]:
+    """Return the two-sided p of Fisher's randomization test for each column of differences.
+
+    The null hypothesis is that the two systems are alike, so that each survey's difference might
+    as well have had the other sign (Smucker, Allan and Carterette, CIKM 2007). Up to 16 surveys
+    all assignments of signs are counted, and p is exact; above, `PERMUTATIONS` random ones and
+    the observed one, which keeps p above 0 (Phipson and Smyth, 2010).
+
+    Args:
+        differences: One row per survey, one column per pair.
+    """
+    n, columns = differences.shape
+    # Differences that are equal up to rounding must not count as smaller ones.
+    total = np.abs(differences.sum(axis=0)) - TIE * np.maximum(np.abs(differences).sum(axis=0), TIE)
+    reached, count = np.zeros(columns, np.int64), 0
+    for signs in _signs(n):
+        # Not `@`: for so small a product the threads of BLAS cost more than they gain.
+        sums = np.einsum("ij,jk->ik", signs, differences)
+        reached += (np.abs(sums) >= total).sum(axis=0)
+        count += len(signs)
+    extra = 0 if 2**n <= PERMUTATIONS else 1
+    return [float(k + extra) / (count + extra) for k in reached]
+
+
+def student(differences: Floats) -> list[float | None]:
+    """Return the two-sided p of Student's paired t for each column of differences.
+
+    None where t is not defined: one survey, or differences that are all the same but not 0. All
+    zero is p = 1.
+    """
+    from scipy import stats
+
+    probabilities: list[float | None] = []
+    for column in differences.T:
+        if np.abs(column).max() <= TIE:
+            probabilities.append(1.0)
+        elif len(column) < 2 or np.ptp(column) <= TIE:
+            probabilities.append(None)
+        else:
+            probabilities.append(float(stats.ttest_1samp(column, 0.0).pvalue))
+    return probabilities
+
+
+def correct(values: Sequence[float | None], correction: str) -> list[float | None]:
+    """Return p values corrected for their number; None stays None and does not count.
+
+    Args:
+        values: The p values of all comparisons by one metric.
+        correction: ``"holm"`` (Holm, 1979), ``"bonferroni"``, or ``"none"``.
+    """
+    known = sorted((p, place) for place, p in enumerate(values) if p is not None)
+    corrected: list[float | None] = [None] * len(values)
+    largest = 0.0
+    for rank, (p, place) in enumerate(known):
+        factor = {"holm": len(known) - rank, "bonferroni": len(known), "none": 1}[correction]
+        largest = max(largest, p * factor)  # a larger p must not become the smaller one
+        corrected[place] = min(1.0, largest)
+    return corrected
+
+
+def _signs(n: int) -> Iterator[Floats]:
+    """Yield rows of n signs, all that there are or `PERMUTATIONS` random ones."""
+    if 2**n <= PERMUTATIONS:
+        for start in range(0, 2**n, _CHUNK):
+            numbers = np.arange(start, min(start + _CHUNK, 2**n))
+            yield (1.0 - 2.0 * ((numbers[:, None] >> np.arange(n)) & 1)).astype(np.float64)
+        return
+    random = np.random.default_rng([_SEED, n])
+    for start in range(0, PERMUTATIONS, _CHUNK):
+        size = (min(_CHUNK, PERMUTATIONS - start), n)
+        yield (1.0 - 2.0 * random.integers(0, 2, size=size, dtype=np.int8)).astype(np.float64)

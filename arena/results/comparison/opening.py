@@ -2,21 +2,143 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from arena import trec
 from arena._internal.forms import misfit
 from arena.errors import CorpusError, DataError, clip
-from arena.results.comparison.model import ComparedRun, Effort, PlayedEpisode, Query
 from arena.runs.directory import OpenedRun, read_timing
-from arena.runs.results import PICTURES, file_name
+from arena.runs.runner import PICTURES, file_name
 from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import tools_of
 from arena.tools import TOOLS, parse_action
+
+
+@dataclass(frozen=True)
+class Query:
+    """A search as it was sent.
+
+    Attributes:
+        text: The query.
+        k: Number of hits asked for.
+        offset: Number of hits skipped.
+        engine: The retriever that answered.
+        gain: Share of the references in reach that it was the first to show, None if the run does
+            not record it.
+        error: Message of the environment if it could not be carried out.
+    """
+
+    text: str
+    k: int
+    offset: int
+    engine: str
+    gain: float | None
+    error: str | None
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What one or several episodes cost; None is an unknown number.
+
+    Attributes:
+        episodes: Number of episodes.
+        steps: Number of actions.
+        searches: Number of searches.
+        reads: Number of papers read.
+        characters: Characters shown to the agent.
+        errors: Number of actions that could not be carried out.
+        truncated: Number of episodes that the budget ended.
+        models: Names of language models, as the agent records them.
+        calls: Number of their answers, also those from a file.
+        prompt_tokens: Tokens that they read.
+        completion_tokens: Tokens that they wrote.
+        dollars: Their cost at the prices of that time.
+        failed: Answers that could not be parsed, after one repetition.
+        seconds: Time of a run that was timed; no episode has one.
+    """
+
+    episodes: int
+    steps: int
+    searches: int
+    reads: int
+    characters: int
+    errors: int
+    truncated: int
+    models: tuple[str, ...] = ()
+    calls: int | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    dollars: float | None = None
+    failed: int | None = None
+    seconds: float | None = None
+
+    @classmethod
+    def total(cls, efforts: Iterable[Effort], seconds: float | None) -> Effort:
+        """Return the sum, with the time of the run; one unknown part makes a number unknown."""
+        rows = [dataclasses.asdict(effort) for effort in efforts]
+        models = tuple(sorted({name for row in rows for name in row["models"]}))
+        sums: Any = {
+            name: None if None in (parts := [row[name] for row in rows]) else sum(parts)
+            for name in rows[0].keys() - {"models", "seconds"}
+        }
+        return cls(models=models, seconds=seconds, **sums)
+
+
+@dataclass(frozen=True)
+class PlayedEpisode:
+    """The episode of a run on one survey.
+
+    Attributes:
+        queries: Its queries, in order.
+        curve: Share of the references in reach that were shown after 0, 1, 2, ... searches; None
+            if the run's reward does not count them.
+        answers: Stage -> a ranking (ids, best first), a mind-map as JSON has it, or a report.
+        effort: What it cost.
+        picture: The SVG of its mind-map beside the survey's own, or None.
+    """
+
+    queries: tuple[Query, ...]
+    curve: tuple[float, ...] | None
+    answers: Mapping[str, Any]
+    effort: Effort
+    picture: str | None
+
+
+@dataclass(frozen=True)
+class ComparedRun:
+    """A run with its name in this comparison.
+
+    Attributes:
+        name: Its name, which is unique.
+        manifest: Its manifest.
+        metrics: Content of ``metrics.json``.
+        episodes: Survey -> its episode.
+        effort: What it cost.
+        why_no_curve: Why its episodes have no curves, None if they have.
+    """
+
+    name: str
+    manifest: Mapping[str, Any]
+    metrics: Mapping[str, Any]
+    episodes: Mapping[str, PlayedEpisode]
+    effort: Effort
+    why_no_curve: str | None
+
+    def curve(self, surveys: Sequence[str]) -> tuple[float, ...]:
+        """Return the mean curve over surveys; an episode that has ended keeps its last share."""
+        curves = [self.episodes[survey].curve or (0.0,) for survey in surveys]
+        longest = max(map(len, curves))
+        filled = [[*curve, *[curve[-1]] * (longest - len(curve))] for curve in curves]
+        return tuple(np.array(filled).mean(axis=0).tolist())
+
 
 GAIN = "gain"
 _METRICS = "metrics.json"

@@ -8,14 +8,14 @@ from typing import Any
 
 from arena._internal.tables import Table, best, escape_markdown, one_line
 from arena.dates import GUESS_MARK, guess_note
-from arena.results.comparison.model import (
+from arena.results.comparison.comparing import (
+    PERMUTATIONS,
+    RESAMPLES,
     Comparison,
-    Effort,
     Estimate,
     MetricComparison,
     PairedDifference,
 )
-from arena.results.comparison.statistics import PERMUTATIONS, RESAMPLES
 
 ORACLE = "oracle"
 """The agent that knows the labels: its values are never the best of a column."""
@@ -172,8 +172,10 @@ def effort(comparison: Comparison) -> Table:
 
 def uses_models(comparison: Comparison) -> bool:
     """Return whether any episode of any run records a language model."""
-    efforts: list[Effort] = [e.effort for run in comparison.runs for e in run.episodes.values()]
-    return any(getattr(e, name) is not None for e in efforts for name in _MODEL_EFFORT)
+    episodes = [episode for run in comparison.runs for episode in run.episodes.values()]
+    return any(
+        getattr(each.effort, name) is not None for each in episodes for name in _MODEL_EFFORT
+    )
 
 
 def remarks(comparison: Comparison) -> list[str]:

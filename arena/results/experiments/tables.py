@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from arena._internal.files import atomic_write, write_json
 from arena._internal.tables import Table, escape_markdown
@@ -14,11 +14,7 @@ from arena.dates import GUESS_MARK, guess_note
 from arena.results.experiments.config import RUNS, Experiment, PublishedFigure, TableSpec
 from arena.results.experiments.figures import make_figures
 from arena.results.experiments.grid import JUDGED, Cell, reported_metrics
-from arena.results.experiments.scores import score_runs
 from arena.retrieval import parse_name
-
-if TYPE_CHECKING:
-    from arena.judging import StatementJudgements
 
 VERSION = 1
 TABLES = "tables"
@@ -29,19 +25,17 @@ _LARGE = 10  # a metric with values like this is no share, and four decimals say
 def make_tables(
     experiment: Experiment,
     cells: Mapping[str, Cell],
-    finished: Mapping[str, Cell],
-    judged: Mapping[str, StatementJudgements],
+    scores: Mapping[str, dict[str, Any]],
     corpus: Corpus,
     output: Path,
     sha256: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Score the finished runs; write ``tables.json``, ``.md`` and ``.tex``, and the figures.
+    """Write ``tables.json``, ``.md`` and ``.tex``, and the figures.
 
     Args:
         experiment: The configuration.
         cells: Directory -> run, of all runs that the tables need.
-        finished: Those of them that are finished.
-        judged: Directory -> what a judge says of the reports of a run.
+        scores: Directory -> scores of a finished run, as ``runs`` of ``tables.json`` has them.
         corpus: The corpus that they were played on.
         output: Directory of the experiment.
         sha256: Hashes of the configuration, the corpus and its task set.
@@ -50,7 +44,6 @@ def make_tables(
         The content of ``tables.json``.
     """
     reported = reported_metrics(experiment)
-    scores = score_runs(experiment, reported, finished, judged, corpus, output)
     figures, pictures = make_figures(experiment, reported, scores)
     guessed = corpus.manifest["counts"].get("papers_date_guessed")
     dates = [f"{guessed} papers have a guessed date, which tells that surveys list them."]

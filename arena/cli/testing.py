@@ -1,17 +1,79 @@
-"""``arena audit``."""
+"""``arena check`` and ``arena audit``: is every environment sound, and does anything leak?"""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from arena.cli.app import print_json, printable
-from arena.errors import DataError
+from arena.cli.app import print_json, print_table, printable
+from arena.errors import DataError, NoLabelsError
 
 if TYPE_CHECKING:
     from arena.testing import AuditReport
 
 _SHOWN = 50
+
+
+def check(
+    environments: list[str] | None = None,
+    *,
+    corpus: str,
+    env_option: dict[str, Any] | None = None,
+    checks: tuple[str, ...] | None = None,
+    episodes: int = 5,
+    seed: int = 0,
+    json: bool = False,
+) -> None:
+    """Check environments: spaces, seeds, pickling, vectors, rewards, budgets, no gold.
+
+    The exit status is 1 if a check fails.
+
+    Args:
+        environments (ENV_ID): Ids, those of another distribution as module:id (default: all of
+            this project).
+        env_option: Argument of the environments, such as retriever=dense.
+        checks (NAMES): Names of checks with commas (default: all).
+        episodes: Recorded episodes.
+        seed: Seed of the episodes.
+
+    Example:
+        arena check arena/Discovery-v0 --corpus demo/world
+    """
+    from arena.tasks import environment_ids
+    from arena.testing import check_environment
+
+    results, left_out = [], {}
+    for env_id in dict.fromkeys(environments or environment_ids()):
+        try:
+            results += check_environment(
+                env_id, corpus, options=env_option, episodes=episodes, seed=seed, checks=checks
+            )
+        except NoLabelsError as error:
+            if environments:
+                raise
+            left_out[env_id] = str(error)  # not asked for, and this corpus has nothing to play
+    if not results:
+        raise DataError(
+            "nothing was checked: name a check with --checks, or a corpus that can be scored."
+        )
+    if json:
+        print_json({"results": [result._asdict() for result in results], "left_out": left_out})
+    else:
+        rows = [
+            (r.environment, r.check, "ok" if r.passed else "FAILED", printable(r.detail, 120))
+            for r in results
+        ]
+        print_table(rows, ("environment", "check", "", "detail"))
+        for env_id, why in left_out.items():
+            print(f"{env_id} was left out: {why}")
+        print(f"{sum(r.passed for r in results)} of {len(results)} checks passed.")
+    failures = [result for result in results if not result.passed]
+    for result in failures:
+        line = f"{result.environment}: {result.check} FAILED: {result.detail}"
+        print(f"arena check: {line}", file=sys.stderr)
+    if failures:
+        sys.exit(1)
 
 
 def audit(
@@ -57,12 +119,12 @@ def audit(
     if json:
         print_json(report.to_json())
     else:
-        _print(report)
+        _print_audit(report)
     if not report.clean:
         raise SystemExit(1)
 
 
-def _print(report: AuditReport) -> None:
+def _print_audit(report: AuditReport) -> None:
     made = report.to_json()
     rows = [(name, f"{number:,}") for name, number in made["counts"].items()]
     titles = {"tools": "tools", "doors": "views", "refused": "refused"}

@@ -1,7 +1,0 @@
-"""``python -m arena.cli``."""
-
-import sys
-
-from arena.cli import main
-
-sys.exit(main())

@@ -1,0 +1,220 @@
+"""``arena compare``, ``experiment``, ``export`` and ``evaluate``: what runs and others achieved."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from arena.cli.app import add_command, add_group, print_json, print_table, printable, resumable
+from arena.cli.run import parse_surveys
+from arena.errors import DataError
+
+if TYPE_CHECKING:
+    from arena.suites import Evaluation, Suite
+
+
+def compare(
+    runs: list[str],
+    *,
+    baseline: str | None = None,
+    all_pairs: bool = False,
+    metric: list[str] | None = None,
+    test: str = "fisher",
+    correction: str = "holm",
+    level: float = 0.95,
+    format: Literal["text", "markdown", "latex", "json"] = "text",
+    html: str | None = None,
+    corpus: str | None = None,
+    tasks: str | None = None,
+    json: bool = False,
+) -> None:
+    r"""Compare runs: means, intervals, paired tests, cost, and a page to look at.
+
+    Args:
+        runs (RUN): Directory of a finished run, or NAME=DIR.
+        baseline (NAME): Run, by name or directory, to compare the others with (default: the first).
+        all_pairs: Compare every run with every other.
+        metric (NAME): One of the runs' metrics (default: all).
+        test (NAME): Fisher (randomization) or student (paired t).
+        correction (NAME): Correction of p for the number of comparisons: holm, bonferroni or none.
+        level (X): Confidence level of the intervals.
+        format: Format of the printed comparison.
+        html (FILE): Write one page with everything, labels too.
+        corpus (DIR): Corpus that arena-corpus built, for the titles on the page.
+
+    Example:
+        arena compare demo/runs/discovery-title-bm25 demo/runs/discovery-title-dense \
+            --html compared.html --corpus demo/world
+    """
+    from arena.corpus import Corpus
+    from arena.results import comparison
+
+    if tasks is not None and corpus is None:
+        raise DataError("--tasks is a task set of a corpus: name it with --corpus.")
+    if corpus is not None and html is None:
+        raise DataError("--corpus gives the page its titles: name the page with --html.")
+    if json and format not in ("text", "json"):
+        raise DataError(f"--json and --format {format} contradict each other: give one.")
+    compared = comparison.compare(runs, baseline, metric, test, correction, level, all_pairs)
+    if html is not None:
+        opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
+        comparison.write_html(compared, html, opened)
+    if json or format == "json":
+        print_json(comparison.as_json(compared))
+    else:
+        sys.stdout.write(getattr(comparison, f"as_{format}")(compared))
+
+
+def experiment(
+    config: str,
+    *,
+    corpus: str,
+    output: str,
+    tasks: str | None = None,
+    tables: tuple[str, ...] | None = None,
+    agents: tuple[str, ...] | None = None,
+    surveys: str | None = None,
+    retriever: dict[str, Any] | None = None,
+    set: dict[str, Any] | None = None,
+    llm_option: dict[str, Any] | None = None,
+    judge_option: dict[str, Any] | None = None,
+    dry_run: bool = False,
+    keep_going: bool = False,
+    overwrite: bool = False,
+    json: bool = False,
+) -> None:
+    r"""Run a grid of agents and retrievers and print it as tables; it resumes after a break.
+
+    Args:
+        config (CONFIG): YAML file, or the name of a shipped configuration: researcharena,
+            taxobench, reportbench.
+        output (DIR): Directory for runs and tables.
+        tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of surveys.
+        tables (NAMES): Tables with commas (default: all).
+        agents (NAMES): Rows or agents, with commas: only these (default: all).
+        surveys (IDS|N): Survey ids with commas, or the first N.
+        retriever (LABEL=NAME): Another retriever in the place of one, such as BM25=lucene.
+        set (KEY=VALUE): Key of the configuration, with dots, such as budget.max_searches=10.
+        llm_option: Short for --set llm.NAME=VALUE, such as model=... or base_url=...
+        judge_option: Short for --set judge.NAME=VALUE: the model that judges reports, and votes=...
+            or most=... (docs/reportbench.md).
+        dry_run: Show the runs and their progress; play nothing.
+        keep_going: Play on when a run fails, and print the tables without it.
+        overwrite: Begin the runs anew.
+
+    Example:
+        arena experiment researcharena --corpus demo/world --output runs/paper \
+            --agents title,random,clustering
+    """
+    from arena.corpus import Corpus
+    from arena.results.experiments import preview, printed, run_experiment
+    from arena.tasks import TaskSet
+
+    opened = Corpus.open(corpus, tasks=tasks)
+    options: dict[str, Any] = {
+        "tables": tables,
+        "agents": agents,
+        "surveys": parse_surveys(surveys, TaskSet(opened).surveys),
+        "retrievers": retriever or {},
+        "changes": (set or {})
+        | {f"llm.{name}": value for name, value in (llm_option or {}).items()}
+        | {f"judge.{name}": value for name, value in (judge_option or {}).items()},
+        "overwrite": overwrite,
+    }
+    if dry_run:
+        _print_plan(preview(config, opened, output, **options), json)
+        return
+    with resumable():
+        results = run_experiment(config, opened, output, keep_going=keep_going, **options)
+    if json:
+        print_json(results)
+        return
+    print(printed(results))
+    pages = sorted(path.name for path in Path(output).glob("comparison-*.html"))
+    figures = [figure["file"] for figure in results.get("figures", {}).values()]
+    made = ["tables.md", "tables.tex", "tables.json", *figures, *pages, "runs/"]
+    print(f"\nFiles in {output}: {', '.join(made)}.")
+
+
+def _print_plan(planned: list[Any], as_json: bool) -> None:
+    if as_json:
+        print_json([run._asdict() for run in planned])
+        return
+    print_table(
+        [(p.run, p.agent, p.retriever, p.episodes, p.done, p.state) for p in planned],
+        ("run", "agent", "retriever", "episodes", "played", "state"),
+    )
+    left = sum(p.episodes - min(p.done, p.episodes) for p in planned)
+    print(f"{len(planned)} runs, {left} episodes to play.")
+
+
+def export_inspect(
+    run: str, *, corpus: str, output: str, tasks: str | None = None, answers: str | None = None
+) -> None:
+    """Write a run as a log that inspect view of inspect_ai opens.
+
+    Args:
+        run (RUN): Directory of a finished run.
+        output (FILE): File to write, FILE.eval or FILE.json.
+        answers (FILE): Answers of the run's language model (the store of its agent), for the text
+            that it wrote.
+
+    Example:
+        arena export inspect runs/title --corpus demo/world --output logs/title.eval
+    """
+    from arena.corpus import Corpus
+    from arena.results.inspect_log import write_inspect_log
+
+    number = write_inspect_log(run, Corpus.open(corpus, tasks=tasks), output, answers)
+    print(f"{output}: {number} samples")
+
+
+def add_evaluate(commands: Any, argv: Sequence[str]) -> None:
+    """Add the command ``evaluate``; if `argv` names it, with a command for each suite."""
+    group = add_group(
+        commands,
+        "evaluate",
+        "Score what another system made, by the protocol of a published benchmark.",
+        "SUITE",
+        "arena evaluate taxobench --data data.jsonl --predictions predictions.jsonl",
+    )
+    if "evaluate" not in argv[:1]:  # other commands do not wait for the suites
+        return
+    from arena.suites import SUITES
+
+    for name in SUITES.names():
+        suite = SUITES.get(name)
+        if suite.evaluate is not None:
+            add_command(group, name, _command(suite))
+
+
+def _command(suite: Suite) -> Any:
+    evaluate: Any = suite.evaluate
+
+    def command(*, json: bool, **options: Any) -> None:
+        # Of what a model answers, a second run asks nothing again.
+        with resumable() if options.get("llm_option") else nullcontext():
+            result: Evaluation = evaluate(**options)
+        if json:
+            print_json(result.to_json())
+            return
+        headers, rows = result.table()
+        shown = [[printable(c, 60) if isinstance(c, str) else c for c in row] for row in rows]
+        print_table(shown, headers)
+        for sentence in result.problems:
+            print(printable(sentence, 400))
+        if result.missing:
+            print(f"{len(result.missing)} of {len(result.surveys)} surveys have no prediction.")
+
+    signature = inspect.signature(evaluate, eval_str=True)
+    as_json = inspect.Parameter(
+        "json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=bool
+    )
+    options = [*signature.parameters.values(), as_json]
+    command.__doc__ = evaluate.__doc__
+    command.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
+    return command
