@@ -140,7 +140,8 @@ def test_a_leaking_tool_is_found(name, world, add_tool):
     argument = "query" if name == "matches" else "paper_id"
     head = f"def {name}(episode: Episode, {argument}: str) -> dict[str, Any]:"
     add_tool(name, f"{head}\n    {body}", argument)
-    actions = {"filters": 1_000, "cited": 500}.get(name, 300)  # all are found in half as many
+    # Twice as many as find it with any of five seeds.
+    actions = {"filters": 1_000, "cited": 900, "remembers": 900}.get(name, 300)
     report = audit(world, actions, environments=SELECTION)
     assert check in report.by_check
     if check == "crash":  # a vector that crashes says so for all its episodes
