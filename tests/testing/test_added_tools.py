@@ -13,6 +13,7 @@ from arena.tasks import TASKS, Task, environment_id
 from arena.testing import CHECKS, audit, check_environment
 from arena.tools import TOOLS
 
+pytestmark = pytest.mark.usefixtures("read_once")
 SELECTION = ["arena/Selection-v0"]
 HONEST = {
     "venue": """

@@ -27,6 +27,8 @@ from arena.tasks import environment_ids
 from arena.testing import LEAKS, audit, check_environment
 from arena.testing.auditor import kinds
 
+pytestmark = pytest.mark.usefixtures("read_once")
+
 # Without a leak.
 
 
