@@ -15,6 +15,7 @@ from arena.corpus.digests import TITLE_ABSTRACT
 from arena.encoders import ENCODERS
 from arena.envs import starting_papers
 from arena.errors import DataError, clip, did_you_mean
+from arena.mindmap import identity
 from arena.retrieval import Retriever, parse_name
 from arena.rewards import REWARDS, make_rewards
 from arena.rewards.metric import MetricReward
@@ -114,11 +115,11 @@ def arguments_of(
             raise DataError(f"no limit {clip(name)}.{did_you_mean(name, limits)}")
     if isinstance(retrievers, str) or not isinstance(retrievers, Sequence):
         raise DataError(f"retrievers={clip(retrievers)}: give a list of names.")
-    for name, value in (
-        ("retriever_options", retriever_options),
-        ("reward_options", reward_options),
-        ("env_options", env_options),
-    ):
+    mappings = {
+        "retriever_options": retriever_options, "reward_options": reward_options,
+        "env_options": env_options,
+    }  # fmt: skip
+    for name, value in mappings.items():
         if value is not None and not isinstance(value, Mapping):
             raise DataError(f"{name}={clip(value)}: give a mapping of names to values.")
     options = dict(env_options or {})
@@ -136,9 +137,9 @@ def arguments_of(
         **limits,
         **(budget or {}),
     }
-    if "mind_map" in kinds_of_answers(task) or any(
-        map(compares_texts, [*metrics, *_paid(reward, reward_options)])
-    ):
+    rewards = make_rewards(reward, reward_options)
+    paid = [each.metric for each in rewards if isinstance(each, MetricReward)]
+    if "mind_map" in kinds_of_answers(task) or any(map(compares_texts, [*metrics, *paid])):
         arguments["encoder"] = encoder
     for name in options:
         if name in arguments or name in _ELSEWHERE or name == "encoder":
@@ -146,12 +147,6 @@ def arguments_of(
                 f"{clip(name)} is no further option: give it as an argument of its own."
             )
     return arguments | options
-
-
-def _paid(reward: Any, options: Mapping[str, Any] | None) -> list[str]:
-    """Return the names of the metrics that a reward pays."""
-    rewards = make_rewards(reward, options)
-    return [each.metric for each in rewards if isinstance(each, MetricReward)]
 
 
 def papers_of_run(
@@ -211,11 +206,7 @@ def engine_of(corpus: Corpus, arguments: Mapping[str, Any]) -> Retriever:
 
 def encoder_of(arguments: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the identity of the encoder that compares headings; None if none are compared."""
-    if "encoder" not in arguments:
-        return None
-    from arena.mindmap import identity
-
-    return identity(arguments["encoder"])
+    return identity(arguments["encoder"]) if "encoder" in arguments else None
 
 
 def code_of(

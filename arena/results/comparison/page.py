@@ -25,6 +25,7 @@ from arena.results.comparison import report as reports
 from arena.results.comparison.comparing import Comparison, MetricComparison, PairedDifference
 from arena.results.comparison.opening import PlayedEpisode
 from arena.results.plots import COLOURS, Plot, clean, dash, key, ticks
+from arena.runs.players import ORACLE
 from arena.tasks import TaskSet, ranking_of, stages_of
 
 GOLD_SHOWN = 150
@@ -225,7 +226,7 @@ class _Line:
             for pair in headline.differences[:1]:
                 self.difference = by_run[pair.run] - by_run[pair.against]
                 self.better = -self.difference if headline.lower_is_better else self.difference
-        self._fair = [run.manifest["agent"] != reports.ORACLE for run in comparison.runs]
+        self._fair = [run.manifest["agent"] != ORACLE for run in comparison.runs]
         fair = {
             value
             for value, is_fair in zip(self.values, self._fair, strict=True)

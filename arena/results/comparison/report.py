@@ -16,9 +16,8 @@ from arena.results.comparison.comparing import (
     MetricComparison,
     PairedDifference,
 )
+from arena.runs.players import ORACLE
 
-ORACLE = "oracle"
-"""The agent that knows the labels: its values are never the best of a column."""
 _MOST_COLUMNS = 6
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 _EFFORT = ("searches", "reads", "characters", "steps", "errors", "truncated")
@@ -81,7 +80,7 @@ def means(comparison: Comparison) -> Table:
         [name, *(m.means[name].mean if name in m.means else None for m in metrics)]
         for name in comparison.names
     ]
-    # The oracle's cells are empty here, so that the place of a row stays its number.
+    # The oracle's cells, never the best, are empty here, so that the place of a row is its number.
     fair = [
         row if run.manifest["agent"] != ORACLE else [None] * len(row)
         for run, row in zip(comparison.runs, rows, strict=True)
@@ -180,10 +179,8 @@ def uses_models(comparison: Comparison) -> bool:
 
 def remarks(comparison: Comparison) -> list[str]:
     """Return remarks for a reader of the tables."""
-    scored, number = (
-        max(r.metrics["counts"]["scored"] for r in comparison.runs),
-        len(comparison.surveys),
-    )
+    scored = max(run.metrics["counts"]["scored"] for run in comparison.runs)
+    number = len(comparison.surveys)
     over = f"Over {scored} of {number} surveys; the others lack labels."
     sentences = [over if scored < number else f"Over {scored} surveys."]
     if len(comparison.runs) == 1:
@@ -242,11 +239,6 @@ def _surveys(number: int) -> str:
     return f"{number} survey{'s' * (number != 1)}"
 
 
-def _p_value(value: float) -> str:
-    """Return p, never rounded to 0."""
-    return f"{value:.4f}" if value >= 0.0001 else "<0.0001"
-
-
 def _percent(comparison: Comparison) -> str:
     return f"{comparison.level * 100:g} % {LABELS['interval']}"
 
@@ -260,10 +252,13 @@ def _test_header(comparison: Comparison) -> list[str]:
 
 
 def _tested(difference: PairedDifference) -> list[Any]:
-    p, corrected = difference.p, difference.corrected
+    p, corrected = (
+        None if p is None else f"{p:.4f}" if p >= 0.0001 else "<0.0001"  # never rounded to 0
+        for p in (difference.p, difference.corrected)
+    )
     return [
-        f"{difference.difference:+.4f}", interval(difference), None if p is None else _p_value(p),
-        None if corrected is None else _p_value(corrected) + " *"[difference.significant],
+        f"{difference.difference:+.4f}", interval(difference), p,
+        None if corrected is None else corrected + " *"[difference.significant],
         difference.wins, difference.ties, difference.losses,
     ]  # fmt: skip
 
