@@ -227,11 +227,8 @@ class _Line:
                 self.difference = by_run[pair.run] - by_run[pair.against]
                 self.better = -self.difference if headline.lower_is_better else self.difference
         self._fair = [run.manifest["agent"] != ORACLE for run in comparison.runs]
-        fair = {
-            value
-            for value, is_fair in zip(self.values, self._fair, strict=True)
-            if is_fair and value is not None
-        }
+        pairs = zip(self.values, self._fair, strict=True)
+        fair = {value for value, is_fair in pairs if is_fair and value is not None}
         self.best = (min if headline.lower_is_better else max)(fair) if len(fair) > 1 else None
         # The first stage that submits a ranking, or a report, which cites papers in an order.
         stages = stages_of(comparison.task)
