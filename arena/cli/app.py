@@ -93,7 +93,7 @@ class _Pairs(argparse.Action):
     def __call__(self, parser: Any, namespace: Any, item: Any, option: str | None = None) -> None:
         name, equals, value = item.partition("=")
         if not equals:
-            parser.error(f"{option} {item!r}: write NAME=VALUE.")
+            raise DataError(f"{option} {item!r}: write NAME=VALUE.")
         with suppress(ValueError):
             value = json.loads(value)
         setattr(namespace, self.dest, getattr(namespace, self.dest) | {name: value})
@@ -254,10 +254,9 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
     """
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")  # a locale that lacks a letter
-    arguments = parser.parse_args(argv)
-    execute: Callable[[argparse.Namespace], None] = arguments.execute
     try:
-        execute(arguments)
+        arguments = parser.parse_args(argv)
+        arguments.execute(arguments)
         sys.stdout.flush()
         return 0
     except BrokenPipeError:  # the reader, `head` for one, has seen enough

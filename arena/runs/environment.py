@@ -16,7 +16,7 @@ from arena.encoders import ENCODERS
 from arena.envs import starting_papers
 from arena.errors import DataError, clip, did_you_mean
 from arena.mindmap import identity
-from arena.retrieval import Retriever, parse_name
+from arena.retrieval import parse_name
 from arena.rewards import REWARDS, make_rewards
 from arena.rewards.metric import MetricReward
 from arena.tasks import (
@@ -31,7 +31,10 @@ from arena.tasks import (
 from arena.tools import TOOLS
 
 FOUND = "found"
-"""The one argument of an environment that may name a file; the run keeps its content."""
+"""The one argument of an environment that may name a file; the run keeps its content.
+
+Environments of tasks with `references` have it.
+"""
 
 _ELSEWHERE = ("corpus", "task", "tasks", "surveys", "render_mode")
 _GYMNASIUM = tuple(inspect.signature(gymnasium.make).parameters)  # its own, such as time limits
@@ -51,11 +54,6 @@ def definition_of(task: str) -> dict[str, Any]:
     """Return the task as manifests record it: all that shapes what is played and scored."""
     fields = TASKS.get(task)._asdict() | {"environment": environment_id(task)}
     return {name: value for name, value in fields.items() if name not in _UNRECORDED}
-
-
-def takes_found(task: str) -> bool:
-    """Return whether the environment of a task has the argument `FOUND`."""
-    return bool(TASKS.get(task).references)
 
 
 def make_environment(
@@ -199,11 +197,6 @@ def hashes(
     return digests
 
 
-def engine_of(corpus: Corpus, arguments: Mapping[str, Any]) -> Retriever:
-    """Return the opened engine behind ``search``."""
-    return corpus.retriever(arguments["retriever"], **arguments["retriever_options"])
-
-
 def encoder_of(arguments: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the identity of the encoder that compares headings; None if none are compared."""
     return identity(arguments["encoder"]) if "encoder" in arguments else None
@@ -213,7 +206,7 @@ def code_of(
     env: gymnasium.Env[Any, Any], corpus: Corpus, arguments: Mapping[str, Any]
 ) -> list[Any]:
     """Return the classes and functions that an environment consists of, for `code_sha256`."""
-    engines = [engine_of(corpus, arguments)]
+    engines = [corpus.retriever(arguments["retriever"], **arguments["retriever_options"])]
     engines += [corpus.retriever(name) for name in arguments["retrievers"]]
     rewards = make_rewards(arguments["reward"], arguments["reward_options"])
     kind = type(env.unwrapped)

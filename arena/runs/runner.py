@@ -155,7 +155,7 @@ def run(
     prompt = arguments.get("prompt") or "title"
     chosen = play_order(task_set, _choose(task, task_set, surveys, prompt))
     starting_papers = None
-    if arguments.get(environment.FOUND) is not None and environment.takes_found(task):
+    if arguments.get(environment.FOUND) is not None and TASKS.get(task).references:
         starting_papers = environment.papers_of_run(arguments, corpus, task_set, chosen)
         arguments[environment.FOUND] = starting_papers
     player = Player(corpus, task, agent, agent_options, arguments, chosen, seed)
@@ -208,6 +208,7 @@ def _manifest(
 ) -> dict[str, Any]:
     """Return what tells this run from others, as its manifest has it."""
     env, factory, limits = player.env, player.agents, budget_of(task)
+    engine = corpus.retriever(arguments["retriever"], **arguments["retriever_options"])
     try:
         options = plain(agent_options)
     except (TypeError, ValueError) as error:
@@ -225,7 +226,7 @@ def _manifest(
             ),
             "budget": {key: arguments[key] for key in limits},
             "retriever": arguments["retriever"],
-            "retriever_options": environment.engine_of(corpus, arguments).config,
+            "retriever_options": engine.config,
             "encoder": environment.encoder_of(arguments),
             "seed": player.seed,
             "surveys": player.surveys,

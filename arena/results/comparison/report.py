@@ -290,6 +290,7 @@ def as_latex(comparison: Comparison) -> str:
 
 def as_json(comparison: Comparison) -> dict[str, Any]:
     """Return everything except the episodes themselves, as JSON can hold it."""
+    curves = map(comparison.curves.get, comparison.names)
     return {
         **{key: getattr(comparison, key) for key in ("task", "baseline", "test", "correction")},
         "level": comparison.level,
@@ -303,13 +304,10 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
                 "retriever": run.manifest["environment"]["retriever"],
                 "seed": run.manifest["seed"],
                 "sha256": run.manifest["sha256"],
-                "effort": dataclasses.asdict(comparison.efforts[run.name])
-                | {"models": list(comparison.efforts[run.name].models)},
-                "shown_after_searches": (
-                    list(comparison.curves[run.name]) if run.name in comparison.curves else None
-                ),
+                "effort": dataclasses.asdict(run.effort) | {"models": list(run.effort.models)},
+                "shown_after_searches": curve and list(curve),
             }
-            for run in comparison.runs
+            for run, curve in zip(comparison.runs, curves, strict=True)
         },
         "metrics": {
             metric.metric: {
