@@ -14,8 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena._internal.code import code_sha256
-from arena._internal.files import sha256_json
+from arena._internal.files import code_sha256, sha256_json
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.llm import Client, Failed, Fields, ParseError, Session, Template, as_json, ask_many
